@@ -1,0 +1,18 @@
+//! Rules of chess, with the history that draws depend on. Only this module names shakmaty.
+
+mod fen;
+mod game;
+mod moves;
+mod opening;
+mod outcome;
+mod position;
+
+pub use fen::FenError;
+pub use game::Game;
+pub use moves::{Move, Promotion};
+pub use opening::random_opening;
+pub use outcome::{Outcome, Reason, Rules};
+pub use position::{Castling, Piece, Position, Side};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! Positions from and to FEN.
+
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, EnPassantMode};
+use thiserror::Error;
+
+use super::Position;
+
+/// A FEN that gives no legal position.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FenError {
+    /// The text is not a FEN.
+    #[error("\"{fen}\" is not a FEN ({cause}); expected six fields such as \"8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\"")]
+    Syntax {
+        /// The text given.
+        fen: String,
+        /// What the parser says.
+        cause: String,
+    },
+    /// The position cannot occur in chess.
+    #[error("\"{fen}\" is not a legal position: {cause}")]
+    Illegal {
+        /// The text given.
+        fen: String,
+        /// Which rule it breaks.
+        cause: String,
+    },
+}
+
+impl Position {
+    /// Reads a FEN of standard chess.
+    pub fn from_fen(fen: &str) -> Result<Self, FenError> {
+        let parsed = Fen::from_ascii(fen.trim().as_bytes())
+            .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;
+        let position = parsed
+            .into_position(CastlingMode::Standard)
+            .map_err(|cause| FenError::Illegal { fen: fen.to_owned(), cause: cause.to_string() })?;
+        Ok(Self(position))
+    }
+
+    /// The FEN, with the en-passant square only where a capture there is legal.
+    pub fn fen(&self) -> String {
+        Fen::from_position(&self.0, EnPassantMode::Legal).to_string()
+    }
+}

@@ -1,0 +1,127 @@
+//! A game: a start position, the moves since, and the history that repetition needs.
+
+use super::{Move, Outcome, Position, Reason, Rules};
+
+/// The state after some number of plies.
+#[derive(Debug, Clone)]
+struct Ply {
+    position: Position,
+    key: u64,
+    /// How often this position occurred before in the game.
+    repetitions: u8,
+}
+
+/// A game that can be played forward and taken back; a search walks its tree on one.
+///
+/// Invariants: `plies` has one entry more than `moves`; `plies[i + 1]` is `plies[i]` after `moves[i]`.
+#[derive(Debug, Clone)]
+pub struct Game {
+    plies: Vec<Ply>,
+    moves: Vec<Move>,
+}
+
+impl Game {
+    /// A game from a position without a past.
+    pub fn from_position(position: Position) -> Self {
+        let key = position.key();
+        Self { plies: vec![Ply { position, key, repetitions: 0 }], moves: Vec::new() }
+    }
+
+    /// A game from the initial position.
+    pub fn initial() -> Self {
+        Self::from_position(Position::initial())
+    }
+
+    fn last(&self) -> &Ply {
+        self.plies.last().expect("a game has a start position")
+    }
+
+    /// The present position.
+    pub fn position(&self) -> &Position {
+        &self.last().position
+    }
+
+    /// The position before the first move.
+    pub fn start(&self) -> &Position {
+        &self.plies[0].position
+    }
+
+    /// The position some plies ago, if the game is that old.
+    pub fn position_before(&self, plies: usize) -> Option<&Position> {
+        self.moves.len().checked_sub(plies).map(|at| &self.plies[at].position)
+    }
+
+    /// The present position's key; equal keys mean a repetition.
+    pub fn key(&self) -> u64 {
+        self.last().key
+    }
+
+    /// How often the present position occurred before in this game.
+    pub fn repetitions(&self) -> u8 {
+        self.last().repetitions
+    }
+
+    /// The moves since the start position.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The number of moves since the start position.
+    pub fn ply(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// Plays a move that the caller knows to be legal.
+    pub fn play_unchecked(&mut self, played: Move) {
+        let mut position = self.position().clone();
+        let key = position.play_unchecked(played, self.key());
+        let repetitions = self.count_repetitions(key, position.halfmove_clock());
+        self.plies.push(Ply { position, key, repetitions });
+        self.moves.push(played);
+    }
+
+    /// Only positions since the last capture or pawn move, with the same side to move, can be equal.
+    fn count_repetitions(&self, key: u64, halfmove_clock: u32) -> u8 {
+        let reach = halfmove_clock as usize;
+        let equal = |distance: &usize| self.plies[self.plies.len() - distance].key == key;
+        (4..=reach.min(self.plies.len())).step_by(2).find(equal).map_or(0, |distance| {
+            self.plies[self.plies.len() - distance].repetitions.saturating_add(1)
+        })
+    }
+
+    /// Takes back the last moves until `ply` moves are left.
+    pub fn take_back_to(&mut self, ply: usize) {
+        self.moves.truncate(ply);
+        self.plies.truncate(ply + 1);
+    }
+
+    /// How the game ended, if it has.
+    pub fn outcome(&self, rules: &Rules) -> Option<Outcome> {
+        self.outcome_given(self.position().has_legal_move(), rules)
+    }
+
+    /// As [`Game::outcome`], for a caller that has already generated the legal moves.
+    ///
+    /// Mate comes before every draw, as in the rules: a mate on the hundredth ply wins.
+    pub fn outcome_given(&self, has_legal_move: bool, rules: &Rules) -> Option<Outcome> {
+        let position = self.position();
+        if !has_legal_move {
+            let mated = position.is_check();
+            let winner = mated.then(|| position.side_to_move().other());
+            let reason = if mated { Reason::Checkmate } else { Reason::Stalemate };
+            return Some(Outcome { winner, reason });
+        }
+        let reason = if position.is_insufficient_material() {
+            Reason::InsufficientMaterial
+        } else if self.repetitions() >= 2 {
+            Reason::Threefold
+        } else if position.halfmove_clock() >= 100 {
+            Reason::FiftyMoves
+        } else if self.ply() >= rules.max_plies as usize {
+            Reason::PlyCap
+        } else {
+            return None;
+        };
+        Some(Outcome::draw(reason))
+    }
+}

@@ -1,0 +1,99 @@
+//! A move as 16 bits, and its UCI text.
+
+/// What a pawn becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Promotion {
+    /// A knight.
+    Knight = 1,
+    /// A bishop.
+    Bishop = 2,
+    /// A rook.
+    Rook = 3,
+    /// A queen.
+    Queen = 4,
+}
+
+impl Promotion {
+    fn from_code(code: u16) -> Option<Self> {
+        [None, Some(Self::Knight), Some(Self::Bishop), Some(Self::Rook), Some(Self::Queen)][code as usize % 5]
+    }
+
+    fn letter(self) -> char {
+        ['n', 'b', 'r', 'q'][self as usize - 1]
+    }
+
+    fn from_letter(letter: u8) -> Option<Self> {
+        match letter {
+            b'n' => Some(Self::Knight),
+            b'b' => Some(Self::Bishop),
+            b'r' => Some(Self::Rook),
+            b'q' => Some(Self::Queen),
+            _ => None,
+        }
+    }
+}
+
+/// A move, packed as `from + 64·to + 4096·promotion` (a1 = 0, h8 = 63; promotion 0 none, 1 N, 2 B, 3 R, 4 Q).
+///
+/// Castling is the king's two squares. The packing is part of the stored tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Move(u16);
+
+impl Move {
+    /// From squares in 0..64 and a promotion.
+    pub fn new(from: u8, to: u8, promotion: Option<Promotion>) -> Self {
+        debug_assert!(from < 64 && to < 64, "squares lie in 0..64");
+        Self(u16::from(from) | u16::from(to) << 6 | promotion.map_or(0, |p| p as u16) << 12)
+    }
+
+    /// The packed form.
+    pub fn packed(self) -> u16 {
+        self.0
+    }
+
+    /// From the packed form; `None` if it names no promotion that exists.
+    pub fn from_packed(packed: u16) -> Option<Self> {
+        (packed >> 12 <= 4).then_some(Self(packed))
+    }
+
+    /// The square moved from, 0..64.
+    pub fn from(self) -> u8 {
+        (self.0 & 63) as u8
+    }
+
+    /// The square moved to, 0..64.
+    pub fn to(self) -> u8 {
+        (self.0 >> 6 & 63) as u8
+    }
+
+    /// What a pawn becomes, if it promotes.
+    pub fn promotion(self) -> Option<Promotion> {
+        Promotion::from_code(self.0 >> 12)
+    }
+
+    /// From UCI text such as `e2e4` or `a7a8q`. Says nothing of legality.
+    pub fn from_uci(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let square = |at: usize| {
+            let (file, rank) = (*bytes.get(at)?, *bytes.get(at + 1)?);
+            let on_board = (b'a'..=b'h').contains(&file) && (b'1'..=b'8').contains(&rank);
+            on_board.then(|| file - b'a' + 8 * (rank - b'1'))
+        };
+        let promotion = match bytes.len() {
+            4 => None,
+            5 => Some(Promotion::from_letter(bytes[4])?),
+            _ => return None,
+        };
+        Some(Self::new(square(0)?, square(2)?, promotion))
+    }
+}
+
+impl std::fmt::Display for Move {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let square = |at: u8| (char::from(b'a' + at % 8), char::from(b'1' + at / 8));
+        let ((from_file, from_rank), (to_file, to_rank)) = (square(self.from()), square(self.to()));
+        write!(f, "{from_file}{from_rank}{to_file}{to_rank}")?;
+        self.promotion().map_or(Ok(()), |promotion| write!(f, "{}", promotion.letter()))
+    }
+}

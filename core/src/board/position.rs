@@ -1,0 +1,222 @@
+//! One position, without history.
+
+use shakmaty::zobrist::Zobrist64;
+use shakmaty::{CastlingSide, Chess, Color, EnPassantMode, Position as _, Role, Square};
+
+use super::{Move, Promotion};
+
+/// White or Black.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Moves first.
+    White,
+    /// Moves second.
+    Black,
+}
+
+impl Side {
+    /// The opponent.
+    pub fn other(self) -> Self {
+        match self {
+            Self::White => Self::Black,
+            Self::Black => Self::White,
+        }
+    }
+
+    pub(super) fn color(self) -> Color {
+        match self {
+            Self::White => Color::White,
+            Self::Black => Color::Black,
+        }
+    }
+}
+
+/// A kind of piece, in the order of the encodings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// ♙
+    Pawn,
+    /// ♘
+    Knight,
+    /// ♗
+    Bishop,
+    /// ♖
+    Rook,
+    /// ♕
+    Queen,
+    /// ♔
+    King,
+}
+
+impl Piece {
+    /// All kinds, in the order of the encodings.
+    pub const ALL: [Self; 6] = [Self::Pawn, Self::Knight, Self::Bishop, Self::Rook, Self::Queen, Self::King];
+
+    fn role(self) -> Role {
+        [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King][self as usize]
+    }
+}
+
+/// One castling right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Castling {
+    /// Towards the h-file.
+    KingSide,
+    /// Towards the a-file.
+    QueenSide,
+}
+
+/// A legal position: pieces, side to move, castling rights, en passant and clocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position(pub(super) Chess);
+
+impl Position {
+    /// The initial position of chess.
+    pub fn initial() -> Self {
+        Self(Chess::new())
+    }
+
+    /// Who is to move.
+    pub fn side_to_move(&self) -> Side {
+        if self.0.turn() == Color::White { Side::White } else { Side::Black }
+    }
+
+    /// Squares of one kind of piece of one side, a1 = bit 0.
+    pub fn pieces(&self, side: Side, piece: Piece) -> u64 {
+        let board = self.0.board();
+        (board.by_color(side.color()) & board.by_role(piece.role())).0
+    }
+
+    /// Squares of all pieces of one side.
+    pub fn occupied(&self, side: Side) -> u64 {
+        self.0.board().by_color(side.color()).0
+    }
+
+    /// The kind of piece on a square in 0..64, if any.
+    pub fn piece_at(&self, square: u8) -> Option<Piece> {
+        let role = self.0.board().role_at(Square::new(u32::from(square)))?;
+        Some(Piece::ALL[role as usize - 1])
+    }
+
+    /// Whether a castling right remains.
+    pub fn may_castle(&self, side: Side, castling: Castling) -> bool {
+        let wing = match castling {
+            Castling::KingSide => CastlingSide::KingSide,
+            Castling::QueenSide => CastlingSide::QueenSide,
+        };
+        self.0.castles().has(side.color(), wing)
+    }
+
+    /// The en-passant target square, only where a capture there is legal.
+    pub fn legal_en_passant(&self) -> Option<u8> {
+        self.0.legal_ep_square().map(|square| square as u8)
+    }
+
+    /// Plies since the last capture or pawn move.
+    pub fn halfmove_clock(&self) -> u32 {
+        self.0.halfmoves()
+    }
+
+    /// Number of the move, from 1, rising after Black's moves.
+    pub fn fullmove_number(&self) -> u32 {
+        self.0.fullmoves().get()
+    }
+
+    /// Whether the side to move is in check.
+    pub fn is_check(&self) -> bool {
+        self.0.is_check()
+    }
+
+    /// Whether neither side can ever give mate.
+    pub fn is_insufficient_material(&self) -> bool {
+        self.0.is_insufficient_material()
+    }
+
+    /// Replaces `out` by the legal moves, in an order that depends on the position only.
+    pub fn legal_moves_into(&self, out: &mut Vec<Move>) {
+        out.clear();
+        out.extend(self.0.legal_moves().into_iter().map(pack));
+    }
+
+    /// The legal moves, in an order that depends on the position only.
+    pub fn legal_moves(&self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        self.legal_moves_into(&mut moves);
+        moves
+    }
+
+    /// Whether there is a legal move.
+    pub fn has_legal_move(&self) -> bool {
+        !self.0.legal_moves().is_empty()
+    }
+
+    /// Whether a move is legal here.
+    pub fn is_legal(&self, played: Move) -> bool {
+        self.0.legal_moves().into_iter().any(|legal| pack(legal) == played)
+    }
+
+    /// Number of leaves of the tree of legal moves of a given depth; the standard check of a move generator.
+    pub fn perft(&self, depth: u32) -> u64 {
+        shakmaty::perft(&self.0, depth)
+    }
+
+    /// Zobrist key of pieces, side, castling rights and the *legal* en-passant square: what repetition compares.
+    pub fn key(&self) -> u64 {
+        self.0.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0
+    }
+
+    /// Plays a move that the caller knows to be legal, and gives the new position's key from this one's.
+    pub fn play_unchecked(&mut self, played: Move, key: u64) -> u64 {
+        let full = self.unpack(played);
+        let updated = self.0.update_zobrist_hash(Zobrist64(key), full, EnPassantMode::Legal);
+        self.0.play_unchecked(full);
+        updated.map_or_else(|| self.key(), |updated| updated.0)
+    }
+
+    fn unpack(&self, played: Move) -> shakmaty::Move {
+        let (from, to) = (Square::new(u32::from(played.from())), Square::new(u32::from(played.to())));
+        let role = self.0.board().role_at(from).expect("a legal move starts on a piece");
+        let capture = self.0.board().role_at(to);
+        let file_steps = (played.from() % 8).abs_diff(played.to() % 8);
+        match role {
+            Role::King if file_steps == 2 => {
+                let rook_file = if played.to() > played.from() { 7 } else { 0 };
+                let rook = Square::new(u32::from(played.from() / 8 * 8 + rook_file));
+                shakmaty::Move::Castle { king: from, rook }
+            }
+            Role::Pawn if file_steps == 1 && capture.is_none() => shakmaty::Move::EnPassant { from, to },
+            role => {
+                let promotion = played.promotion().map(promotion_role);
+                shakmaty::Move::Normal { role, from, capture, to, promotion }
+            }
+        }
+    }
+}
+
+fn promotion_role(promotion: Promotion) -> Role {
+    match promotion {
+        Promotion::Knight => Role::Knight,
+        Promotion::Bishop => Role::Bishop,
+        Promotion::Rook => Role::Rook,
+        Promotion::Queen => Role::Queen,
+    }
+}
+
+fn pack(full: shakmaty::Move) -> Move {
+    let from = full.from().expect("chess has no drops") as u8;
+    let promotion = match full.promotion() {
+        None => None,
+        Some(Role::Knight) => Some(Promotion::Knight),
+        Some(Role::Bishop) => Some(Promotion::Bishop),
+        Some(Role::Rook) => Some(Promotion::Rook),
+        Some(_) => Some(Promotion::Queen),
+    };
+    let to = match full {
+        shakmaty::Move::Castle { king, rook } => {
+            let file = if (rook as u8) > (king as u8) { 6 } else { 2 };
+            king as u8 / 8 * 8 + file
+        }
+        other => other.to() as u8,
+    };
+    Move::new(from, to, promotion)
+}

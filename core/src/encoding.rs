@@ -1,0 +1,14 @@
+//! Positions as planes of bits and scalars, moves as policy indices.
+//!
+//! An input encoding is a table of planes with a name, an orientation and a version. A position is encoded as one `u64`
+//! for each binary plane and one number for each scalar plane, and expanded to floats where the net runs.
+//! The policy has 73 planes × 64 squares = 4672 indices (AlphaZero 2018, supplement, table S2).
+
+mod planes;
+mod policy;
+
+pub use planes::{Encoding, EncodingName, Orientation, Plane, PlaneKind};
+pub use policy::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! The contract between search and whatever evaluates positions: one batch in, one answer a row out.
+
+use thiserror::Error;
+
+use crate::encoding::{Encoding, PolicyIndex};
+
+/// Probabilities of win, draw and loss for the side to move; they sum to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Wdl {
+    /// P(win).
+    pub win: f32,
+    /// P(draw).
+    pub draw: f32,
+    /// P(loss).
+    pub loss: f32,
+}
+
+impl Wdl {
+    /// A certain draw.
+    pub const DRAW: Self = Self { win: 0.0, draw: 1.0, loss: 0.0 };
+    /// A certain loss.
+    pub const LOSS: Self = Self { win: 0.0, draw: 0.0, loss: 1.0 };
+    /// A certain win.
+    pub const WIN: Self = Self { win: 1.0, draw: 0.0, loss: 0.0 };
+
+    /// P(win) − P(loss), in [−1, 1], for the side to move.
+    pub fn value(self) -> f32 {
+        self.win - self.loss
+    }
+
+    /// The same result seen by the other side.
+    pub fn flipped(self) -> Self {
+        Self { win: self.loss, draw: self.draw, loss: self.win }
+    }
+}
+
+/// Encoded positions waiting for an evaluation; one row each, all of one [`Encoding`].
+///
+/// A structure of arrays that keeps its memory when cleared, so that gathering allocates nothing after warm-up.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// `[B, binary planes]`: one bit a square, a1 = bit 0.
+    pub binary: Vec<u64>,
+    /// `[B, scalar planes]`: one number for a whole plane.
+    pub scalars: Vec<f32>,
+    /// Policy indices of the legal moves of all rows, one row after the other, in the order of move generation.
+    pub legal: Vec<PolicyIndex>,
+    /// Where each row's legal moves end in `legal`; `[B]`.
+    pub legal_ends: Vec<u32>,
+    /// A hash of each row's position; `[B]`.
+    pub keys: Vec<u64>,
+}
+
+impl Batch {
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Removes all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.binary.clear();
+        self.scalars.clear();
+        self.legal.clear();
+        self.legal_ends.clear();
+        self.keys.clear();
+    }
+
+    /// Where a row's legal moves lie in `legal`, and its policy in [`Evaluations::policy`].
+    pub fn legal_range(&self, row: usize) -> std::ops::Range<usize> {
+        let start = if row == 0 { 0 } else { self.legal_ends[row - 1] as usize };
+        start..self.legal_ends[row] as usize
+    }
+}
+
+/// What an evaluator says of a [`Batch`], row by row; keeps its memory between batches.
+#[derive(Debug, Clone, Default)]
+pub struct Evaluations {
+    /// Probabilities of the legal moves, laid out as [`Batch::legal`]; each row sums to 1.
+    pub policy: Vec<f32>,
+    /// Expected result for the side to move; `[B]`.
+    pub wdl: Vec<Wdl>,
+}
+
+/// A net could not evaluate a batch.
+#[derive(Debug, Error)]
+pub enum EvaluatorError {
+    /// The device or the library failed.
+    #[error("evaluating a batch of {rows} positions failed: {cause}")]
+    Device {
+        /// Rows of the batch.
+        rows: usize,
+        /// What the library says.
+        cause: String,
+    },
+    /// A net produced NaN or infinity.
+    #[error("the net gave a value that is not finite for row {row}; its weights are damaged, go back to an earlier checkpoint")]
+    NotFinite {
+        /// The row of the batch.
+        row: usize,
+    },
+}
+
+/// Evaluates batches of positions. A row's answer depends on nothing but that row and the batch's size.
+pub trait Evaluator {
+    /// The encoding that rows must have.
+    fn encoding(&self) -> &Encoding;
+
+    /// Fills `out` with one answer for each row of `batch`; an empty batch is allowed.
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError>;
+}

@@ -1,0 +1,126 @@
+//! Evaluators without a net, for tests, benches and golden files.
+
+use std::collections::HashMap;
+
+use super::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+use crate::encoding::Encoding;
+
+/// The same probability for every legal move, and a draw.
+#[derive(Debug, Clone)]
+pub struct Uniform {
+    encoding: Encoding,
+}
+
+impl Uniform {
+    /// For positions of an encoding.
+    pub fn new(encoding: Encoding) -> Self {
+        Self { encoding }
+    }
+}
+
+impl Evaluator for Uniform {
+    fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        out.policy.clear();
+        out.wdl.clear();
+        for row in 0..batch.len() {
+            let moves = batch.legal_range(row).len();
+            out.policy.extend(std::iter::repeat_n(1.0 / moves as f32, moves));
+            out.wdl.push(Wdl::DRAW);
+        }
+        Ok(())
+    }
+}
+
+/// A pseudo-random answer that is a pure function of the position, so that whole searches repeat exactly.
+#[derive(Debug, Clone)]
+pub struct Hashed {
+    encoding: Encoding,
+    salt: u64,
+}
+
+impl Hashed {
+    /// For positions of an encoding; each salt gives other answers.
+    pub fn new(encoding: Encoding, salt: u64) -> Self {
+        Self { encoding, salt }
+    }
+}
+
+/// Steele et al. 2014, "Fast splittable pseudorandom number generators": the SplitMix64 finaliser.
+fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// A number in (0, 1] from the upper bits, exact in `f32`.
+fn unit(bits: u64) -> f32 {
+    ((bits >> 41) + 1) as f32 / (1u64 << 23) as f32
+}
+
+impl Evaluator for Hashed {
+    fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        out.policy.clear();
+        out.wdl.clear();
+        for row in 0..batch.len() {
+            let key = mix(batch.keys[row] ^ self.salt);
+            let start = out.policy.len();
+            for index in &batch.legal[batch.legal_range(row)] {
+                out.policy.push(unit(mix(key ^ u64::from(index.get()))));
+            }
+            normalise(&mut out.policy[start..]);
+            out.wdl.push(wdl_of(key));
+        }
+        Ok(())
+    }
+}
+
+fn wdl_of(key: u64) -> Wdl {
+    let mut parts = [1, 2, 3].map(|part: u64| unit(mix(key ^ part << 32)));
+    normalise(&mut parts);
+    Wdl { win: parts[0], draw: parts[1], loss: parts[2] }
+}
+
+fn normalise(weights: &mut [f32]) {
+    let sum: f32 = weights.iter().sum();
+    for weight in weights {
+        *weight /= sum;
+    }
+}
+
+/// Answers given in advance for some positions, and those of another evaluator for the rest.
+#[derive(Debug, Clone)]
+pub struct Scripted {
+    rest: Uniform,
+    answers: HashMap<u64, Wdl>,
+}
+
+impl Scripted {
+    /// Position keys with their answers; every other position is a draw. Policies are uniform.
+    pub fn new(encoding: Encoding, answers: HashMap<u64, Wdl>) -> Self {
+        Self { rest: Uniform::new(encoding), answers }
+    }
+}
+
+impl Evaluator for Scripted {
+    fn encoding(&self) -> &Encoding {
+        self.rest.encoding()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        self.rest.evaluate(batch, out)?;
+        for (key, wdl) in batch.keys.iter().zip(&mut out.wdl) {
+            if let Some(answer) = self.answers.get(key) {
+                *wdl = *answer;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! The two declaring macros.
+
+/// Declares a struct of parameters. Each field has a doc line, a default and, where it makes sense, a range.
+///
+/// ```
+/// dc0_core::params! {
+///     /// How one move's search spends its budget.
+///     pub struct Budget {
+///         /// Simulations for each move.
+///         simulations: u32 = 800, in 1..=1_000_000;
+///         /// Exploration constant.
+///         c_puct: f64 = 1.25, in 0.0..=10.0;
+///     }
+/// }
+/// let value = serde_json::from_str(r#"{"simulation": 5, "c_puct": 11}"#).unwrap();
+/// let errors = dc0_core::params::read::<Budget>("search", &value).unwrap_err();
+/// assert_eq!(
+///     errors.to_string(),
+///     "search: 2 problems in its parameters\n  \
+///      simulation: unknown parameter; did you mean `simulations`?\n  \
+///      c_puct: must lie in 0.0..=10.0, got 11",
+/// );
+/// ```
+///
+/// Rules between fields follow the struct as `check function;` with `fn(&Self) -> Vec<(&'static str, String)>`: each
+/// pair is a field and what is wrong with it.
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $name:ident {
+            $( $(#[doc = $doc:literal])+ $field:ident : $kind:ty = $default:expr $(, in $range:expr)? ; )*
+        }
+        $( check $check:expr ; )?
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $name {
+            $( $(#[doc = $doc])+ pub $field: $kind, )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $default, )* }
+            }
+        }
+
+        impl $crate::params::Params for $name {
+            fn about() -> &'static str {
+                concat!($($about),+).trim_start()
+            }
+
+            fn names() -> &'static [&'static str] {
+                &[$( stringify!($field) ),*]
+            }
+
+            fn rows() -> Vec<$crate::params::Row> {
+                <Self as $crate::params::Param>::rows_at("", &Self::default(), None, "")
+            }
+        }
+
+        impl $crate::params::Param for $name {
+            fn kind() -> String {
+                "a group #{…}".to_owned()
+            }
+
+            fn read(
+                value: &$crate::params::Value,
+                path: &str,
+                _: Option<$crate::params::Bounds>,
+                problems: &mut $crate::params::Problems,
+            ) -> Option<Self> {
+                use $crate::params::{Param, Params, Value};
+                let Value::Group(given) = value else {
+                    problems.add(path, format!("expected a group #{{…}}, got {value} ({})", value.kind()));
+                    return None;
+                };
+                let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                let before = problems.len();
+                for name in given.keys().filter(|name| !Self::names().contains(&name.as_str())) {
+                    problems.unknown(&at(name), name, Self::names());
+                }
+                let mut read = Self::default();
+                $(
+                    if let Some(value) = given.get(stringify!($field)) {
+                        let range = None $( .or(Some($crate::params::Bounds::from($range))) )?;
+                        if let Some(value) = <$kind as Param>::read(value, &at(stringify!($field)), range, problems) {
+                            read.$field = value;
+                        }
+                    }
+                )*
+                $(
+                    if problems.len() == before {
+                        let check: fn(&Self) -> Vec<(&'static str, String)> = $check;
+                        for (field, message) in check(&read) {
+                            problems.add(&at(field), message);
+                        }
+                    }
+                )?
+                (problems.len() == before).then_some(read)
+            }
+
+            fn to_value(&self) -> $crate::params::Value {
+                use $crate::params::Param;
+                let fields = [$( (stringify!($field).to_owned(), Param::to_value(&self.$field)) ),*];
+                $crate::params::Value::Group(fields.into())
+            }
+
+            fn rows_at(
+                path: &str,
+                default: &Self,
+                _: Option<$crate::params::Bounds>,
+                _: &str,
+            ) -> Vec<$crate::params::Row> {
+                let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                let mut rows = Vec::new();
+                $(
+                    let range = None $( .or(Some($crate::params::Bounds::from($range))) )?;
+                    let doc = concat!($($doc),+).trim_start();
+                    let here = at(stringify!($field));
+                    rows.extend(<$kind as $crate::params::Param>::rows_at(&here, &default.$field, range, doc));
+                )*
+                rows
+            }
+        }
+    };
+}
+
+/// Declares a choice of words as an enum; the first variant is not special, the default is given at the field.
+#[macro_export]
+macro_rules! param_enum {
+    (
+        $(#[doc = $about:literal])+
+        pub enum $name:ident {
+            $( $(#[doc = $doc:literal])+ $variant:ident = $word:literal ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $( $(#[doc = $doc])+ $variant, )+
+        }
+
+        impl $name {
+            /// The words scripts use, in the order of declaration.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word scripts use for this choice.
+            pub fn word(self) -> &'static str {
+                match self { $( Self::$variant => $word, )+ }
+            }
+
+            /// The choice that a word names.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $( $word => Some(Self::$variant), )+ _ => None }
+            }
+        }
+
+        impl $crate::params::Param for $name {
+            fn kind() -> String {
+                format!("one of {}", Self::WORDS.join(", "))
+            }
+
+            fn read(
+                value: &$crate::params::Value,
+                path: &str,
+                _: Option<$crate::params::Bounds>,
+                problems: &mut $crate::params::Problems,
+            ) -> Option<Self> {
+                let read = match value {
+                    $crate::params::Value::Text(word) => Self::from_word(word),
+                    _ => None,
+                };
+                if read.is_none() {
+                    let message = format!("expected one of {}, got {value}", Self::WORDS.join(", "));
+                    problems.add(path, message);
+                }
+                read
+            }
+
+            fn to_value(&self) -> $crate::params::Value {
+                $crate::params::Value::Text(self.word().to_owned())
+            }
+        }
+    };
+}

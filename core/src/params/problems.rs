@@ -1,0 +1,75 @@
+//! Everything wrong with one call's parameters, collected before anything is reported.
+
+use thiserror::Error;
+
+/// One thing wrong with one parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Dotted path of the parameter, such as `search.c_puct`.
+    pub path: String,
+    /// What was expected, what was found, and what to do.
+    pub message: String,
+}
+
+/// All problems of one call.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{what}: {} in its parameters{}", count(.problems.len()), list(.problems))]
+pub struct ParamErrors {
+    /// The call the parameters were for.
+    pub what: String,
+    /// At least one problem, in the order of the paths.
+    pub problems: Vec<Problem>,
+}
+
+fn count(problems: usize) -> String {
+    if problems == 1 { "1 problem".to_owned() } else { format!("{problems} problems") }
+}
+
+fn list(problems: &[Problem]) -> String {
+    problems.iter().map(|p| format!("\n  {}: {}", p.path, p.message)).collect()
+}
+
+/// A collector of [`Problem`]s.
+#[derive(Debug, Default)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// Adds a problem at a dotted path.
+    pub fn add(&mut self, path: &str, message: impl Into<String>) {
+        self.0.push(Problem { path: path.to_owned(), message: message.into() });
+    }
+
+    /// Adds an unknown name, with the nearest of the known ones.
+    pub fn unknown(&mut self, path: &str, name: &str, known: &[&str]) {
+        let hint = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", known.join(", ")),
+        };
+        self.add(path, format!("unknown parameter; {hint}"));
+    }
+
+    /// Whether nothing is wrong so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of problems so far.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Closes the collection; `what` names the call.
+    pub fn into_errors(self, what: &str) -> ParamErrors {
+        ParamErrors { what: what.to_owned(), problems: self.0 }
+    }
+}
+
+/// The known name that a misspelling most likely meant (Jaro–Winkler similarity of at least 0.75, chosen).
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,96 @@
+//! A number that changes with a counter: plies of a game, updates of a training step.
+
+use super::types::Bounds;
+use super::{Param, Problems, Value};
+
+/// A piecewise constant function of a whole number.
+///
+/// Scripts write a number, or a closure of one integer that the runner samples into a table before the step starts, so
+/// a step's parameters are always plain data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    /// `(first counter, value)`, counters rising from 0; neighbours differ.
+    points: Vec<(u32, f64)>,
+}
+
+impl Schedule {
+    /// The same value for every counter.
+    pub fn constant(value: f64) -> Self {
+        Self { points: vec![(0, value)] }
+    }
+
+    /// From one sample for each counter; the last one holds for all later counters. `None` without a sample.
+    pub fn from_samples(samples: &[f64]) -> Option<Self> {
+        let numbered = (0..).zip(samples.iter().copied());
+        Self::from_points(numbered.collect())
+    }
+
+    /// From points whose counters rise from 0; points that repeat the value before them are dropped.
+    fn from_points(mut points: Vec<(u32, f64)>) -> Option<Self> {
+        let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if points.first()?.0 != 0 || !rising {
+            return None;
+        }
+        points.dedup_by(|later, earlier| later.1 == earlier.1);
+        Some(Self { points })
+    }
+
+    /// The value at a counter.
+    pub fn at(&self, counter: u32) -> f64 {
+        let after = self.points.partition_point(|point| point.0 <= counter);
+        self.points[after - 1].1
+    }
+
+    /// The largest value it ever takes.
+    pub fn max(&self) -> f64 {
+        self.points.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self::constant(0.0)
+    }
+}
+
+fn point(item: &Value) -> Option<(u32, f64)> {
+    let Value::List(pair) = item else { return None };
+    match pair.as_slice() {
+        [Value::Int(counter), value] => Some((u32::try_from(*counter).ok()?, value.as_f64()?)),
+        _ => None,
+    }
+}
+
+impl Param for Schedule {
+    fn kind() -> String {
+        "a number, or a function of one whole number".to_owned()
+    }
+
+    fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
+        let Value::List(items) = value else {
+            return f64::read(value, path, range, problems).map(Self::constant);
+        };
+        let points: Option<Vec<(u32, f64)>> = items.iter().map(point).collect();
+        let points = match points {
+            Some(points) => points,
+            None => (0..).zip(Vec::<f64>::read(value, path, range, problems)?).collect(),
+        };
+        let good = problems.len();
+        for (counter, number) in &points {
+            f64::read(&Value::Float(*number), &format!("{path}[{counter}]"), range, problems);
+        }
+        let schedule = Self::from_points(points);
+        if schedule.is_none() {
+            problems.add(path, "expected counters that rise from 0, one value each");
+        }
+        schedule.filter(|_| problems.len() == good)
+    }
+
+    fn to_value(&self) -> Value {
+        if let [(_, value)] = self.points[..] {
+            return Value::Float(value);
+        }
+        let pair = |point: &(u32, f64)| Value::List(vec![Value::Int(point.0.into()), Value::Float(point.1)]);
+        Value::List(self.points.iter().map(pair).collect())
+    }
+}

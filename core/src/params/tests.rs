@@ -1,0 +1,136 @@
+use super::{Params, Schedule, Value, read};
+use crate::{param_enum, params};
+
+param_enum! {
+    /// A colour.
+    pub enum Paint {
+        /// Red.
+        Red = "red",
+        /// Blue.
+        Blue = "blue",
+    }
+}
+
+params! {
+    /// Noise mixed into the root prior.
+    pub struct Noise {
+        /// Concentration.
+        alpha: f64 = 0.3, in 0.001..=10.0;
+        /// Share of noise.
+        fraction: f64 = 0.25, in 0.0..=1.0;
+    }
+}
+
+params! {
+    /// An example with every kind of parameter.
+    pub struct Example {
+        /// Simulations for each move.
+        simulations: u32 = 800, in 1..=1_000_000;
+        /// Exploration constant.
+        c_puct: f64 = 1.25, in 0.0..=10.0;
+        /// Mixed into the root.
+        noise: Noise = Noise::default();
+        /// A word.
+        paint: Paint = Paint::Red;
+        /// Numbers.
+        sizes: Vec<u32> = vec![1, 2], in 1..=9;
+        /// May be absent.
+        cap: Option<u32> = None, in 1..=100;
+        /// Changes with the ply.
+        temperature: Schedule = Schedule::constant(1.0), in 0.0..=10.0;
+        /// On or off.
+        gate: bool = true;
+        /// A name.
+        name: String = "x".to_owned();
+    }
+    check |example| {
+        if example.simulations < 10 && example.gate {
+            vec![("gate", "needs at least 10 simulations".to_owned())]
+        } else {
+            vec![]
+        }
+    };
+}
+
+fn value(json: &str) -> Value {
+    serde_json::from_str(json).expect("test JSON")
+}
+
+fn errors(json: &str) -> String {
+    read::<Example>("search", &value(json)).expect_err("has problems").to_string()
+}
+
+#[test]
+fn nothing_given_is_the_default_and_defaults_lie_in_their_own_ranges() {
+    assert_eq!(read::<Example>("x", &Value::group()), Ok(Example::default()));
+    use super::Param;
+    let written = Example::default().to_value();
+    assert_eq!(read::<Example>("x", &written), Ok(Example::default()));
+}
+
+#[test]
+fn whole_numbers_are_welcome_where_fractions_are_asked_for() {
+    assert_eq!(read::<Example>("x", &value(r#"{"c_puct": 2}"#)).unwrap().c_puct, 2.0);
+}
+
+#[test]
+fn all_problems_are_reported_at_once_with_paths_and_hints() {
+    let expected = "search: 5 problems in its parameters
+  c_puc: unknown parameter; did you mean `c_puct`?
+  simulations: must lie in 1..=1000000, got -3
+  noise.alpha: expected a number, got \"x\" (text)
+  noise.fraction: must lie in 0.0..=1.0, got 1.5
+  paint: expected one of red, blue, got \"green\"";
+    let given =
+        r#"{"c_puc": 1, "simulations": -3, "noise": {"alpha": "x", "fraction": 1.5}, "paint": "green"}"#;
+    assert_eq!(errors(given), expected);
+}
+
+#[test]
+fn lists_options_and_groups_name_the_item_that_is_wrong() {
+    let expected = "search: 3 problems in its parameters
+  noise: expected a group #{…}, got 1 (whole number)
+  sizes[1]: must lie in 1..=9, got 10
+  cap: must lie in 1..=100, got 0";
+    assert_eq!(errors(r#"{"sizes": [1, 10], "cap": 0, "noise": 1}"#), expected);
+    assert_eq!(read::<Example>("x", &value(r#"{"cap": null}"#)).unwrap().cap, None);
+}
+
+#[test]
+fn a_fraction_is_not_a_whole_number_and_infinity_is_no_number() {
+    assert!(errors(r#"{"simulations": 1.5}"#).contains("expected a whole number, got 1.5 (number)"));
+    let infinite = Value::Group([("c_puct".to_owned(), Value::Float(f64::NAN))].into());
+    assert!(read::<Example>("x", &infinite).is_err());
+}
+
+#[test]
+fn rules_between_fields_are_checked_once_the_fields_are_good() {
+    assert!(errors(r#"{"simulations": 5}"#).contains("gate: needs at least 10 simulations"));
+    assert!(read::<Example>("x", &value(r#"{"simulations": 5, "gate": false}"#)).is_ok());
+}
+
+#[test]
+fn schedules_read_numbers_samples_and_points_alike() {
+    let samples = read::<Example>("x", &value(r#"{"temperature": [1, 1, 0.5, 0.5]}"#)).unwrap().temperature;
+    let points = read::<Example>("x", &value(r#"{"temperature": [[0, 1.0], [2, 0.5]]}"#)).unwrap().temperature;
+    assert_eq!(samples, points);
+    assert_eq!((samples.at(0), samples.at(1), samples.at(2), samples.at(900)), (1.0, 1.0, 0.5, 0.5));
+    assert!(errors(r#"{"temperature": [1, 11]}"#).contains("temperature[1]: must lie in 0.0..=10.0"));
+    assert!(errors(r#"{"temperature": [[1, 0.5]]}"#).contains("rise from 0"));
+    assert!(errors(r#"{"temperature": []}"#).contains("rise from 0"));
+}
+
+#[test]
+fn the_reference_has_a_row_for_every_leaf() {
+    let rows = Example::rows();
+    let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "simulations", "c_puct", "noise.alpha", "noise.fraction", "paint", "sizes", "cap", "temperature",
+            "gate", "name"
+        ]
+    );
+    assert_eq!(rows[1].range, "0.0..=10.0");
+    assert_eq!(rows[2].doc, "Concentration.");
+}

@@ -1,0 +1,205 @@
+//! How each type of parameter is read, checked and written.
+
+use std::ops::RangeInclusive;
+
+use super::{Problems, Value};
+
+/// The closed range a number must lie in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    min: f64,
+    max: f64,
+    whole: bool,
+}
+
+impl Bounds {
+    fn contains(self, value: f64) -> bool {
+        // NaN compares false with everything, so it lies in no range.
+        self.min <= value && value <= self.max
+    }
+}
+
+impl std::fmt::Display for Bounds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.whole {
+            write!(f, "{}..={}", self.min, self.max)
+        } else {
+            write!(f, "{:?}..={:?}", self.min, self.max)
+        }
+    }
+}
+
+macro_rules! bounds_from {
+    ($($number:ty: $whole:literal),*) => {$(
+        impl From<RangeInclusive<$number>> for Bounds {
+            fn from(range: RangeInclusive<$number>) -> Self {
+                Self { min: *range.start() as f64, max: *range.end() as f64, whole: $whole }
+            }
+        }
+    )*};
+}
+bounds_from!(i32: true, i64: true, f64: false);
+
+/// One line of the parameter reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Dotted path from the group's root.
+    pub path: String,
+    /// What kind of value is read.
+    pub kind: String,
+    /// The default, as a script would write it.
+    pub default: String,
+    /// The allowed range, if there is one.
+    pub range: String,
+    /// The declaration's doc text.
+    pub doc: String,
+}
+
+/// A type that a parameter can have.
+pub trait Param: Sized {
+    /// What kind of value is read, as an error and the reference name it.
+    fn kind() -> String;
+
+    /// Reads a value; anything wrong goes to `problems` under `path` and gives `None`.
+    fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self>;
+
+    /// The value that reads back as this.
+    fn to_value(&self) -> Value;
+
+    /// The rows of the reference for a parameter of this type.
+    fn rows_at(path: &str, default: &Self, range: Option<Bounds>, doc: &str) -> Vec<Row> {
+        vec![Row {
+            path: path.to_owned(),
+            kind: Self::kind(),
+            default: default.to_value().to_string(),
+            range: range.map(|range| range.to_string()).unwrap_or_default(),
+            doc: doc.to_owned(),
+        }]
+    }
+}
+
+fn wrong_kind<T: Param>(value: &Value, path: &str, problems: &mut Problems) -> Option<T> {
+    problems.add(path, format!("expected {}, got {value} ({})", T::kind(), value.kind()));
+    None
+}
+
+fn in_range(number: f64, shown: &Value, range: Option<Bounds>, path: &str, problems: &mut Problems) -> bool {
+    match range {
+        Some(range) if !range.contains(number) => {
+            problems.add(path, format!("must lie in {range}, got {shown}"));
+            false
+        }
+        _ => true,
+    }
+}
+
+impl Param for f64 {
+    fn kind() -> String {
+        "a number".to_owned()
+    }
+
+    fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
+        let Some(number) = value.as_f64() else { return wrong_kind(value, path, problems) };
+        if !number.is_finite() {
+            problems.add(path, format!("expected a finite number, got {value}"));
+            return None;
+        }
+        in_range(number, value, range, path, problems).then_some(number)
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Float(*self)
+    }
+}
+
+macro_rules! whole_number {
+    ($($number:ty),*) => {$(
+        impl Param for $number {
+            fn kind() -> String {
+                "a whole number".to_owned()
+            }
+
+            fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
+                let Value::Int(number) = *value else { return wrong_kind(value, path, problems) };
+                if !in_range(number as f64, value, range, path, problems) {
+                    return None;
+                }
+                let read = <$number>::try_from(number).ok();
+                if read.is_none() {
+                    let message = format!("must lie in {}..={}, got {number}", <$number>::MIN, <$number>::MAX);
+                    problems.add(path, message);
+                }
+                read
+            }
+
+            fn to_value(&self) -> Value {
+                Value::Int(i64::try_from(*self).expect("parameters stay within 63 bits"))
+            }
+        }
+    )*};
+}
+whole_number!(u32, u64, usize);
+
+impl Param for bool {
+    fn kind() -> String {
+        "true or false".to_owned()
+    }
+
+    fn read(value: &Value, path: &str, _: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
+        let Value::Bool(read) = *value else { return wrong_kind(value, path, problems) };
+        Some(read)
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Bool(*self)
+    }
+}
+
+impl Param for String {
+    fn kind() -> String {
+        "text".to_owned()
+    }
+
+    fn read(value: &Value, path: &str, _: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
+        let Value::Text(read) = value else { return wrong_kind(value, path, problems) };
+        Some(read.clone())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Text(self.clone())
+    }
+}
+
+impl<T: Param> Param for Option<T> {
+    fn kind() -> String {
+        format!("{}, or () for none", T::kind())
+    }
+
+    fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
+        match value {
+            Value::None => Some(None),
+            value => T::read(value, path, range, problems).map(Some),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        self.as_ref().map_or(Value::None, Param::to_value)
+    }
+}
+
+impl<T: Param> Param for Vec<T> {
+    fn kind() -> String {
+        format!("a list, each {}", T::kind())
+    }
+
+    fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
+        let Value::List(items) = value else { return wrong_kind(value, path, problems) };
+        let read = |(index, item)| T::read(item, &format!("{path}[{index}]"), range, problems);
+        let read: Vec<Option<T>> = items.iter().enumerate().map(read).collect();
+        read.into_iter().collect()
+    }
+
+    fn to_value(&self) -> Value {
+        Value::List(self.iter().map(Param::to_value).collect())
+    }
+}

@@ -1,0 +1,70 @@
+//! The plain value tree that parameters are read from and written to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A value as a script, a file or the command line gives it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Nothing: an optional parameter that is switched off.
+    None,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// Values in order.
+    List(Vec<Value>),
+    /// Named values; sorted, so that equal groups print equally.
+    Group(BTreeMap<String, Value>),
+}
+
+impl Value {
+    /// An empty group.
+    pub fn group() -> Self {
+        Self::Group(BTreeMap::new())
+    }
+
+    /// What kind of value this is, as an error names it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "nothing",
+            Self::Bool(_) => "true or false",
+            Self::Int(_) => "whole number",
+            Self::Float(_) => "number",
+            Self::Text(_) => "text",
+            Self::List(_) => "list",
+            Self::Group(_) => "group",
+        }
+    }
+
+    /// The number this is, if it is one; whole numbers are welcome as fractions.
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Self::Int(value) => Some(value as f64),
+            Self::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// JSON with sorted names; the same value always gives the same text.
+    pub fn canonical(&self) -> String {
+        serde_json::to_string(self).expect("a value tree has text keys only")
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::None => f.write_str("()"),
+            Self::Text(text) => write!(f, "\"{text}\""),
+            Self::Float(value) => write!(f, "{value:?}"),
+            other => f.write_str(&other.canonical()),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Experience and results as Parquet. Only this module names arrow and parquet.
+
+mod records;
+
+pub use records::{GameRow, PositionRow};

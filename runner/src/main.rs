@@ -1,0 +1,2 @@
+//! dc0-run
+fn main() {}

@@ -1,0 +1,48 @@
+//! The chores around dc0 that plain cargo cannot do: fetching libtorch, and running everything CI runs.
+//!
+//! `cargo xtask help` lists the commands. Guide: `docs/guides/setup.md`.
+
+mod checkout;
+mod checks;
+mod command;
+mod interop;
+mod report;
+mod setup;
+
+use std::env;
+use std::process::ExitCode;
+
+use checkout::Checkout;
+use command::Command;
+use report::say;
+
+fn main() -> ExitCode {
+    match carry_out(&env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(code) => code,
+        Err(error) => {
+            say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
+    let command = Command::parse(args)?;
+    let checkout = Checkout::find()?;
+    match command {
+        Command::Help => say(command::HELP),
+        Command::Setup(options) => {
+            let ready = setup::ensure(&checkout, &options)?;
+            say(&format!("{ready}"));
+        }
+        Command::Run(args) => {
+            setup::ensure(&checkout, &setup::Options::default())?;
+            return checkout.run_program(&args);
+        }
+        Command::Test { fast } => {
+            setup::ensure(&checkout, &setup::Options::default())?;
+            return checks::run(&checkout, fast);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,196 @@
+//! The list of what was installed, by which a later set-up sees at once whether all of it is still there.
+//!
+//! Plain text in `.libtorch/dc0-stamp`: three lines of facts, then one line `SIZE DIGEST PATH` per file. It is written
+//! before the finished folder gets its name, so a folder with a stamp was once complete.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+
+use super::VERSION;
+use super::digest;
+use super::platform::Flavour;
+
+const FILE: &str = "dc0-stamp";
+/// First line; the number changes with the layout of the installed folder, which makes the next set-up fetch again.
+const HEADER: &str = "dc0 libtorch, layout 1";
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Stamp {
+    pub(super) version: String,
+    pub(super) flavour: Flavour,
+    pub(super) files: Vec<InstalledFile>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct InstalledFile {
+    pub(super) size_bytes: u64,
+    pub(super) digest: String,
+    /// Relative to the installed folder.
+    pub(super) path: String,
+}
+
+impl Stamp {
+    /// Reads the stamp of the installation in `folder`; the error says in what way there is none.
+    pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
+        ensure!(folder.exists(), "{} is not there", folder.display());
+        let path = folder.join(FILE);
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("{} was not made by `cargo xtask setup`", folder.display()))?;
+        Self::parse(&text)
+            .with_context(|| format!("{} is not a stamp of this version of dc0", path.display()))
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> anyhow::Result<()> {
+        let path = folder.join(FILE);
+        fs::write(&path, self.to_text()).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Checks version, flavour, and every file's size (with `digests` its content too).
+    pub(super) fn check(&self, folder: &Path, wanted: Flavour, digests: bool) -> anyhow::Result<()> {
+        ensure!(
+            self.version == VERSION,
+            "version {} is installed, {VERSION} is wanted",
+            self.version
+        );
+        ensure!(
+            self.flavour.serves(wanted),
+            "the {} libraries are installed, {wanted} is wanted",
+            self.flavour
+        );
+        self.files.iter().try_for_each(|file| file.check(folder, digests))
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = format!("{HEADER}\nversion {}\nflavour {}\n", self.version, self.flavour);
+        for file in &self.files {
+            writeln!(text, "{} {} {}", file.size_bytes, file.digest, file.path)
+                .expect("writing to a string cannot fail");
+        }
+        text
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let mut lines = text.lines();
+        let header = lines.next().unwrap_or_default();
+        ensure!(
+            header == HEADER,
+            "its first line is `{header}`, expected `{HEADER}`"
+        );
+        let version = fact(lines.next(), "version ")?.to_owned();
+        let flavour =
+            Flavour::parse(fact(lines.next(), "flavour ")?).context("it names an unknown flavour")?;
+        let files = lines.map(InstalledFile::parse).collect::<anyhow::Result<_>>()?;
+        Ok(Self {
+            version,
+            flavour,
+            files,
+        })
+    }
+}
+
+fn fact<'a>(line: Option<&'a str>, name: &str) -> anyhow::Result<&'a str> {
+    line.and_then(|line| line.strip_prefix(name))
+        .with_context(|| format!("it has no line `{}`", name.trim()))
+}
+
+impl InstalledFile {
+    fn parse(line: &str) -> anyhow::Result<Self> {
+        let mut words = line.splitn(3, ' ');
+        let (Some(size), Some(digest), Some(path)) = (words.next(), words.next(), words.next()) else {
+            bail!("the line `{line}` is not `SIZE DIGEST PATH`");
+        };
+        let size_bytes = size
+            .parse()
+            .with_context(|| format!("the line `{line}` does not begin with a size"))?;
+        Ok(Self {
+            size_bytes,
+            digest: digest.to_owned(),
+            path: path.to_owned(),
+        })
+    }
+
+    fn check(&self, folder: &Path, digests: bool) -> anyhow::Result<()> {
+        let path = folder.join(&self.path);
+        let found = fs::metadata(&path)
+            .with_context(|| format!("{} is missing", path.display()))?
+            .len();
+        let expected = self.size_bytes;
+        ensure!(
+            found == expected,
+            "{} has {found} bytes, {expected} were installed",
+            path.display()
+        );
+        if digests {
+            let found = digest::of_file(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            ensure!(
+                found == self.digest,
+                "{} is no longer what was installed",
+                path.display()
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp_of(name: &str, content: &[u8]) -> Stamp {
+        let file = InstalledFile {
+            size_bytes: content.len() as u64,
+            digest: digest::of_bytes(content),
+            path: name.to_owned(),
+        };
+        Stamp {
+            version: VERSION.to_owned(),
+            flavour: Flavour::Cpu,
+            files: vec![file],
+        }
+    }
+
+    #[test]
+    fn reads_back_what_it_wrote() -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let stamp = stamp_of("lib/a name with spaces.so", b"abc");
+        stamp.write(folder.path())?;
+        assert_eq!(Stamp::read(folder.path())?, stamp);
+        Ok(())
+    }
+
+    #[test]
+    fn sees_a_missing_a_short_and_a_changed_file() -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("a.so");
+        let stamp = stamp_of("a.so", b"abc");
+        let problem = |digests| {
+            stamp
+                .check(folder.path(), Flavour::Cpu, digests)
+                .err()
+                .map(|e| e.to_string())
+        };
+        assert!(problem(false).is_some_and(|text| text.contains("is missing")));
+        fs::write(&path, "ab")?;
+        assert!(problem(false).is_some_and(|text| text.contains("has 2 bytes, 3 were installed")));
+        fs::write(&path, "abd")?;
+        assert_eq!(problem(false), None);
+        assert!(problem(true).is_some_and(|text| text.contains("no longer what was installed")));
+        fs::write(&path, "abc")?;
+        assert_eq!(problem(true), None);
+        Ok(())
+    }
+
+    #[test]
+    fn a_torn_stamp_is_an_error() {
+        for text in [
+            "",
+            "dc0 libtorch, layout 0\n",
+            "dc0 libtorch, layout 1\nversion 2.11.0\n",
+        ] {
+            assert!(Stamp::parse(text).is_err(), "{text:?}");
+        }
+    }
+}
