@@ -1,1 +1,14 @@
-//! soon
+//! Strength: matches of colour-reversed pairs, their score and its interval.
+
+mod greedy;
+mod params;
+mod play;
+mod score;
+mod seat;
+
+pub use params::ArenaParams;
+pub use play::{ArenaError, Match, Player, play};
+pub use score::{MatchSummary, elo_of, summarise};
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,14 @@
 mod batch;
 pub mod checkpoint;
 pub mod fake;
+mod layout;
 mod spec;
 pub mod torch;
+mod weights;
 
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
-pub use spec::{Activation, NetworkSpec, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec};
+pub use layout::{Init, TensorSpec, initial_weights, layout, parameter_count, squeeze_width};
+pub use spec::{
+    Activation, NetworkSpec, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
+};
+pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};

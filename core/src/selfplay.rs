@@ -1,1 +1,22 @@
-//! soon
+//! Self-play: shards of games, played in lockstep by lanes.
+//!
+//! A *shard* is a fixed list of games with their own random streams; its result depends on nothing outside it. A *lane*
+//! plays one shard at a time: gather from all its games, evaluate one batch, apply to all. Lanes share nothing, so any
+//! number of them gives the same games.
+
+pub mod lanes;
+pub mod lockstep;
+mod params;
+mod play;
+mod records;
+mod seat;
+mod stats;
+
+pub use lanes::{Shard, shards_of};
+pub use params::SelfPlayParams;
+pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
+pub use records::{GameRow, PositionRow};
+pub use stats::SelfPlayStats;
+
+#[cfg(test)]
+mod tests;

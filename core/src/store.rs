@@ -2,4 +2,5 @@
 
 mod records;
 
-pub use records::{GameRow, PositionRow};
+pub use crate::selfplay::{GameRow, PositionRow};
+pub use records::MatchGameRow;

@@ -1,6 +1,7 @@
 //! The checkout xtask works in, and the cargo that started it.
 
 use std::env;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -17,11 +18,12 @@ impl Checkout {
     pub(crate) fn find() -> anyhow::Result<Self> {
         let member = env::var_os("CARGO_MANIFEST_DIR")
             .context("xtask was not started by cargo; run it as `cargo xtask` inside the checkout")?;
-        let root = Path::new(&member)
-            .parent()
-            .context("the folder of xtask has no parent")?
-            .to_owned();
+        let root = Path::new(&member).parent().context("the folder of xtask has no parent")?.to_owned();
         Ok(Self { root })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
@@ -44,31 +46,14 @@ impl Checkout {
     /// The working folder stays the user's, so a relative script path means what it says.
     pub(crate) fn run_program(&self, args: &[String]) -> anyhow::Result<ExitCode> {
         let mut command = cargo();
-        command
-            .arg("run")
-            .arg("--manifest-path")
-            .arg(self.path("Cargo.toml"));
-        command
-            .args(["--release", "--package", "dc0-run", "--bin", "dc0-run", "--"])
-            .args(args);
-        become_command(command)
+        command.arg("run").arg("--manifest-path").arg(self.path("Cargo.toml"));
+        command.args(["--release", "--package", "dc0-run", "--bin", "dc0-run", "--"]).args(args);
+        Err(command.exec()).context("cannot start cargo")
     }
 }
 
 fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-}
-
-#[cfg(unix)]
-fn become_command(mut command: Command) -> anyhow::Result<ExitCode> {
-    use std::os::unix::process::CommandExt;
-    Err(command.exec()).context("cannot start cargo")
-}
-
-#[cfg(not(unix))]
-fn become_command(mut command: Command) -> anyhow::Result<ExitCode> {
-    let status = command.status().context("cannot start cargo")?;
-    Ok(exit_code(status))
 }
 
 /// The exit code to hand on: the command's own, or 1 where a signal ended it.

@@ -9,46 +9,26 @@ use crate::checkout::{Checkout, exit_code};
 use crate::interop;
 use crate::report::say;
 
-/// Runs the stages one after the other; the first that fails ends the run with its exit code.
+const FORMATTING: &[&str] = &["fmt", "--all", "--check"];
 /// Lints and tests use the release profile, so that the C++ part of tch is compiled once for both and for the user.
+const LINTS: &[&str] = &["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
+const TESTS: &[&str] = &["test", "--workspace", "--release"];
+const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bins"];
+
+/// Runs the stages one after the other; the first that fails ends the run with its exit code.
+/// `fast` leaves out the tests that run whole programs, dc0's own and others.
 pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
-    let mut stages = vec![
-        ("formatting", checkout.cargo(&["fmt", "--all", "--check"])),
-        (
-            "lints",
-            checkout.cargo(&[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--release",
-                "--",
-                "-D",
-                "warnings",
-            ]),
-        ),
-    ];
-    if fast {
-        stages.push((
-            "unit tests",
-            checkout.cargo(&["test", "--workspace", "--release", "--lib", "--bins"]),
-        ));
-    } else {
-        stages.push(("tests", checkout.cargo(&["test", "--workspace", "--release"])));
-    }
-    let python = if fast {
-        None
-    } else {
-        Some(interop::python(checkout)?)
-    };
-    for (name, mut command) in stages {
-        if let Some(python) = &python {
-            command.env("DC0_PYTHON", python);
-        }
-        if let Some(failure) = run_stage(name, command)? {
+    for (name, args) in [("formatting", FORMATTING), ("lints", LINTS)] {
+        if let Some(failure) = run_stage(name, checkout.cargo(args))? {
             return Ok(failure);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    let (name, mut tests) =
+        if fast { ("unit tests", checkout.cargo(UNIT_TESTS)) } else { ("tests", checkout.cargo(TESTS)) };
+    if !fast {
+        tests.env("DC0_PYTHON", interop::python(checkout)?);
+    }
+    Ok(run_stage(name, tests)?.unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Runs one stage under a header line; an exit code comes back only if it failed.
@@ -58,17 +38,10 @@ fn run_stage(name: &str, mut command: Command) -> anyhow::Result<Option<ExitCode
     let status = status.with_context(|| format!("cannot start the stage `{name}`: {command:?}"))?;
     let outcome = if status.success() { "passed" } else { "FAILED" };
     say(&format!("== {name} {outcome} in {:.1} s", took.as_secs_f64()));
-    Ok(if status.success() {
-        None
-    } else {
-        Some(exit_code(status))
-    })
+    Ok(if status.success() { None } else { Some(exit_code(status)) })
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "stage times are shown to the user; no result depends on them"
-)]
+#[expect(clippy::disallowed_methods, reason = "stage times are shown to the user; no result depends on them")]
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();

@@ -80,10 +80,7 @@ fn parse_test(args: &[String]) -> anyhow::Result<Command> {
     match args {
         [] => Ok(Command::Test { fast: false }),
         [flag] if flag == "--fast" => Ok(Command::Test { fast: true }),
-        _ => bail!(
-            "`cargo xtask test` does not know `{}`; expected nothing or --fast",
-            args.join(" ")
-        ),
+        _ => bail!("`cargo xtask test` does not know `{}`; expected nothing or --fast", args.join(" ")),
     }
 }
 
@@ -97,15 +94,8 @@ mod tests {
 
     #[test]
     fn reads_every_setup_option() -> anyhow::Result<()> {
-        let expected = setup::Options {
-            cuda: true,
-            verify: true,
-            wheels: Some(PathBuf::from("w")),
-        };
-        assert_eq!(
-            parse("setup --cuda --wheels w --verify")?,
-            Command::Setup(expected)
-        );
+        let expected = setup::Options { cuda: true, verify: true, wheels: Some(PathBuf::from("w")) };
+        assert_eq!(parse("setup --cuda --wheels w --verify")?, Command::Setup(expected));
         Ok(())
     }
 
@@ -118,11 +108,7 @@ mod tests {
 
     #[test]
     fn an_unknown_word_is_named_in_the_error() {
-        for (line, word) in [
-            ("setpu", "setpu"),
-            ("setup --gpu", "--gpu"),
-            ("test --slow", "--slow"),
-        ] {
+        for (line, word) in [("setpu", "setpu"), ("setup --gpu", "--gpu"), ("test --slow", "--slow")] {
             let message = parse(line).expect_err("the line is wrong").to_string();
             assert!(message.contains(word), "{message}");
         }

@@ -23,10 +23,7 @@ pub(crate) fn python(checkout: &Checkout) -> anyhow::Result<PathBuf> {
     if python.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(python);
     }
-    say(&format!(
-        "making the Python environment of the interop tests in {}",
-        venv.display()
-    ));
+    say(&format!("making the Python environment of the interop tests in {}", venv.display()));
     make(&venv, &python, &requirements)?;
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(python)
@@ -43,15 +40,7 @@ fn make(venv: &Path, python: &Path, requirements: &Path) -> anyhow::Result<()> {
     )?;
     step(
         Command::new(python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--only-binary=:all:",
-                "-r",
-            ])
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary", "-r"])
             .arg(requirements),
         "pip could not install the packages of tests/interop/requirements.txt; its message stands above. \
          Without a network, `cargo xtask test --fast` still works",
@@ -60,9 +49,7 @@ fn make(venv: &Path, python: &Path, requirements: &Path) -> anyhow::Result<()> {
 
 /// Runs one step of making the environment; `advice` is what to do when it fails.
 fn step(command: &mut Command, advice: &str) -> anyhow::Result<()> {
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start {command:?}: {advice}"))?;
+    let status = command.status().with_context(|| format!("cannot start {command:?}: {advice}"))?;
     ensure!(status.success(), "{command:?} failed ({status}): {advice}");
     Ok(())
 }

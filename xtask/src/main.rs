@@ -2,6 +2,9 @@
 //!
 //! `cargo xtask help` lists the commands. Guide: `docs/guides/setup.md`.
 
+#[cfg(not(unix))]
+compile_error!("dc0 builds on Linux and macOS; on Windows, use the Windows subsystem for Linux");
+
 mod checkout;
 mod checks;
 mod command;

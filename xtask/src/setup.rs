@@ -52,12 +52,7 @@ pub(crate) struct Ready {
 
 impl fmt::Display for Ready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "libtorch {} is ready in {}",
-            self.description,
-            self.folder.display()
-        )
+        write!(f, "libtorch {} is ready in {}", self.description, self.folder.display())
     }
 }
 
@@ -66,10 +61,7 @@ pub(crate) fn ensure(checkout: &Checkout, options: &Options) -> anyhow::Result<R
     let folder = checkout.path(FOLDER);
     if let Some(own) = users_own::folder(env::var_os("LIBTORCH"), &folder) {
         let description = users_own::check(&own, options.cuda)?;
-        return Ok(Ready {
-            description,
-            folder: own,
-        });
+        return Ok(Ready { description, folder: own });
     }
     let platform = Platform::of_this_machine()?;
     let flavour = platform.flavour(options.cuda)?;
@@ -90,10 +82,7 @@ pub(crate) fn ensure(checkout: &Checkout, options: &Options) -> anyhow::Result<R
 fn installed(folder: &Path, wanted: Flavour, verify: bool) -> anyhow::Result<Ready> {
     let stamp = Stamp::read(folder)?;
     stamp.check(folder, wanted, verify)?;
-    Ok(Ready {
-        description: format!("{VERSION} ({})", stamp.flavour),
-        folder: folder.to_owned(),
-    })
+    Ok(Ready { description: format!("{VERSION} ({})", stamp.flavour), folder: folder.to_owned() })
 }
 
 /// Waits until no other set-up works in this checkout. The lock ends with the process, however that ends.
@@ -102,8 +91,7 @@ fn lock(checkout: &Checkout) -> anyhow::Result<File> {
     let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
     if file.try_lock().is_err() {
         say("another set-up is at work in this checkout; waiting for it");
-        file.lock()
-            .with_context(|| format!("cannot lock {}", path.display()))?;
+        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
     }
     Ok(file)
 }

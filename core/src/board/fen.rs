@@ -10,7 +10,9 @@ use super::Position;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FenError {
     /// The text is not a FEN.
-    #[error("\"{fen}\" is not a FEN ({cause}); expected six fields such as \"8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\"")]
+    #[error(
+        "\"{fen}\" is not a FEN ({cause}); expected six fields such as \"8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\""
+    )]
     Syntax {
         /// The text given.
         fen: String,

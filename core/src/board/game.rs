@@ -84,9 +84,10 @@ impl Game {
     fn count_repetitions(&self, key: u64, halfmove_clock: u32) -> u8 {
         let reach = halfmove_clock as usize;
         let equal = |distance: &usize| self.plies[self.plies.len() - distance].key == key;
-        (4..=reach.min(self.plies.len())).step_by(2).find(equal).map_or(0, |distance| {
-            self.plies[self.plies.len() - distance].repetitions.saturating_add(1)
-        })
+        (4..=reach.min(self.plies.len()))
+            .step_by(2)
+            .find(equal)
+            .map_or(0, |distance| self.plies[self.plies.len() - distance].repetitions.saturating_add(1))
     }
 
     /// Takes back the last moves until `ply` moves are left.

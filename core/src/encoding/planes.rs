@@ -117,7 +117,9 @@ impl Encoding {
         let view = View::new(self.orientation, position);
         for plane in &self.planes {
             match *plane {
-                Plane::Pieces(side, piece) => binary.push(view.squares(position.pieces(view.side(side), piece))),
+                Plane::Pieces(side, piece) => {
+                    binary.push(view.squares(position.pieces(view.side(side), piece)))
+                }
                 Plane::Repeated(times) => binary.push(all_if(game.repetitions() >= times)),
                 Plane::WhiteToMove => binary.push(all_if(position.side_to_move() == Side::White)),
                 Plane::MayCastle(side, wing) => {

@@ -99,7 +99,9 @@ pub enum EvaluatorError {
         cause: String,
     },
     /// A net produced NaN or infinity.
-    #[error("the net gave a value that is not finite for row {row}; its weights are damaged, go back to an earlier checkpoint")]
+    #[error(
+        "the net gave a value that is not finite for row {row}; its weights are damaged, go back to an earlier checkpoint"
+    )]
     NotFinite {
         /// The row of the batch.
         row: usize,

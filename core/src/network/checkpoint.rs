@@ -1,1 +1,79 @@
-//! soon
+//! Stored nets: weights as safetensors, and beside them a JSON file with the spec, where the net comes from, and the
+//! weights' digest.
+//!
+//! Saving the same net gives the same bytes. Loading is strict: what does not fit exactly is an error that says
+//! where, what was expected, what was found and what to do.
+
+mod error;
+mod manifest;
+mod tensors;
+
+use std::path::Path;
+
+pub use error::CheckpointError;
+use manifest::Manifest;
+pub use tensors::{load_tensors, save_tensors};
+
+use super::{NetworkSpec, Weights, check_against, layout};
+use crate::durable;
+use crate::params::Value;
+
+/// A net with where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// What the net looks like.
+    pub spec: NetworkSpec,
+    /// Its weights, as [`layout`] says.
+    pub weights: Weights,
+    /// How the net came about, for people and tools; dc0 does not read it.
+    pub provenance: Value,
+}
+
+impl Checkpoint {
+    /// Writes `path`, which ends in `.safetensors`, and its `.json`; gives the blake3 digest of the weights file.
+    ///
+    /// The JSON file is written last: without one that names the weights' digest there is no checkpoint. Weights that
+    /// do not fit the spec or are not finite are an error, and nothing is written.
+    pub fn save(&self, path: &Path) -> Result<String, CheckpointError> {
+        self.check(path)?;
+        let manifest_path = manifest_path(path)?;
+        let digest = save_tensors(path, &self.weights)?;
+        let manifest = Manifest::new(&self.spec, &self.provenance, &digest);
+        let written = durable::write(&manifest_path, manifest.text().as_bytes());
+        written.map_err(|source| CheckpointError::Write { file: manifest_path, source })?;
+        Ok(digest)
+    }
+
+    /// Reads `path`, which ends in `.safetensors`, and its `.json`; gives the net and the weights' digest.
+    pub fn load(path: &Path) -> Result<(Self, String), CheckpointError> {
+        let manifest_path = manifest_path(path)?;
+        let manifest = Manifest::read(&manifest_path)?;
+        let bytes = tensors::read(path)?;
+        let digest = durable::digest(&bytes);
+        if digest != manifest.weights_blake3 {
+            let (file, expected) = (path.to_owned(), manifest.weights_blake3);
+            return Err(CheckpointError::Digest { file, manifest: manifest_path, expected, found: digest });
+        }
+        let spec = manifest::spec(&manifest_path, &manifest.spec)?;
+        let weights = tensors::parse(path, &bytes)?;
+        let checkpoint = Self { spec, weights, provenance: manifest.provenance };
+        checkpoint.check(path)?;
+        Ok((checkpoint, digest))
+    }
+
+    fn check(&self, path: &Path) -> Result<(), CheckpointError> {
+        check_against(&self.weights, &layout(&self.spec))
+            .map_err(|source| CheckpointError::Tensors { file: path.to_owned(), source })
+    }
+}
+
+fn manifest_path(path: &Path) -> Result<std::path::PathBuf, CheckpointError> {
+    if path.extension().is_some_and(|extension| extension == "safetensors") {
+        Ok(path.with_extension("json"))
+    } else {
+        Err(CheckpointError::Extension { file: path.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,26 @@
-//! soon
+//! Nets on libtorch: the trained copy ([`Net`]), the inference copy ([`TorchEvaluator`]), and the library's settings.
+
+mod model;
+pub mod runtime;
+
+pub use model::{BatchNorm, Heads, Net};
+pub use tch::Device;
+use thiserror::Error;
+
+use super::TensorProblems;
+
+/// A net could not be put on a device.
+#[derive(Debug, Error)]
+pub enum TorchError {
+    /// The weights are not those of the spec.
+    #[error("cannot build the net: {0}")]
+    Weights(#[from] TensorProblems),
+    /// libtorch failed, for instance for want of memory.
+    #[error("libtorch failed while {doing}: {source}")]
+    Library {
+        /// What was going on.
+        doing: &'static str,
+        /// What the library says.
+        source: tch::TchError,
+    },
+}

@@ -25,8 +25,8 @@ impl Schedule {
         Self::from_points(numbered.collect())
     }
 
-    /// From points whose counters rise from 0; points that repeat the value before them are dropped.
-    fn from_points(mut points: Vec<(u32, f64)>) -> Option<Self> {
+    /// From `(first counter, value)` points whose counters rise from 0, else `None`; points that repeat the value before them are dropped.
+    pub fn from_points(mut points: Vec<(u32, f64)>) -> Option<Self> {
         let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         if points.first()?.0 != 0 || !rising {
             return None;

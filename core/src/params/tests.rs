@@ -1,3 +1,5 @@
+#![allow(unreachable_pub, reason = "the macros declare public items, and a test module has no public")]
+
 use super::{Params, Schedule, Value, read};
 use crate::{param_enum, params};
 
@@ -112,7 +114,8 @@ fn rules_between_fields_are_checked_once_the_fields_are_good() {
 #[test]
 fn schedules_read_numbers_samples_and_points_alike() {
     let samples = read::<Example>("x", &value(r#"{"temperature": [1, 1, 0.5, 0.5]}"#)).unwrap().temperature;
-    let points = read::<Example>("x", &value(r#"{"temperature": [[0, 1.0], [2, 0.5]]}"#)).unwrap().temperature;
+    let points =
+        read::<Example>("x", &value(r#"{"temperature": [[0, 1.0], [2, 0.5]]}"#)).unwrap().temperature;
     assert_eq!(samples, points);
     assert_eq!((samples.at(0), samples.at(1), samples.at(2), samples.at(900)), (1.0, 1.0, 0.5, 0.5));
     assert!(errors(r#"{"temperature": [1, 11]}"#).contains("temperature[1]: must lie in 0.0..=10.0"));
@@ -127,8 +130,16 @@ fn the_reference_has_a_row_for_every_leaf() {
     assert_eq!(
         paths,
         [
-            "simulations", "c_puct", "noise.alpha", "noise.fraction", "paint", "sizes", "cap", "temperature",
-            "gate", "name"
+            "simulations",
+            "c_puct",
+            "noise.alpha",
+            "noise.fraction",
+            "paint",
+            "sizes",
+            "cap",
+            "temperature",
+            "gate",
+            "name"
         ]
     );
     assert_eq!(rows[1].range, "0.0..=10.0");

@@ -33,9 +33,7 @@ mod tests {
     #[test]
     fn says_how_much_is_needed_and_where() {
         assert!(check_free(Path::new("/"), 0).is_ok());
-        let message = check_free(Path::new("/"), u64::MAX)
-            .expect_err("no disk has this much")
-            .to_string();
+        let message = check_free(Path::new("/"), u64::MAX).expect_err("no disk has this much").to_string();
         assert!(message.contains("free in /"), "{message}");
     }
 }

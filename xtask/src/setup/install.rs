@@ -28,19 +28,16 @@ pub(super) fn into_checkout(
     flavour: Flavour,
     wheels: Option<&Path>,
 ) -> anyhow::Result<()> {
-    remove_leftovers(&checkout.path(""))?;
-    disk::check_free(&checkout.path(""), flavour.bytes_while_fetching())?;
+    remove_leftovers(checkout.root())?;
+    disk::check_free(checkout.root(), flavour.bytes_while_fetching())?;
     let work = WorkFolder::create(checkout.path(&format!("{UNFINISHED}{}", process::id())))?;
     let wheels = match wheels {
         Some(folder) => Wheels::in_folder(folder, platform, flavour)?,
         None => Wheels::download(&work.subfolder("wheels")?, platform, flavour)?,
     };
     let tree = work.subfolder("tree")?;
-    let stamp = Stamp {
-        version: VERSION.to_owned(),
-        flavour,
-        files: wheels.unpack(&tree, platform, flavour)?,
-    };
+    let stamp =
+        Stamp { version: VERSION.to_owned(), flavour, files: wheels.unpack(&tree, platform, flavour)? };
     stamp.write(&tree)?;
     work.swap_in(&tree, folder)
 }
@@ -66,15 +63,8 @@ impl Wheels {
     fn in_folder(folder: &Path, platform: Platform, flavour: Flavour) -> anyhow::Result<Self> {
         let mut torch = Wheel::open(&torch_wheel(folder)?)?;
         let needs_more = !requirements::libraries(&torch.metadata()?, platform, flavour).is_empty();
-        let others = if needs_more {
-            wheels_in(folder, "nvidia_")?
-        } else {
-            Vec::new()
-        };
-        let nvidia = others
-            .iter()
-            .map(|path| Wheel::open(path))
-            .collect::<anyhow::Result<Vec<_>>>()?;
+        let others = if needs_more { wheels_in(folder, "nvidia_")? } else { Vec::new() };
+        let nvidia = others.iter().map(|path| Wheel::open(path)).collect::<anyhow::Result<Vec<_>>>()?;
         Ok(Self { torch, nvidia })
     }
 
@@ -86,51 +76,33 @@ impl Wheels {
         flavour: Flavour,
     ) -> anyhow::Result<Vec<InstalledFile>> {
         let needs_more = !requirements::libraries(&self.torch.metadata()?, platform, flavour).is_empty();
-        let mut work = vec![(
-            self.torch
-                .placed(|entry| layout::of_torch(entry, platform, flavour))?,
-            self.torch,
-        )];
+        let mut work =
+            vec![(self.torch.placed(|entry| layout::of_torch(entry, platform, flavour))?, self.torch)];
         for mut wheel in self.nvidia {
             work.push((wheel.placed(|entry| layout::of_nvidia(entry, flavour))?, wheel));
         }
-        let bar = progress_bar(
-            work.iter()
-                .flat_map(|(placed, _)| placed)
-                .map(|file| file.size_bytes)
-                .sum(),
-        );
+        let placed = || work.iter().flat_map(|(placed, _)| placed);
+        if needs_more {
+            check_complete(placed(), flavour)?;
+        }
+        let bar = progress_bar(placed().map(|file| file.size_bytes).sum());
         let mut files = Vec::new();
         for (placed, wheel) in &mut work {
-            unpack_wheel(wheel, placed, tree, &bar, &mut files)?;
+            for file in placed {
+                files.push(wheel.unpack(file, tree, |bytes| bar.inc(bytes))?);
+            }
         }
         bar.finish_and_clear();
         for (path, text) in layout::written(platform, VERSION) {
             files.push(write(tree, path, &text)?);
         }
-        if needs_more {
-            check_complete(&files, flavour)?;
-        }
         Ok(files)
     }
 }
 
-fn unpack_wheel(
-    wheel: &mut Wheel,
-    placed: &[Placed],
-    tree: &Path,
-    bar: &ProgressBar,
-    files: &mut Vec<InstalledFile>,
-) -> anyhow::Result<()> {
-    for file in placed {
-        files.push(wheel.unpack(file, tree, |bytes| bar.inc(bytes))?);
-    }
-    Ok(())
-}
-
-fn check_complete(files: &[InstalledFile], flavour: Flavour) -> anyhow::Result<()> {
-    let installed: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
-    let missing = layout::missing(&installed, flavour);
+fn check_complete<'a>(placed: impl Iterator<Item = &'a Placed>, flavour: Flavour) -> anyhow::Result<()> {
+    let paths: Vec<_> = placed.map(|file| file.path.as_str()).collect();
+    let missing = layout::missing(&paths, flavour);
     ensure!(
         missing.is_empty(),
         "none of the wheels holds {}; docs/guides/setup.md lists the wheels that a {flavour} set-up needs",
@@ -142,11 +114,7 @@ fn check_complete(files: &[InstalledFile], flavour: Flavour) -> anyhow::Result<(
 fn write(tree: &Path, path: String, text: &str) -> anyhow::Result<InstalledFile> {
     fs::write(tree.join(&path), text)
         .with_context(|| format!("cannot write {}", tree.join(&path).display()))?;
-    Ok(InstalledFile {
-        size_bytes: text.len() as u64,
-        digest: digest::of_bytes(text.as_bytes()),
-        path,
-    })
+    Ok(InstalledFile { size_bytes: text.len() as u64, digest: digest::of_bytes(text.as_bytes()), path })
 }
 
 /// The one torch wheel of our version in `folder`.
@@ -159,9 +127,7 @@ fn torch_wheel(folder: &Path) -> anyhow::Result<PathBuf> {
         "{shown} holds {} wheels of torch {VERSION}; leave only this machine's one",
         found.len()
     );
-    found
-        .pop()
-        .with_context(|| format!("{shown} holds no wheel of torch {VERSION} ({start}-….whl)"))
+    found.pop().with_context(|| format!("{shown} holds no wheel of torch {VERSION} ({start}-….whl)"))
 }
 
 fn wheels_in(folder: &Path, name_start: &str) -> anyhow::Result<Vec<PathBuf>> {
@@ -183,23 +149,15 @@ fn remove_leftovers(root: &Path) -> anyhow::Result<()> {
 fn entries(folder: &Path, name_start: &str) -> anyhow::Result<Vec<PathBuf>> {
     let listing = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let listing = listing.with_context(|| format!("cannot list {}", folder.display()))?;
-    let named = |entry: &&fs::DirEntry| {
-        entry
-            .file_name()
-            .to_str()
-            .is_some_and(|name| name.starts_with(name_start))
-    };
+    let named =
+        |entry: &&fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.starts_with(name_start));
     Ok(listing.iter().filter(named).map(fs::DirEntry::path).collect())
 }
 
 fn progress_bar(total_bytes: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("unpacking [{bar:40}] {bytes} of {total_bytes}, {eta} left");
     let bar = ProgressBar::new(total_bytes);
-    bar.set_style(
-        style
-            .unwrap_or_else(|_| ProgressStyle::default_bar())
-            .progress_chars("=> "),
-    );
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
     bar
 }
 

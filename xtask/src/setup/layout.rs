@@ -6,13 +6,7 @@
 use super::platform::{Flavour, Platform};
 
 /// Names of the libraries that a CPU installation can do without, or that serve Python only.
-const CUDA_ONLY: [&str; 5] = [
-    "c10_cuda",
-    "caffe2_nvrtc",
-    "torch_cuda",
-    "torch_cuda_linalg",
-    "torch_nvshmem",
-];
+const CUDA_ONLY: [&str; 5] = ["c10_cuda", "caffe2_nvrtc", "torch_cuda", "torch_cuda_linalg", "torch_nvshmem"];
 const PYTHON_ONLY: [&str; 3] = ["torch_python", "torch_global_deps", "shm"];
 
 /// Libraries from NVIDIA's wheels that `libtorch_cpu.so` is linked against.
@@ -38,19 +32,15 @@ const CUDA_NEEDS: [&str; 13] = [
 /// `libtorch.so` in the wheels only ties the CPU and CUDA libraries together, so it does not load without CUDA, yet
 /// tch's build names it to the linker. This script in its place makes the linker take what matters.
 /// The second one stands in for the compiler's own file of that name, which not every system has.
-const LINUX_SCRIPTS: [(&str, &str); 2] = [
-    ("lib/libtorch.so", "INPUT(libtorch_cpu.so libc10.so)\n"),
-    ("lib/libgomp.so", "INPUT(libgomp.so.1)\n"),
-];
+const LINUX_SCRIPTS: [(&str, &str); 2] =
+    [("lib/libtorch.so", "INPUT(libtorch_cpu.so libc10.so)\n"), ("lib/libgomp.so", "INPUT(libgomp.so.1)\n")];
 
 /// Where the torch wheel's entry goes, relative to the installation; nothing for an entry that is left out.
 pub(super) fn of_torch(entry: &str, platform: Platform, flavour: Flavour) -> Option<String> {
     if let Some(header) = entry.strip_prefix("torch/include/") {
         return Some(format!("include/{header}"));
     }
-    let name = entry
-        .strip_prefix("torch/lib/")
-        .or_else(|| entry.strip_prefix("torch.libs/"))?;
+    let name = entry.strip_prefix("torch/lib/").or_else(|| entry.strip_prefix("torch.libs/"))?;
     let stem = library_stem(name)?;
     let unwanted = PYTHON_ONLY.contains(&stem)
         || (flavour == Flavour::Cpu && CUDA_ONLY.contains(&stem))
@@ -67,26 +57,20 @@ pub(super) fn of_nvidia(entry: &str, flavour: Flavour) -> Option<String> {
 }
 
 /// NVIDIA's libraries without which the installation would not load, less those among `installed`.
-pub(super) fn missing(installed: &[String], flavour: Flavour) -> Vec<&'static str> {
-    let cuda: &[_] = if flavour == Flavour::Cuda {
-        &CUDA_NEEDS
-    } else {
-        &[]
-    };
+pub(super) fn missing(installed: &[&str], flavour: Flavour) -> Vec<&'static str> {
+    let cuda: &[_] = if flavour == Flavour::Cuda { &CUDA_NEEDS } else { &[] };
     let needed = CPU_NEEDS.iter().chain(cuda).copied();
     let is_there = |library| {
-        installed.iter().any(|path| {
-            path.strip_prefix("lib/")
-                .is_some_and(|name| is_version_of(name, library))
-        })
+        installed
+            .iter()
+            .any(|path| path.strip_prefix("lib/").is_some_and(|name| is_version_of(name, library)))
     };
     needed.filter(|library| !is_there(library)).collect()
 }
 
 /// Whether `name` is `library` with a version after it: `libcudnn.so.9` is one of `libcudnn.so`.
 fn is_version_of(name: &str, library: &str) -> bool {
-    name.strip_prefix(library)
-        .is_some_and(|version| version.starts_with('.'))
+    name.strip_prefix(library).is_some_and(|version| version.starts_with('.'))
 }
 
 /// Small files that are written beside the unpacked ones: path and content.
@@ -112,24 +96,12 @@ mod tests {
     #[test]
     fn a_cpu_installation_takes_headers_and_cpu_libraries() {
         let place = |entry| of_torch(entry, Platform::Linux, Flavour::Cpu);
-        assert_eq!(
-            place("torch/include/ATen/ATen.h").as_deref(),
-            Some("include/ATen/ATen.h")
-        );
-        assert_eq!(
-            place("torch/lib/libtorch_cpu.so").as_deref(),
-            Some("lib/libtorch_cpu.so")
-        );
-        assert_eq!(
-            place("torch/lib/libgomp.so.1").as_deref(),
-            Some("lib/libgomp.so.1")
-        );
-        for left_out in [
-            "torch/lib/libtorch_cuda.so",
-            "torch/lib/libtorch.so",
-            "torch/lib/libshm.so",
-            "torch/nn/a.py",
-        ] {
+        assert_eq!(place("torch/include/ATen/ATen.h").as_deref(), Some("include/ATen/ATen.h"));
+        assert_eq!(place("torch/lib/libtorch_cpu.so").as_deref(), Some("lib/libtorch_cpu.so"));
+        assert_eq!(place("torch/lib/libgomp.so.1").as_deref(), Some("lib/libgomp.so.1"));
+        for left_out in
+            ["torch/lib/libtorch_cuda.so", "torch/lib/libtorch.so", "torch/lib/libshm.so", "torch/nn/a.py"]
+        {
             assert_eq!(place(left_out), None, "{left_out}");
         }
         assert_eq!(place("torch/lib/libshm/socket.h"), None);
@@ -138,24 +110,15 @@ mod tests {
     #[test]
     fn macos_keeps_its_libtorch() {
         let place = |entry| of_torch(entry, Platform::Macos, Flavour::Cpu);
-        assert_eq!(
-            place("torch/lib/libtorch.dylib").as_deref(),
-            Some("lib/libtorch.dylib")
-        );
-        assert_eq!(
-            place("torch/lib/libomp.dylib").as_deref(),
-            Some("lib/libomp.dylib")
-        );
+        assert_eq!(place("torch/lib/libtorch.dylib").as_deref(), Some("lib/libtorch.dylib"));
+        assert_eq!(place("torch/lib/libomp.dylib").as_deref(), Some("lib/libomp.dylib"));
         assert_eq!(place("torch/lib/libtorch_python.dylib"), None);
     }
 
     #[test]
     fn a_cuda_installation_takes_all_of_nvidias_libraries() {
         let cudnn = "nvidia/cudnn/lib/libcudnn.so.9";
-        assert_eq!(
-            of_nvidia(cudnn, Flavour::Cuda).as_deref(),
-            Some("lib/libcudnn.so.9")
-        );
+        assert_eq!(of_nvidia(cudnn, Flavour::Cuda).as_deref(), Some("lib/libcudnn.so.9"));
         assert_eq!(of_nvidia(cudnn, Flavour::Cpu), None);
         assert_eq!(
             of_nvidia("nvidia/cu13/lib/libcudart.so.13", Flavour::Cpu).as_deref(),
@@ -166,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let installed = ["lib/libcudart.so.13".to_owned()];
+        let installed = ["lib/libcudart.so.13"];
         assert_eq!(missing(&installed, Flavour::Cpu), ["libcupti.so"]);
         assert_eq!(missing(&installed, Flavour::Cuda).len(), 1 + CUDA_NEEDS.len());
     }

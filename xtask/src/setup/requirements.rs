@@ -13,9 +13,7 @@ pub(super) fn libraries(metadata: &str, platform: Platform, flavour: Flavour) ->
     if platform == Platform::Macos {
         return Vec::new();
     }
-    let required = metadata
-        .lines()
-        .filter_map(|line| line.strip_prefix("Requires-Dist: "));
+    let required = metadata.lines().filter_map(|line| line.strip_prefix("Requires-Dist: "));
     required.filter_map(|line| library(line, flavour)).collect()
 }
 
@@ -36,15 +34,8 @@ fn library(line: &str, flavour: Flavour) -> Option<String> {
 
 /// The toolkit requirement with only `parts` of its extras; nothing if it is not the toolkit or has none of them.
 fn toolkit_parts(requirement: &str, parts: &[&str]) -> Option<String> {
-    let (extras, version) = requirement
-        .strip_prefix(TOOLKIT)?
-        .strip_prefix('[')?
-        .split_once(']')?;
-    let kept: Vec<_> = extras
-        .split(',')
-        .map(str::trim)
-        .filter(|extra| parts.contains(extra))
-        .collect();
+    let (extras, version) = requirement.strip_prefix(TOOLKIT)?.strip_prefix('[')?.split_once(']')?;
+    let kept: Vec<_> = extras.split(',').map(str::trim).filter(|extra| parts.contains(extra)).collect();
     (!kept.is_empty()).then(|| format!("{TOOLKIT}[{}]{version}", kept.join(",")))
 }
 
@@ -70,13 +61,7 @@ Requires-Dist: nvidia-extra==1.0; extra == \"gpu\"
     #[test]
     fn the_cuda_flavour_needs_every_library_but_no_python_package() {
         let found = libraries(METADATA, Platform::Linux, Flavour::Cuda);
-        assert_eq!(
-            found,
-            [
-                "cuda-toolkit[cublas,cudart,cupti]==13.0.2",
-                "nvidia-nccl-cu13==2.28.9"
-            ]
-        );
+        assert_eq!(found, ["cuda-toolkit[cublas,cudart,cupti]==13.0.2", "nvidia-nccl-cu13==2.28.9"]);
     }
 
     #[test]

@@ -37,8 +37,9 @@ impl Stamp {
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         ensure!(folder.exists(), "{} is not there", folder.display());
         let path = folder.join(FILE);
-        let text = fs::read_to_string(&path)
-            .with_context(|| format!("{} was not made by `cargo xtask setup`", folder.display()))?;
+        let text = fs::read_to_string(&path).with_context(|| {
+            format!("{} was not made by `cargo xtask setup`, it has no {FILE}", folder.display())
+        })?;
         Self::parse(&text)
             .with_context(|| format!("{} is not a stamp of this version of dc0", path.display()))
     }
@@ -50,11 +51,7 @@ impl Stamp {
 
     /// Checks version, flavour, and every file's size (with `digests` its content too).
     pub(super) fn check(&self, folder: &Path, wanted: Flavour, digests: bool) -> anyhow::Result<()> {
-        ensure!(
-            self.version == VERSION,
-            "version {} is installed, {VERSION} is wanted",
-            self.version
-        );
+        ensure!(self.version == VERSION, "version {} is installed, {VERSION} is wanted", self.version);
         ensure!(
             self.flavour.serves(wanted),
             "the {} libraries are installed, {wanted} is wanted",
@@ -75,25 +72,17 @@ impl Stamp {
     fn parse(text: &str) -> anyhow::Result<Self> {
         let mut lines = text.lines();
         let header = lines.next().unwrap_or_default();
-        ensure!(
-            header == HEADER,
-            "its first line is `{header}`, expected `{HEADER}`"
-        );
+        ensure!(header == HEADER, "its first line is `{header}`, expected `{HEADER}`");
         let version = fact(lines.next(), "version ")?.to_owned();
         let flavour =
             Flavour::parse(fact(lines.next(), "flavour ")?).context("it names an unknown flavour")?;
         let files = lines.map(InstalledFile::parse).collect::<anyhow::Result<_>>()?;
-        Ok(Self {
-            version,
-            flavour,
-            files,
-        })
+        Ok(Self { version, flavour, files })
     }
 }
 
 fn fact<'a>(line: Option<&'a str>, name: &str) -> anyhow::Result<&'a str> {
-    line.and_then(|line| line.strip_prefix(name))
-        .with_context(|| format!("it has no line `{}`", name.trim()))
+    line.and_then(|line| line.strip_prefix(name)).with_context(|| format!("it has no line `{}`", name.trim()))
 }
 
 impl InstalledFile {
@@ -102,34 +91,19 @@ impl InstalledFile {
         let (Some(size), Some(digest), Some(path)) = (words.next(), words.next(), words.next()) else {
             bail!("the line `{line}` is not `SIZE DIGEST PATH`");
         };
-        let size_bytes = size
-            .parse()
-            .with_context(|| format!("the line `{line}` does not begin with a size"))?;
-        Ok(Self {
-            size_bytes,
-            digest: digest.to_owned(),
-            path: path.to_owned(),
-        })
+        let size_bytes =
+            size.parse().with_context(|| format!("the line `{line}` does not begin with a size"))?;
+        Ok(Self { size_bytes, digest: digest.to_owned(), path: path.to_owned() })
     }
 
     fn check(&self, folder: &Path, digests: bool) -> anyhow::Result<()> {
         let path = folder.join(&self.path);
-        let found = fs::metadata(&path)
-            .with_context(|| format!("{} is missing", path.display()))?
-            .len();
+        let found = fs::metadata(&path).with_context(|| format!("{} is missing", path.display()))?.len();
         let expected = self.size_bytes;
-        ensure!(
-            found == expected,
-            "{} has {found} bytes, {expected} were installed",
-            path.display()
-        );
+        ensure!(found == expected, "{} has {found} bytes, {expected} were installed", path.display());
         if digests {
             let found = digest::of_file(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            ensure!(
-                found == self.digest,
-                "{} is no longer what was installed",
-                path.display()
-            );
+            ensure!(found == self.digest, "{} is no longer what was installed", path.display());
         }
         Ok(())
     }
@@ -145,11 +119,7 @@ mod tests {
             digest: digest::of_bytes(content),
             path: name.to_owned(),
         };
-        Stamp {
-            version: VERSION.to_owned(),
-            flavour: Flavour::Cpu,
-            files: vec![file],
-        }
+        Stamp { version: VERSION.to_owned(), flavour: Flavour::Cpu, files: vec![file] }
     }
 
     #[test]
@@ -166,12 +136,8 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("a.so");
         let stamp = stamp_of("a.so", b"abc");
-        let problem = |digests| {
-            stamp
-                .check(folder.path(), Flavour::Cpu, digests)
-                .err()
-                .map(|e| e.to_string())
-        };
+        let problem =
+            |digests| stamp.check(folder.path(), Flavour::Cpu, digests).err().map(|e| e.to_string());
         assert!(problem(false).is_some_and(|text| text.contains("is missing")));
         fs::write(&path, "ab")?;
         assert!(problem(false).is_some_and(|text| text.contains("has 2 bytes, 3 were installed")));
@@ -185,11 +151,7 @@ mod tests {
 
     #[test]
     fn a_torn_stamp_is_an_error() {
-        for text in [
-            "",
-            "dc0 libtorch, layout 0\n",
-            "dc0 libtorch, layout 1\nversion 2.11.0\n",
-        ] {
+        for text in ["", "dc0 libtorch, layout 0\n", "dc0 libtorch, layout 1\nversion 2.11.0\n"] {
             assert!(Stamp::parse(text).is_err(), "{text:?}");
         }
     }

@@ -19,14 +19,8 @@ pub(super) fn folder(variable: Option<OsString>, checkout_folder: &Path) -> Opti
 /// Checks that a build can use the folder, and returns its version in words.
 pub(super) fn check(own: &Path, cuda: bool) -> anyhow::Result<String> {
     let shown = own.display();
-    ensure!(
-        own.is_absolute(),
-        "LIBTORCH is `{shown}`; it must be an absolute path, or not be set"
-    );
-    for (what, path) in [
-        ("headers", "include/torch/csrc/api/include/torch/torch.h"),
-        ("libraries", "lib"),
-    ] {
+    ensure!(own.is_absolute(), "LIBTORCH is `{shown}`; it must be an absolute path, or not be set");
+    for (what, path) in [("headers", "include/torch/csrc/api/include/torch/torch.h"), ("libraries", "lib")] {
         ensure!(
             own.join(path).exists(),
             "LIBTORCH is {shown}, which holds no libtorch {what} ({path} is missing); name the folder that holds \
@@ -40,10 +34,7 @@ pub(super) fn check(own: &Path, cuda: bool) -> anyhow::Result<String> {
     match version(own) {
         Some(found) => {
             let plain = found.split('+').next().unwrap_or_default();
-            ensure!(
-                plain == VERSION,
-                "LIBTORCH is {shown}, which is version {found}; dc0 needs {VERSION}"
-            );
+            ensure!(plain == VERSION, "LIBTORCH is {shown}, which is version {found}; dc0 needs {VERSION}");
             Ok(format!("{found} (yours)"))
         }
         None => Ok("of unknown version (yours)".to_owned()),
@@ -56,9 +47,7 @@ fn version(own: &Path) -> Option<String> {
         return Some(text.trim().to_owned());
     }
     let text = fs::read_to_string(own.join("version.py")).ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("__version__ = "))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("__version__ = "))?;
     Some(line.trim_matches(['\'', '"']).to_owned())
 }
 
@@ -81,19 +70,13 @@ mod tests {
         let default = Path::new("/checkout/.libtorch");
         assert_eq!(folder(None, default), None);
         assert_eq!(folder(Some("/checkout/.libtorch".into()), default), None);
-        assert_eq!(
-            folder(Some("/opt/libtorch".into()), default),
-            Some(PathBuf::from("/opt/libtorch"))
-        );
+        assert_eq!(folder(Some("/opt/libtorch".into()), default), Some(PathBuf::from("/opt/libtorch")));
     }
 
     #[test]
     fn takes_a_python_package_of_the_right_version_only() -> std::io::Result<()> {
         let good = folder_with("version.py", "debug = False\n__version__ = '2.11.0+cu130'\n")?;
-        assert_eq!(
-            check(good.path(), false).ok().as_deref(),
-            Some("2.11.0+cu130 (yours)")
-        );
+        assert_eq!(check(good.path(), false).ok().as_deref(), Some("2.11.0+cu130 (yours)"));
         let old = folder_with("build-version", "2.10.0\n")?;
         let message = check(old.path(), false).expect_err("too old").to_string();
         assert!(message.contains("version 2.10.0; dc0 needs 2.11.0"), "{message}");

@@ -22,7 +22,7 @@ pub(super) struct Wheel {
 /// One file to unpack: the entry's name in the wheel, and the path it gets in the installation.
 pub(super) struct Placed {
     entry: String,
-    path: String,
+    pub(super) path: String,
     pub(super) size_bytes: u64,
 }
 
@@ -31,11 +31,7 @@ impl Wheel {
         let shown = path.display();
         let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
         let archive = ZipArchive::new(BufReader::new(file)).with_context(|| damaged(path))?;
-        let mut wheel = Self {
-            path: path.to_owned(),
-            archive,
-            digests: HashMap::new(),
-        };
+        let mut wheel = Self { path: path.to_owned(), archive, digests: HashMap::new() };
         wheel.digests = parse_record(&wheel.described_in("RECORD")?);
         Ok(wheel)
     }
@@ -49,18 +45,11 @@ impl Wheel {
     pub(super) fn placed(&mut self, place: impl Fn(&str) -> Option<String>) -> anyhow::Result<Vec<Placed>> {
         let mut placed = Vec::new();
         for index in 0..self.archive.len() {
-            let entry = self
-                .archive
-                .by_index_raw(index)
-                .with_context(|| damaged(&self.path))?;
+            let entry = self.archive.by_index_raw(index).with_context(|| damaged(&self.path))?;
             let name = entry.name().with_context(|| damaged(&self.path))?;
             let safe = entry.is_file() && entry.enclosed_name().is_some();
             if let Some(path) = place(&name).filter(|_| safe) {
-                placed.push(Placed {
-                    entry: name.into_owned(),
-                    path,
-                    size_bytes: entry.size(),
-                });
+                placed.push(Placed { entry: name.into_owned(), path, size_bytes: entry.size() });
             }
         }
         Ok(placed)
@@ -77,24 +66,12 @@ impl Wheel {
         let expected = expected
             .with_context(|| format!("{} lists no digest of {}", self.path.display(), placed.entry))?;
         let target = folder.join(&placed.path);
-        let entry = self
-            .archive
-            .by_name(&placed.entry)
-            .with_context(|| damaged(&self.path))?;
+        let entry = self.archive.by_name(&placed.entry).with_context(|| damaged(&self.path))?;
         let output = create_new(&target)?;
         let found =
             digest::copy(entry, output, progress).map_err(|error| self.unpack_error(error, &target))?;
-        ensure!(
-            found == *expected,
-            "{}: {} is not what its list says",
-            damaged(&self.path),
-            placed.entry
-        );
-        Ok(InstalledFile {
-            size_bytes: placed.size_bytes,
-            digest: found,
-            path: placed.path.clone(),
-        })
+        ensure!(found == *expected, "{}: {} is not what its list says", damaged(&self.path), placed.entry);
+        Ok(InstalledFile { size_bytes: placed.size_bytes, digest: found, path: placed.path.clone() })
     }
 
     /// Tells a wheel that cannot be read from a disk that cannot be written.
@@ -103,11 +80,8 @@ impl Wheel {
             error.kind(),
             ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof
         );
-        let what = if is_content {
-            damaged(&self.path)
-        } else {
-            format!("cannot write {}", target.display())
-        };
+        let what =
+            if is_content { damaged(&self.path) } else { format!("cannot write {}", target.display()) };
         anyhow::Error::new(error).context(what)
     }
 
@@ -115,12 +89,7 @@ impl Wheel {
     fn described_in(&mut self, name: &str) -> anyhow::Result<String> {
         let ending = format!(".dist-info/{name}");
         let is_it = |entry: &String| entry.ends_with(&ending) && entry.matches('/').count() == 1;
-        let entry = self
-            .archive
-            .file_names()
-            .flatten()
-            .map(Cow::into_owned)
-            .find(is_it);
+        let entry = self.archive.file_names().flatten().map(Cow::into_owned).find(is_it);
         let entry =
             entry.with_context(|| format!("{} is no wheel: it holds no {name}", self.path.display()))?;
         let mut text = String::new();
@@ -143,21 +112,15 @@ fn create_new(path: &Path) -> anyhow::Result<File> {
 }
 
 fn damaged(wheel: &Path) -> String {
-    format!(
-        "{} is damaged; delete it if you put it there, else clear pip's cache (`python3 -m pip cache purge`) and run \
-         `cargo xtask setup` again",
-        wheel.display()
-    )
+    let advice = "fetch it again; if pip did, clear its cache with `python3 -m pip cache purge` first";
+    format!("{} is damaged ({advice})", wheel.display())
 }
 
 /// Lines of `RECORD` are `path,sha256=DIGEST,size`; a path with a comma or a quote stands in quotes, with quotes doubled.
 fn parse_record(text: &str) -> HashMap<String, String> {
     let entries = text.lines().filter_map(|line| {
         let (path, digest) = line.rsplit_once(',')?.0.rsplit_once(",sha256=")?;
-        let path = path
-            .strip_prefix('"')
-            .and_then(|path| path.strip_suffix('"'))
-            .unwrap_or(path);
+        let path = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')).unwrap_or(path);
         Some((path.replace("\"\"", "\""), digest.to_owned()))
     });
     entries.collect()
@@ -186,10 +149,7 @@ mod tests {
     fn unpack_all(path: &Path, folder: &Path) -> anyhow::Result<Vec<InstalledFile>> {
         let mut wheel = Wheel::open(path)?;
         let placed = wheel.placed(|entry| entry.strip_prefix("a/").map(str::to_owned))?;
-        placed
-            .iter()
-            .map(|file| wheel.unpack(file, folder, |_| ()))
-            .collect()
+        placed.iter().map(|file| wheel.unpack(file, folder, |_| ())).collect()
     }
 
     #[test]
@@ -197,11 +157,8 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = wheel_listing(&digest::of_bytes(b"abc"), folder.path())?;
         let files = unpack_all(&path, folder.path())?;
-        let expected = InstalledFile {
-            size_bytes: 3,
-            digest: digest::of_bytes(b"abc"),
-            path: "lib/a.so".to_owned(),
-        };
+        let expected =
+            InstalledFile { size_bytes: 3, digest: digest::of_bytes(b"abc"), path: "lib/a.so".to_owned() };
         assert_eq!(files, [expected]);
         assert_eq!(fs::read_to_string(folder.path().join("lib/a.so"))?, "abc");
         Ok(())
@@ -211,13 +168,8 @@ mod tests {
     fn a_file_that_differs_from_its_listing_is_refused() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         let path = wheel_listing(&digest::of_bytes(b"abd"), folder.path())?;
-        let message = unpack_all(&path, folder.path())
-            .expect_err("wrong digest")
-            .to_string();
-        assert!(
-            message.contains("is damaged") && message.contains("a/lib/a.so"),
-            "{message}"
-        );
+        let message = unpack_all(&path, folder.path()).expect_err("wrong digest").to_string();
+        assert!(message.contains("is damaged") && message.contains("a/lib/a.so"), "{message}");
         Ok(())
     }
 
@@ -227,10 +179,7 @@ mod tests {
         let path = wheel_listing(&digest::of_bytes(b"abc"), folder.path())?;
         let whole = fs::read(&path)?;
         fs::write(&path, &whole[..whole.len() / 2])?;
-        let message = Wheel::open(&path)
-            .err()
-            .map(|error| error.to_string())
-            .unwrap_or_default();
+        let message = Wheel::open(&path).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(message.contains("is damaged"), "{message}");
         Ok(())
     }

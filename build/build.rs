@@ -13,18 +13,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=../build/rpath.rs");
+    println!("cargo::rerun-if-changed=../build/build.rs");
     println!("cargo::rerun-if-env-changed=LIBTORCH");
     let libraries = libraries()?;
     let is_macos = env::var("CARGO_CFG_TARGET_OS")? == "macos";
     let origin = if is_macos { "@loader_path" } else { "$ORIGIN" };
     // Programs lie in target/PROFILE, test programs and benches one folder below.
-    let beside = [
-        format!("{origin}/../../.libtorch/lib"),
-        format!("{origin}/../../../.libtorch/lib"),
-    ];
     run_path(&libraries.display().to_string());
-    beside.iter().for_each(|path| run_path(path));
+    run_path(&format!("{origin}/../../.libtorch/lib"));
+    run_path(&format!("{origin}/../../../.libtorch/lib"));
     run_path(&format!("{origin}/lib"));
     if !is_macos {
         // The older kind of run path: it also serves the libraries' own needs, and it goes before LD_LIBRARY_PATH,
@@ -41,20 +38,18 @@ fn run_path(path: &str) {
 /// The folder of libtorch's libraries; an error that says what to do if there is none.
 fn libraries() -> Result<PathBuf, Box<dyn Error>> {
     let libtorch = env::var_os("LIBTORCH").filter(|value| !value.is_empty());
-    let libtorch = libtorch.ok_or("LIBTORCH is empty or not set; inside the checkout .cargo/config.toml sets it, unless it is set already")?;
+    let libtorch = libtorch.ok_or(
+        "LIBTORCH is empty or not set; leave it unset inside the checkout, where .cargo/config.toml gives it a value",
+    )?;
     let libraries = Path::new(&libtorch).join("lib");
     if !libraries.is_dir() {
-        return Err(format!(
-            "there is no libtorch in {}; run `cargo xtask setup`",
-            libtorch.display()
-        )
-        .into());
+        let shown = libtorch.display();
+        return Err(format!("there is no libtorch in {shown}; run `cargo xtask setup`").into());
     }
     Ok(libraries)
 }
 
 /// Cargo adds the library folders that lie below the target folder to the search path of the programs it starts.
-#[cfg(unix)]
 fn offer_to_doc_tests(libraries: &Path) -> Result<(), Box<dyn Error>> {
     let link = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?).join("libtorch");
     if link.symlink_metadata().is_ok() {

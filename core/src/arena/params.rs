@@ -1,0 +1,43 @@
+//! Parameters of a match.
+
+use crate::board::Rules;
+use crate::params;
+use crate::params::Schedule;
+use crate::search::SearchParams;
+
+params! {
+    /// A match of two players; both search alike, without noise.
+    pub struct ArenaParams {
+        /// Games; even, because every opening is played with both colours.
+        games: u32 = 100, in 2..=10_000_000;
+        /// The search of every move of a net.
+        search: SearchParams = SearchParams::default();
+        /// Temperature of the choice of the move, by ply; 0 plays the most visited move.
+        temperature: Schedule = Schedule::constant(0.0), in 0.0..=100.0;
+        /// Random legal moves at the start of each pair. Without variety two nets play the same two games for ever.
+        opening_plies: u32 = 6, in 0..=60;
+        /// A game this long is drawn.
+        max_plies: u32 = 512, in 1..=10_000;
+        /// Games in a shard, the unit that is stored and resumed; even.
+        shard_games: u32 = 64, in 2..=1_000_000;
+    }
+    check |params| {
+        let mut problems = Vec::new();
+        for (name, games) in [("games", params.games), ("shard_games", params.shard_games)] {
+            if games % 2 == 1 {
+                problems.push((name, format!("must be even, because games come in pairs, got {games}")));
+            }
+        }
+        if params.opening_plies >= params.max_plies {
+            problems.push(("opening_plies", format!("must stay below max_plies = {}", params.max_plies)));
+        }
+        problems
+    };
+}
+
+impl ArenaParams {
+    /// What ends a game.
+    pub fn rules(&self) -> Rules {
+        Rules { max_plies: self.max_plies }
+    }
+}

@@ -1,0 +1,150 @@
+//! Playing matches.
+
+use thiserror::Error;
+
+use super::params::ArenaParams;
+use super::seat::MatchGame;
+use crate::event::{Cancelled, Event, Observer};
+use crate::network::{Evaluator, EvaluatorError};
+use crate::rng::Seed;
+use crate::selfplay::MakeEvaluator;
+use crate::selfplay::lanes::{self, Shard};
+use crate::selfplay::lockstep::Lockstep;
+use crate::store::MatchGameRow;
+
+/// A match ended early. Shards that were kept stay good.
+#[derive(Debug, Error)]
+pub enum ArenaError {
+    /// A net failed.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// The user asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// A finished shard could not be kept.
+    #[error("shard {shard} of the match was played but could not be kept")]
+    Keep {
+        /// The shard's number.
+        shard: u32,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// Who plays.
+#[derive(Clone, Copy)]
+pub enum Player<'a> {
+    /// A net with the match's search.
+    Network {
+        /// As rows record it.
+        name: &'a str,
+        /// Makes its evaluator for one lane.
+        make_evaluator: &'a MakeEvaluator<'a>,
+    },
+    /// Any legal move.
+    Random,
+    /// The best material balance one ply on.
+    Greedy,
+}
+
+impl Player<'_> {
+    /// The name that rows record.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Network { name, .. } => name,
+            Self::Random => "random",
+            Self::Greedy => "greedy",
+        }
+    }
+}
+
+/// How a player's moves are found within a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mover {
+    /// By a search with this evaluator of the lane.
+    Evaluator(usize),
+    Random,
+    Greedy,
+}
+
+/// Everything that fixes the games of a match.
+#[derive(Clone, Copy)]
+pub struct Match<'a> {
+    /// How to play.
+    pub params: &'a ArenaParams,
+    /// Where the random streams come from.
+    pub seed: Seed,
+    /// The first player and the second; scores are the first's.
+    pub players: [Player<'a>; 2],
+}
+
+/// Takes a finished shard; called from the lanes' threads.
+pub type KeepMatchShard<'a> =
+    dyn Fn(Shard, Vec<MatchGameRow>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + Sync + 'a;
+
+/// Plays shards of a match on some lanes and keeps each as it is finished, its games in the order of their numbers.
+pub fn play(
+    job: &Match<'_>,
+    shards: &[Shard],
+    lanes: u32,
+    keep: &KeepMatchShard<'_>,
+    observer: &dyn Observer,
+) -> Result<(), ArenaError> {
+    lanes::run(
+        shards,
+        lanes,
+        &|| Ok(Lane::new(&job.players)?),
+        &|lane: &mut Lane, shard| lane.play_shard(job, shard, observer),
+        &|shard, rows| keep(shard, rows).map_err(|source| ArenaError::Keep { shard: shard.index, source }),
+    )
+}
+
+/// The evaluators of one lane.
+struct Lane {
+    movers: [Mover; 2],
+    evaluators: Vec<Box<dyn Evaluator>>,
+}
+
+impl Lane {
+    fn new(players: &[Player<'_>; 2]) -> Result<Self, EvaluatorError> {
+        let mut evaluators = Vec::new();
+        let mut mover = |player: &Player<'_>| match player {
+            Player::Network { make_evaluator, .. } => {
+                evaluators.push(make_evaluator()?);
+                Ok(Mover::Evaluator(evaluators.len() - 1))
+            }
+            Player::Random => Ok(Mover::Random),
+            Player::Greedy => Ok(Mover::Greedy),
+        };
+        let movers = [mover(&players[0])?, mover(&players[1])?];
+        Ok(Self { movers, evaluators })
+    }
+
+    fn play_shard(
+        &mut self,
+        job: &Match<'_>,
+        shard: Shard,
+        observer: &dyn Observer,
+    ) -> Result<Vec<MatchGameRow>, ArenaError> {
+        let names = [job.players[0].name(), job.players[1].name()];
+        let seat = |number| MatchGame::new(job.params, self.movers, job.seed, number);
+        let mut seats: Vec<MatchGame> = shard.game_numbers().map(seat).collect();
+        let mut lockstep = Lockstep::new(self.evaluators.len());
+        let mut rows = Vec::new();
+        while !seats.is_empty() {
+            observer.check()?;
+            let evaluated = lockstep.round(&mut seats, &mut self.evaluators)? as u64;
+            observer.event(Event::Work { unit: "evaluations", amount: evaluated });
+            let before = rows.len();
+            seats.retain(|seat| {
+                seat.row(names).is_none_or(|row| {
+                    rows.push(row);
+                    false
+                })
+            });
+            observer.event(Event::Work { unit: "games", amount: (rows.len() - before) as u64 });
+        }
+        rows.sort_by_key(|row| row.game);
+        Ok(rows)
+    }
+}

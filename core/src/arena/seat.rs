@@ -1,0 +1,110 @@
+//! One game of a match in progress.
+
+use super::greedy::{greedy_move, random_move};
+use super::params::ArenaParams;
+use super::play::Mover;
+use crate::board::{Game, Move, Outcome, Side, random_opening};
+use crate::rng::{Purpose, Seed, Stream};
+use crate::search::{Search, Visited, choose_move};
+use crate::selfplay::lockstep::Seat;
+use crate::store::MatchGameRow;
+
+/// A game between two movers.
+pub(super) struct MatchGame<'a> {
+    params: &'a ArenaParams,
+    number: u32,
+    /// The first player's mover and the second's.
+    movers: [Mover; 2],
+    search: Search,
+    choice: Stream,
+    random: Stream,
+    outcome: Option<Outcome>,
+}
+
+impl<'a> MatchGame<'a> {
+    pub(super) fn new(params: &'a ArenaParams, movers: [Mover; 2], seed: Seed, number: u32) -> Self {
+        let rules = params.rules();
+        let mut opening = seed.stream(u64::from(number / 2), Purpose::Opening);
+        let game = random_opening(params.opening_plies, &rules, &mut opening);
+        let mut seat = Self {
+            params,
+            number,
+            movers,
+            search: Search::new(game, rules, params.search.clone()),
+            choice: seed.stream(u64::from(number), Purpose::MoveChoice),
+            random: seed.stream(u64::from(number), Purpose::RandomPlayer),
+            outcome: None,
+        };
+        seat.play_without_search();
+        seat
+    }
+
+    /// The first player has White in the first game of each pair.
+    fn first_is_white(&self) -> bool {
+        self.number.is_multiple_of(2)
+    }
+
+    fn mover(&self) -> Mover {
+        let white_moves = self.search.game().position().side_to_move() == Side::White;
+        self.movers[usize::from(white_moves != self.first_is_white())]
+    }
+
+    fn play(&mut self, played: Move) {
+        self.search.play(played);
+        self.outcome = self.search.outcome();
+    }
+
+    /// Plays on until a net is to move or the game is over.
+    fn play_without_search(&mut self) {
+        while self.outcome.is_none() {
+            let mut game: Game = self.search.game().clone();
+            let played = match self.mover() {
+                Mover::Evaluator(_) => return,
+                Mover::Random => random_move(&game, &mut self.random),
+                Mover::Greedy => greedy_move(&mut game, &self.params.rules(), &mut self.random),
+            };
+            self.play(played);
+        }
+    }
+
+    /// The game's row, if it is over.
+    pub(super) fn row(&self, names: [&str; 2]) -> Option<MatchGameRow> {
+        let outcome = self.outcome?;
+        let game = self.search.game();
+        let first_side = if self.first_is_white() { Side::White } else { Side::Black };
+        Some(MatchGameRow {
+            game: self.number,
+            pair: self.number / 2,
+            first: names[0].to_owned(),
+            second: names[1].to_owned(),
+            first_is_white: self.first_is_white(),
+            start_fen: game.start().fen(),
+            moves: game.moves().iter().map(|played| played.packed()).collect(),
+            opening_plies: self.params.opening_plies as u16,
+            plies: game.ply() as u16,
+            score: f64::from(1 + outcome.score_for(first_side)) / 2.0,
+            result: outcome.score_for(Side::White),
+            reason: outcome.reason.word().to_owned(),
+        })
+    }
+}
+
+impl Seat for MatchGame<'_> {
+    fn waiting(&mut self) -> Option<(usize, &mut Search)> {
+        match (self.outcome, self.mover()) {
+            (None, Mover::Evaluator(number)) => Some((number, &mut self.search)),
+            _ => None,
+        }
+    }
+
+    fn advance(&mut self) {
+        if !self.search.is_done() {
+            return;
+        }
+        let moves: Vec<Visited> = self.search.root_moves().collect();
+        let temperature = self.params.temperature.at(self.search.game().ply() as u32);
+        let played = choose_move(&moves, temperature, &mut self.choice);
+        self.play(played);
+        self.play_without_search();
+    }
+}

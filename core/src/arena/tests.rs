@@ -1,0 +1,130 @@
+//! Matches with fake evaluators, and scores worked by hand.
+
+use std::sync::Mutex;
+
+use super::{ArenaParams, Match, Player, elo_of, play, summarise};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::event::Silent;
+use crate::network::fake::{Hashed, Uniform};
+use crate::network::{Evaluator, EvaluatorError};
+use crate::params::{Value, read};
+use crate::rng::Seed;
+use crate::search::SearchParams;
+use crate::selfplay::shards_of;
+use crate::store::MatchGameRow;
+
+fn encoding() -> Encoding {
+    Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
+}
+
+fn hashed() -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    Ok(Box::new(Hashed::new(encoding(), 1)))
+}
+
+fn uniform() -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    Ok(Box::new(Uniform::new(encoding())))
+}
+
+fn params(games: u32) -> ArenaParams {
+    let search = SearchParams { simulations: 8, ..SearchParams::default() };
+    ArenaParams { games, search, max_plies: 120, shard_games: 6, ..ArenaParams::default() }
+}
+
+fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> Vec<MatchGameRow> {
+    let job = Match { params, seed: Seed { run: 1, step: 2 }, players };
+    let kept = Mutex::new(Vec::new());
+    let keep = |_, rows: Vec<MatchGameRow>| {
+        kept.lock().unwrap().extend(rows);
+        Ok(())
+    };
+    play(&job, &shards_of(params.games, params.shard_games), lanes, &keep, &Silent)
+        .expect("fakes do not fail");
+    let mut rows = kept.into_inner().unwrap();
+    rows.sort_by_key(|row| row.game);
+    rows
+}
+
+#[test]
+fn pairs_share_an_opening_and_exchange_colours() {
+    let nets = [
+        Player::Network { name: "a", make_evaluator: &hashed },
+        Player::Network { name: "b", make_evaluator: &uniform },
+    ];
+    let rows = played(&params(20), nets, 2);
+    assert_eq!(rows.len(), 20);
+    for pair in rows.chunks(2) {
+        assert_eq!(pair[0].pair, pair[1].pair);
+        assert!(pair[0].first_is_white && !pair[1].first_is_white);
+        assert_eq!(pair[0].moves[..6], pair[1].moves[..6], "the opening is shared");
+    }
+    let openings: std::collections::BTreeSet<_> = rows.iter().map(|row| row.moves[..6].to_vec()).collect();
+    assert_eq!(openings.len(), 10, "pairs have openings of their own");
+    assert_eq!(rows, played(&params(20), nets, 1), "lanes change nothing");
+}
+
+#[test]
+fn a_net_against_itself_without_noise_scores_exactly_one_half() {
+    // Both games of a pair are the same moves with the names exchanged, so every pair gives one point.
+    let net = Player::Network { name: "a", make_evaluator: &hashed };
+    let summary = summarise(&played(&params(16), [net, net], 1));
+    assert_eq!(summary.score, 0.5);
+    assert_eq!(summary.pentanomial, [0, 0, 8, 0, 0]);
+}
+
+#[test]
+fn greed_beats_chance() {
+    let summary = summarise(&played(&params(60), [Player::Greedy, Player::Random], 2));
+    assert!(summary.score > 0.6, "{summary:?}");
+    let turned = summarise(&played(&params(60), [Player::Random, Player::Greedy], 2));
+    assert!(turned.score < 0.4, "{turned:?}");
+}
+
+fn row(pair: u32, score: f64) -> MatchGameRow {
+    MatchGameRow {
+        game: 0,
+        pair,
+        first: String::new(),
+        second: String::new(),
+        first_is_white: true,
+        start_fen: String::new(),
+        moves: Vec::new(),
+        opening_plies: 0,
+        plies: 0,
+        score,
+        result: 0,
+        reason: String::new(),
+    }
+}
+
+#[test]
+fn scores_and_intervals_worked_by_hand() {
+    // Four pairs: 2, 1½, 1, 1½ points: mean score 6/8 = 0.75; pair scores 1, .75, .5, .75 have variance 1/32.
+    let rows: Vec<_> = [(0, 1.0), (0, 1.0), (1, 1.0), (1, 0.5), (2, 1.0), (2, 0.0), (3, 0.5), (3, 1.0)]
+        .map(|(pair, score)| row(pair, score))
+        .into();
+    let summary = summarise(&rows);
+    assert_eq!((summary.wins, summary.draws, summary.losses), (5, 2, 1));
+    assert_eq!(summary.pentanomial, [0, 0, 1, 2, 1]);
+    assert_eq!(summary.score, 0.75);
+    let margin = 1.96 * (1.0f64 / 32.0 / 4.0).sqrt();
+    assert!((summary.score_low - (0.75 - margin)).abs() < 2e-3, "{summary:?}");
+    assert!((elo_of(0.75).unwrap() - 190.85).abs() < 0.01);
+    assert_eq!(elo_of(0.5), Some(0.0));
+    assert_eq!((elo_of(1.0), elo_of(0.0)), (None, None));
+}
+
+#[test]
+fn a_match_won_to_nil_has_a_bound_on_one_side() {
+    let rows: Vec<_> = (0..40).map(|game| row(game / 2, 1.0)).collect();
+    let summary = summarise(&rows);
+    let [low, elo, high] = summary.elo();
+    assert!(low.is_some_and(|low| low > 300.0), "{low:?}");
+    assert_eq!((elo, high), (None, None));
+}
+
+#[test]
+fn odd_numbers_of_games_are_refused() {
+    let given: Value = serde_json::from_str(r#"{"games": 5}"#).unwrap();
+    let error = read::<ArenaParams>("arena", &given).unwrap_err().to_string();
+    assert!(error.contains("games: must be even"), "{error}");
+}

@@ -1,0 +1,93 @@
+//! Tensors in a safetensors file: sorted names, 32-bit floats, nothing else, so that equal tensors are equal bytes.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::{fs, io};
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
+
+use super::CheckpointError;
+use crate::durable;
+use crate::network::weights::not_finite;
+use crate::network::{TensorProblem, TensorProblems, WeightTensor, Weights};
+
+impl View for &WeightTensor {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.data.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>().into()
+    }
+
+    fn data_len(&self) -> usize {
+        self.data.len() * size_of::<f32>()
+    }
+}
+
+/// Writes tensors whole or not at all and gives the file's blake3 digest. Values that are not finite are an error.
+pub fn save_tensors(path: &Path, tensors: &Weights) -> Result<String, CheckpointError> {
+    let problems = tensors.iter().filter_map(|(name, tensor)| not_finite(name, &tensor.data)).collect();
+    refuse(path, problems)?;
+    let bytes = safetensors::serialize(tensors, None)
+        .map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?;
+    durable::write(path, &bytes)
+        .map_err(|source| CheckpointError::Write { file: path.to_owned(), source })?;
+    Ok(durable::digest(&bytes))
+}
+
+/// Reads tensors and the file's blake3 digest; anything but finite 32-bit floats is an error.
+///
+/// Which names and shapes belong there is for the caller to check with [`crate::network::check_against`].
+pub fn load_tensors(path: &Path) -> Result<(Weights, String), CheckpointError> {
+    let bytes = read(path)?;
+    Ok((parse(path, &bytes)?, durable::digest(&bytes)))
+}
+
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, CheckpointError> {
+    fs::read(path).map_err(|source| {
+        let file = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => CheckpointError::Missing { file },
+            _ => CheckpointError::Read { file, source },
+        }
+    })
+}
+
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Weights, CheckpointError> {
+    let stored = SafeTensors::deserialize(bytes)
+        .map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?;
+    let (mut weights, mut problems) = (Weights::new(), Vec::new());
+    for (name, view) in stored.tensors() {
+        match parse_one(&name, &view) {
+            Ok(tensor) => drop(weights.insert(name, tensor)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    refuse(path, problems)?;
+    Ok(weights)
+}
+
+fn parse_one(name: &str, view: &TensorView<'_>) -> Result<WeightTensor, TensorProblem> {
+    if view.dtype() != Dtype::F32 {
+        return Err(TensorProblem::Dtype { name: name.to_owned(), found: view.dtype().to_string() });
+    }
+    let (values, _) = view.data().as_chunks();
+    let data: Vec<f32> = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    match not_finite(name, &data) {
+        Some(problem) => Err(problem),
+        None => Ok(WeightTensor { shape: view.shape().to_vec(), data }),
+    }
+}
+
+fn refuse(path: &Path, mut problems: Vec<TensorProblem>) -> Result<(), CheckpointError> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    problems.sort_by(|a, b| a.name().cmp(b.name()));
+    Err(CheckpointError::Tensors { file: path.to_owned(), source: TensorProblems(problems) })
+}

@@ -1,0 +1,177 @@
+//! What libtorch needs from the process: an allocator that keeps its pages, the CUDA library, threads, and a device.
+
+use std::ffi::CString;
+
+use tch::{Cuda, Device};
+use thiserror::Error;
+
+/// Whether nets can run on CUDA devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CudaStatus {
+    /// CUDA works.
+    On {
+        /// The number of devices.
+        devices: i64,
+    },
+    /// CUDA does not work.
+    Off {
+        /// Why, in words for a person.
+        reason: String,
+    },
+}
+
+/// What [`prepare`] found and did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// Whether the allocator now keeps the pages of freed activations.
+    pub keeps_pages: bool,
+    /// Whether nets can run on CUDA devices.
+    pub cuda: CudaStatus,
+}
+
+/// What to do with the C library's allocator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allocator {
+    /// Keep freed pages for the next batch; needs as much memory as the largest moment did.
+    KeepPages,
+    /// Leave it as it is.
+    Untouched,
+}
+
+/// Sets the process up for nets; to be called once, early, before the first net.
+pub fn prepare(allocator: Allocator) -> Prepared {
+    let keeps_pages = allocator == Allocator::KeepPages && keep_pages();
+    Prepared { keeps_pages, cuda: load_cuda() }
+}
+
+/// Raises glibc's thresholds: otherwise every activation is mapped, faulted in page by page, and unmapped again, which
+/// costs a small net up to a factor of three.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "the allocator's settings have no safe interface")]
+fn keep_pages() -> bool {
+    // The largest mmap threshold that glibc accepts on 64-bit systems.
+    const MMAP_THRESHOLD_BYTES: i32 = 32 << 20;
+    const TRIM_THRESHOLD_BYTES: i32 = 2_000_000_000;
+    // SAFETY: mallopt takes two integers, locks the allocator itself, and touches no memory of ours.
+    let set = |option, bytes| unsafe { libc::mallopt(option, bytes) == 1 };
+    set(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES) && set(libc::M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn keep_pages() -> bool {
+    false
+}
+
+/// The library of libtorch's CUDA half; loading it registers the device, so the program need not be linked with it.
+const CUDA_LIBRARY: &str = "libtorch_cuda.so";
+
+fn load_cuda() -> CudaStatus {
+    if let Err(reason) = open_library(CUDA_LIBRARY) {
+        return CudaStatus::Off { reason };
+    }
+    if Cuda::is_available() {
+        CudaStatus::On { devices: Cuda::device_count() }
+    } else {
+        let reason =
+            "libtorch_cuda.so is loaded and finds no device; check the driver with nvidia-smi".to_owned();
+        CudaStatus::Off { reason }
+    }
+}
+
+/// Looks where the loader looks: beside the other libraries of libtorch by the program's run path, then system-wide.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "loading a library has no safe interface")]
+fn open_library(name: &str) -> Result<(), String> {
+    let name = CString::new(name).expect("the name has no zero byte");
+    // SAFETY: the name is a C string. The library's initialisers are libtorch's own, run once at start by the thread
+    // that calls `prepare`, and the handle is kept open for ever.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+    if handle.is_null() { Err(loader_error()) } else { Ok(()) }
+}
+
+#[cfg(not(unix))]
+fn open_library(_: &str) -> Result<(), String> {
+    Err("CUDA libraries are loaded on Unix only".to_owned())
+}
+
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "the loader's message has no safe interface")]
+fn loader_error() -> String {
+    // SAFETY: dlerror gives null or a C string that stays valid until this thread's next call of the loader.
+    let message = unsafe {
+        let text = libc::dlerror();
+        if text.is_null() {
+            None
+        } else {
+            Some(std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned())
+        }
+    };
+    message.unwrap_or_else(|| "the loader gave no reason".to_owned())
+}
+
+/// Sets how many threads libtorch uses for work asked for by the calling thread.
+///
+/// OpenMP keeps this number for each thread, so every thread that runs a net must set it itself.
+pub fn set_threads(threads: u32) {
+    tch::set_num_threads(threads as i32);
+}
+
+/// Whether the CPU multiplies bf16 numbers by itself; without, bf16 is slower than 32-bit floats.
+pub fn cpu_has_bf16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx512bf16");
+    #[cfg(target_arch = "aarch64")]
+    return std::arch::is_aarch64_feature_detected!("bf16");
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    false
+}
+
+/// What nets run on, for a run's record: it can change rounding.
+pub fn versions() -> String {
+    let mkldnn = if tch::utils::has_mkldnn() { "with" } else { "without" };
+    let bf16 = if cpu_has_bf16() { "with" } else { "without" };
+    format!("libtorch 2.11.0 {mkldnn} oneDNN, CPU {bf16} bf16, {} CUDA devices", Cuda::device_count())
+}
+
+/// A device that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DeviceError {
+    /// The text names no device.
+    #[error("`{text}` is no device; expected auto, cpu, cuda, cuda:0, cuda:1, … or mps")]
+    Unknown {
+        /// The text.
+        text: String,
+    },
+    /// The device is not there.
+    #[error(
+        "device {text} is not available: found {found} CUDA devices; `dc0-run doctor` says why, `--device cpu` always works"
+    )]
+    Unavailable {
+        /// The text.
+        text: String,
+        /// The number of CUDA devices found.
+        found: i64,
+    },
+}
+
+/// The device that a text names: `auto` (the first CUDA device, or else the CPU), `cpu`, `cuda` (the first),
+/// `cuda:N`, or `mps`.
+pub fn parse_device(text: &str) -> Result<Device, DeviceError> {
+    let number = match text {
+        "cpu" => return Ok(Device::Cpu),
+        "auto" => return Ok(Device::cuda_if_available()),
+        "mps" => {
+            let usable = tch::utils::has_mps();
+            return if usable { Ok(Device::Mps) } else { Err(unavailable(text)) };
+        }
+        "cuda" => Some(0),
+        _ => text.strip_prefix("cuda:").and_then(|number| number.parse::<usize>().ok()),
+    };
+    let number = number.ok_or_else(|| DeviceError::Unknown { text: text.to_owned() })?;
+    let usable = (number as i64) < Cuda::device_count();
+    if usable { Ok(Device::Cuda(number)) } else { Err(unavailable(text)) }
+}
+
+fn unavailable(text: &str) -> DeviceError {
+    DeviceError::Unavailable { text: text.to_owned(), found: Cuda::device_count() }
+}

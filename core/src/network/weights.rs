@@ -1,0 +1,128 @@
+//! Weights as plain numbers by name, and what can be wrong with them.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use super::TensorSpec;
+
+/// Values of one tensor in row-major order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightTensor {
+    /// The shape; its product is the length of `data`.
+    pub shape: Vec<usize>,
+    /// The values, last axis fastest.
+    pub data: Vec<f32>,
+}
+
+/// Tensors by name.
+pub type Weights = BTreeMap<String, WeightTensor>;
+
+/// One thing wrong with one tensor.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum TensorProblem {
+    /// The net has a tensor that was not given.
+    #[error("{name}: missing; expected shape {expected:?}")]
+    Missing {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        expected: Vec<usize>,
+    },
+    /// A tensor was given that the net does not have.
+    #[error("{name}: the net has no such tensor; found shape {found:?}")]
+    Surplus {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        found: Vec<usize>,
+    },
+    /// A tensor has another shape than in the net, or its values do not fill its shape.
+    #[error("{name}: expected shape {expected:?}, found {found:?} with {values} values")]
+    Shape {
+        /// The tensor.
+        name: String,
+        /// The shape in the net.
+        expected: Vec<usize>,
+        /// The given shape.
+        found: Vec<usize>,
+        /// The number of given values.
+        values: usize,
+    },
+    /// A tensor is not stored as 32-bit floats.
+    #[error("{name}: expected 32-bit floats (F32), found {found}; convert the tensor")]
+    Dtype {
+        /// The tensor.
+        name: String,
+        /// The stored type.
+        found: String,
+    },
+    /// A value is NaN or infinite.
+    #[error("{name}: expected finite values, found {value} at {at}; go back to an earlier checkpoint")]
+    NotFinite {
+        /// The tensor.
+        name: String,
+        /// The first such value's place in row-major order.
+        at: usize,
+        /// The value.
+        value: f32,
+    },
+}
+
+impl TensorProblem {
+    /// The tensor that the problem is about.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Missing { name, .. }
+            | Self::Surplus { name, .. }
+            | Self::Shape { name, .. }
+            | Self::Dtype { name, .. }
+            | Self::NotFinite { name, .. } => name,
+        }
+    }
+}
+
+/// Everything wrong with a set of tensors.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("{} with the tensors; the weights belong to another net or are damaged{}", count(.0.len()), list(.0))]
+pub struct TensorProblems(pub Vec<TensorProblem>);
+
+fn count(problems: usize) -> String {
+    if problems == 1 { "1 problem".to_owned() } else { format!("{problems} problems") }
+}
+
+fn list(problems: &[TensorProblem]) -> String {
+    problems.iter().map(|problem| format!("\n  {problem}")).collect()
+}
+
+/// Reports every difference between tensors and a layout, and every value that is not finite.
+pub fn check_against(tensors: &Weights, layout: &[TensorSpec]) -> Result<(), TensorProblems> {
+    let expected: BTreeMap<&str, &TensorSpec> =
+        layout.iter().map(|spec| (spec.name.as_str(), spec)).collect();
+    let mut problems: Vec<TensorProblem> =
+        layout.iter().filter_map(|spec| check_one(spec, tensors.get(&spec.name))).collect();
+    let surplus = tensors.iter().filter(|(name, _)| !expected.contains_key(name.as_str()));
+    problems.extend(
+        surplus
+            .map(|(name, tensor)| TensorProblem::Surplus { name: name.clone(), found: tensor.shape.clone() }),
+    );
+    if problems.is_empty() { Ok(()) } else { Err(TensorProblems(problems)) }
+}
+
+fn check_one(spec: &TensorSpec, given: Option<&WeightTensor>) -> Option<TensorProblem> {
+    let name = spec.name.clone();
+    let Some(given) = given else {
+        return Some(TensorProblem::Missing { name, expected: spec.shape.clone() });
+    };
+    if given.shape != spec.shape || given.data.len() != spec.len() {
+        let (expected, found) = (spec.shape.clone(), given.shape.clone());
+        return Some(TensorProblem::Shape { name, expected, found, values: given.data.len() });
+    }
+    not_finite(&spec.name, &given.data)
+}
+
+/// The first value that is NaN or infinite, as a problem.
+pub(super) fn not_finite(name: &str, data: &[f32]) -> Option<TensorProblem> {
+    let at = data.iter().position(|value| !value.is_finite())?;
+    Some(TensorProblem::NotFinite { name: name.to_owned(), at, value: data[at] })
+}

@@ -1,0 +1,29 @@
+//! Dirichlet noise at the root.
+
+use rand_distr::Distribution;
+use rand_distr::multi::Dirichlet;
+
+use crate::params;
+use crate::rng::Stream;
+
+params! {
+    /// Dirichlet noise mixed into the root's priors, so that self-play tries every move sometimes (Silver et al. 2018).
+    pub struct RootNoise {
+        /// Concentration; smaller puts the noise on fewer moves. AlphaZero's for chess.
+        alpha: f64 = 0.3, in 0.001..=1000.0;
+        /// Share of noise in the mixed prior.
+        fraction: f64 = 0.25, in 0.0..=1.0;
+    }
+}
+
+impl RootNoise {
+    /// One sample over `moves` moves, which sums to 1; a single move gets it all.
+    pub(super) fn sample(&self, moves: usize, stream: &mut Stream) -> Vec<f64> {
+        if moves < 2 {
+            return vec![1.0; moves];
+        }
+        let alphas = vec![self.alpha; moves];
+        let dirichlet = Dirichlet::new(&alphas).expect("at least two concentrations above zero");
+        dirichlet.sample(stream)
+    }
+}

@@ -1,0 +1,46 @@
+//! Parameters of self-play.
+
+use crate::board::Rules;
+use crate::params;
+use crate::params::Schedule;
+use crate::search::{RootNoise, SearchParams};
+
+params! {
+    /// One iteration of self-play.
+    pub struct SelfPlayParams {
+        /// Games to play.
+        games: u32 = 256, in 1..=100_000_000;
+        /// The search of every move.
+        search: SearchParams = SearchParams::default();
+        /// Noise in the root's priors; () for none.
+        root_noise: Option<RootNoise> = Some(RootNoise::default());
+        /// Temperature of the choice of the move, by ply; 0 plays the most visited move, larger varies more.
+        /// The default is 1 throughout, as in AlphaZero 2018.
+        temperature: Schedule = Schedule::constant(1.0), in 0.0..=100.0;
+        /// Random legal moves at the start of every game, for variety; they are no training positions.
+        opening_plies: u32 = 0, in 0..=60;
+        /// A game this long is drawn; AlphaZero's limit.
+        max_plies: u32 = 512, in 1..=10_000;
+        /// Games in a shard, the unit that is stored and resumed; larger fills batches better, smaller loses less to a kill.
+        shard_games: u32 = 128, in 1..=1_000_000;
+        /// Games of a shard in flight at once: the rows of a batch.
+        seats: u32 = 64, in 1..=65_536;
+    }
+    check |params| {
+        let mut problems = Vec::new();
+        if params.search.simulations < 2 {
+            problems.push(("search.simulations", "self-play needs at least 2, to record visits".to_owned()));
+        }
+        if params.opening_plies >= params.max_plies {
+            problems.push(("opening_plies", format!("must stay below max_plies = {}", params.max_plies)));
+        }
+        problems
+    };
+}
+
+impl SelfPlayParams {
+    /// What ends a game.
+    pub fn rules(&self) -> Rules {
+        Rules { max_plies: self.max_plies }
+    }
+}

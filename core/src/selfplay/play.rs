@@ -1,0 +1,121 @@
+//! Playing shards.
+
+use thiserror::Error;
+
+use super::lanes::{self, Shard};
+use super::lockstep::Lockstep;
+use super::params::SelfPlayParams;
+use super::records::{GameRow, PositionRow};
+use super::seat::SeatedGame;
+use super::stats::SelfPlayStats;
+use crate::event::{Cancelled, Event, Observer};
+use crate::network::{Evaluator, EvaluatorError};
+use crate::rng::Seed;
+
+/// Makes an evaluator for one lane; called in the lane's own thread.
+pub type MakeEvaluator<'a> = dyn Fn() -> Result<Box<dyn Evaluator>, EvaluatorError> + Sync + 'a;
+/// Takes a finished shard; called from the lanes' threads.
+pub type KeepShard<'a> =
+    dyn Fn(Shard, ShardResult) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + Sync + 'a;
+
+/// Self-play ended early. Shards that were kept stay good.
+#[derive(Debug, Error)]
+pub enum SelfPlayError {
+    /// The net failed.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// The user asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// A finished shard could not be kept.
+    #[error("shard {shard} of the self-play games was played but could not be kept")]
+    Keep {
+        /// The shard's number.
+        shard: u32,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// Everything that fixes the games of an iteration.
+#[derive(Clone, Copy)]
+pub struct SelfPlayJob<'a> {
+    /// How to play.
+    pub params: &'a SelfPlayParams,
+    /// Where the random streams come from.
+    pub seed: Seed,
+    /// The net that plays, as games record it.
+    pub network: &'a str,
+    /// Makes the net's evaluator.
+    pub make_evaluator: &'a MakeEvaluator<'a>,
+}
+
+/// The games of a shard, in the order of their numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShardResult {
+    /// One row a game.
+    pub games: Vec<GameRow>,
+    /// One row a searched ply, by game and ply.
+    pub positions: Vec<PositionRow>,
+    /// Their sums.
+    pub stats: SelfPlayStats,
+}
+
+/// Plays shards on some lanes and keeps each as it is finished.
+pub fn play(
+    job: &SelfPlayJob<'_>,
+    shards: &[Shard],
+    lanes: u32,
+    keep: &KeepShard<'_>,
+    observer: &dyn Observer,
+) -> Result<(), SelfPlayError> {
+    lanes::run(
+        shards,
+        lanes,
+        &|| Ok([(job.make_evaluator)()?]),
+        &|evaluators: &mut [Box<dyn Evaluator>; 1], shard| play_shard(job, shard, evaluators, observer),
+        &|shard, result| {
+            keep(shard, result).map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
+        },
+    )
+}
+
+/// Plays one shard: at most `seats` games at once, a finished game's seat taken by the next.
+pub fn play_shard(
+    job: &SelfPlayJob<'_>,
+    shard: Shard,
+    evaluators: &mut [Box<dyn Evaluator>; 1],
+    observer: &dyn Observer,
+) -> Result<ShardResult, SelfPlayError> {
+    let mut waiting = shard.game_numbers().map(|number| SeatedGame::new(job.params, job.seed, number));
+    let mut seats: Vec<SeatedGame> = waiting.by_ref().take(job.params.seats as usize).collect();
+    let mut lockstep = Lockstep::new(1);
+    let mut stats = SelfPlayStats::default();
+    let mut finished = Vec::new();
+    while !seats.is_empty() {
+        observer.check()?;
+        let evaluated = lockstep.round(&mut seats, evaluators)? as u64;
+        stats.evaluations += evaluated;
+        stats.batches += u64::from(evaluated > 0);
+        observer.event(Event::Work { unit: "evaluations", amount: evaluated });
+        let before = finished.len();
+        for seat in &mut seats {
+            if let Some(game) = seat.finish(job.network, &mut stats) {
+                let positions = game.positions.len() as u64;
+                observer.event(Event::Work { unit: "positions", amount: positions });
+                observer.event(Event::Work { unit: "games", amount: 1 });
+                finished.push(game);
+                if let Some(next) = waiting.next() {
+                    *seat = next;
+                }
+            }
+        }
+        if finished.len() > before {
+            seats.retain_mut(|seat| super::lockstep::Seat::waiting(seat).is_some());
+        }
+    }
+    finished.sort_by_key(|game| game.game.game);
+    let (games, positions): (Vec<_>, Vec<_>) =
+        finished.into_iter().map(|game| (game.game, game.positions)).unzip();
+    Ok(ShardResult { games, positions: positions.into_iter().flatten().collect(), stats })
+}

@@ -1,0 +1,53 @@
+//! The rows of the experience tables, as self-play records them.
+
+/// One game of self-play.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GameRow {
+    /// Number of the game within its step; the key of the table.
+    pub game: u32,
+    /// The net that played, as the first 16 hex digits of its digest.
+    pub network: String,
+    /// The position before the first move.
+    pub start_fen: String,
+    /// Every move played, the opening's included, packed as `board::Move` packs it.
+    pub moves: Vec<u16>,
+    /// Random plies at the start; they have no row in `positions`.
+    pub opening_plies: u16,
+    /// 1 White won, 0 draw, −1 Black won.
+    pub result: i8,
+    /// Why the game ended, as `board::Reason` words it.
+    pub reason: String,
+}
+
+/// One searched ply of a game.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PositionRow {
+    /// The game's number, as in [`GameRow::game`].
+    pub game: u32,
+    /// Plies played before this position, the opening's included.
+    pub ply: u16,
+    /// The position, with the en-passant square only where a capture is legal.
+    pub fen: String,
+    /// The move played, packed.
+    pub played: u16,
+    /// The number of legal moves.
+    pub legal: u16,
+    /// Moves that the search visited, packed, rising.
+    pub moves: Vec<u16>,
+    /// Visits of each of `moves`.
+    pub visits: Vec<u32>,
+    /// The search's value of the root, in [−1, 1], for the side to move.
+    pub root_q: f32,
+    /// The search's P(draw) at the root.
+    pub root_d: f32,
+    /// The net's own value of the position, in [−1, 1], for the side to move.
+    pub net_q: f32,
+    /// The net's own P(draw).
+    pub net_d: f32,
+    /// Simulations spent on this move.
+    pub simulations: u32,
+    /// Whether this was a full search, whose visits are a policy target.
+    pub full: bool,
+    /// The game's result for the side to move: 1, 0 or −1.
+    pub result: i8,
+}

@@ -1,0 +1,130 @@
+//! What an iteration of self-play amounts to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::records::PositionRow;
+use crate::board::{Outcome, Side};
+use crate::params::Value;
+
+/// Sums over games; shards add up, and rates are computed at the end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SelfPlayStats {
+    /// Finished games.
+    pub games: u64,
+    /// Games that White won.
+    pub white_wins: u64,
+    /// Drawn games.
+    pub draws: u64,
+    /// Games that Black won.
+    pub black_wins: u64,
+    /// Games by the reason that ended them.
+    pub reasons: BTreeMap<String, u64>,
+    /// Plies of all games, openings included.
+    pub plies: u64,
+    /// Searched positions.
+    pub positions: u64,
+    /// Positions the net evaluated.
+    pub evaluations: u64,
+    /// Batches the net evaluated.
+    pub batches: u64,
+    /// Simulations of all searches.
+    pub simulations: u64,
+    /// Sum over positions of the entropy of the visits, in nats.
+    pub entropy_sum: f64,
+}
+
+impl SelfPlayStats {
+    pub(super) fn add_game(&mut self, outcome: Outcome, plies: usize, positions: &[PositionRow]) {
+        self.games += 1;
+        match outcome.winner {
+            Some(Side::White) => self.white_wins += 1,
+            None => self.draws += 1,
+            Some(Side::Black) => self.black_wins += 1,
+        }
+        *self.reasons.entry(outcome.reason.word().to_owned()).or_default() += 1;
+        self.plies += plies as u64;
+        self.positions += positions.len() as u64;
+        self.simulations += positions.iter().map(|row| u64::from(row.simulations)).sum::<u64>();
+        self.entropy_sum += positions.iter().map(|row| entropy(&row.visits)).sum::<f64>();
+    }
+
+    /// Adds the sums of another shard.
+    pub fn merge(&mut self, other: &Self) {
+        self.games += other.games;
+        self.white_wins += other.white_wins;
+        self.draws += other.draws;
+        self.black_wins += other.black_wins;
+        for (reason, games) in &other.reasons {
+            *self.reasons.entry(reason.clone()).or_default() += games;
+        }
+        self.plies += other.plies;
+        self.positions += other.positions;
+        self.evaluations += other.evaluations;
+        self.batches += other.batches;
+        self.simulations += other.simulations;
+        self.entropy_sum += other.entropy_sum;
+    }
+
+    /// Sums and rates by name, as scripts and manifests see them.
+    pub fn to_value(&self) -> Value {
+        let count = |count: u64| Value::Int(count as i64);
+        let mean = |sum: f64, of: u64| Value::Float(if of == 0 { 0.0 } else { sum / of as f64 });
+        let reasons = self.reasons.iter().map(|(reason, games)| (reason.clone(), count(*games))).collect();
+        let fields = [
+            ("games", count(self.games)),
+            ("white_wins", count(self.white_wins)),
+            ("draws", count(self.draws)),
+            ("black_wins", count(self.black_wins)),
+            ("reasons", Value::Group(reasons)),
+            ("positions", count(self.positions)),
+            ("evaluations", count(self.evaluations)),
+            ("simulations", count(self.simulations)),
+            ("draw_rate", mean(self.draws as f64, self.games)),
+            ("mean_plies", mean(self.plies as f64, self.games)),
+            ("mean_entropy", mean(self.entropy_sum, self.positions)),
+            ("mean_batch", mean(self.evaluations as f64, self.batches)),
+        ];
+        Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+}
+
+/// Shannon entropy of visit counts, in nats.
+fn entropy(visits: &[u32]) -> f64 {
+    let total: f64 = visits.iter().map(|count| f64::from(*count)).sum();
+    let term = |count: &u32| {
+        let share = f64::from(*count) / total;
+        -share * share.ln()
+    };
+    visits.iter().filter(|count| **count > 0).map(term).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SelfPlayStats, entropy};
+
+    #[test]
+    fn entropy_of_equal_visits_is_the_logarithm_of_their_number() {
+        assert!((entropy(&[5, 5, 5, 5]) - 4f64.ln()).abs() < 1e-12);
+        assert_eq!(entropy(&[7]), 0.0);
+    }
+
+    #[test]
+    fn merging_adds_every_sum() {
+        let one = SelfPlayStats {
+            games: 1,
+            draws: 1,
+            reasons: [("threefold".to_owned(), 1)].into(),
+            plies: 10,
+            positions: 8,
+            evaluations: 80,
+            batches: 4,
+            ..SelfPlayStats::default()
+        };
+        let mut sum = one.clone();
+        sum.merge(&one);
+        assert_eq!((sum.games, sum.draws, sum.plies, sum.evaluations), (2, 2, 20, 160));
+        assert_eq!(sum.reasons["threefold"], 2);
+    }
+}

@@ -1,0 +1,161 @@
+//! Self-play with fake evaluators: exact, repeatable, and independent of lanes.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::{SelfPlayError, SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
+use crate::board::{Game, Move, Position};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::event::{Event, Observer, Silent};
+use crate::network::fake::Hashed;
+use crate::network::{Evaluator, EvaluatorError};
+use crate::params::{Schedule, Value, read};
+use crate::rng::Seed;
+use crate::search::SearchParams;
+
+fn params() -> SelfPlayParams {
+    SelfPlayParams {
+        games: 12,
+        search: SearchParams { simulations: 12, ..SearchParams::default() },
+        temperature: Schedule::from_points(vec![(0, 1.0), (30, 0.0)]).expect("rising"),
+        opening_plies: 2,
+        max_plies: 80,
+        shard_games: 5,
+        seats: 3,
+        ..SelfPlayParams::default()
+    }
+}
+
+fn hashed() -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    Ok(Box::new(Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 1)))
+}
+
+fn played(params: &SelfPlayParams, lanes: u32, run: u64) -> BTreeMap<u32, ShardResult> {
+    let job = SelfPlayJob { params, seed: Seed { run, step: 1 }, network: "fake", make_evaluator: &hashed };
+    let kept = Mutex::new(BTreeMap::new());
+    let keep = |shard: super::Shard, result| {
+        kept.lock().unwrap().insert(shard.index, result);
+        Ok(())
+    };
+    play(&job, &shards_of(params.games, params.shard_games), lanes, &keep, &Silent)
+        .expect("fakes do not fail");
+    kept.into_inner().unwrap()
+}
+
+#[test]
+fn the_number_of_lanes_changes_nothing_and_the_seed_everything() {
+    let params = params();
+    let one = played(&params, 1, 1);
+    assert_eq!(one, played(&params, 2, 1));
+    assert_ne!(one[&0].games, played(&params, 1, 2)[&0].games);
+}
+
+#[test]
+fn a_games_record_does_not_depend_on_seats_or_shards() {
+    // The fake answers row by row, so only the schedule of the games could make a difference.
+    let games = |params: &SelfPlayParams| -> Vec<_> {
+        played(params, 2, 1).into_values().flat_map(|shard| shard.games).collect()
+    };
+    let base = params();
+    assert_eq!(games(&base), games(&SelfPlayParams { seats: 64, shard_games: 12, ..base.clone() }));
+}
+
+#[test]
+fn rows_replay_as_games() {
+    let shards = played(&params(), 1, 1);
+    for shard in shards.values() {
+        let mut rows = shard.positions.iter();
+        for row in &shard.games {
+            let mut game = Game::from_position(Position::from_fen(&row.start_fen).unwrap());
+            for (ply, packed) in row.moves.iter().enumerate() {
+                let next = Move::from_packed(*packed).expect("a move");
+                assert!(game.position().is_legal(next));
+                if ply >= row.opening_plies as usize {
+                    let position = rows.next().expect("a row for every searched ply");
+                    assert_eq!((position.game, position.ply as usize), (row.game, ply));
+                    assert_eq!(position.fen, game.position().fen());
+                    assert_eq!(position.played, *packed);
+                    assert_eq!(position.legal as usize, game.position().legal_moves().len());
+                    let visits: u32 = position.visits.iter().sum();
+                    assert_eq!(visits + 1, position.simulations, "the root's own evaluation is a simulation");
+                    assert!(position.moves.is_sorted());
+                    let white_to_move = ply % 2 == 0;
+                    assert_eq!(position.result, if white_to_move { row.result } else { -row.result });
+                }
+                game.play_unchecked(next);
+            }
+            let outcome = game.outcome(&params().rules()).expect("the game is over");
+            assert_eq!(outcome.reason.word(), row.reason);
+        }
+        assert!(rows.next().is_none());
+        assert_eq!(shard.stats.positions as usize, shard.positions.len());
+        assert_eq!(shard.stats.games as usize, shard.games.len());
+    }
+}
+
+#[test]
+fn noise_off_and_temperature_zero_play_the_same_game_from_the_same_opening() {
+    let quiet = SelfPlayParams {
+        root_noise: None,
+        temperature: Schedule::constant(0.0),
+        opening_plies: 0,
+        games: 4,
+        ..params()
+    };
+    let shard = &played(&quiet, 1, 1)[&0];
+    assert!(shard.games.iter().all(|game| game.moves == shard.games[0].moves));
+}
+
+struct StopsAfter(Mutex<u32>);
+
+impl Observer for StopsAfter {
+    fn event(&self, _: Event<'_>) {}
+
+    fn is_cancelled(&self) -> bool {
+        let mut left = self.0.lock().unwrap();
+        *left = left.saturating_sub(1);
+        *left == 0
+    }
+}
+
+#[test]
+fn a_request_to_stop_ends_between_batches() {
+    let params = params();
+    let job = SelfPlayJob {
+        params: &params,
+        seed: Seed { run: 1, step: 1 },
+        network: "x",
+        make_evaluator: &hashed,
+    };
+    let ended = play(&job, &shards_of(12, 5), 1, &|_, _| Ok(()), &StopsAfter(Mutex::new(10)));
+    assert!(matches!(ended, Err(SelfPlayError::Cancelled(_))));
+}
+
+#[test]
+fn a_shard_that_cannot_be_kept_is_an_error_that_names_it() {
+    let params = params();
+    let job = SelfPlayJob {
+        params: &params,
+        seed: Seed { run: 1, step: 1 },
+        network: "x",
+        make_evaluator: &hashed,
+    };
+    let ended = play(&job, &shards_of(5, 5), 1, &|_, _| Err("disk full".into()), &Silent);
+    let error = ended.expect_err("keeping fails");
+    assert_eq!(error.to_string(), "shard 0 of the self-play games was played but could not be kept");
+    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "disk full");
+}
+
+#[test]
+fn rules_between_parameters_are_checked() {
+    let group = |json: &str| -> Value { serde_json::from_str(json).unwrap() };
+    let errors = |json| read::<SelfPlayParams>("self_play", &group(json)).unwrap_err().to_string();
+    assert!(
+        errors(r#"{"search": {"simulations": 1}}"#)
+            .contains("search.simulations: self-play needs at least 2")
+    );
+    assert!(
+        errors(r#"{"opening_plies": 9, "max_plies": 9}"#)
+            .contains("opening_plies: must stay below max_plies")
+    );
+}
