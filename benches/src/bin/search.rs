@@ -1,0 +1,92 @@
+//! The search without a net: simulations a second on one core, many games in lockstep; and encodings a second.
+//!
+//! `cargo run --release -p dc0-benches --bin search`
+#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+
+use clap::Parser;
+use dc0_benches::Rates;
+use dc0_core::board::{Game, Rules, random_opening};
+use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::network::fake::{Hashed, Uniform};
+use dc0_core::network::{Batch, Evaluations, Evaluator};
+use dc0_core::rng::{Purpose, Seed};
+use dc0_core::search::{Search, SearchParams};
+
+/// Simulations a second of the search with evaluators that cost next to nothing, on one core.
+#[derive(Parser)]
+struct Options {
+    /// Games in lockstep.
+    #[arg(long, default_value_t = 64)]
+    games: u64,
+    /// Repetitions; the table shows median, slowest and fastest.
+    #[arg(long, default_value_t = 5)]
+    repeats: usize,
+}
+
+const RULES: Rules = Rules { max_plies: 512 };
+
+fn encoding() -> Encoding {
+    Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
+}
+
+/// Positions from the opening to deep in random games.
+fn sample(games: u64) -> Vec<Game> {
+    let game = |number| {
+        let mut stream = Seed { run: 1, step: 1 }.stream(number, Purpose::Opening);
+        random_opening((number % 80) as u32, &RULES, &mut stream)
+    };
+    (0..games).map(game).collect()
+}
+
+fn search_all(games: &[Game], params: &SearchParams, evaluator: &mut dyn Evaluator) -> u64 {
+    let mut searches: Vec<Search> =
+        games.iter().map(|game| Search::new(game.clone(), RULES, params.clone())).collect();
+    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    let encoding = evaluator.encoding().clone();
+    let mut first_rows = Vec::new();
+    while searches.iter().any(|search| !search.is_done()) {
+        batch.clear();
+        first_rows.clear();
+        for search in &mut searches {
+            first_rows.push(batch.len());
+            search.gather(&encoding, &mut batch);
+        }
+        evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
+        for (search, first_row) in searches.iter_mut().zip(&first_rows) {
+            search.apply(&batch, &answers, *first_row);
+        }
+    }
+    searches.iter().map(|search| u64::from(search.visits())).sum()
+}
+
+fn encode_all(games: &[Game], encoding: &Encoding, batch: &mut Batch) -> u64 {
+    const ROUNDS: u64 = 2000;
+    for _ in 0..ROUNDS {
+        batch.clear();
+        for game in games {
+            encoding.encode(game, &mut batch.binary, &mut batch.scalars);
+        }
+        std::hint::black_box(&mut *batch);
+    }
+    ROUNDS * games.len() as u64
+}
+
+fn main() {
+    let options = Options::parse();
+    let games = sample(options.games);
+    println!("{} games in lockstep, one core; simulations/s, median (slowest – fastest)", games.len());
+    for simulations in [32, 100, 800] {
+        let params = SearchParams { simulations, ..SearchParams::default() };
+        let uniform = Rates::measure(options.repeats, || {
+            search_all(&games, &params, &mut Uniform::new(encoding()))
+        });
+        println!("uniform  {simulations:>5} simulations {uniform}");
+        let hashed = Rates::measure(options.repeats, || {
+            search_all(&games, &params, &mut Hashed::new(encoding(), 1))
+        });
+        println!("hashed   {simulations:>5} simulations {hashed}");
+    }
+    let mut batch = Batch::default();
+    let encoded = Rates::measure(options.repeats, || encode_all(&games, &encoding(), &mut batch));
+    println!("encode   positions/s       {encoded}");
+}
