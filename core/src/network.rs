@@ -6,7 +6,12 @@
 mod batch;
 pub mod checkpoint;
 pub mod fake;
+mod fold;
 mod layout;
+pub mod native;
+#[cfg(test)]
+mod samples;
+mod softmax;
 mod spec;
 pub mod torch;
 mod weights;

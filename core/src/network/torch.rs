@@ -1,9 +1,13 @@
 //! Nets on libtorch: the trained copy ([`Net`]), the inference copy ([`TorchEvaluator`]), and the library's settings.
 
+mod evaluator;
+mod graph;
+mod input;
 mod model;
 pub mod runtime;
 
-pub use model::{BatchNorm, Heads, Net};
+pub use evaluator::{Precision, TorchEvaluator, TorchOptions};
+pub use model::{BatchNorm, Heads, Net, download, upload};
 pub use tch::Device;
 use thiserror::Error;
 
@@ -24,3 +28,6 @@ pub enum TorchError {
         source: tch::TchError,
     },
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,8 @@ use tch::{Device, Kind, Tensor};
 
 use super::TorchError;
 use crate::encoding::POLICY_SIZE;
+use crate::network::fold::BATCH_NORM_EPSILON;
 use crate::network::{NetworkSpec, Tower, WeightTensor, Weights, check_against, layout};
-
-/// Added to the variance in batch norm (Ioffe & Szegedy 2015, algorithm 1); libtorch's usual value.
-pub(super) const BATCH_NORM_EPSILON: f64 = 1e-5;
 
 /// What batch norm normalises by.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -113,7 +113,10 @@ fn loader_error() -> String {
 ///
 /// OpenMP keeps this number for each thread, so every thread that runs a net must set it itself.
 pub fn set_threads(threads: u32) {
-    tch::set_num_threads(threads as i32);
+    // Asking first makes libtorch initialise the thread, which would otherwise undo the setting at its first work.
+    if tch::get_num_threads() != threads as i32 {
+        tch::set_num_threads(threads as i32);
+    }
 }
 
 /// Whether the CPU multiplies bf16 numbers by itself; without, bf16 is slower than 32-bit floats.

@@ -1,0 +1,118 @@
+//! Self-play with a net on the CPU: positions a second, and the share of time spent outside the net.
+//!
+//! `cargo run --release -p dc0-benches --bin self_play -- --blocks 4 --filters 64`
+#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use clap::Parser;
+use dc0_benches::now;
+use dc0_core::encoding::Encoding;
+use dc0_core::event::Silent;
+use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
+use dc0_core::network::{
+    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights,
+};
+use dc0_core::rng::Seed;
+use dc0_core::search::SearchParams;
+use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, shards_of};
+
+/// Self-play from random weights, every lane with one libtorch thread.
+#[derive(Parser)]
+struct Options {
+    /// Residual blocks.
+    #[arg(long, default_value_t = 4)]
+    blocks: u32,
+    /// Filters.
+    #[arg(long, default_value_t = 64)]
+    filters: u32,
+    /// Simulations a move.
+    #[arg(long, default_value_t = 32)]
+    simulations: u32,
+    /// Games, in shards of as many as there are seats.
+    #[arg(long, default_value_t = 128)]
+    games: u32,
+    /// Games in flight in a lane.
+    #[arg(long, default_value_t = 64)]
+    seats: u32,
+    /// Lanes.
+    #[arg(long, default_value_t = 2)]
+    lanes: u32,
+    /// The ply at which games end, to keep the bench short.
+    #[arg(long, default_value_t = 60)]
+    max_plies: u32,
+}
+
+/// Adds up the time that an evaluator takes.
+struct Timed<'a> {
+    inner: TorchEvaluator,
+    nanos: &'a AtomicU64,
+}
+
+impl Evaluator for Timed<'_> {
+    fn encoding(&self) -> &Encoding {
+        self.inner.encoding()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        let start = now();
+        let answer = self.inner.evaluate(batch, out);
+        self.nanos.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        answer
+    }
+}
+
+fn main() {
+    let options = Options::parse();
+    let _prepared = runtime::prepare(Allocator::KeepPages);
+    let spec = NetworkSpec {
+        tower: TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() },
+        value_head: ValueHeadSpec::default(),
+        ..NetworkSpec::default()
+    };
+    let weights = initial_weights(&spec, Seed { run: 1, step: 1 });
+    let params = SelfPlayParams {
+        games: options.games,
+        search: SearchParams { simulations: options.simulations, ..SearchParams::default() },
+        max_plies: options.max_plies,
+        shard_games: options.seats,
+        seats: options.seats,
+        ..SelfPlayParams::default()
+    };
+    let nanos: &'static AtomicU64 = Box::leak(Box::default());
+    let make = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        runtime::set_threads(1);
+        let inner = TorchEvaluator::new(&spec, &weights, TorchOptions::default()).expect("a CPU evaluator");
+        Ok(Box::new(Timed { inner, nanos }))
+    };
+    let job = SelfPlayJob { params: &params, seed: Seed { run: 1, step: 2 }, network: "bench", make_evaluator: &make };
+    let (positions, evaluations) = (AtomicU64::new(0), AtomicU64::new(0));
+    let keep = |_, result: selfplay::ShardResult| {
+        positions.fetch_add(result.stats.positions, Ordering::Relaxed);
+        evaluations.fetch_add(result.stats.evaluations, Ordering::Relaxed);
+        Ok(())
+    };
+    let start = now();
+    let shards = shards_of(params.games, params.shard_games);
+    selfplay::play(&job, &shards, options.lanes, &keep, &Silent).expect("self-play");
+    report(&options, start.elapsed(), [&positions, &evaluations, nanos].map(|sum| sum.load(Ordering::Relaxed)));
+}
+
+fn report(options: &Options, elapsed: Duration, [positions, evaluations, net_nanos]: [u64; 3]) {
+    let wall = elapsed.as_secs_f64();
+    let lanes_time = wall * f64::from(options.lanes);
+    let in_net = net_nanos as f64 / 1e9;
+    println!(
+        "{}×{}, {} simulations, {} lanes × {} games: {:.0} positions/s, {:.0} evaluations/s, {:.1} % of the lanes' time outside the net",
+        options.blocks,
+        options.filters,
+        options.simulations,
+        options.lanes,
+        options.seats,
+        positions as f64 / wall,
+        evaluations as f64 / wall,
+        100.0 * (1.0 - in_net / lanes_time),
+    );
+}

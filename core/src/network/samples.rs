@@ -1,0 +1,71 @@
+//! Nets and positions for the tests of the evaluators.
+
+use rand::RngExt;
+
+use super::{Batch, Evaluations, NetworkSpec, TowerSpec, Weights, initial_weights};
+use crate::board::{Game, Rules, random_opening};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::rng::{Purpose, Seed};
+
+pub(super) fn spec_of(blocks: u32, filters: u32) -> NetworkSpec {
+    NetworkSpec { tower: TowerSpec { blocks, filters, ..TowerSpec::default() }, ..NetworkSpec::default() }
+}
+
+pub(super) fn encoding() -> Encoding {
+    Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
+}
+
+/// Weights of a net that has learned something: nothing is zero, statistics are not trivial.
+pub(super) fn trained_weights(spec: &NetworkSpec) -> Weights {
+    let mut weights = initial_weights(spec, Seed { run: 5, step: 0 });
+    let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Weights);
+    for (name, tensor) in &mut weights {
+        let (low, high) = match name.rsplit('.').next() {
+            Some("bias" | "running_mean") => (-0.3, 0.3),
+            Some("running_var") => (0.5, 2.0),
+            _ if name.contains(".bn") => (0.3, 1.2),
+            _ => continue,
+        };
+        tensor.data.iter_mut().for_each(|value| *value = stream.random_range(low..high));
+    }
+    for name in ["policy.conv2.weight", "value.dense2.weight"] {
+        weights.get_mut(name).expect("in the layout").data.iter_mut().for_each(|value| *value *= 5.0);
+    }
+    weights
+}
+
+pub(super) fn random_game(number: u64) -> Game {
+    let mut stream = Seed { run: 3, step: 0 }.stream(number, Purpose::Opening);
+    random_opening((number % 80) as u32, &Rules { max_plies: 512 }, &mut stream)
+}
+
+pub(super) fn push(batch: &mut Batch, encoding: &Encoding, game: &Game) {
+    encoding.encode(game, &mut batch.binary, &mut batch.scalars);
+    let position = game.position();
+    let index = |played| encoding.policy_index(played, position.side_to_move());
+    batch.legal.extend(position.legal_moves().into_iter().map(index));
+    batch.legal_ends.push(batch.legal.len() as u32);
+    batch.keys.push(game.key());
+}
+
+pub(super) fn batch_of(games: impl Iterator<Item = u64>) -> Batch {
+    let mut batch = Batch::default();
+    games.for_each(|number| push(&mut batch, &encoding(), &random_game(number)));
+    batch
+}
+
+pub(super) fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
+    assert_eq!((a.policy.len(), a.wdl.len()), (b.policy.len(), b.wdl.len()));
+    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
+    let wdl = a
+        .wdl
+        .iter()
+        .zip(&b.wdl)
+        .flat_map(|(a, b)| [(a.win - b.win).abs(), (a.draw - b.draw).abs(), (a.loss - b.loss).abs()]);
+    policy.chain(wdl).fold(0.0, f32::max)
+}
+
+pub(super) fn top_move(evaluations: &Evaluations, batch: &Batch, row: usize) -> usize {
+    let policy = &evaluations.policy[batch.legal_range(row)];
+    (0..policy.len()).max_by(|a, b| policy[*a].total_cmp(&policy[*b])).expect("a legal move")
+}

@@ -1,0 +1,273 @@
+//! The inference copy against the trained one, and what search relies on.
+
+use std::collections::BTreeMap;
+
+use tch::{Device, Kind, Tensor};
+
+use super::input::Input;
+use super::runtime::{DeviceError, parse_device};
+use super::{BatchNorm, Net, Precision, TorchError, TorchEvaluator, TorchOptions};
+use crate::board::Game;
+use crate::encoding::Orientation;
+use crate::network::samples::{
+    batch_of, encoding, largest_difference, push, spec_of, top_move, trained_weights,
+};
+use crate::network::softmax::softmax;
+use crate::network::{
+    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Tower, Weights, initial_weights,
+};
+use crate::rng::Seed;
+
+fn evaluator(spec: &NetworkSpec, weights: &Weights, precision: Precision) -> TorchEvaluator {
+    let options = TorchOptions { precision, ..TorchOptions::default() };
+    TorchEvaluator::new(spec, weights, options).expect("builds")
+}
+
+fn answers(evaluator: &mut TorchEvaluator, batch: &Batch) -> Evaluations {
+    let mut out = Evaluations::default();
+    evaluator.evaluate(batch, &mut out).expect("evaluates");
+    out
+}
+
+/// The same answers from the trained copy: planes written out one by one, all 4672 logits, batch norm as it is.
+fn reference(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Evaluations {
+    let net = Net::from_weights(spec, weights, Device::Cpu).expect("builds");
+    let _no_grad = tch::no_grad_guard();
+    let heads = net.forward(&planes(batch), BatchNorm::Eval);
+    let mut out = Evaluations::default();
+    for row in 0..batch.len() {
+        let logits = Vec::<f32>::try_from(heads.policy.get(row as i64)).expect("floats");
+        let start = out.policy.len();
+        let legal = &batch.legal[batch.legal_range(row)];
+        out.policy.extend(legal.iter().map(|index| logits[index.get() as usize]));
+        assert!(softmax(&mut out.policy[start..]));
+        let mut wdl = Vec::<f32>::try_from(heads.wdl.get(row as i64)).expect("floats");
+        assert!(softmax(&mut wdl));
+        out.wdl.push(crate::network::Wdl { win: wdl[0], draw: wdl[1], loss: wdl[2] });
+    }
+    out
+}
+
+/// `[B, 22, 8, 8]` from the definition of `dc0-22`: planes 15 and 21 are scalars.
+fn planes(batch: &Batch) -> Tensor {
+    let mut values = Vec::new();
+    for row in 0..batch.len() {
+        let (mut bits, mut scalars) = (batch.binary[20 * row..].iter(), batch.scalars[2 * row..].iter());
+        for plane in 0..22 {
+            if [15, 21].contains(&plane) {
+                values.extend([*scalars.next().expect("two a row"); 64]);
+            } else {
+                let squares = bits.next().expect("twenty a row");
+                values.extend((0..64).map(|square| (squares >> square & 1) as f32));
+            }
+        }
+    }
+    Tensor::from_slice(&values).reshape([-1, 22, 8, 8])
+}
+
+#[test]
+fn folded_32_bit_answers_are_those_of_the_trained_copy() {
+    for kind in [Tower::SeResnet, Tower::Resnet] {
+        for (blocks, filters) in [(0, 8), (2, 32), (1, 24)] {
+            let mut spec = spec_of(blocks, filters);
+            spec.tower.kind = kind;
+            let weights = trained_weights(&spec);
+            let batch = batch_of(0..40);
+            let folded = answers(&mut evaluator(&spec, &weights, Precision::F32), &batch);
+            let difference = largest_difference(&folded, &reference(&spec, &weights, &batch));
+            assert!(difference < 1e-4, "{kind:?} {blocks}×{filters}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn bf16_answers_are_near_and_mostly_agree_on_the_best_move() {
+    for (blocks, filters) in [(2, 32), (4, 64)] {
+        let spec = spec_of(blocks, filters);
+        let weights = trained_weights(&spec);
+        let batch = batch_of(0..200);
+        let near = answers(&mut evaluator(&spec, &weights, Precision::Bf16), &batch);
+        let exact = reference(&spec, &weights, &batch);
+        let difference = largest_difference(&near, &exact);
+        assert!(difference < 0.05, "{blocks}×{filters}: {difference}");
+        let agree = |row: &usize| top_move(&near, &batch, *row) == top_move(&exact, &batch, *row);
+        let agreeing = (0..batch.len()).filter(agree).count();
+        assert!(agreeing * 100 >= batch.len() * 95, "{blocks}×{filters}: {agreeing} of {}", batch.len());
+    }
+}
+
+#[test]
+fn probabilities_sum_to_one() {
+    let spec = spec_of(1, 16);
+    let batch = batch_of(0..30);
+    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
+    for row in 0..batch.len() {
+        let policy: f32 = out.policy[batch.legal_range(row)].iter().sum();
+        let wdl = out.wdl[row];
+        assert!((policy - 1.0).abs() < 1e-5 && (wdl.win + wdl.draw + wdl.loss - 1.0).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn a_rows_answer_does_not_depend_on_the_other_rows() {
+    let spec = spec_of(2, 32);
+    let weights = trained_weights(&spec);
+    for precision in [Precision::F32, Precision::Bf16] {
+        let mut evaluator = evaluator(&spec, &weights, precision);
+        let first = answers(&mut evaluator, &batch_of(0..17));
+        let other = answers(&mut evaluator, &batch_of((0..1).chain(50..66)));
+        let moves = batch_of(0..1).legal.len();
+        assert_eq!(first.policy[..moves], other.policy[..moves]);
+        assert_eq!(first.wdl[0], other.wdl[0]);
+        let again = answers(&mut evaluator, &batch_of(0..17));
+        assert_eq!((first.policy, first.wdl), (again.policy, again.wdl), "the same batch twice");
+    }
+}
+
+#[test]
+fn equal_rows_have_equal_answers_in_every_place_of_a_batch() {
+    let spec = spec_of(2, 32);
+    let batch = batch_of([7, 1, 7, 2, 3, 7].into_iter());
+    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
+    for row in [2, 5] {
+        assert_eq!(out.policy[batch.legal_range(0)], out.policy[batch.legal_range(row)]);
+        assert_eq!(out.wdl[0], out.wdl[row]);
+    }
+}
+
+#[test]
+fn two_lanes_in_two_threads_say_the_same_to_the_bit() {
+    let spec = spec_of(2, 32);
+    let weights = trained_weights(&spec);
+    let lane = || {
+        let mut evaluator = evaluator(&spec, &weights, Precision::Auto);
+        (0..20).map(|start| answers(&mut evaluator, &batch_of(start..start + 40)).policy).collect::<Vec<_>>()
+    };
+    let (first, second) = std::thread::scope(|scope| {
+        let handles = [scope.spawn(lane), scope.spawn(lane)];
+        let [first, second] = handles.map(|handle| handle.join().expect("no panic"));
+        (first, second)
+    });
+    assert_eq!(first, second);
+}
+
+#[test]
+fn both_ways_of_expanding_a_batch_agree() {
+    let batch = batch_of(0..50);
+    let mut input = Input::new(&encoding(), Device::Cpu).expect("builds");
+    let expected = planes(&batch).flatten(2, -1).transpose(1, 2);
+    for kind in [Kind::Float, Kind::BFloat16] {
+        let here = input.expand_here(&batch, kind).expect("expands");
+        let there = input.expand_there(&batch, kind, Device::Cpu).expect("expands");
+        assert_eq!((here.kind(), there.kind()), (kind, kind));
+        assert_eq!(here, there);
+        assert_eq!(here, expected.to_kind(kind));
+    }
+}
+
+#[test]
+fn a_mirrored_position_has_the_same_answer_but_for_the_plane_of_the_side_to_move() {
+    let mut spec = spec_of(1, 16);
+    spec.orientation = Orientation::SideToMove;
+    let mut weights = trained_weights(&spec);
+    let stem = &mut weights.get_mut("stem.conv.weight").expect("in the layout").data;
+    let white_to_move = 14;
+    for filter in stem.chunks_exact_mut(22 * 9) {
+        filter[9 * white_to_move..9 * (white_to_move + 1)].fill(0.0);
+    }
+    let mut batch = Batch::default();
+    for fen in ["4k3/8/8/3p4/8/4PN2/8/4K2R w K - 3 20", "4k2r/8/4pn2/8/3P4/8/8/4K3 b k - 3 20"] {
+        let position = crate::board::Position::from_fen(fen).expect("test FEN");
+        push(&mut batch, &encoding(), &Game::from_position(position));
+    }
+    let out = answers(&mut evaluator(&spec, &weights, Precision::Auto), &batch);
+    assert_eq!(out.wdl[0], out.wdl[1]);
+    let by_index = |row: usize| -> BTreeMap<u16, u32> {
+        let range = batch.legal_range(row);
+        range.map(|at| (batch.legal[at].get(), out.policy[at].to_bits())).collect()
+    };
+    assert_eq!(by_index(0), by_index(1));
+}
+
+#[test]
+fn an_empty_batch_has_no_answers() {
+    let spec = spec_of(1, 8);
+    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &Batch::default());
+    assert!(out.policy.is_empty() && out.wdl.is_empty());
+}
+
+#[test]
+fn the_only_legal_move_is_certain() {
+    let spec = spec_of(1, 8);
+    let mut batch = Batch::default();
+    let position = crate::board::Position::from_fen("k7/8/1K6/8/8/8/8/7R b - - 0 1").expect("test FEN");
+    push(&mut batch, &encoding(), &Game::from_position(position));
+    assert_eq!(batch.legal.len(), 1);
+    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
+    assert_eq!(out.policy, [1.0]);
+}
+
+#[test]
+fn damaged_weights_are_named_and_so_are_answers_that_are_not_finite() {
+    let spec = spec_of(1, 8);
+    let mut weights = trained_weights(&spec);
+    // Finite by themselves, not after two layers.
+    weights.get_mut("value.dense1.weight").expect("in the layout").data.fill(1e30);
+    weights.get_mut("value.dense2.weight").expect("in the layout").data.fill(1e30);
+    let mut out = Evaluations::default();
+    let found = evaluator(&spec, &weights, Precision::F32).evaluate(&batch_of(0..2), &mut out);
+    assert!(matches!(found, Err(EvaluatorError::NotFinite { row: 0 })), "{found:?}");
+
+    weights.remove("stem.bn.weight");
+    let found = TorchEvaluator::new(&spec, &weights, TorchOptions::default());
+    assert!(matches!(found, Err(TorchError::Weights(_))));
+}
+
+#[test]
+fn weights_go_to_the_device_and_back_unchanged() {
+    let weights = trained_weights(&spec_of(1, 8));
+    let net = Net::from_weights(&spec_of(1, 8), &weights, Device::Cpu).expect("builds");
+    assert_eq!(net.to_weights().expect("reads"), weights);
+}
+
+#[test]
+fn training_mode_moves_the_running_statistics_and_evaluation_leaves_them() {
+    let spec = spec_of(1, 8);
+    let net = Net::from_weights(&spec, &trained_weights(&spec), Device::Cpu).expect("builds");
+    let input = planes(&batch_of(0..16));
+    let before = net.to_weights().expect("reads");
+    net.forward(&input, BatchNorm::Eval);
+    assert_eq!(net.to_weights().expect("reads"), before);
+    net.forward(&input, BatchNorm::Train { momentum: 0.1 });
+    let after = net.to_weights().expect("reads");
+    for (name, tensor) in &after {
+        assert_eq!(name.contains(".running_"), *tensor != before[name], "{name}");
+    }
+}
+
+#[test]
+fn a_fresh_net_prefers_nothing_much() {
+    for (blocks, filters) in [(2, 32), (4, 64), (6, 128)] {
+        let spec = spec_of(blocks, filters);
+        let weights = initial_weights(&spec, Seed { run: 11, step: 0 });
+        let batch = batch_of(0..200);
+        let net = Net::from_weights(&spec, &weights, Device::Cpu).expect("builds");
+        let _no_grad = tch::no_grad_guard();
+        let logits = net.forward(&planes(&batch), BatchNorm::Eval).policy;
+        let deviation = logits.std(false).double_value(&[]);
+        assert!((0.01..=1.5).contains(&deviation), "{blocks}×{filters}: {deviation}");
+        let out = answers(&mut evaluator(&spec, &weights, Precision::Auto), &batch);
+        let value = out.wdl.iter().map(|wdl| wdl.value().abs()).sum::<f32>() / batch.len() as f32;
+        assert!(value < 0.3, "{blocks}×{filters}: mean |value| {value}");
+    }
+}
+
+#[test]
+fn devices_are_named_and_wrong_names_say_what_there_is() {
+    assert_eq!(parse_device("cpu"), Ok(Device::Cpu));
+    assert!(parse_device("auto").is_ok());
+    for text in ["gpu", "cuda:", "cuda:x", "cpu:0", ""] {
+        assert_eq!(parse_device(text), Err(DeviceError::Unknown { text: text.to_owned() }));
+    }
+    assert!(matches!(parse_device("cuda:99"), Err(DeviceError::Unavailable { .. })));
+}

@@ -1,0 +1,107 @@
+//! Samples as tensors.
+
+use tch::{Device, TchError, Tensor};
+
+use super::samples::Sample;
+use crate::encoding::{Encoding, PlaneKind};
+
+/// One batch on the device; `L` is the largest number of legal moves of its samples.
+#[derive(Debug)]
+pub(super) struct TrainingBatch {
+    /// `[B, P, 8, 8]`, channels last in memory.
+    pub(super) planes: Tensor,
+    /// `[B, L]`: policy indices of the legal moves, then zeros.
+    pub(super) legal: Tensor,
+    /// `[B, L]`: true where `legal` is only filled up.
+    pub(super) padding: Tensor,
+    /// `[B, L]`: target probabilities of `legal`; a row without a policy target is all 0.
+    pub(super) shares: Tensor,
+    /// `[B, 3]`: target win, draw and loss.
+    pub(super) wdl: Tensor,
+    /// `B`.
+    pub(super) rows: usize,
+    /// Rows with a policy target.
+    pub(super) policy_rows: usize,
+    /// Sum of the policy targets' entropies, in nats.
+    pub(super) policy_entropy: f64,
+}
+
+impl TrainingBatch {
+    /// Copies samples to a device.
+    pub(super) fn new(samples: &[Sample<'_>], encoding: &Encoding, device: Device) -> Result<Self, TchError> {
+        let rows = samples.len() as i64;
+        let moves = samples.iter().map(|sample| sample.legal.len()).max().unwrap_or(0).max(1);
+        let tensors = PolicyColumns::new(samples, moves);
+        let shape = [rows, moves as i64];
+        let wdl: Vec<f32> = samples.iter().flat_map(|s| [s.wdl.win, s.wdl.draw, s.wdl.loss]).collect();
+        Ok(Self {
+            planes: planes(samples, encoding)?.f_to_device(device)?,
+            legal: Tensor::f_from_slice(&tensors.legal)?.f_reshape(shape)?.f_to_device(device)?,
+            padding: Tensor::f_from_slice(&tensors.padding)?.f_reshape(shape)?.f_to_device(device)?,
+            shares: Tensor::f_from_slice(&tensors.shares)?.f_reshape(shape)?.f_to_device(device)?,
+            wdl: Tensor::f_from_slice(&wdl)?.f_reshape([rows, 3])?.f_to_device(device)?,
+            rows: samples.len(),
+            policy_rows: samples.iter().filter(|sample| !sample.legal.is_empty()).count(),
+            policy_entropy: samples.iter().map(|sample| entropy(sample.shares)).sum(),
+        })
+    }
+}
+
+/// Expands bits and numbers to `[B, P, 8, 8]`.
+///
+/// Each square's planes lie together, as libtorch's channels-last convolutions want them, and the axes are then swapped
+/// without moving anything.
+fn planes(samples: &[Sample<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
+    let count = encoding.planes().len();
+    let mut values = vec![0.0f32; samples.len() * 64 * count];
+    for (sample, squares) in samples.iter().zip(values.chunks_exact_mut(64 * count)) {
+        let (mut binary, mut scalars) = (sample.binary.iter(), sample.scalars.iter());
+        for (plane, kind) in encoding.planes().iter().map(|plane| plane.kind()).enumerate() {
+            match kind {
+                PlaneKind::Binary => binary.next().into_iter().for_each(|&bits| {
+                    for_each_bit(bits, |square| squares[square * count + plane] = 1.0);
+                }),
+                PlaneKind::Scalar => scalars.next().into_iter().for_each(|&scalar| {
+                    squares.iter_mut().skip(plane).step_by(count).for_each(|value| *value = scalar);
+                }),
+            }
+        }
+    }
+    let shape = [samples.len() as i64, 8, 8, count as i64];
+    Tensor::f_from_slice(&values)?.f_reshape(shape)?.f_permute([0, 3, 1, 2])
+}
+
+fn for_each_bit(mut bits: u64, mut act: impl FnMut(usize)) {
+    while bits != 0 {
+        act(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
+    }
+}
+
+/// The policy targets, each row filled up to the same number of moves.
+struct PolicyColumns {
+    legal: Vec<i64>,
+    padding: Vec<bool>,
+    shares: Vec<f32>,
+}
+
+impl PolicyColumns {
+    fn new(samples: &[Sample<'_>], moves: usize) -> Self {
+        let size = samples.len() * moves;
+        let mut columns = Self { legal: vec![0; size], padding: vec![true; size], shares: vec![0.0; size] };
+        for (row, sample) in samples.iter().enumerate() {
+            let filled = row * moves..row * moves + sample.legal.len();
+            for (to, index) in columns.legal[filled.clone()].iter_mut().zip(sample.legal) {
+                *to = index.get().into();
+            }
+            columns.padding[filled.clone()].fill(false);
+            columns.shares[filled].copy_from_slice(sample.shares);
+        }
+        columns
+    }
+}
+
+/// −Σ p ln p, where 0 ln 0 = 0.
+fn entropy(shares: &[f32]) -> f64 {
+    shares.iter().map(|&share| f64::from(share)).filter(|&share| share > 0.0).map(|p| -p * p.ln()).sum()
+}

@@ -1,0 +1,88 @@
+//! Why training could not go on.
+
+use std::io;
+use std::path::PathBuf;
+
+use tch::TchError;
+use thiserror::Error;
+
+use crate::event::Cancelled;
+use crate::network::torch::TorchError;
+
+/// Training could not go on.
+#[derive(Debug, Error)]
+pub enum TrainError {
+    /// There is nothing to train on.
+    #[error(
+        "no samples to train on: {games} games are there and {held_out} of them are held out; give more games or a smaller validation_fraction"
+    )]
+    NoSamples {
+        /// Games in all.
+        games: u32,
+        /// Held-out games.
+        held_out: u32,
+    },
+    /// The samples are not in the net's encoding.
+    #[error(
+        "the net's input is {net}, but the samples are encoded as {samples}; build the samples for this net"
+    )]
+    Encoding {
+        /// Name and orientation of the net's encoding.
+        net: String,
+        /// Name and orientation of the samples' encoding.
+        samples: String,
+    },
+    /// The training diverged. Nothing of it is kept but the state before.
+    #[error(
+        "update {update} is not finite (policy loss {policy_loss}, value loss {value_loss}, gradient norm {gradient_norm}); lower learning_rate or set clip_norm"
+    )]
+    NotFinite {
+        /// The update, counted from 0.
+        update: u32,
+        /// Cross-entropy of the policy.
+        policy_loss: f64,
+        /// Cross-entropy of win, draw and loss.
+        value_loss: f64,
+        /// L2 norm of the gradient.
+        gradient_norm: f64,
+    },
+    /// The net could not be put on the device or read from it.
+    #[error(transparent)]
+    Net(#[from] TorchError),
+    /// libtorch failed.
+    #[error("libtorch failed while training; a smaller batch needs less memory")]
+    Library(#[from] TchError),
+    /// The state cannot be read.
+    #[error("{}: the training state cannot be read; check its permissions and the disk", path.display())]
+    StateRead {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The state cannot be written.
+    #[error("{}: the training state cannot be written; check permissions and free space", path.display())]
+    StateWrite {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The state is not one.
+    #[error("{}: the training state is damaged ({cause}); remove the file to train from the start", path.display())]
+    StateDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
+    /// The state belongs to another training.
+    #[error("{}: the training state is of other parameters, samples, net, seed, threads or device; remove the file to train from the start", path.display())]
+    OtherState {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The user asked to stop; the state is stored.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}

@@ -1,0 +1,105 @@
+//! A training step from its start to its result, stopped and resumed anywhere.
+
+use std::path::Path;
+
+use tch::Device;
+
+use super::TrainParams;
+use super::error::TrainError;
+use super::report::{TrainSummary, TrainingRow, ValidationRow};
+use super::run::Run;
+use super::samples::{Samples, hash_numbers};
+use super::state::State;
+use crate::encoding::Encoding;
+use crate::event::Observer;
+use crate::network::Weights;
+use crate::network::checkpoint::Checkpoint;
+use crate::network::torch::runtime;
+use crate::params::Param;
+use crate::rng::Seed;
+
+/// What to train, from what, and where the state between updates lies.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainJob<'a> {
+    /// The parameters, checked.
+    pub params: &'a TrainParams,
+    /// The net before training.
+    pub start: &'a Checkpoint,
+    /// Samples in the encoding of `start`, made with `params`.
+    pub samples: &'a Samples,
+    /// Decides which samples each update sees.
+    pub seed: Seed,
+    /// libtorch threads, at least 1. Their number changes rounding, so it belongs to the run.
+    pub threads: u32,
+    /// Where the net runs.
+    pub device: Device,
+    /// A file for the state between updates; the caller removes it when the result is stored.
+    pub state_path: &'a Path,
+}
+
+/// The result of training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// The new weights, batch norm's running statistics included.
+    pub weights: Weights,
+    /// One row for every `log_every` updates, and one for the last.
+    pub curve: Vec<TrainingRow>,
+    /// Before the first update, at every `checkpoint_every` updates and after the last; empty without held-out games.
+    pub validation: Vec<ValidationRow>,
+    /// The step in a few numbers.
+    pub summary: TrainSummary,
+}
+
+/// Trains a net, from the stored state if there is one.
+///
+/// On a CPU the result is the same bytes however often training was stopped. Progress is counted in `updates`.
+pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, TrainError> {
+    check(&job)?;
+    runtime::set_threads(job.threads);
+    let identity = identity(&job);
+    let mut run = match State::load(job.state_path, &identity)? {
+        Some(state) => Run::resume(job, identity, state)?,
+        None => Run::start(job, identity)?,
+    };
+    run.to_the_end(observer)?;
+    run.into_trained()
+}
+
+fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
+    let games = job.samples.games();
+    if job.samples.training_count() == 0 {
+        let all = games.training + games.validation;
+        return Err(TrainError::NoSamples { games: all, held_out: games.validation });
+    }
+    let net = Encoding::new(job.start.spec.encoding, job.start.spec.orientation);
+    if net != *job.samples.encoding() {
+        return Err(TrainError::Encoding { net: words(&net), samples: words(job.samples.encoding()) });
+    }
+    Ok(())
+}
+
+fn words(encoding: &Encoding) -> String {
+    format!("{} {}", encoding.name().word(), encoding.orientation().word())
+}
+
+/// A digest of everything that decides the result, so that a state is never resumed by another training.
+fn identity(job: &TrainJob<'_>) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 1");
+    let Seed { run, step } = job.seed;
+    let rest = format!("{run} {step} {} {:?}", job.threads, job.device);
+    let texts = [
+        job.params.to_value().canonical(),
+        job.start.spec.to_value().canonical(),
+        job.samples.digest(),
+        rest,
+    ];
+    for text in texts {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    for (name, tensor) in &job.start.weights {
+        hasher.update(name.as_bytes());
+        hash_numbers(&mut hasher, &tensor.data, |value| value.to_le_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}

@@ -1,0 +1,96 @@
+//! The parameters of training.
+
+use crate::params::Schedule;
+use crate::{param_enum, params};
+
+param_enum! {
+    /// How gradients become updates.
+    pub enum OptimizerKind {
+        /// Stochastic gradient descent with momentum (Sutskever et al. 2013), as AlphaZero trained.
+        Sgd = "sgd",
+        /// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019).
+        AdamW = "adamw",
+    }
+}
+
+params! {
+    /// The optimiser. Its state starts empty in every training step.
+    pub struct OptimizerParams {
+        /// How gradients become updates.
+        kind: OptimizerKind = OptimizerKind::AdamW;
+        /// Share of the last step that `sgd` repeats (0.9 in AlphaZero 2018).
+        momentum: f64 = 0.9, in 0.0..=0.999;
+        /// Whether `sgd` looks ahead along its momentum (Nesterov's method as in Sutskever et al. 2013).
+        nesterov: bool = false;
+        /// Decay of `adamw`'s mean of gradients (Kingma & Ba 2015).
+        beta1: f64 = 0.9, in 0.0..=0.9999;
+        /// Decay of `adamw`'s mean of squared gradients (Kingma & Ba 2015).
+        beta2: f64 = 0.999, in 0.0..=0.999999;
+        /// Keeps `adamw`'s divisor away from 0 (Kingma & Ba 2015).
+        epsilon: f64 = 1e-8, in 1e-16..=1.0;
+        /// Pull towards 0 on the weights of convolutions and dense layers; never on biases and batch norm. `adamw` shrinks
+        /// weights by `learning_rate · weight_decay` (0.01 as in PyTorch); `sgd` adds `weight_decay · weight` to the
+        /// gradient, which is L2 regularisation (AlphaZero 2018 used 1e-4).
+        weight_decay: f64 = 0.01, in 0.0..=1.0;
+    }
+    check check_optimizer;
+}
+
+params! {
+    /// One training step.
+    pub struct TrainParams {
+        /// Optimiser updates, one batch each.
+        updates: u32 = 1000, in 1..=100_000_000;
+        /// Samples in a batch.
+        batch: u32 = 256, in 1..=65_536;
+        /// How gradients become updates.
+        optimizer: OptimizerParams = OptimizerParams::default();
+        /// Learning rate; a function of the update, counted from 0. 0.001 is Adam's (Kingma & Ba 2015).
+        learning_rate: Schedule = Schedule::constant(0.001), in 0.0..=10.0;
+        /// Largest L2 norm of the whole gradient; longer ones are scaled down to it (Pascanu et al. 2013). `()` for no limit.
+        clip_norm: Option<f64> = None, in 1e-6..=1e6;
+        /// Weight of the policy's cross-entropy in the loss.
+        policy_weight: f64 = 1.0, in 0.0..=1000.0;
+        /// Weight of the value's cross-entropy in the loss.
+        value_weight: f64 = 1.0, in 0.0..=1000.0;
+        /// Share of the search's own win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
+        /// choice; Prasad 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
+        search_value_weight: f64 = 0.0, in 0.0..=1.0;
+        /// Discounted outcome: a win or loss that comes `n` plies later counts as won or lost with probability `discount^n` and
+        /// as drawn otherwise, so that a quick win is worth more. A departure from AlphaZero, whose value is 1.
+        discount: f64 = 1.0, in 0.9..=1.0;
+        /// Share of whole games that are never trained on and only measure the losses.
+        validation_fraction: f64 = 0.05, in 0.0..=0.5;
+        /// At most this many held-out positions are looked at in one validation, evenly spaced.
+        validation_samples: u32 = 4096, in 1..=10_000_000;
+        /// Share of a batch in batch norm's running mean and variance (Ioffe & Szegedy 2015; 0.1 as in PyTorch).
+        batch_norm_momentum: f64 = 0.1, in 0.0001..=1.0;
+        /// Updates between saved training states, each with a validation.
+        checkpoint_every: u32 = 100, in 1..=1_000_000;
+        /// Updates in one row of the training curve, which holds their means.
+        log_every: u32 = 10, in 1..=1_000_000;
+    }
+    check check_train;
+}
+
+fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
+    let mut problems = Vec::new();
+    if params.nesterov && params.kind != OptimizerKind::Sgd {
+        problems.push(("nesterov", "only `sgd` looks ahead; set kind to \"sgd\" or leave it out".to_owned()));
+    }
+    if params.nesterov && params.momentum == 0.0 {
+        problems.push(("nesterov", "needs momentum above 0".to_owned()));
+    }
+    problems
+}
+
+fn check_train(params: &TrainParams) -> Vec<(&'static str, String)> {
+    let mut problems = Vec::new();
+    if params.policy_weight == 0.0 && params.value_weight == 0.0 {
+        problems.push(("value_weight", "nothing would be trained: policy_weight is 0 too".to_owned()));
+    }
+    if params.learning_rate.max() == 0.0 {
+        problems.push(("learning_rate", "nothing would be trained: it is 0 for every update".to_owned()));
+    }
+    problems
+}

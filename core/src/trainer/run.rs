@@ -1,0 +1,152 @@
+//! Training under way: updates, reports, validations and stored states in their order.
+
+use super::batch::TrainingBatch;
+use super::error::TrainError;
+use super::job::{TrainJob, Trained};
+use super::loss::Totals;
+use super::optimizer::Optimizer;
+use super::report::{Report, TrainSummary, ValidationRow};
+use super::samples::Sample;
+use super::sampling::Sampler;
+use super::state::State;
+use super::update::{Figures, Learner};
+use crate::event::{Event, Observer};
+use crate::network::Weights;
+use crate::network::torch::Net;
+
+/// Training under way.
+pub(super) struct Run<'a> {
+    job: TrainJob<'a>,
+    identity: String,
+    learner: Learner<'a>,
+    sampler: Sampler,
+    /// Updates done.
+    done: u32,
+    report: Report,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn start(job: TrainJob<'a>, identity: String) -> Result<Self, TrainError> {
+        let optimizer = Optimizer::new(&job.params.optimizer);
+        let mut run = Self::new(job, identity, &job.start.weights, optimizer)?;
+        run.validate()?;
+        Ok(run)
+    }
+
+    pub(super) fn resume(job: TrainJob<'a>, identity: String, state: State) -> Result<Self, TrainError> {
+        let optimizer = Optimizer::from_weights(&job.params.optimizer, &state.optimizer, job.device)?;
+        let run = Self::new(job, identity, &state.net, optimizer)?;
+        Ok(Self { done: state.done, report: state.report, ..run })
+    }
+
+    fn new(
+        job: TrainJob<'a>,
+        identity: String,
+        weights: &Weights,
+        optimizer: Optimizer,
+    ) -> Result<Self, TrainError> {
+        let net = Net::from_weights(&job.start.spec, weights, job.device)?;
+        let learner = Learner::new(net, optimizer, job.params);
+        let sampler = Sampler::new(job.seed, job.samples.training_count(), job.params.batch);
+        Ok(Self { job, identity, learner, sampler, done: 0, report: Report::default() })
+    }
+
+    pub(super) fn to_the_end(&mut self, observer: &dyn Observer) -> Result<(), TrainError> {
+        let total = self.job.params.updates;
+        let mut batch = self.batch(self.done)?;
+        while self.done < total {
+            if let Err(cancelled) = observer.check() {
+                self.save()?;
+                return Err(cancelled.into());
+            }
+            batch = self.update(&batch)?;
+            self.tell(observer);
+            if self.done.is_multiple_of(self.job.params.checkpoint_every) || self.done == total {
+                self.validate()?;
+                self.save()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an update from a batch and gives the next one, which is prepared while the device works.
+    fn update(&mut self, batch: &TrainingBatch) -> Result<TrainingBatch, TrainError> {
+        let pending = self.learner.update(self.done, batch)?;
+        let next = self.batch(self.done + 1)?;
+        let Figures { sums, gradient_norm } = pending.wait()?;
+        let totals = Totals::new(sums, batch);
+        let means = totals.means();
+        if !(means.policy_loss + means.value_loss + gradient_norm).is_finite() {
+            let (policy_loss, value_loss) = (means.policy_loss, means.value_loss);
+            return Err(TrainError::NotFinite { update: self.done, policy_loss, value_loss, gradient_norm });
+        }
+        self.done += 1;
+        self.report.meter.add(&totals, gradient_norm);
+        let params = self.job.params;
+        if self.done.is_multiple_of(params.log_every) || self.done == params.updates {
+            let row = self.report.meter.take_row(self.done, params);
+            self.report.curve.push(row);
+        }
+        Ok(next)
+    }
+
+    fn batch(&mut self, update: u32) -> Result<TrainingBatch, TrainError> {
+        let places = self.sampler.batch(update);
+        let samples: Vec<Sample<'_>> =
+            places.into_iter().map(|place| self.job.samples.training_row(place)).collect();
+        Ok(TrainingBatch::new(&samples, self.job.samples.encoding(), self.job.device)?)
+    }
+
+    fn tell(&self, observer: &dyn Observer) {
+        let (done, total) = (u64::from(self.done), u64::from(self.job.params.updates));
+        observer.event(Event::Progress { unit: "updates", done, total });
+        observer.event(Event::Work { unit: "samples", amount: self.job.params.batch.into() });
+        if let Some(row) = self.report.curve.last().filter(|row| row.update == self.done) {
+            observer.event(Event::Figure { name: "loss", value: row.loss });
+            observer.event(Event::Figure { name: "policy loss", value: row.policy_loss });
+            observer.event(Event::Figure { name: "value loss", value: row.value_loss });
+        }
+    }
+
+    /// Measures the net on held-out samples, evenly spaced if there are more than `validation_samples`.
+    fn validate(&mut self) -> Result<(), TrainError> {
+        let available = self.job.samples.validation_count();
+        let count = available.min(self.job.params.validation_samples as usize);
+        if count == 0 {
+            return Ok(());
+        }
+        let places: Vec<usize> = (0..count).map(|number| number * available / count).collect();
+        let mut totals = Totals::default();
+        for places in places.chunks(self.job.params.batch as usize) {
+            let samples: Vec<Sample<'_>> =
+                places.iter().map(|&place| self.job.samples.validation_row(place)).collect();
+            let batch = TrainingBatch::new(&samples, self.job.samples.encoding(), self.job.device)?;
+            totals.add(&self.learner.measure(&batch)?);
+        }
+        self.report.validation.push(ValidationRow::new(self.done, &totals, self.job.params));
+        Ok(())
+    }
+
+    fn save(&self) -> Result<(), TrainError> {
+        let optimizer = self.learner.optimizer.to_weights()?;
+        let report = self.report.clone();
+        let state = State { done: self.done, net: self.learner.net.to_weights()?, optimizer, report };
+        state.save(self.job.state_path, &self.identity)
+    }
+
+    pub(super) fn into_trained(self) -> Result<Trained, TrainError> {
+        let Report { curve, validation, .. } = self.report;
+        let (games, params) = (self.job.samples.games(), self.job.params);
+        let summary = TrainSummary {
+            updates: params.updates,
+            samples_seen: u64::from(params.updates) * u64::from(params.batch),
+            training_samples: self.job.samples.training_count() as u64,
+            validation_samples: self.job.samples.validation_count() as u64,
+            training_games: games.training,
+            validation_games: games.validation,
+            last: *curve.last().expect("the last update ends a row of the curve"),
+            validation: validation.last().copied(),
+        };
+        Ok(Trained { weights: self.learner.net.to_weights()?, curve, validation, summary })
+    }
+}

@@ -1,0 +1,218 @@
+//! Games and positions as training samples.
+//!
+//! Each game is replayed from its start, so that repetitions are what they were in the game, and every stored row is
+//! compared with the replay: a sample never comes from data that contradicts itself.
+
+mod replay;
+mod rows;
+mod target;
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use super::TrainParams;
+use crate::board::FenError;
+use crate::encoding::Encoding;
+use crate::store::{GameRow, PositionRow};
+
+pub(super) use rows::{Rows, Sample, hash_numbers};
+
+/// Some games with all their positions, as one part of the stored tables holds them.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// Names the games' origin within the run, such as `iteration=0003/part-00000`. With the game's number it decides what
+    /// is held out, so it must stay the same as the replay window moves on.
+    pub name: &'a str,
+    /// Games with rising numbers.
+    pub games: &'a [GameRow],
+    /// Positions with rising games and, within a game, rising plies.
+    pub positions: &'a [PositionRow],
+}
+
+/// Stored rows that contradict each other or the rules of chess.
+#[derive(Debug, Error)]
+#[error("{part}, game {game}, ply {ply}: {fault}; the data is damaged, play or import it again")]
+pub struct SampleError {
+    /// The part's name.
+    pub part: String,
+    /// The game's number.
+    pub game: u32,
+    /// Plies played before the faulty position, the opening's included.
+    pub ply: usize,
+    /// What is wrong.
+    #[source]
+    pub fault: Fault,
+}
+
+/// What is wrong with a stored game or position.
+#[derive(Debug, Error)]
+pub enum Fault {
+    /// The game has no legal start position.
+    #[error("{0}")]
+    Start(FenError),
+    /// A move of the game is not legal.
+    #[error("the move {packed} (packed) is not legal here")]
+    IllegalMove {
+        /// The move as stored.
+        packed: u16,
+    },
+    /// A stored figure differs from the replay.
+    #[error("the {column} should be {expected}, found {found}")]
+    Differs {
+        /// The column of the table.
+        column: &'static str,
+        /// What the replay gives.
+        expected: String,
+        /// What is stored.
+        found: String,
+    },
+    /// The search visited a move that does not exist.
+    #[error("the search visited the move {packed} (packed), which is not legal here")]
+    VisitedIllegal {
+        /// The move as stored.
+        packed: u16,
+    },
+    /// A full search without a visit has no policy target.
+    #[error("a full search should have visits, found none")]
+    NoVisits,
+    /// The search's value is not a result.
+    #[error("root_q {q} and root_d {d} should satisfy |q| + d ≤ 1 with d in 0..=1")]
+    SearchValue {
+        /// P(win) − P(loss).
+        q: f32,
+        /// P(draw).
+        d: f32,
+    },
+    /// A position belongs to no ply of a game.
+    #[error(
+        "games and plies should rise and every position should belong to a ply of a game of the same part"
+    )]
+    Order,
+}
+
+/// Training samples in memory, about 400 B each, with the held-out ones apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    encoding: Encoding,
+    rows: Rows,
+    /// Rows to train on.
+    training: Vec<u32>,
+    /// Rows of held-out games.
+    validation: Vec<u32>,
+    games: GameCounts,
+}
+
+/// How many games the samples come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GameCounts {
+    /// Games trained on.
+    pub training: u32,
+    /// Games held out.
+    pub validation: u32,
+}
+
+impl Samples {
+    /// No samples yet, for nets with this encoding.
+    pub fn new(encoding: Encoding) -> Self {
+        let rows = Rows::new(&encoding);
+        Self { encoding, rows, training: Vec::new(), validation: Vec::new(), games: GameCounts::default() }
+    }
+
+    /// Adds the positions of a part, game by game in parallel; the result does not depend on the number of threads.
+    ///
+    /// Targets and the split are those of `params`, which must be the same for every part and for the training.
+    pub fn add(&mut self, part: Part<'_>, params: &TrainParams) -> Result<(), SampleError> {
+        let games = with_positions(part)?;
+        let replayed: Result<Vec<Rows>, SampleError> =
+            games.into_par_iter().map(|game| replay::rows(part.name, game, &self.encoding, params)).collect();
+        for (game, rows) in part.games.iter().zip(replayed?) {
+            let held_out = target::is_held_out(part.name, game.game, params.validation_fraction);
+            self.append(&rows, held_out);
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, rows: &Rows, held_out: bool) {
+        let first = self.rows.len() as u32;
+        self.rows.append(rows);
+        let numbers = first..self.rows.len() as u32;
+        if held_out {
+            self.validation.extend(numbers);
+            self.games.validation += 1;
+        } else {
+            self.training.extend(numbers);
+            self.games.training += 1;
+        }
+    }
+
+    /// What the planes of the samples are.
+    pub fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    /// The number of samples to train on.
+    pub fn training_count(&self) -> usize {
+        self.training.len()
+    }
+
+    /// The number of held-out samples.
+    pub fn validation_count(&self) -> usize {
+        self.validation.len()
+    }
+
+    /// How many games the samples come from.
+    pub fn games(&self) -> GameCounts {
+        self.games
+    }
+
+    /// Bytes that the samples take in memory.
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes() + size_of::<u32>() * (self.training.len() + self.validation.len())
+    }
+
+    /// A digest of every sample and of the split, as 64 hex digits.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.encoding.name().word().as_bytes());
+        hasher.update(self.encoding.orientation().word().as_bytes());
+        self.rows.hash(&mut hasher);
+        hash_numbers(&mut hasher, &self.training, |row| row.to_le_bytes());
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// The `place`-th sample to train on.
+    pub(super) fn training_row(&self, place: usize) -> Sample<'_> {
+        self.rows.sample(self.training[place] as usize)
+    }
+
+    /// The `place`-th held-out sample.
+    pub(super) fn validation_row(&self, place: usize) -> Sample<'_> {
+        self.rows.sample(self.validation[place] as usize)
+    }
+}
+
+/// One game with its positions.
+#[derive(Debug, Clone, Copy)]
+struct GameWithPositions<'a> {
+    game: &'a GameRow,
+    positions: &'a [PositionRow],
+}
+
+/// Finds each game's positions; both tables are sorted by game.
+fn with_positions(part: Part<'_>) -> Result<Vec<GameWithPositions<'_>>, SampleError> {
+    let mut rest = part.positions;
+    let mut games = Vec::with_capacity(part.games.len());
+    for game in part.games {
+        let (positions, others) = rest.split_at(rest.partition_point(|row| row.game <= game.game));
+        rest = others;
+        if let Some(stray) = positions.iter().find(|row| row.game != game.game) {
+            return Err(out_of_order(part.name, stray));
+        }
+        games.push(GameWithPositions { game, positions });
+    }
+    rest.first().map_or(Ok(games), |stray| Err(out_of_order(part.name, stray)))
+}
+
+fn out_of_order(part: &str, row: &PositionRow) -> SampleError {
+    SampleError { part: part.to_owned(), game: row.game, ply: row.ply.into(), fault: Fault::Order }
+}

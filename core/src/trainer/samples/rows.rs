@@ -1,0 +1,116 @@
+//! The samples' memory: a structure of arrays.
+
+use crate::encoding::{Encoding, PolicyIndex};
+use crate::network::Wdl;
+
+/// Samples one after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::trainer) struct Rows {
+    binary_count: usize,
+    scalar_count: usize,
+    /// `[N, binary planes]`, one bit a square.
+    pub(super) binary: Vec<u64>,
+    /// `[N, scalar planes]`.
+    pub(super) scalars: Vec<f32>,
+    /// Policy indices of the legal moves of all samples with a policy target, one sample after the other.
+    pub(super) legal: Vec<PolicyIndex>,
+    /// The target probability of each of `legal`.
+    pub(super) shares: Vec<f32>,
+    /// Where each sample's moves end in `legal`; `[N]`.
+    pub(super) legal_ends: Vec<u64>,
+    /// The value targets for the side to move; `[N]`.
+    pub(super) wdl: Vec<Wdl>,
+}
+
+/// One sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::trainer) struct Sample<'a> {
+    /// `[binary planes]`.
+    pub(in crate::trainer) binary: &'a [u64],
+    /// `[scalar planes]`.
+    pub(in crate::trainer) scalars: &'a [f32],
+    /// Policy indices of the legal moves; empty where there is no policy target.
+    pub(in crate::trainer) legal: &'a [PolicyIndex],
+    /// Target probabilities of `legal`; they sum to 1.
+    pub(in crate::trainer) shares: &'a [f32],
+    /// Target win, draw and loss for the side to move.
+    pub(in crate::trainer) wdl: Wdl,
+}
+
+impl Rows {
+    pub(super) fn new(encoding: &Encoding) -> Self {
+        Self {
+            binary_count: encoding.binary_count(),
+            scalar_count: encoding.scalar_count(),
+            binary: Vec::new(),
+            scalars: Vec::new(),
+            legal: Vec::new(),
+            shares: Vec::new(),
+            legal_ends: Vec::new(),
+            wdl: Vec::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.wdl.len()
+    }
+
+    pub(super) fn append(&mut self, other: &Self) {
+        let moves = self.legal.len() as u64;
+        self.binary.extend_from_slice(&other.binary);
+        self.scalars.extend_from_slice(&other.scalars);
+        self.legal.extend_from_slice(&other.legal);
+        self.shares.extend_from_slice(&other.shares);
+        self.legal_ends.extend(other.legal_ends.iter().map(|end| end + moves));
+        self.wdl.extend_from_slice(&other.wdl);
+    }
+
+    pub(super) fn sample(&self, row: usize) -> Sample<'_> {
+        let start = if row == 0 { 0 } else { self.legal_ends[row - 1] as usize };
+        let moves = start..self.legal_ends[row] as usize;
+        Sample {
+            binary: &self.binary[row * self.binary_count..][..self.binary_count],
+            scalars: &self.scalars[row * self.scalar_count..][..self.scalar_count],
+            legal: &self.legal[moves.clone()],
+            shares: &self.shares[moves],
+            wdl: self.wdl[row],
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.binary)
+            + size_of_val(&*self.scalars)
+            + size_of_val(&*self.legal)
+            + size_of_val(&*self.shares)
+            + size_of_val(&*self.legal_ends)
+            + size_of_val(&*self.wdl)
+    }
+
+    /// Feeds every array to a hasher.
+    pub(super) fn hash(&self, hasher: &mut blake3::Hasher) {
+        hash_numbers(hasher, &self.binary, |bits| bits.to_le_bytes());
+        hash_numbers(hasher, &self.scalars, |scalar| scalar.to_le_bytes());
+        hash_numbers(hasher, &self.legal, |index| index.get().to_le_bytes());
+        hash_numbers(hasher, &self.shares, |share| share.to_le_bytes());
+        hash_numbers(hasher, &self.legal_ends, |end| end.to_le_bytes());
+        hash_numbers(hasher, &self.wdl, |wdl| {
+            let halves = [wdl.win.to_bits(), wdl.loss.to_bits()].map(u128::from);
+            (halves[0] << 64 | halves[1] << 32 | u128::from(wdl.draw.to_bits())).to_le_bytes()
+        });
+    }
+}
+
+/// Feeds the length and the numbers of an array to a hasher, many numbers at a time.
+pub(in crate::trainer) fn hash_numbers<T, const N: usize>(
+    hasher: &mut blake3::Hasher,
+    numbers: &[T],
+    bytes: impl Fn(&T) -> [u8; N],
+) {
+    hasher.update(&(numbers.len() as u64).to_le_bytes());
+    let mut buffer = Vec::with_capacity(4096 * N);
+    for chunk in numbers.chunks(4096) {
+        buffer.clear();
+        buffer.extend(chunk.iter().flat_map(&bytes));
+        hasher.update(&buffer);
+    }
+}

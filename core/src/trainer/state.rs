@@ -1,0 +1,217 @@
+//! The training state between two updates, stored so that training goes on as if it had never stopped.
+//!
+//! One safetensors file: `net.*` and `optimizer.*` as 32-bit floats, and the report as 64-bit floats under `curve`,
+//! `validation` and `meter`. Its metadata has one entry, `dc0`, so that equal states are equal bytes.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::{fs, io};
+
+use safetensors::tensor::{Dtype, SafeTensors, View};
+use serde::{Deserialize, Serialize};
+
+use super::error::TrainError;
+use super::loss::Totals;
+use super::report::{Meter, Report, TrainingRow, ValidationRow};
+use crate::durable;
+use crate::network::{WeightTensor, Weights};
+
+const METADATA: &str = "dc0";
+const VERSION: u32 = 1;
+
+/// Everything that the next update depends on besides what the caller gives.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct State {
+    /// Updates done.
+    pub(super) done: u32,
+    pub(super) net: Weights,
+    pub(super) optimizer: Weights,
+    pub(super) report: Report,
+}
+
+/// What the metadata says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Heading {
+    version: u32,
+    /// A digest of everything that the training depends on.
+    identity: String,
+    done: u32,
+}
+
+/// One stored tensor.
+struct Stored {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl View for Stored {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+impl Stored {
+    fn weights(tensor: &WeightTensor) -> Self {
+        let bytes = tensor.data.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self { dtype: Dtype::F32, shape: tensor.shape.clone(), bytes }
+    }
+
+    fn rows<const N: usize>(rows: &[[f64; N]]) -> Self {
+        let bytes = rows.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self { dtype: Dtype::F64, shape: vec![rows.len(), N], bytes }
+    }
+}
+
+impl State {
+    /// Writes the state whole or not at all.
+    pub(super) fn save(&self, path: &Path, identity: &str) -> Result<(), TrainError> {
+        let heading = Heading { version: VERSION, identity: identity.to_owned(), done: self.done };
+        let heading = serde_json::to_string(&heading).expect("a heading has text keys only");
+        let metadata = HashMap::from([(METADATA.to_owned(), heading)]);
+        let bytes = safetensors::serialize(self.tensors(), Some(metadata))
+            .map_err(|cause| damaged(path, format!("it cannot be built: {cause}")))?;
+        durable::write(path, &bytes)
+            .map_err(|source| TrainError::StateWrite { path: path.to_owned(), source })
+    }
+
+    fn tensors(&self) -> BTreeMap<String, Stored> {
+        let groups = [("net", &self.net), ("optimizer", &self.optimizer)];
+        let mut tensors: BTreeMap<String, Stored> = groups
+            .into_iter()
+            .flat_map(|(group, weights)| weights.iter().map(move |(name, tensor)| (group, name, tensor)))
+            .map(|(group, name, tensor)| (format!("{group}.{name}"), Stored::weights(tensor)))
+            .collect();
+        let curve: Vec<_> = self.report.curve.iter().map(training_numbers).collect();
+        let validation: Vec<_> = self.report.validation.iter().map(validation_numbers).collect();
+        tensors.insert("curve".to_owned(), Stored::rows(&curve));
+        tensors.insert("validation".to_owned(), Stored::rows(&validation));
+        tensors.insert("meter".to_owned(), Stored::rows(&[meter_numbers(&self.report.meter)]));
+        tensors
+    }
+
+    /// Reads a state; `None` if there is none. A state of another training is an error.
+    pub(super) fn load(path: &Path, identity: &str) -> Result<Option<Self>, TrainError> {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => {
+                return Err(TrainError::StateRead { path: path.to_owned(), source });
+            }
+        };
+        let heading = heading(&bytes).map_err(|cause| damaged(path, cause))?;
+        if (heading.version, heading.identity.as_str()) != (VERSION, identity) {
+            return Err(TrainError::OtherState { path: path.to_owned() });
+        }
+        let state = Self::parse(&bytes, heading.done).map_err(|cause| damaged(path, cause))?;
+        Ok(Some(state))
+    }
+
+    fn parse(bytes: &[u8], done: u32) -> Result<Self, String> {
+        let stored = SafeTensors::deserialize(bytes).map_err(|cause| cause.to_string())?;
+        let curve = numbers(&stored, "curve")?.into_iter().map(training_row).collect();
+        let validation = numbers(&stored, "validation")?.into_iter().map(validation_row).collect();
+        let meter = numbers(&stored, "meter")?.first().copied().map(meter).ok_or("`meter` is empty")?;
+        let report = Report { curve, validation, meter };
+        Ok(Self { done, net: weights(&stored, "net.")?, optimizer: weights(&stored, "optimizer.")?, report })
+    }
+}
+
+fn damaged(path: &Path, cause: String) -> TrainError {
+    TrainError::StateDamaged { path: path.to_owned(), cause }
+}
+
+fn heading(bytes: &[u8]) -> Result<Heading, String> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|cause| cause.to_string())?;
+    let text = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA));
+    let text = text.ok_or("its metadata has no entry `dc0`")?;
+    serde_json::from_str(text).map_err(|cause| cause.to_string())
+}
+
+fn weights(stored: &SafeTensors<'_>, prefix: &str) -> Result<Weights, String> {
+    let tensors = stored.tensors();
+    let group = tensors.iter().filter_map(|(name, view)| Some((name.strip_prefix(prefix)?, view)));
+    group
+        .map(|(name, view)| {
+            if view.dtype() != Dtype::F32 {
+                return Err(format!("`{prefix}{name}` should be F32, found {}", view.dtype()));
+            }
+            let data = view.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            Ok((name.to_owned(), WeightTensor { shape: view.shape().to_vec(), data }))
+        })
+        .collect()
+}
+
+/// Rows of `N` numbers.
+fn numbers<const N: usize>(stored: &SafeTensors<'_>, name: &str) -> Result<Vec<[f64; N]>, String> {
+    let view = stored.tensor(name).map_err(|cause| cause.to_string())?;
+    match (view.dtype(), view.shape()) {
+        (Dtype::F64, [_, columns]) if *columns == N => {}
+        (dtype, shape) => {
+            return Err(format!("`{name}` should be F64 [rows, {N}], found {dtype} {shape:?}"));
+        }
+    }
+    let values: Vec<f64> = view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+    Ok(values.as_chunks().0.to_vec())
+}
+
+fn training_numbers(row: &TrainingRow) -> [f64; 8] {
+    let (loss, policy, value) = (row.loss, row.policy_loss, row.value_loss);
+    let (accuracy, entropy) = (row.policy_accuracy, row.policy_entropy);
+    [row.update.into(), row.learning_rate, loss, policy, value, accuracy, entropy, row.gradient_norm]
+}
+
+fn training_row(numbers: [f64; 8]) -> TrainingRow {
+    let [
+        update,
+        learning_rate,
+        loss,
+        policy_loss,
+        value_loss,
+        policy_accuracy,
+        policy_entropy,
+        gradient_norm,
+    ] = numbers;
+    TrainingRow {
+        update: update as u32,
+        learning_rate,
+        loss,
+        policy_loss,
+        value_loss,
+        policy_accuracy,
+        policy_entropy,
+        gradient_norm,
+    }
+}
+
+fn validation_numbers(row: &ValidationRow) -> [f64; 6] {
+    let ValidationRow { update, loss, policy_loss, value_loss, policy_accuracy, policy_entropy } = *row;
+    [update.into(), loss, policy_loss, value_loss, policy_accuracy, policy_entropy]
+}
+
+fn validation_row(numbers: [f64; 6]) -> ValidationRow {
+    let [update, loss, policy_loss, value_loss, policy_accuracy, policy_entropy] = numbers;
+    ValidationRow { update: update as u32, loss, policy_loss, value_loss, policy_accuracy, policy_entropy }
+}
+
+fn meter_numbers(meter: &Meter) -> [f64; 8] {
+    let [a, b, c, d, e, f] = meter.totals.numbers();
+    [meter.updates, meter.gradient_norms, a, b, c, d, e, f]
+}
+
+fn meter([updates, gradient_norms, totals @ ..]: [f64; 8]) -> Meter {
+    Meter { totals: Totals::from_numbers(totals), gradient_norms, updates }
+}

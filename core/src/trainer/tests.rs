@@ -1,0 +1,107 @@
+//! Tests at the stage's border, with the small games and nets that they share.
+
+mod loss;
+mod optimizer;
+mod samples;
+mod sampling;
+mod state;
+mod training;
+
+use rand::RngExt;
+
+use super::TrainParams;
+use super::samples::{Part, Samples};
+use crate::board::{Game, Move, Piece, Position, Side};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::rng::{Purpose, Seed};
+use crate::store::{GameRow, PositionRow};
+
+const SEED: Seed = Seed { run: 7, step: 3 };
+
+fn encoding() -> Encoding {
+    Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
+}
+
+/// A game's rows as self-play would store them; every move is visited, the `n`-th one `n + 1` times.
+fn rows(number: u32, moves: &[Move], result: i8) -> (GameRow, Vec<PositionRow>) {
+    let mut game = Game::initial();
+    let start_fen = game.position().fen();
+    let mut positions = Vec::new();
+    for &played in moves {
+        positions.push(position_row(number, &game, played, result));
+        game.play_unchecked(played);
+    }
+    let moves = moves.iter().map(|played| played.packed()).collect();
+    let (network, reason) = ("0123456789abcdef".to_owned(), "checkmate".to_owned());
+    (GameRow { game: number, network, start_fen, moves, opening_plies: 0, result, reason }, positions)
+}
+
+fn position_row(number: u32, game: &Game, played: Move, result: i8) -> PositionRow {
+    let mut moves: Vec<u16> = game.position().legal_moves().iter().map(|legal| legal.packed()).collect();
+    moves.sort_unstable();
+    let side = game.position().side_to_move();
+    PositionRow {
+        game: number,
+        ply: game.ply() as u16,
+        fen: game.position().fen(),
+        played: played.packed(),
+        legal: moves.len() as u16,
+        visits: (1..).take(moves.len()).collect(),
+        moves,
+        root_q: 0.25,
+        root_d: 0.5,
+        net_q: 0.0,
+        net_d: 0.5,
+        simulations: 32,
+        full: true,
+        result: if side == Side::White { result } else { -result },
+    }
+}
+
+fn uci(text: &str) -> Vec<Move> {
+    text.split_whitespace().map(|word| Move::from_uci(word).expect("UCI")).collect()
+}
+
+/// Games of random moves, won by whoever has more material after `plies` plies.
+fn random_games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<PositionRow>) {
+    let (mut games, mut positions) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        let mut stream = SEED.stream(number.into(), Purpose::RandomPlayer);
+        let mut game = Game::initial();
+        while game.ply() < plies {
+            let moves = game.position().legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            game.play_unchecked(moves[stream.random_range(0..moves.len())]);
+        }
+        let (row, rows) = rows(number, game.moves(), material(game.position()).signum() as i8);
+        games.push(row);
+        positions.extend(rows);
+    }
+    (games, positions)
+}
+
+/// White's material less Black's, in pawns.
+fn material(position: &Position) -> i32 {
+    let count = |side| {
+        let worth =
+            [(Piece::Pawn, 1), (Piece::Knight, 3), (Piece::Bishop, 3), (Piece::Rook, 5), (Piece::Queen, 9)];
+        worth
+            .map(|(piece, pawns)| position.pieces(side, piece).count_ones() as i32 * pawns)
+            .iter()
+            .sum::<i32>()
+    };
+    count(Side::White) - count(Side::Black)
+}
+
+fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {
+    let mut samples = Samples::new(encoding());
+    samples.add(Part { name: "iteration=0000/part-00000", games, positions }, params).expect("sound rows");
+    samples
+}
+
+/// Everything is trained on, nothing held out.
+fn all_trained() -> TrainParams {
+    TrainParams { validation_fraction: 0.0, ..TrainParams::default() }
+}

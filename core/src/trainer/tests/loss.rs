@@ -1,0 +1,143 @@
+//! The losses against plain arithmetic.
+
+use tch::{Device, Kind, Tensor};
+
+use super::{all_trained, encoding, random_games, rows, samples, uci};
+use crate::encoding::POLICY_SIZE;
+use crate::network::torch::Heads;
+use crate::trainer::batch::TrainingBatch;
+use crate::trainer::loss::{self, Totals};
+use crate::trainer::samples::{Sample, Samples};
+
+fn batch(samples: &Samples) -> TrainingBatch {
+    let rows: Vec<Sample<'_>> =
+        (0..samples.training_count()).map(|place| samples.training_row(place)).collect();
+    TrainingBatch::new(&rows, &encoding(), Device::Cpu).expect("a batch")
+}
+
+/// Uneven logits, as a leaf that gradients reach.
+fn heads(rows: usize) -> Heads {
+    let size = (rows * POLICY_SIZE) as i64;
+    let logits = (Tensor::arange(size, (Kind::Float, Device::Cpu)) * 0.37).sin() * 3.0;
+    let wdl = (Tensor::arange(3 * rows as i64, (Kind::Float, Device::Cpu)) * 0.71).sin();
+    Heads {
+        policy: logits.reshape([rows as i64, POLICY_SIZE as i64]).set_requires_grad(true),
+        wdl: wdl.reshape([rows as i64, 3]).set_requires_grad(true),
+    }
+}
+
+/// −Σ target · ln softmax(logits), one number at a time.
+fn cross_entropy(logits: &[f64], targets: &[f32]) -> f64 {
+    let sum: f64 = logits.iter().map(|logit| logit.exp()).sum();
+    logits.iter().zip(targets).map(|(logit, target)| -f64::from(*target) * (logit - sum.ln())).sum()
+}
+
+#[test]
+fn the_losses_are_the_cross_entropies_over_legal_moves_and_over_results() {
+    let (games, mut positions) = random_games(3, 12);
+    positions.iter_mut().step_by(3).for_each(|row| row.full = false);
+    let samples = samples(&games, &positions, &all_trained());
+    let (batch, heads) = (batch(&samples), heads(samples.training_count()));
+    let sums = loss::sums(&heads, &batch);
+    let (mut policy, mut value) = (0.0, 0.0);
+    for row in 0..samples.training_count() {
+        let sample = samples.training_row(row);
+        let at = |index: i64| heads.policy.double_value(&[row as i64, index]);
+        let logits: Vec<f64> = sample.legal.iter().map(|index| at(index.get().into())).collect();
+        policy += cross_entropy(&logits, sample.shares);
+        let logits: Vec<f64> = (0..3).map(|part| heads.wdl.double_value(&[row as i64, part])).collect();
+        value += cross_entropy(&logits, &[sample.wdl.win, sample.wdl.draw, sample.wdl.loss]);
+    }
+    assert!((sums.policy.double_value(&[]) - policy).abs() < 1e-3, "{policy}");
+    assert!((sums.value.double_value(&[]) - value).abs() < 1e-4, "{value}");
+}
+
+#[test]
+fn illegal_moves_and_rows_without_a_target_get_no_gradient_and_the_rest_gets_policy_less_target() {
+    let (game, mut positions) = rows(0, &uci("f2f3 e7e5 g2g4 d8h4"), -1);
+    positions[2].full = false;
+    let samples = samples(&[game], &positions, &all_trained());
+    let (batch, heads) = (batch(&samples), heads(4));
+    let total = loss::total(&loss::sums(&heads, &batch), &batch, 2.0, 1.0);
+    let gradient = Tensor::run_backward(&[total], &[&heads.policy], false, false).remove(0);
+    for row in 0..4 {
+        let sample = samples.training_row(row);
+        let at = |index: i64| heads.policy.double_value(&[row as i64, index]).exp();
+        let sum: f64 = sample.legal.iter().map(|index| at(index.get().into())).sum();
+        for index in 0..POLICY_SIZE as i64 {
+            let place = sample.legal.iter().position(|legal| i64::from(legal.get()) == index);
+            let expected =
+                place.map_or(0.0, |place| 2.0 / 3.0 * (at(index) / sum - f64::from(sample.shares[place])));
+            let found = gradient.double_value(&[row as i64, index]);
+            assert!((found - expected).abs() < 1e-6, "row {row}, index {index}: {found} is not {expected}");
+        }
+    }
+}
+
+#[test]
+fn accuracy_counts_the_rows_whose_likeliest_move_is_most_visited() {
+    let (game, positions) = rows(0, &uci("f2f3 e7e5"), 0);
+    let samples = samples(&[game], &positions, &all_trained());
+    let batch = batch(&samples);
+    let policy = Tensor::zeros([2, POLICY_SIZE as i64], (Kind::Float, Device::Cpu));
+    // Row 0 prefers its most visited move; row 1 an illegal one, which does not count, and then its least visited.
+    for (row, visits, logit) in [(0, 20.0, 5.0), (1, 1.0, 5.0)] {
+        let sample = samples.training_row(row);
+        let total: f32 = (1..=sample.legal.len()).map(|visits| visits as f32).sum();
+        let nearest = |share: &f32| (share * total - visits).abs() < 0.5;
+        let place = sample.shares.iter().position(nearest).expect("a move with that many visits");
+        let _ = policy.get(row as i64).get(sample.legal[place].get().into()).fill_(logit);
+    }
+    let _ = policy.get(1).get(4671).fill_(9.0);
+    let heads = Heads { policy, wdl: Tensor::zeros([2, 3], (Kind::Float, Device::Cpu)) };
+    assert_eq!(loss::sums(&heads, &batch).top_moves.double_value(&[]), 1.0);
+}
+
+#[test]
+fn planes_expand_to_the_bits_and_numbers_of_the_encoding() {
+    let (games, positions) = random_games(2, 40);
+    let samples = samples(&games, &positions, &all_trained());
+    let planes = batch(&samples).planes;
+    assert_eq!(planes.size(), [samples.training_count() as i64, 22, 8, 8]);
+    for row in [0, 41, samples.training_count() - 1] {
+        let sample = samples.training_row(row);
+        let (mut binary, mut scalars) = (sample.binary.iter(), sample.scalars.iter());
+        for (plane, what) in encoding().planes().iter().enumerate() {
+            let expected: Vec<f32> = match what.kind() {
+                crate::encoding::PlaneKind::Binary => {
+                    let bits = binary.next().expect("bits");
+                    (0..64).map(|square| (bits >> square & 1) as f32).collect()
+                }
+                crate::encoding::PlaneKind::Scalar => vec![*scalars.next().expect("a number"); 64],
+            };
+            let found = Vec::<f32>::try_from(planes.get(row as i64).get(plane as i64).reshape([64]));
+            assert_eq!(found.expect("numbers"), expected, "row {row}, plane {what:?}");
+        }
+    }
+}
+
+#[test]
+fn means_over_batches_weigh_every_sample_alike() {
+    let (games, mut positions) = random_games(4, 11);
+    positions.iter_mut().step_by(4).for_each(|row| row.full = false);
+    let samples = samples(&games, &positions, &all_trained());
+    let rows: Vec<Sample<'_>> =
+        (0..samples.training_count()).map(|place| samples.training_row(place)).collect();
+    let heads = heads(rows.len());
+    let totals = |from: usize, to: usize| {
+        let batch = TrainingBatch::new(&rows[from..to], &encoding(), Device::Cpu).expect("a batch");
+        let (from, size) = (from as i64, (to - from) as i64);
+        let heads =
+            Heads { policy: heads.policy.narrow(0, from, size), wdl: heads.wdl.narrow(0, from, size) };
+        let sums = loss::sums(&heads, &batch);
+        Totals::new([sums.policy, sums.value, sums.top_moves].map(|sum| sum.double_value(&[])), &batch)
+    };
+    let whole = totals(0, rows.len()).means();
+    let mut parts = totals(0, 7);
+    parts.add(&totals(7, rows.len()));
+    let parts = parts.means();
+    assert!((whole.policy_loss - parts.policy_loss).abs() < 1e-5);
+    assert!((whole.value_loss - parts.value_loss).abs() < 1e-6);
+    assert_eq!(whole.policy_accuracy, parts.policy_accuracy);
+    assert!((whole.policy_entropy - parts.policy_entropy).abs() < 1e-9);
+}

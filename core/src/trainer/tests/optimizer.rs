@@ -1,0 +1,104 @@
+//! Steps worked by hand, and libtorch's own optimisers as a second way.
+
+use tch::nn::OptimizerConfig;
+use tch::{Device, Kind, Tensor, nn};
+
+use crate::trainer::optimizer::{Optimizer, Step};
+use crate::trainer::{OptimizerKind, OptimizerParams};
+
+fn sgd(momentum: f64, nesterov: bool, weight_decay: f64) -> OptimizerParams {
+    let kind = OptimizerKind::Sgd;
+    OptimizerParams { kind, momentum, nesterov, weight_decay, ..OptimizerParams::default() }
+}
+
+fn adamw(weight_decay: f64) -> OptimizerParams {
+    OptimizerParams { weight_decay, ..OptimizerParams::default() }
+}
+
+/// The weight of shape `[1, 1]` after each of some gradients, from 1.
+fn path(params: &OptimizerParams, learning_rate: f64, gradients: &[f32]) -> Vec<f64> {
+    path_of_shape(params, learning_rate, gradients, &[1, 1])
+}
+
+fn path_of_shape(params: &OptimizerParams, learning_rate: f64, gradients: &[f32], shape: &[i64]) -> Vec<f64> {
+    let mut optimizer = Optimizer::new(params);
+    let mut weight = Tensor::ones(shape, (Kind::Float, Device::Cpu));
+    let mut step = |(number, gradient): (u32, &f32)| {
+        let gradient = Tensor::full(shape, f64::from(*gradient), (Kind::Float, Device::Cpu));
+        optimizer.apply("w", &mut weight, &gradient, Step { learning_rate, number });
+        weight.double_value(&[])
+    };
+    (1..).zip(gradients).map(&mut step).collect()
+}
+
+fn close(found: &[f64], expected: &[f64]) {
+    let near = |(found, expected): (&f64, &f64)| (found - expected).abs() < 1e-6;
+    assert!(
+        found.len() == expected.len() && found.iter().zip(expected).all(near),
+        "{found:?} is not {expected:?}"
+    );
+}
+
+#[test]
+fn sgd_makes_the_steps_worked_by_hand() {
+    // v = 1, then 0.5·1 + 1 = 1.5, then 0.5·1.5 + 0 = 0.75; w falls by 0.1·v.
+    close(&path(&sgd(0.5, false, 0.0), 0.1, &[1.0, 1.0, 0.0]), &[0.9, 0.75, 0.675]);
+    // The same velocities, and steps of 0.1·(g + 0.5·v): 1.5, 1.75, 0.375.
+    close(&path(&sgd(0.5, true, 0.0), 0.1, &[1.0, 1.0, 0.0]), &[0.85, 0.675, 0.6375]);
+    // g = 0 + 0.1·w: w falls by 0.1·0.1·1, then v = 0.5·0.1 + 0.099.
+    close(&path(&sgd(0.5, false, 0.1), 0.1, &[0.0, 0.0]), &[0.99, 0.99 - 0.1 * 0.149]);
+}
+
+#[test]
+fn adamw_makes_the_steps_worked_by_hand() {
+    // Step 1: m/(1−β₁) = g and v/(1−β₂) = g², so the step is η, whatever the gradient's size.
+    close(&path(&adamw(0.0), 0.1, &[4.0]), &[0.9]);
+    // Step 2 with g = 0: m̂ = 0.9·0.1·4/0.19, v̂ = 0.999·0.001·16/0.001999, so 0.1·1.894737/2.827719 = 0.067006.
+    close(&path(&adamw(0.0), 0.1, &[4.0, 0.0]), &[0.9, 0.9 - 0.067_006]);
+    // Without a gradient only the decay acts: w ← w(1 − 0.1·0.5).
+    close(&path(&adamw(0.5), 0.1, &[0.0, 0.0]), &[0.95, 0.9025]);
+}
+
+#[test]
+fn biases_and_batch_norm_do_not_decay() {
+    for params in [sgd(0.9, false, 0.5), adamw(0.5)] {
+        close(&path_of_shape(&params, 0.1, &[0.0, 0.0], &[1]), &[1.0, 1.0]);
+    }
+}
+
+/// Twenty steps on ‖xw − y‖² with ours and with libtorch's own; every tensor has two axes, since libtorch decays all.
+fn agree(params: &OptimizerParams, learning_rate: f64, theirs: impl OptimizerConfig) {
+    let at = |seed: i64, shape: [i64; 2]| {
+        (Tensor::arange(shape[0] * shape[1], (Kind::Float, Device::Cpu)) * 0.7 + seed).sin().reshape(shape)
+    };
+    let (x, y, start) = (at(1, [8, 5]), at(2, [8, 3]), at(3, [5, 3]));
+    let loss = |weight: &Tensor| (x.matmul(weight) - &y).square().sum(Kind::Float);
+    let store = nn::VarStore::new(Device::Cpu);
+    let their_weight = store.root().var_copy("w", &start);
+    let mut their_optimizer = theirs.build(&store, learning_rate).expect("builds");
+    let (mut optimizer, mut weight) = (Optimizer::new(params), start.copy().set_requires_grad(true));
+    for number in 1..=20 {
+        their_optimizer.backward_step(&loss(&their_weight));
+        let gradient = Tensor::run_backward(&[loss(&weight)], &[&weight], false, false).remove(0);
+        let _guard = tch::no_grad_guard();
+        optimizer.apply("w", &mut weight, &gradient, Step { learning_rate, number });
+        let difference = (&weight - &their_weight).abs().max().double_value(&[]);
+        assert!(difference < 2e-6, "step {number}: weights differ by {difference}");
+    }
+    let moved = (&weight - &start).abs().max().double_value(&[]);
+    assert!(moved > 0.01, "the weights moved by {moved} only");
+}
+
+#[test]
+fn sgd_agrees_with_libtorchs_own() {
+    agree(&sgd(0.9, false, 0.01), 0.005, nn::sgd(0.9, 0.0, 0.01, false));
+    agree(&sgd(0.9, true, 0.01), 0.005, nn::sgd(0.9, 0.0, 0.01, true));
+    agree(&sgd(0.0, false, 0.0), 0.005, nn::sgd(0.0, 0.0, 0.0, false));
+}
+
+#[test]
+fn adamw_agrees_with_libtorchs_own() {
+    agree(&adamw(0.1), 0.01, nn::adamw(0.9, 0.999, 0.1));
+    let other = OptimizerParams { beta1: 0.5, beta2: 0.9, epsilon: 1e-3, ..adamw(0.0) };
+    agree(&other, 0.01, nn::AdamW { eps: 1e-3, ..nn::adamw(0.5, 0.9, 0.0) });
+}

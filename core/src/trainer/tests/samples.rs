@@ -1,0 +1,203 @@
+//! Targets worked by hand, and data that contradicts itself.
+
+use super::{all_trained, encoding, random_games, rows, samples, uci};
+use crate::board::{Game, Position};
+use crate::network::Wdl;
+use crate::store::{GameRow, PositionRow};
+use crate::trainer::TrainParams;
+use crate::trainer::samples::{Fault, Part, SampleError, Samples};
+
+const FOOLS_MATE: &str = "f2f3 e7e5 g2g4 d8h4";
+const SCHOLARS_MATE: &str = "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7";
+
+fn wdls(text: &str, result: i8, params: &TrainParams) -> Vec<[f32; 3]> {
+    let (game, positions) = rows(0, &uci(text), result);
+    let samples = samples(&[game], &positions, params);
+    let wdl = |place| samples.training_row(place).wdl;
+    (0..samples.training_count()).map(wdl).map(|Wdl { win, draw, loss }| [win, draw, loss]).collect()
+}
+
+fn error(game: &GameRow, positions: &[PositionRow]) -> SampleError {
+    let part = Part { name: "iteration=0002/part-00001", games: std::slice::from_ref(game), positions };
+    let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
+    Samples::new(encoding()).add(part, &params).expect_err("contradicts itself")
+}
+
+#[test]
+fn a_game_won_by_white_is_a_win_with_white_to_move_and_a_loss_with_black_to_move() {
+    let (win, loss) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
+    assert_eq!(wdls(SCHOLARS_MATE, 1, &all_trained()), [win, loss, win, loss, win, loss, win]);
+    assert_eq!(wdls(FOOLS_MATE, -1, &all_trained()), [loss, win, loss, win]);
+}
+
+#[test]
+fn a_drawn_game_is_a_draw_for_both_sides() {
+    assert_eq!(wdls("e2e4 e7e5", 0, &all_trained()), [[0.0, 1.0, 0.0]; 2]);
+}
+
+#[test]
+fn a_discount_turns_a_late_win_into_a_likely_draw() {
+    // Four plies are left at the start and one before the mate: 0.9⁴ = 0.6561, 0.9³ = 0.729, 0.9² = 0.81, 0.9.
+    let params = TrainParams { discount: 0.9, ..all_trained() };
+    let expected = [[0.0, 0.3439, 0.6561], [0.729, 0.271, 0.0], [0.0, 0.19, 0.81], [0.9, 0.1, 0.0]];
+    for (found, expected) in wdls(FOOLS_MATE, -1, &params).iter().zip(expected) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_search_value_mixes_with_the_result() {
+    // q = 0.25 and d = 0.5 are win 3/8, draw 1/2, loss 1/8; half of that and half of a loss.
+    let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
+    assert_eq!(wdls(FOOLS_MATE, -1, &params)[0], [0.1875, 0.25, 0.5625]);
+}
+
+#[test]
+fn the_policy_target_is_the_share_of_visits_over_all_legal_moves() {
+    let (game, mut positions) = rows(0, &uci("e2e4"), 0);
+    let visited = uci("d2d4 e2e4");
+    positions[0].moves = visited.iter().map(|played| played.packed()).collect();
+    positions[0].visits = vec![1, 3];
+    let samples = samples(&[game], &positions, &all_trained());
+    let sample = samples.training_row(0);
+    assert_eq!(sample.legal.len(), 20);
+    let start = Game::initial();
+    for (index, share) in sample.legal.iter().zip(sample.shares) {
+        let played = encoding().move_at(*index, start.position()).expect("a move");
+        let expected = if played == visited[0] {
+            0.25
+        } else if played == visited[1] {
+            0.75
+        } else {
+            0.0
+        };
+        assert_eq!(*share, expected, "{played}");
+    }
+}
+
+#[test]
+fn a_fast_search_gives_a_value_target_and_no_policy_target() {
+    let (game, mut positions) = rows(0, &uci(FOOLS_MATE), -1);
+    positions[1].full = false;
+    positions[1].visits.clear();
+    positions[1].moves.clear();
+    let samples = samples(&[game], &positions, &all_trained());
+    let moves: Vec<usize> = (0..4).map(|place| samples.training_row(place).legal.len()).collect();
+    assert_eq!(moves, [20, 0, 19, 30]);
+    assert_eq!(samples.training_row(1).wdl, Wdl::WIN);
+}
+
+#[test]
+fn replaying_gives_the_repetitions_that_a_fen_cannot_know() {
+    let (game, positions) = rows(0, &uci("g1f3 g8f6 f3g1 f6g8 e2e4"), 0);
+    let samples = samples(&[game], &positions, &all_trained());
+    let repeated = |place: usize| samples.training_row(place).binary[12];
+    assert_eq!([0, 1, 2, 3, 4].map(repeated), [0, 0, 0, 0, u64::MAX]);
+    let mut lone = (Vec::new(), Vec::new());
+    let position = Position::from_fen(&positions[4].fen).expect("a FEN");
+    encoding().encode(&Game::from_position(position), &mut lone.0, &mut lone.1);
+    assert_eq!(lone.0[12], 0);
+}
+
+#[test]
+fn a_fen_that_is_not_the_replayed_one_is_an_error_that_shows_both() {
+    let (game, mut positions) = rows(5, &uci(FOOLS_MATE), -1);
+    let right = positions[2].fen.clone();
+    positions[2].fen = positions[1].fen.clone();
+    let expected = format!(
+        "iteration=0002/part-00001, game 5, ply 2: the fen should be {right}, found {}; \
+         the data is damaged, play or import it again",
+        positions[1].fen
+    );
+    assert_eq!(error(&game, &positions).to_string(), expected);
+}
+
+#[test]
+fn every_other_contradiction_is_an_error_too() {
+    type Damage = fn(&mut GameRow, &mut Vec<PositionRow>);
+    let damages: [(Damage, &str); 9] = [
+        (|_, rows| rows[1].result = -1, "result"),
+        (|_, rows| rows[1].legal = 5, "legal"),
+        (|_, rows| rows[1].played = rows[0].played, "played"),
+        (|_, rows| rows[1].visits.truncate(1), "length"),
+        (|_, rows| rows[1].visits.fill(0), "visits"),
+        (|_, rows| rows[1].moves[0] = 0, "not legal"),
+        (|_, rows| rows[1].root_q = 0.75, "root_q"),
+        (|game, _| game.moves[1] = game.moves[0], "not legal"),
+        (|_, rows| rows.swap(1, 2), "rise"),
+    ];
+    for (damage, word) in damages {
+        let (mut game, mut positions) = rows(5, &uci(FOOLS_MATE), -1);
+        damage(&mut game, &mut positions);
+        let text = error(&game, &positions).to_string();
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn a_position_of_a_game_that_is_not_there_is_an_error() {
+    let (game, mut positions) = rows(5, &uci(FOOLS_MATE), -1);
+    positions[3].game = 6;
+    assert!(matches!(error(&game, &positions).fault, Fault::Order));
+    positions[3].game = 4;
+    assert!(matches!(error(&game, &positions).fault, Fault::Order));
+}
+
+#[test]
+fn samples_do_not_depend_on_the_number_of_threads_or_on_how_games_are_cut_into_calls() {
+    let (games, positions) = random_games(12, 30);
+    let params = TrainParams { validation_fraction: 0.3, ..TrainParams::default() };
+    let with_threads = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| samples(&games, &positions, &params))
+    };
+    let one = with_threads(1);
+    assert_eq!(one, with_threads(3));
+    let mut pieces = Samples::new(encoding());
+    let cut = positions.partition_point(|row| row.game < 5);
+    for (games, positions) in [(&games[..5], &positions[..cut]), (&games[5..], &positions[cut..])] {
+        let part = Part { name: "iteration=0000/part-00000", games, positions };
+        pieces.add(part, &params).expect("sound rows");
+    }
+    assert_eq!(one, pieces);
+    assert_eq!(one.digest(), pieces.digest());
+}
+
+#[test]
+fn the_digest_changes_with_any_sample_and_with_the_split() {
+    let (games, positions) = random_games(8, 10);
+    let base = samples(&games, &positions, &all_trained()).digest();
+    let mut other = positions.clone();
+    other[7].visits[0] += 1;
+    assert_ne!(base, samples(&games, &other, &all_trained()).digest());
+    let split = TrainParams { validation_fraction: 0.5, ..TrainParams::default() };
+    assert_ne!(base, samples(&games, &positions, &split).digest());
+}
+
+#[test]
+fn whole_games_are_held_out_at_about_the_fraction_asked_for_and_stay_so_when_the_window_slides() {
+    let (games, positions) = random_games(300, 2);
+    let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
+    let part = |name| Part { name, games: &games, positions: &positions };
+    let build = |names: &[&'static str]| {
+        let mut samples = Samples::new(encoding());
+        names.iter().for_each(|name| samples.add(part(name), &params).expect("sound rows"));
+        samples
+    };
+    let (a, b, ab) = (build(&["a"]), build(&["b"]), build(&["a", "b"]));
+    let held_out = |samples: &Samples| samples.games().validation;
+    assert!((40..80).contains(&held_out(&a)), "{} of 300", held_out(&a));
+    assert_eq!(held_out(&a) + held_out(&b), held_out(&ab));
+    assert_eq!(ab.validation_count(), 2 * held_out(&ab) as usize);
+    assert_eq!(ab.validation_count() + ab.training_count(), 1200);
+}
+
+#[test]
+fn a_sample_takes_about_four_hundred_bytes() {
+    let (games, positions) = random_games(10, 80);
+    let samples = samples(&games, &positions, &all_trained());
+    let each = samples.bytes() / samples.training_count();
+    assert!(each < 420, "{each} bytes");
+}

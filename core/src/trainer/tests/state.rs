@@ -1,0 +1,81 @@
+//! Stored training states: whole, exact, and never another training's.
+
+use std::fs;
+use std::path::Path;
+
+use crate::network::{WeightTensor, Weights};
+use crate::trainer::TrainError;
+use crate::trainer::report::{Meter, Report, TrainingRow, ValidationRow};
+use crate::trainer::state::State;
+
+fn weights(name: &str, data: &[f32]) -> Weights {
+    [(name.to_owned(), WeightTensor { shape: vec![1, data.len()], data: data.to_vec() })].into()
+}
+
+fn state() -> State {
+    // 0.1 and its kin have no exact decimal form, so that a detour over text would show.
+    let row = TrainingRow {
+        update: 10,
+        learning_rate: 0.1,
+        loss: 1.0 / 3.0,
+        policy_loss: 0.2,
+        value_loss: 0.3,
+        policy_accuracy: 0.7,
+        policy_entropy: f64::MIN_POSITIVE,
+        gradient_norm: 1e300,
+    };
+    let validation = ValidationRow {
+        update: 0,
+        loss: 0.6,
+        policy_loss: 0.1,
+        value_loss: 0.9,
+        policy_accuracy: 0.4,
+        policy_entropy: 0.11,
+    };
+    let meter = Meter { gradient_norms: 0.123, updates: 3.0, ..Meter::default() };
+    let report = Report { curve: vec![row; 3], validation: vec![validation], meter };
+    let optimizer = weights("first.stem.conv.weight", &[1e-40, -0.0, 3.5]);
+    State { done: 13, net: weights("stem.conv.weight", &[0.1, -2.0, 1e30]), optimizer, report }
+}
+
+fn load(path: &Path, identity: &str) -> Result<Option<State>, TrainError> {
+    State::load(path, identity)
+}
+
+#[test]
+fn a_state_comes_back_bit_for_bit_and_equal_states_are_equal_bytes() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (path, other) = (folder.path().join("a.state"), folder.path().join("b.state"));
+    state().save(&path, "me").expect("saves");
+    state().save(&other, "me").expect("saves");
+    assert_eq!(load(&path, "me").expect("loads"), Some(state()));
+    assert_eq!(fs::read(&path).expect("reads"), fs::read(&other).expect("reads"));
+}
+
+#[test]
+fn without_a_file_there_is_no_state() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    assert_eq!(load(&folder.path().join("none"), "me").expect("no error"), None);
+}
+
+#[test]
+fn the_state_of_another_training_is_refused() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("a.state");
+    state().save(&path, "me").expect("saves");
+    let error = load(&path, "you").expect_err("refused");
+    assert!(matches!(error, TrainError::OtherState { .. }), "{error}");
+}
+
+#[test]
+fn half_a_state_is_refused() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("a.state");
+    state().save(&path, "me").expect("saves");
+    let bytes = fs::read(&path).expect("reads");
+    for length in [0, 7, 20, bytes.len() / 2, bytes.len() - 1] {
+        fs::write(&path, &bytes[..length]).expect("writes");
+        let error = load(&path, "me").expect_err("refused");
+        assert!(matches!(error, TrainError::StateDamaged { .. }), "{length} bytes: {error}");
+    }
+}

@@ -1,0 +1,259 @@
+//! Whole trainings of tiny nets.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tch::Device;
+
+use super::{SEED, all_trained, material, random_games, samples};
+use crate::event::{Event, Observer, Silent};
+use crate::network::checkpoint::Checkpoint;
+use crate::network::{NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
+use crate::params::{Schedule, Value, read};
+use crate::trainer::samples::Samples;
+use crate::trainer::{OptimizerKind, OptimizerParams, TrainError, TrainJob, TrainParams, Trained, train};
+
+fn tiny_net() -> Checkpoint {
+    let tower = TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() };
+    let value_head = ValueHeadSpec { filters: 4, hidden: 16, ..ValueHeadSpec::default() };
+    let spec = NetworkSpec { tower, value_head, ..NetworkSpec::default() };
+    Checkpoint { weights: initial_weights(&spec, SEED), spec, provenance: Value::group() }
+}
+
+fn run_with(
+    params: &TrainParams,
+    samples: &Samples,
+    state_path: &Path,
+    observer: &dyn Observer,
+) -> Result<Trained, TrainError> {
+    let start = tiny_net();
+    let job =
+        TrainJob { params, start: &start, samples, seed: SEED, threads: 1, device: Device::Cpu, state_path };
+    train(job, observer)
+}
+
+fn run(params: &TrainParams, samples: &Samples) -> Trained {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    run_with(params, samples, &folder.path().join("state"), &Silent).expect("trains")
+}
+
+/// Asks to stop once some updates are done.
+struct StopAfter {
+    updates: u64,
+    done: AtomicU64,
+}
+
+impl StopAfter {
+    fn new(updates: u64) -> Self {
+        Self { updates, done: AtomicU64::new(0) }
+    }
+}
+
+impl Observer for StopAfter {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Progress { unit: "updates", done, .. } = event {
+            self.done.store(done, Ordering::Relaxed);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.done.load(Ordering::Relaxed) >= self.updates
+    }
+}
+
+fn bits(trained: &Trained) -> Vec<u32> {
+    trained.weights.values().flat_map(|tensor| tensor.data.iter().map(|value| value.to_bits())).collect()
+}
+
+fn short(optimizer: OptimizerParams) -> TrainParams {
+    TrainParams {
+        updates: 12,
+        batch: 16,
+        optimizer,
+        learning_rate: Schedule::from_samples(&[0.02, 0.01, 0.03, 0.005]).expect("samples"),
+        clip_norm: Some(1.0),
+        validation_fraction: 0.5,
+        checkpoint_every: 5,
+        log_every: 4,
+        ..TrainParams::default()
+    }
+}
+
+#[test]
+fn stopping_anywhere_and_resuming_changes_no_bit() {
+    let sgd = OptimizerParams { kind: OptimizerKind::Sgd, nesterov: true, ..OptimizerParams::default() };
+    let (games, positions) = random_games(6, 20);
+    for optimizer in [sgd, OptimizerParams::default()] {
+        let params = short(optimizer);
+        let samples = samples(&games, &positions, &params);
+        let whole = run(&params, &samples);
+        assert_eq!(whole.curve.iter().map(|row| row.update).collect::<Vec<_>>(), [4, 8, 12]);
+        assert_eq!(whole.validation.iter().map(|row| row.update).collect::<Vec<_>>(), [0, 5, 10, 12]);
+        for stops in [&[0][..], &[3], &[5], &[7], &[1, 2, 10]] {
+            let folder = tempfile::tempdir().expect("temporary folder");
+            let path = folder.path().join("state");
+            for &stop in stops {
+                let stopped = run_with(&params, &samples, &path, &StopAfter::new(stop));
+                assert!(matches!(stopped, Err(TrainError::Cancelled(_))), "{stopped:?}");
+            }
+            let resumed = run_with(&params, &samples, &path, &Silent).expect("resumes");
+            assert_eq!(bits(&resumed), bits(&whole), "stopped after {stops:?}");
+            assert_eq!(resumed, whole, "stopped after {stops:?}");
+        }
+    }
+}
+
+#[test]
+fn a_finished_state_gives_the_same_result_at_once() {
+    let (games, positions) = random_games(4, 10);
+    let params = short(OptimizerParams::default());
+    let samples = samples(&games, &positions, &params);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("state");
+    let first = run_with(&params, &samples, &path, &Silent).expect("trains");
+    let observer = StopAfter::new(0);
+    let again = run_with(&params, &samples, &path, &observer).expect("has nothing left to do");
+    assert_eq!(again, first);
+}
+
+#[test]
+fn a_state_is_not_used_for_other_parameters() {
+    let (games, positions) = random_games(4, 10);
+    let params = short(OptimizerParams::default());
+    let samples = samples(&games, &positions, &params);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("state");
+    run_with(&params, &samples, &path, &StopAfter::new(3)).expect_err("stops");
+    let other = TrainParams { value_weight: 0.5, ..params };
+    let refused = run_with(&other, &samples, &path, &Silent).expect_err("refuses");
+    assert!(matches!(refused, TrainError::OtherState { .. }), "{refused}");
+}
+
+#[test]
+fn one_batch_is_learned_by_heart() {
+    // One game, since two would share their start position and could differ in their result.
+    let (games, positions) = random_games(1, 16);
+    let params = TrainParams {
+        updates: 400,
+        batch: 16,
+        learning_rate: Schedule::constant(0.01),
+        optimizer: OptimizerParams { weight_decay: 0.0, ..OptimizerParams::default() },
+        ..all_trained()
+    };
+    let samples = samples(&games, &positions, &params);
+    assert_eq!(samples.training_count(), 16);
+    let last = run(&params, &samples).summary.last;
+    // Visits rise by one from move to move, so the target's entropy is far from 0, and no policy loss lies below it.
+    assert!(last.policy_entropy > 2.0, "{last:?}");
+    assert!((0.0..0.1).contains(&(last.policy_loss - last.policy_entropy)), "{last:?}");
+    assert!(last.value_loss < 0.05, "{last:?}");
+}
+
+#[test]
+fn held_out_losses_fall_where_there_is_something_to_learn() {
+    // Results of random games can hardly be foreseen, so the value to learn is the material on the board.
+    let (games, mut positions) = random_games(100, 80);
+    for row in &mut positions {
+        let position = crate::board::Position::from_fen(&row.fen).expect("a FEN");
+        let white = (material(&position) as f32 / 4.0).tanh();
+        row.root_q = if position.side_to_move() == crate::board::Side::White { white } else { -white };
+        row.root_d = 1.0 - row.root_q.abs();
+    }
+    let params = TrainParams {
+        updates: 200,
+        batch: 128,
+        learning_rate: Schedule::constant(0.003),
+        validation_fraction: 0.2,
+        search_value_weight: 1.0,
+        ..TrainParams::default()
+    };
+    let samples = samples(&games, &positions, &params);
+    let trained = run(&params, &samples);
+    let (first, last) = (trained.validation[0], trained.summary.validation.expect("games are held out"));
+    assert!(last.policy_loss < first.policy_loss - 0.05, "{first:?} {last:?}");
+    assert!(last.value_loss < first.value_loss - 0.05, "{first:?} {last:?}");
+}
+
+#[test]
+fn held_out_games_do_not_touch_the_weights() {
+    let (games, positions) = random_games(12, 10);
+    let params = short(OptimizerParams::default());
+    let with_all = samples(&games, &positions, &params);
+    assert!(with_all.games().validation > 0);
+    // Damage only what is held out: give each such game another result.
+    let mut changed = positions.clone();
+    let mut changed_games = games.clone();
+    for game in &mut changed_games {
+        let lone = samples(&[game.clone()], &[], &params);
+        if lone.games().validation == 1 {
+            game.result = if game.result == 1 { -1 } else { 1 };
+            let of_game = |row: &&mut crate::store::PositionRow| row.game == game.game;
+            for row in changed.iter_mut().filter(of_game) {
+                row.result = if row.ply % 2 == 0 { game.result } else { -game.result };
+            }
+        }
+    }
+    let damaged = samples(&changed_games, &changed, &params);
+    assert_ne!(with_all.digest(), damaged.digest());
+    let (one, other) = (run(&params, &with_all), run(&params, &damaged));
+    assert_eq!(bits(&one), bits(&other));
+    assert_ne!(one.validation, other.validation);
+}
+
+#[test]
+fn a_training_that_diverges_is_an_error_that_names_the_update() {
+    let (games, positions) = random_games(4, 10);
+    let sgd = OptimizerParams { kind: OptimizerKind::Sgd, weight_decay: 1.0, ..OptimizerParams::default() };
+    let params = TrainParams {
+        updates: 500,
+        learning_rate: Schedule::constant(10.0),
+        clip_norm: None,
+        validation_fraction: 0.0,
+        ..short(sgd)
+    };
+    let samples = samples(&games, &positions, &params);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let error = run_with(&params, &samples, &folder.path().join("state"), &Silent).expect_err("diverges");
+    assert!(matches!(error, TrainError::NotFinite { .. }), "{error}");
+    assert!(error.to_string().contains("lower learning_rate"), "{error}");
+}
+
+#[test]
+fn without_samples_there_is_no_training() {
+    let params = all_trained();
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let none = samples(&[], &[], &params);
+    let error = run_with(&params, &none, &folder.path().join("state"), &Silent).expect_err("nothing to do");
+    assert!(matches!(error, TrainError::NoSamples { games: 0, held_out: 0 }), "{error}");
+}
+
+#[test]
+fn samples_of_another_encoding_are_refused() {
+    let absolute = crate::encoding::Encoding::new(
+        crate::encoding::EncodingName::Dc0,
+        crate::encoding::Orientation::Absolute,
+    );
+    let (games, positions) = random_games(2, 5);
+    let params = all_trained();
+    let mut others = Samples::new(absolute);
+    let part = crate::trainer::samples::Part { name: "a", games: &games, positions: &positions };
+    others.add(part, &params).expect("sound rows");
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let error = run_with(&params, &others, &folder.path().join("state"), &Silent).expect_err("refuses");
+    assert_eq!(
+        error.to_string(),
+        "the net's input is dc0-22 side_to_move, but the samples are encoded as dc0-22 absolute; \
+         build the samples for this net"
+    );
+}
+
+#[test]
+fn rules_between_parameters_are_checked() {
+    let json = r#"{"policy_weight": 0, "value_weight": 0, "learning_rate": 0}"#;
+    let errors = read::<TrainParams>("train", &serde_json::from_str(json).expect("JSON")).expect_err("wrong");
+    let paths: Vec<&str> = errors.problems.iter().map(|problem| problem.path.as_str()).collect();
+    assert_eq!(paths, ["value_weight", "learning_rate"]);
+    let json = r#"{"optimizer": {"nesterov": true}}"#;
+    let errors = read::<TrainParams>("train", &serde_json::from_str(json).expect("JSON")).expect_err("wrong");
+    assert_eq!(errors.problems[0].path, "optimizer.nesterov");
+}

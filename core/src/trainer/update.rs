@@ -1,0 +1,109 @@
+//! One update: forward, backward, clip, step.
+
+use tch::{Device, TchError, Tensor};
+
+use super::TrainParams;
+use super::batch::TrainingBatch;
+use super::loss::{self, LossSums, Totals};
+use super::optimizer::{Optimizer, Step};
+use crate::network::torch::{BatchNorm, Net};
+
+/// A net while it is trained.
+#[derive(Debug)]
+pub(super) struct Learner<'a> {
+    pub(super) net: Net,
+    pub(super) optimizer: Optimizer,
+    params: &'a TrainParams,
+    /// Names of the trained tensors, in order.
+    trained: Vec<String>,
+}
+
+/// The figures of an update that the device may still be working on.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// `[4]`: the sums of [`LossSums`], then the gradient's norm.
+    numbers: Tensor,
+}
+
+/// The figures of an update.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figures {
+    /// The values of [`LossSums`] in their order.
+    pub(super) sums: [f64; 3],
+    /// L2 norm of the whole gradient before clipping.
+    pub(super) gradient_norm: f64,
+}
+
+impl Pending {
+    /// Waits for the device.
+    pub(super) fn wait(self) -> Result<Figures, TchError> {
+        let [policy, value, top_moves, gradient_norm] = read(&self.numbers)?;
+        Ok(Figures { sums: [policy, value, top_moves], gradient_norm })
+    }
+}
+
+/// Copies a short vector from its device.
+fn read<const N: usize>(numbers: &Tensor) -> Result<[f64; N], TchError> {
+    let mut values = [0.0f32; N];
+    numbers.f_to_device(Device::Cpu)?.f_copy_data(&mut values, N)?;
+    Ok(values.map(f64::from))
+}
+
+impl<'a> Learner<'a> {
+    /// Prepares a net for training; `optimizer` may come from a stored state.
+    pub(super) fn new(mut net: Net, optimizer: Optimizer, params: &'a TrainParams) -> Self {
+        let trained: Vec<String> = crate::network::layout(&net.spec)
+            .into_iter()
+            .filter(crate::network::TensorSpec::is_trained)
+            .map(|tensor| tensor.name)
+            .collect();
+        for name in &trained {
+            let tensor = net.tensors.get_mut(name).expect("a net has the tensors of its layout");
+            *tensor = tensor.detach().set_requires_grad(true);
+        }
+        Self { net, optimizer, params, trained }
+    }
+
+    /// Makes one update, counted from 0.
+    pub(super) fn update(&mut self, update: u32, batch: &TrainingBatch) -> Result<Pending, TchError> {
+        let mode = BatchNorm::Train { momentum: self.params.batch_norm_momentum };
+        let sums = loss::sums(&self.net.forward(&batch.planes, mode), batch);
+        let total = loss::total(&sums, batch, self.params.policy_weight, self.params.value_weight);
+        let inputs: Vec<&Tensor> = self.trained.iter().map(|name| &self.net.tensors[name]).collect();
+        let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
+        let _guard = tch::no_grad_guard();
+        let norm = norm(&gradients)?;
+        if let Some(longest) = self.params.clip_norm {
+            clip(&mut gradients, &norm, longest);
+        }
+        let step = Step { learning_rate: self.params.learning_rate.at(update), number: update + 1 };
+        for (name, gradient) in self.trained.iter().zip(&gradients) {
+            let weight = self.net.tensors.get_mut(name).expect("a net has the tensors of its layout");
+            self.optimizer.apply(name, weight, gradient, step);
+        }
+        let LossSums { policy, value, top_moves } = sums;
+        Ok(Pending { numbers: Tensor::f_stack(&[policy, value, top_moves, norm], 0)?.detach() })
+    }
+
+    /// Measures a batch without learning from it.
+    pub(super) fn measure(&self, batch: &TrainingBatch) -> Result<Totals, TchError> {
+        let _guard = tch::no_grad_guard();
+        let LossSums { policy, value, top_moves } =
+            loss::sums(&self.net.forward(&batch.planes, BatchNorm::Eval), batch);
+        Ok(Totals::new(read(&Tensor::f_stack(&[policy, value, top_moves], 0)?)?, batch))
+    }
+}
+
+/// L2 norm of all gradients together; a scalar on the device.
+fn norm(gradients: &[Tensor]) -> Result<Tensor, TchError> {
+    let norms: Vec<Tensor> = gradients.iter().map(Tensor::norm).collect();
+    Ok(Tensor::f_stack(&norms, 0)?.norm())
+}
+
+/// Scales gradients whose norm is above `longest` down to it (Pascanu et al. 2013, algorithm 1).
+fn clip(gradients: &mut [Tensor], norm: &Tensor, longest: f64) {
+    let scale = (norm.reciprocal() * longest).clamp_max(1.0);
+    for gradient in gradients {
+        let _ = gradient.g_mul_(&scale);
+    }
+}
