@@ -29,7 +29,7 @@ mod update;
 
 pub use error::TrainError;
 pub use job::{TrainJob, Trained, train};
-pub use params::{OptimizerKind, OptimizerParams, TrainParams};
+pub use params::{OptimizerKind, OptimizerParams, TrainParams, TrainPrecision};
 pub use report::{TrainSummary, TrainingRow, ValidationRow};
 
 #[cfg(test)]

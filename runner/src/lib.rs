@@ -1,1 +1,68 @@
-//! placeholder
+//! The program `dc0-run`: command line, scripts, durable runs, progress.
+
+pub mod check;
+pub mod cli;
+pub mod clock;
+pub mod doctor;
+pub mod exit;
+pub mod host;
+pub mod interrupt;
+pub mod launch;
+pub mod logging;
+pub mod progress;
+pub mod run;
+pub mod script;
+pub mod steps;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+use dc0_core::network::torch::runtime::{self, Allocator};
+
+use cli::{Cli, Command};
+use exit::Exit;
+use interrupt::Interrupt;
+use launch::Process;
+use progress::Console;
+
+/// The whole program: reads the command line and does what it says.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // Before the first thread and the first net.
+    let prepared = runtime::prepare(Allocator::KeepPages);
+    let console = Arc::new(Console::new());
+    let exit = match &cli.command {
+        Some(Command::Doctor(args)) => doctor::doctor(args, &prepared, &console),
+        None => run_script(&cli, &console),
+    };
+    match console.take_failure() {
+        Some(cause) if exit == Exit::Done => fail(&console, &format!("some output was lost: {cause}")).into(),
+        _ => exit.into(),
+    }
+}
+
+fn run_script(cli: &Cli, console: &Arc<Console>) -> Exit {
+    let log_file = match logging::start(cli.script.log.into(), console) {
+        Ok(log_file) => log_file,
+        Err(cause) => return fail(console, &format!("cannot start logging: {cause}")),
+    };
+    let interrupt = Interrupt::default();
+    let note = Arc::clone(console);
+    if let Err(cause) = interrupt.listen(move |text| note.note(text)) {
+        return fail(console, &format!("cannot listen for Ctrl-C: {cause}"));
+    }
+    launch::launch(
+        &cli.script,
+        &Process {
+            console: Arc::clone(console),
+            interrupt,
+            log_file,
+        },
+    )
+}
+
+fn fail(console: &Console, message: &str) -> Exit {
+    console.note(&format!("error: {message}"));
+    Exit::Failed
+}

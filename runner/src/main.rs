@@ -1,2 +1,7 @@
-//! dc0-run
-fn main() {}
+//! The program `dc0-run`; everything is in the library beside it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dc0_runner::main()
+}

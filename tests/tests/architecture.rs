@@ -152,7 +152,8 @@ fn the_map_names_only_files_that_exist() {
     for page in ["docs/ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {
         let text = fs::read_to_string(root.join(page)).expect("the page");
         let is_path = |word: &&str| {
-            let known = ["core/", "runner/", "tests/", "benches/", "docs/", "experiments/", "xtask/", "build/"];
+            let known =
+                ["core/", "runner/", "tests/", "benches/", "docs/", "experiments/", "xtask/", "build/"];
             known.iter().any(|folder| word.starts_with(folder)) && !word.contains(['*', '<', '…', ' ', '{'])
         };
         for path in text.split('`').skip(1).step_by(2).filter(is_path) {

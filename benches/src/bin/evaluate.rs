@@ -51,7 +51,8 @@ fn net(text: &str) -> Result<(u32, u32), String> {
 }
 
 fn precision(text: &str) -> Result<Precision, String> {
-    Precision::from_word(text).ok_or_else(|| format!("`{text}`: expected one of {}", Precision::WORDS.join(", ")))
+    Precision::from_word(text)
+        .ok_or_else(|| format!("`{text}`: expected one of {}", Precision::WORDS.join(", ")))
 }
 
 fn batch_of(encoding: &Encoding, rows: u64) -> Batch {
@@ -81,7 +82,14 @@ enum Work {
 }
 
 /// Evaluations a second of one lane.
-fn lane(spec: &NetworkSpec, weights: &Weights, torch: TorchOptions, rows: u64, seconds: f64, work: Work) -> f64 {
+fn lane(
+    spec: &NetworkSpec,
+    weights: &Weights,
+    torch: TorchOptions,
+    rows: u64,
+    seconds: f64,
+    work: Work,
+) -> f64 {
     let mut evaluator = TorchEvaluator::new(spec, weights, torch).expect("the net fits");
     let batch = batch_of(&evaluator.encoding().clone(), rows);
     let mut out = Evaluations::default();
@@ -131,7 +139,12 @@ fn main() {
     let device = runtime::parse_device(&options.device).unwrap_or_else(|error| panic!("{error}"));
     let torch = TorchOptions { device, precision: options.precision, threads: options.threads };
     println!("{}; allocator keeps pages: {}", runtime::versions(), prepared.keeps_pages);
-    println!("{} lanes of {} threads, {}; evaluations/s", options.lanes, options.threads, options.precision.word());
+    println!(
+        "{} lanes of {} threads, {}; evaluations/s",
+        options.lanes,
+        options.threads,
+        options.precision.word()
+    );
     print!("{:>8} {:>6}", "net", "part");
     for rows in &options.batch {
         print!(" {:>10}", format!("b{rows}"));

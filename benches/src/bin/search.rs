@@ -77,13 +77,11 @@ fn main() {
     println!("{} games in lockstep, one core; simulations/s, median (slowest – fastest)", games.len());
     for simulations in [32, 100, 800] {
         let params = SearchParams { simulations, ..SearchParams::default() };
-        let uniform = Rates::measure(options.repeats, || {
-            search_all(&games, &params, &mut Uniform::new(encoding()))
-        });
+        let uniform =
+            Rates::measure(options.repeats, || search_all(&games, &params, &mut Uniform::new(encoding())));
         println!("uniform  {simulations:>5} simulations {uniform}");
-        let hashed = Rates::measure(options.repeats, || {
-            search_all(&games, &params, &mut Hashed::new(encoding(), 1))
-        });
+        let hashed =
+            Rates::measure(options.repeats, || search_all(&games, &params, &mut Hashed::new(encoding(), 1)));
         println!("hashed   {simulations:>5} simulations {hashed}");
     }
     let mut batch = Batch::default();

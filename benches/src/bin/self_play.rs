@@ -87,7 +87,12 @@ fn main() {
         let inner = TorchEvaluator::new(&spec, &weights, TorchOptions::default()).expect("a CPU evaluator");
         Ok(Box::new(Timed { inner, nanos }))
     };
-    let job = SelfPlayJob { params: &params, seed: Seed { run: 1, step: 2 }, network: "bench", make_evaluator: &make };
+    let job = SelfPlayJob {
+        params: &params,
+        seed: Seed { run: 1, step: 2 },
+        network: "bench",
+        make_evaluator: &make,
+    };
     let (positions, evaluations) = (AtomicU64::new(0), AtomicU64::new(0));
     let keep = |_, result: selfplay::ShardResult| {
         positions.fetch_add(result.stats.positions, Ordering::Relaxed);
@@ -97,7 +102,11 @@ fn main() {
     let start = now();
     let shards = shards_of(params.games, params.shard_games);
     selfplay::play(&job, &shards, options.lanes, &keep, &Silent).expect("self-play");
-    report(&options, start.elapsed(), [&positions, &evaluations, nanos].map(|sum| sum.load(Ordering::Relaxed)));
+    report(
+        &options,
+        start.elapsed(),
+        [&positions, &evaluations, nanos].map(|sum| sum.load(Ordering::Relaxed)),
+    );
 }
 
 fn report(options: &Options, elapsed: Duration, [positions, evaluations, net_nanos]: [u64; 3]) {

@@ -118,7 +118,7 @@ impl Encoding {
         for plane in &self.planes {
             match *plane {
                 Plane::Pieces(side, piece) => {
-                    binary.push(view.squares(position.pieces(view.side(side), piece)))
+                    binary.push(view.squares(position.pieces(view.side(side), piece)));
                 }
                 Plane::Repeated(times) => binary.push(all_if(game.repetitions() >= times)),
                 Plane::WhiteToMove => binary.push(all_if(position.side_to_move() == Side::White)),
@@ -183,7 +183,7 @@ impl View {
     }
 }
 
-/// dc0's default table: the input of dummy_chess's `zero` engine.
+/// dc0's default table: the input of the `zero` engine of `dummy_chess`.
 fn dc0_22() -> Vec<Plane> {
     let pieces = |side| Piece::ALL.map(|piece| Plane::Pieces(side, piece));
     let castling = |side| [Castling::KingSide, Castling::QueenSide].map(|wing| Plane::MayCastle(side, wing));

@@ -87,7 +87,9 @@ fn folded(weights: &Weights, conv: &str, norm: &str) -> Layer {
     let fan_in = weight.data.len() / channels;
     for (channel, filter) in weight.data.chunks_exact_mut(fan_in).enumerate() {
         let scale = f64::from(gamma[channel]) / (f64::from(variance[channel]) + BATCH_NORM_EPSILON).sqrt();
-        filter.iter_mut().for_each(|value| *value = (f64::from(*value) * scale) as f32);
+        for value in filter.iter_mut() {
+            *value = (f64::from(*value) * scale) as f32;
+        }
         bias.data[channel] = (f64::from(beta[channel]) - f64::from(mean[channel]) * scale) as f32;
     }
     Layer { weight, bias }

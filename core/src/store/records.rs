@@ -28,3 +28,41 @@ pub struct MatchGameRow {
     /// Why the game ended, as `board::Reason` words it.
     pub reason: String,
 }
+
+/// The mean over some neighbouring updates of a training step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrainingRow {
+    /// Updates done; the key of the table.
+    pub update: u32,
+    /// Learning rate of the last update.
+    pub learning_rate: f64,
+    /// The weighted sum of both losses.
+    pub loss: f64,
+    /// Cross-entropy of the policy over legal moves, in nats.
+    pub policy_loss: f64,
+    /// Cross-entropy of win, draw and loss, in nats.
+    pub value_loss: f64,
+    /// Share of positions whose likeliest move is the most visited, in [0, 1].
+    pub policy_accuracy: f64,
+    /// Entropy of the policy targets in nats; `policy_loss − policy_entropy` is the divergence KL(target, policy).
+    pub policy_entropy: f64,
+    /// L2 norm of the gradient before clipping.
+    pub gradient_norm: f64,
+}
+
+/// A look at held-out games during a training step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ValidationRow {
+    /// Updates done; 0 is before the first. The key of the table.
+    pub update: u32,
+    /// The weighted sum of both losses.
+    pub loss: f64,
+    /// Cross-entropy of the policy over legal moves, in nats.
+    pub policy_loss: f64,
+    /// Cross-entropy of win, draw and loss, in nats.
+    pub value_loss: f64,
+    /// Share of positions whose likeliest move is the most visited, in [0, 1].
+    pub policy_accuracy: f64,
+    /// Entropy of the policy targets in nats.
+    pub policy_entropy: f64,
+}

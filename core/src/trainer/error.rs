@@ -32,6 +32,11 @@ pub enum TrainError {
         /// Name and orientation of the samples' encoding.
         samples: String,
     },
+    /// The samples were made with other parameters.
+    #[error(
+        "the samples were made with another search_value_weight, discount or validation_fraction; build them with this training's parameters"
+    )]
+    OtherTargets,
     /// The training diverged. Nothing of it is kept but the state before.
     #[error(
         "update {update} is not finite (policy loss {policy_loss}, value loss {value_loss}, gradient norm {gradient_norm}); lower learning_rate or set clip_norm"

@@ -8,7 +8,7 @@ use super::TrainParams;
 use super::error::TrainError;
 use super::report::{TrainSummary, TrainingRow, ValidationRow};
 use super::run::Run;
-use super::samples::{Samples, hash_numbers};
+use super::samples::{Samples, Targets, hash_numbers};
 use super::state::State;
 use crate::encoding::Encoding;
 use crate::event::Observer;
@@ -61,7 +61,7 @@ pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, Trai
         Some(state) => Run::resume(job, identity, state)?,
         None => Run::start(job, identity)?,
     };
-    run.to_the_end(observer)?;
+    run.finish(observer)?;
     run.into_trained()
 }
 
@@ -70,6 +70,9 @@ fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
     if job.samples.training_count() == 0 {
         let all = games.training + games.validation;
         return Err(TrainError::NoSamples { games: all, held_out: games.validation });
+    }
+    if job.samples.targets() != Targets::of(job.params) {
+        return Err(TrainError::OtherTargets);
     }
     let net = Encoding::new(job.start.spec.encoding, job.start.spec.orientation);
     if net != *job.samples.encoding() {

@@ -2,44 +2,7 @@
 
 use super::loss::{Means, Totals};
 use super::params::TrainParams;
-
-/// The mean over some neighbouring updates.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TrainingRow {
-    /// Updates done.
-    pub update: u32,
-    /// Learning rate of the last update.
-    pub learning_rate: f64,
-    /// The weighted sum of both losses.
-    pub loss: f64,
-    /// Cross-entropy of the policy over legal moves, in nats.
-    pub policy_loss: f64,
-    /// Cross-entropy of win, draw and loss, in nats.
-    pub value_loss: f64,
-    /// Share of positions whose likeliest move is the most visited, in [0, 1].
-    pub policy_accuracy: f64,
-    /// Entropy of the policy targets in nats; `policy_loss − policy_entropy` is the divergence KL(target, policy).
-    pub policy_entropy: f64,
-    /// L2 norm of the gradient before clipping.
-    pub gradient_norm: f64,
-}
-
-/// A look at held-out games, with the running statistics of batch norm.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ValidationRow {
-    /// Updates done.
-    pub update: u32,
-    /// The weighted sum of both losses.
-    pub loss: f64,
-    /// Cross-entropy of the policy over legal moves, in nats.
-    pub policy_loss: f64,
-    /// Cross-entropy of win, draw and loss, in nats.
-    pub value_loss: f64,
-    /// Share of positions whose likeliest move is the most visited, in [0, 1].
-    pub policy_accuracy: f64,
-    /// Entropy of the policy targets in nats.
-    pub policy_entropy: f64,
-}
+pub use crate::store::{TrainingRow, ValidationRow};
 
 /// One training step in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,16 +71,15 @@ fn weighted(means: &Means, params: &TrainParams) -> f64 {
     params.policy_weight * means.policy_loss + params.value_weight * means.value_loss
 }
 
-impl ValidationRow {
-    pub(super) fn new(done: u32, totals: &Totals, params: &TrainParams) -> Self {
-        let means = totals.means();
-        Self {
-            update: done,
-            loss: weighted(&means, params),
-            policy_loss: means.policy_loss,
-            value_loss: means.value_loss,
-            policy_accuracy: means.policy_accuracy,
-            policy_entropy: means.policy_entropy,
-        }
+/// The row of a validation after `done` updates.
+pub(super) fn validation_row(done: u32, totals: &Totals, params: &TrainParams) -> ValidationRow {
+    let means = totals.means();
+    ValidationRow {
+        update: done,
+        loss: weighted(&means, params),
+        policy_loss: means.policy_loss,
+        value_loss: means.value_loss,
+        policy_accuracy: means.policy_accuracy,
+        policy_entropy: means.policy_entropy,
     }
 }

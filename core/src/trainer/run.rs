@@ -5,7 +5,7 @@ use super::error::TrainError;
 use super::job::{TrainJob, Trained};
 use super::loss::Totals;
 use super::optimizer::Optimizer;
-use super::report::{Report, TrainSummary, ValidationRow};
+use super::report::{Report, TrainSummary, validation_row};
 use super::samples::Sample;
 use super::sampling::Sampler;
 use super::state::State;
@@ -51,8 +51,9 @@ impl<'a> Run<'a> {
         Ok(Self { job, identity, learner, sampler, done: 0, report: Report::default() })
     }
 
-    pub(super) fn to_the_end(&mut self, observer: &dyn Observer) -> Result<(), TrainError> {
+    pub(super) fn finish(&mut self, observer: &dyn Observer) -> Result<(), TrainError> {
         let total = self.job.params.updates;
+        observer.event(Event::Progress { unit: "updates", done: self.done.into(), total: total.into() });
         let mut batch = self.batch(self.done)?;
         while self.done < total {
             if let Err(cancelled) = observer.check() {
@@ -123,7 +124,7 @@ impl<'a> Run<'a> {
             let batch = TrainingBatch::new(&samples, self.job.samples.encoding(), self.job.device)?;
             totals.add(&self.learner.measure(&batch)?);
         }
-        self.report.validation.push(ValidationRow::new(self.done, &totals, self.job.params));
+        self.report.validation.push(validation_row(self.done, &totals, self.job.params));
         Ok(())
     }
 

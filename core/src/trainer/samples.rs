@@ -16,6 +16,7 @@ use crate::encoding::Encoding;
 use crate::store::{GameRow, PositionRow};
 
 pub(super) use rows::{Rows, Sample, hash_numbers};
+pub(super) use target::Targets;
 
 /// Some games with all their positions, as one part of the stored tables holds them.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +95,7 @@ pub enum Fault {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
     encoding: Encoding,
+    targets: Targets,
     rows: Rows,
     /// Rows to train on.
     training: Vec<u32>,
@@ -112,21 +114,29 @@ pub struct GameCounts {
 }
 
 impl Samples {
-    /// No samples yet, for nets with this encoding.
-    pub fn new(encoding: Encoding) -> Self {
-        let rows = Rows::new(&encoding);
-        Self { encoding, rows, training: Vec::new(), validation: Vec::new(), games: GameCounts::default() }
+    /// No samples yet, for nets with this encoding, trained with these parameters: they decide the targets and what is
+    /// held out.
+    pub fn new(encoding: Encoding, params: &TrainParams) -> Self {
+        let (rows, targets) = (Rows::new(&encoding), Targets::of(params));
+        Self {
+            encoding,
+            targets,
+            rows,
+            training: Vec::new(),
+            validation: Vec::new(),
+            games: GameCounts::default(),
+        }
     }
 
     /// Adds the positions of a part, game by game in parallel; the result does not depend on the number of threads.
-    ///
-    /// Targets and the split are those of `params`, which must be the same for every part and for the training.
-    pub fn add(&mut self, part: Part<'_>, params: &TrainParams) -> Result<(), SampleError> {
+    pub fn add(&mut self, part: Part<'_>) -> Result<(), SampleError> {
         let games = with_positions(part)?;
-        let replayed: Result<Vec<Rows>, SampleError> =
-            games.into_par_iter().map(|game| replay::rows(part.name, game, &self.encoding, params)).collect();
+        let replayed: Result<Vec<Rows>, SampleError> = games
+            .into_par_iter()
+            .map(|game| replay::rows(part.name, game, &self.encoding, self.targets))
+            .collect();
         for (game, rows) in part.games.iter().zip(replayed?) {
-            let held_out = target::is_held_out(part.name, game.game, params.validation_fraction);
+            let held_out = target::is_held_out(part.name, game.game, self.targets);
             self.append(&rows, held_out);
         }
         Ok(())
@@ -148,6 +158,11 @@ impl Samples {
     /// What the planes of the samples are.
     pub fn encoding(&self) -> &Encoding {
         &self.encoding
+    }
+
+    /// The parameters that the samples depend on.
+    pub(super) fn targets(&self) -> Targets {
+        self.targets
     }
 
     /// The number of samples to train on.

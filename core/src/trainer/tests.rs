@@ -96,8 +96,8 @@ fn material(position: &Position) -> i32 {
 }
 
 fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {
-    let mut samples = Samples::new(encoding());
-    samples.add(Part { name: "iteration=0000/part-00000", games, positions }, params).expect("sound rows");
+    let mut samples = Samples::new(encoding(), params);
+    samples.add(Part { name: "iteration=0000/part-00000", games, positions }).expect("sound rows");
     samples
 }
 

@@ -1,12 +1,13 @@
 //! One update: forward, backward, clip, step.
 
-use tch::{Device, TchError, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
-use super::TrainParams;
 use super::batch::TrainingBatch;
 use super::loss::{self, LossSums, Totals};
 use super::optimizer::{Optimizer, Step};
-use crate::network::torch::{BatchNorm, Net};
+use super::params::{TrainParams, TrainPrecision};
+use crate::network::torch::{BatchNorm, Heads, Net};
+use crate::network::{TensorSpec, layout};
 
 /// A net while it is trained.
 #[derive(Debug)]
@@ -52,11 +53,8 @@ fn read<const N: usize>(numbers: &Tensor) -> Result<[f64; N], TchError> {
 impl<'a> Learner<'a> {
     /// Prepares a net for training; `optimizer` may come from a stored state.
     pub(super) fn new(mut net: Net, optimizer: Optimizer, params: &'a TrainParams) -> Self {
-        let trained: Vec<String> = crate::network::layout(&net.spec)
-            .into_iter()
-            .filter(crate::network::TensorSpec::is_trained)
-            .map(|tensor| tensor.name)
-            .collect();
+        let trained: Vec<String> =
+            layout(&net.spec).into_iter().filter(TensorSpec::is_trained).map(|tensor| tensor.name).collect();
         for name in &trained {
             let tensor = net.tensors.get_mut(name).expect("a net has the tensors of its layout");
             *tensor = tensor.detach().set_requires_grad(true);
@@ -64,10 +62,21 @@ impl<'a> Learner<'a> {
         Self { net, optimizer, params, trained }
     }
 
+    /// Runs the net on `[B, P, 8, 8]` in the precision asked for; the answers are 32-bit floats.
+    fn forward(&self, planes: &Tensor, mode: BatchNorm) -> Heads {
+        match self.params.precision {
+            TrainPrecision::Float32 => self.net.forward(planes, mode),
+            TrainPrecision::BFloat16 => {
+                let Heads { policy, wdl } = half(&self.net).forward(&planes.to_kind(Kind::BFloat16), mode);
+                Heads { policy: policy.to_kind(Kind::Float), wdl: wdl.to_kind(Kind::Float) }
+            }
+        }
+    }
+
     /// Makes one update, counted from 0.
     pub(super) fn update(&mut self, update: u32, batch: &TrainingBatch) -> Result<Pending, TchError> {
         let mode = BatchNorm::Train { momentum: self.params.batch_norm_momentum };
-        let sums = loss::sums(&self.net.forward(&batch.planes, mode), batch);
+        let sums = loss::sums(&self.forward(&batch.planes, mode), batch);
         let total = loss::total(&sums, batch, self.params.policy_weight, self.params.value_weight);
         let inputs: Vec<&Tensor> = self.trained.iter().map(|name| &self.net.tensors[name]).collect();
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
@@ -89,9 +98,22 @@ impl<'a> Learner<'a> {
     pub(super) fn measure(&self, batch: &TrainingBatch) -> Result<Totals, TchError> {
         let _guard = tch::no_grad_guard();
         let LossSums { policy, value, top_moves } =
-            loss::sums(&self.net.forward(&batch.planes, BatchNorm::Eval), batch);
+            loss::sums(&self.forward(&batch.planes, BatchNorm::Eval), batch);
         Ok(Totals::new(read(&Tensor::f_stack(&[policy, value, top_moves], 0)?)?, batch))
     }
+}
+
+/// The same net with its convolutions and dense layers in 16 bits; gradients reach the 32-bit weights, and batch norm
+/// changes the same running statistics.
+fn half(net: &Net) -> Net {
+    let is_batch_norm = |name: &str| {
+        name.rsplit_once('.').is_some_and(|(at, _)| net.tensors.contains_key(&format!("{at}.running_mean")))
+    };
+    let halved = net.tensors.iter().map(|(name, tensor)| {
+        let kept = is_batch_norm(name);
+        (name.clone(), if kept { tensor.shallow_clone() } else { tensor.to_kind(Kind::BFloat16) })
+    });
+    Net { spec: net.spec.clone(), tensors: halved.collect() }
 }
 
 /// L2 norm of all gradients together; a scalar on the device.

@@ -1,20 +1,20 @@
 //! Replays one game and compares every stored position with the replay.
 
-use super::{Fault, GameWithPositions, Rows, SampleError, target};
+use super::target::{self, Targets};
+use super::{Fault, GameWithPositions, Rows, SampleError};
 use crate::board::{Game, Move, Position, Side};
 use crate::encoding::Encoding;
 use crate::store::{GameRow, PositionRow};
-use crate::trainer::TrainParams;
 
 /// The samples of one game.
 pub(super) fn rows(
     part: &str,
     game: GameWithPositions<'_>,
     encoding: &Encoding,
-    params: &TrainParams,
+    targets: Targets,
 ) -> Result<Rows, SampleError> {
     let mut replay =
-        Replay { row: game.game, encoding, params, legal: Vec::new(), rows: Rows::new(encoding) };
+        Replay { row: game.game, encoding, targets, legal: Vec::new(), rows: Rows::new(encoding) };
     let mut ply = 0;
     let replayed = replay.run(game.positions, &mut ply);
     let located = |fault| SampleError { part: part.to_owned(), game: game.game.game, ply, fault };
@@ -26,7 +26,7 @@ pub(super) fn rows(
 struct Replay<'a> {
     row: &'a GameRow,
     encoding: &'a Encoding,
-    params: &'a TrainParams,
+    targets: Targets,
     /// Legal moves of the present position.
     legal: Vec<Move>,
     rows: Rows,
@@ -71,7 +71,7 @@ impl Replay<'_> {
     /// Adds a sample; one without a policy target has no moves.
     fn push(&mut self, row: &PositionRow, game: &Game) -> Result<(), Fault> {
         let plies_left = self.row.moves.len() - game.ply();
-        let wdl = target::value(row, plies_left, self.params)?;
+        let wdl = target::value(row, plies_left, self.targets)?;
         self.encoding.encode(game, &mut self.rows.binary, &mut self.rows.scalars);
         if row.full {
             let packed: Vec<u16> = self.legal.iter().map(|legal| legal.packed()).collect();

@@ -8,15 +8,30 @@ use crate::trainer::TrainParams;
 /// How far |q| + d may lie above 1 by rounding alone.
 const ROUNDING: f32 = 1e-4;
 
+/// The parameters that samples depend on; see [`TrainParams`] for their meaning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::trainer) struct Targets {
+    search_value_weight: f64,
+    discount: f64,
+    validation_fraction: f64,
+}
+
+impl Targets {
+    pub(in crate::trainer) fn of(params: &TrainParams) -> Self {
+        let TrainParams { search_value_weight, discount, validation_fraction, .. } = *params;
+        Self { search_value_weight, discount, validation_fraction }
+    }
+}
+
 /// The value target of a position `plies_left` before the game's end:
 /// `(1 − w) · discounted result + w · search`, with `w` the parameter `search_value_weight`.
-pub(super) fn value(row: &PositionRow, plies_left: usize, params: &TrainParams) -> Result<Wdl, Fault> {
-    let result = discounted(row.result, plies_left, params.discount);
-    if params.search_value_weight == 0.0 {
+pub(super) fn value(row: &PositionRow, plies_left: usize, targets: Targets) -> Result<Wdl, Fault> {
+    let result = discounted(row.result, plies_left, targets.discount);
+    let weight = targets.search_value_weight;
+    if weight == 0.0 {
         return Ok(to_wdl(result));
     }
     let search = search_value(row.root_q, row.root_d)?;
-    let weight = params.search_value_weight;
     Ok(to_wdl([0, 1, 2].map(|part| (1.0 - weight) * result[part] + weight * search[part])))
 }
 
@@ -60,7 +75,7 @@ pub(super) fn shares(row: &PositionRow, legal: &[u16]) -> Result<Vec<f32>, Fault
 }
 
 /// Whether a game is held out: a hash of its origin decides, so it stays held out as the window moves on.
-pub(super) fn is_held_out(part: &str, game: u32, fraction: f64) -> bool {
+pub(super) fn is_held_out(part: &str, game: u32, targets: Targets) -> bool {
     let mut hasher = blake3::Hasher::new_derive_key("dc0 validation split 1");
     hasher.update(part.as_bytes());
     hasher.update(&game.to_le_bytes());
@@ -68,5 +83,5 @@ pub(super) fn is_held_out(part: &str, game: u32, fraction: f64) -> bool {
     hasher.finalize_xof().fill(&mut number);
     // 53 bits are exact in f64.
     let unit = (u64::from_le_bytes(number) >> 11) as f64 / (1u64 << 53) as f64;
-    unit < fraction
+    unit < targets.validation_fraction
 }

@@ -20,7 +20,7 @@ fn wdls(text: &str, result: i8, params: &TrainParams) -> Vec<[f32; 3]> {
 fn error(game: &GameRow, positions: &[PositionRow]) -> SampleError {
     let part = Part { name: "iteration=0002/part-00001", games: std::slice::from_ref(game), positions };
     let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
-    Samples::new(encoding()).add(part, &params).expect_err("contradicts itself")
+    Samples::new(encoding(), &params).add(part).expect_err("contradicts itself")
 }
 
 #[test]
@@ -155,11 +155,11 @@ fn samples_do_not_depend_on_the_number_of_threads_or_on_how_games_are_cut_into_c
     };
     let one = with_threads(1);
     assert_eq!(one, with_threads(3));
-    let mut pieces = Samples::new(encoding());
+    let mut pieces = Samples::new(encoding(), &params);
     let cut = positions.partition_point(|row| row.game < 5);
     for (games, positions) in [(&games[..5], &positions[..cut]), (&games[5..], &positions[cut..])] {
         let part = Part { name: "iteration=0000/part-00000", games, positions };
-        pieces.add(part, &params).expect("sound rows");
+        pieces.add(part).expect("sound rows");
     }
     assert_eq!(one, pieces);
     assert_eq!(one.digest(), pieces.digest());
@@ -182,8 +182,10 @@ fn whole_games_are_held_out_at_about_the_fraction_asked_for_and_stay_so_when_the
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
     let part = |name| Part { name, games: &games, positions: &positions };
     let build = |names: &[&'static str]| {
-        let mut samples = Samples::new(encoding());
-        names.iter().for_each(|name| samples.add(part(name), &params).expect("sound rows"));
+        let mut samples = Samples::new(encoding(), &params);
+        for name in names {
+            samples.add(part(name)).expect("sound rows");
+        }
         samples
     };
     let (a, b, ab) = (build(&["a"]), build(&["b"]), build(&["a", "b"]));

@@ -11,7 +11,9 @@ use crate::network::checkpoint::Checkpoint;
 use crate::network::{NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
 use crate::params::{Schedule, Value, read};
 use crate::trainer::samples::Samples;
-use crate::trainer::{OptimizerKind, OptimizerParams, TrainError, TrainJob, TrainParams, Trained, train};
+use crate::trainer::{
+    OptimizerKind, OptimizerParams, TrainError, TrainJob, TrainParams, TrainPrecision, Trained, train,
+};
 
 fn tiny_net() -> Checkpoint {
     let tower = TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() };
@@ -83,8 +85,8 @@ fn short(optimizer: OptimizerParams) -> TrainParams {
 fn stopping_anywhere_and_resuming_changes_no_bit() {
     let sgd = OptimizerParams { kind: OptimizerKind::Sgd, nesterov: true, ..OptimizerParams::default() };
     let (games, positions) = random_games(6, 20);
-    for optimizer in [sgd, OptimizerParams::default()] {
-        let params = short(optimizer);
+    let short_half = TrainParams { precision: TrainPrecision::BFloat16, ..short(OptimizerParams::default()) };
+    for params in [short(sgd), short(OptimizerParams::default()), short_half] {
         let samples = samples(&games, &positions, &params);
         let whole = run(&params, &samples);
         assert_eq!(whole.curve.iter().map(|row| row.update).collect::<Vec<_>>(), [4, 8, 12]);
@@ -175,6 +177,17 @@ fn held_out_losses_fall_where_there_is_something_to_learn() {
 }
 
 #[test]
+fn mixed_precision_learns_what_full_precision_learns() {
+    let (games, positions) = random_games(6, 20);
+    let full = TrainParams { updates: 40, ..short(OptimizerParams::default()) };
+    let half = TrainParams { precision: TrainPrecision::BFloat16, ..full.clone() };
+    let samples = samples(&games, &positions, &full);
+    let [full, half] = [full, half].map(|params| run(&params, &samples).summary.last);
+    assert!((full.loss - half.loss).abs() < 0.02 * full.loss, "{full:?} {half:?}");
+    assert_ne!(full.loss, half.loss);
+}
+
+#[test]
 fn held_out_games_do_not_touch_the_weights() {
     let (games, positions) = random_games(12, 10);
     let params = short(OptimizerParams::default());
@@ -184,7 +197,7 @@ fn held_out_games_do_not_touch_the_weights() {
     let mut changed = positions.clone();
     let mut changed_games = games.clone();
     for game in &mut changed_games {
-        let lone = samples(&[game.clone()], &[], &params);
+        let lone = samples(std::slice::from_ref(game), &[], &params);
         if lone.games().validation == 1 {
             game.result = if game.result == 1 { -1 } else { 1 };
             let of_game = |row: &&mut crate::store::PositionRow| row.game == game.game;
@@ -235,9 +248,9 @@ fn samples_of_another_encoding_are_refused() {
     );
     let (games, positions) = random_games(2, 5);
     let params = all_trained();
-    let mut others = Samples::new(absolute);
+    let mut others = Samples::new(absolute, &params);
     let part = crate::trainer::samples::Part { name: "a", games: &games, positions: &positions };
-    others.add(part, &params).expect("sound rows");
+    others.add(part).expect("sound rows");
     let folder = tempfile::tempdir().expect("temporary folder");
     let error = run_with(&params, &others, &folder.path().join("state"), &Silent).expect_err("refuses");
     assert_eq!(
@@ -245,6 +258,16 @@ fn samples_of_another_encoding_are_refused() {
         "the net's input is dc0-22 side_to_move, but the samples are encoded as dc0-22 absolute; \
          build the samples for this net"
     );
+}
+
+#[test]
+fn samples_made_with_other_parameters_are_refused() {
+    let (games, positions) = random_games(2, 5);
+    let others = samples(&games, &positions, &TrainParams { discount: 0.99, ..all_trained() });
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let error =
+        run_with(&all_trained(), &others, &folder.path().join("state"), &Silent).expect_err("refuses");
+    assert!(matches!(error, TrainError::OtherTargets), "{error}");
 }
 
 #[test]

@@ -1,0 +1,133 @@
+//! How a Rust type is held in a column of a table.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, ListArray, PrimitiveArray, StringArray};
+use arrow::array::cast::AsArray;
+use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{
+    ArrowNativeType, DataType, Field, Float32Type, Float64Type, Int8Type, UInt16Type, UInt32Type,
+};
+
+/// A type that a column can hold. No column has missing values.
+pub(super) trait Cell: Sized {
+    /// The type as the schema page names it.
+    fn kind() -> String;
+
+    /// The type as the file holds it.
+    fn data_type() -> DataType;
+
+    /// A column of these cells.
+    fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef
+    where
+        Self: 'a;
+
+    /// The cells of a column of [`Cell::data_type`].
+    fn cells(array: &dyn Array) -> Vec<Self>;
+}
+
+/// A number in its real width.
+pub(super) trait Number: ArrowNativeType {
+    /// Arrow's name for it.
+    type Arrow: ArrowPrimitiveType<Native = Self>;
+    /// Rust's name for it.
+    const KIND: &'static str;
+}
+
+macro_rules! numbers {
+    ($($native:ident is $arrow:ident),+) => {$(
+        impl Number for $native {
+            type Arrow = $arrow;
+            const KIND: &'static str = stringify!($native);
+        }
+    )+};
+}
+
+numbers!(i8 is Int8Type, u16 is UInt16Type, u32 is UInt32Type, f32 is Float32Type, f64 is Float64Type);
+
+impl<N: Number> Cell for N {
+    fn kind() -> String {
+        N::KIND.to_owned()
+    }
+
+    fn data_type() -> DataType {
+        N::Arrow::DATA_TYPE
+    }
+
+    fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(PrimitiveArray::<N::Arrow>::from_iter_values(cells.copied()))
+    }
+
+    fn cells(array: &dyn Array) -> Vec<Self> {
+        array.as_primitive::<N::Arrow>().values().to_vec()
+    }
+}
+
+impl Cell for bool {
+    fn kind() -> String {
+        "bool".to_owned()
+    }
+
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+
+    fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(cells.copied().map(Some).collect::<BooleanArray>())
+    }
+
+    fn cells(array: &dyn Array) -> Vec<Self> {
+        array.as_boolean().values().iter().collect()
+    }
+}
+
+impl Cell for String {
+    fn kind() -> String {
+        "text".to_owned()
+    }
+
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+
+    fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(cells))
+    }
+
+    fn cells(array: &dyn Array) -> Vec<Self> {
+        let texts = array.as_string::<i32>();
+        (0..texts.len()).map(|row| texts.value(row).to_owned()).collect()
+    }
+}
+
+impl<N: Number> Cell for Vec<N> {
+    fn kind() -> String {
+        format!("list<{}>", N::KIND)
+    }
+
+    fn data_type() -> DataType {
+        DataType::List(items::<N>())
+    }
+
+    fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        let (mut lengths, mut values) = (Vec::new(), Vec::new());
+        for cell in cells {
+            lengths.push(cell.len());
+            values.extend_from_slice(cell);
+        }
+        let values = PrimitiveArray::<N::Arrow>::new(ScalarBuffer::from(values), None);
+        Arc::new(ListArray::new(items::<N>(), OffsetBuffer::from_lengths(lengths), Arc::new(values), None))
+    }
+
+    fn cells(array: &dyn Array) -> Vec<Self> {
+        let lists = array.as_list::<i32>();
+        let values = lists.values().as_primitive::<N::Arrow>().values();
+        let range = |ends: &[i32]| ends[0] as usize..ends[1] as usize;
+        lists.offsets().windows(2).map(|ends| values[range(ends)].to_vec()).collect()
+    }
+}
+
+/// Parquet's specification wants the items of a list to be called `element`.
+fn items<N: Number>() -> Arc<Field> {
+    Arc::new(Field::new("element", N::Arrow::DATA_TYPE, false))
+}

@@ -1,0 +1,156 @@
+//! Rows to the bytes of a Parquet file and back.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+
+use super::error::StoreError;
+use super::row::{Column, Packing, TableRow, schema};
+
+/// Where a file comes from: names such as `run`, `step`, `seed` or `network`, with their values. Stored in the file's
+/// metadata under `dc0.<name>`; part of its bytes.
+pub type Provenance = BTreeMap<String, String>;
+
+/// Rows that are compressed and read as one; a reader needs this many in memory.
+const ROW_GROUP: usize = 65_536;
+/// On self-play games level 9 saves 8 % over level 3 and takes some microseconds a position, little beside its search.
+const ZSTD_LEVEL: i32 = 9;
+const TABLE: &str = "dc0.table";
+const VERSION: &str = "dc0.schema_version";
+
+/// The file that holds these rows. Equal rows and provenance give equal bytes.
+pub(super) fn encode<R: TableRow>(rows: &[R], provenance: &Provenance) -> Vec<u8> {
+    let schema = Arc::new(schema::<R>());
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties::<R>(provenance))
+        // Parquet's own types say everything, so arrow's copy of the schema would only cost space.
+        .with_skip_arrow_metadata(true);
+    let mut writer = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)
+        .expect("every column's type can be stored");
+    for group in rows.chunks(ROW_GROUP) {
+        let batch = RecordBatch::try_new(schema.clone(), R::arrays(group)).expect("arrays come from the columns");
+        writer.write(&batch).expect("memory takes every write");
+    }
+    writer.into_inner().expect("memory takes every write")
+}
+
+fn properties<R: TableRow>(provenance: &Provenance) -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).expect("a level of zstd")))
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_data_page_row_count_limit(ROW_GROUP)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        .set_created_by("dc0".to_owned())
+        .set_key_value_metadata(Some(metadata::<R>(provenance)));
+    for column in R::columns() {
+        let path = leaf(&column);
+        properties = match column.packing {
+            Packing::Dictionary => properties.set_column_dictionary_enabled(path, true),
+            Packing::Plain => properties.set_column_dictionary_enabled(path, false),
+            Packing::Lengths => properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_LENGTH_BYTE_ARRAY),
+            Packing::ByteColumns => properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
+        };
+    }
+    properties.build()
+}
+
+/// The path of a column's values in the file.
+fn leaf(column: &Column) -> ColumnPath {
+    let mut parts = vec![column.name.to_owned()];
+    if matches!(column.data_type, DataType::List(_)) {
+        parts.extend(["list".to_owned(), "element".to_owned()]);
+    }
+    ColumnPath::new(parts)
+}
+
+fn metadata<R: TableRow>(provenance: &Provenance) -> Vec<KeyValue> {
+    let mut pairs: BTreeMap<String, String> =
+        provenance.iter().map(|(name, value)| (format!("dc0.{name}"), value.clone())).collect();
+    for (name, value) in [(TABLE, R::TABLE.to_owned()), (VERSION, R::VERSION.to_string())] {
+        let taken = pairs.insert(name.to_owned(), value);
+        assert!(taken.is_none(), "{name} is the store's own, not part of a provenance");
+    }
+    pairs.into_iter().map(|(name, value)| KeyValue::new(name, value)).collect()
+}
+
+/// The rows of a file; `path` is for messages.
+pub(super) fn decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
+    // The Parquet library panics on some damaged files.
+    let decoded = catch_unwind(AssertUnwindSafe(|| decode_sound(file, path)));
+    decoded.unwrap_or_else(|_| Err(damaged(path)("the Parquet reader gave up")))
+}
+
+fn decode_sound<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(|cause| damaged(path)(cause))?;
+    check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
+    check_columns::<R>(builder.schema(), path)?;
+    let expected = builder.metadata().file_metadata().num_rows();
+    let mut rows = Vec::new();
+    for batch in builder.with_batch_size(ROW_GROUP).build().map_err(|cause| damaged(path)(cause))? {
+        rows.extend(R::rows(&batch.map_err(|cause| damaged(path)(cause))?));
+    }
+    if rows.len() as i64 != expected {
+        return Err(damaged(path)(format!("it has {} rows and says {expected}", rows.len())));
+    }
+    Ok(rows)
+}
+
+fn damaged<C: ToString>(path: &Path) -> impl Fn(C) -> StoreError {
+    move |cause| StoreError::Damaged { file: path.to_owned(), cause: cause.to_string() }
+}
+
+fn check_metadata<R: TableRow>(pairs: Option<&Vec<KeyValue>>, path: &Path) -> Result<(), StoreError> {
+    let value = |name: &str| pairs?.iter().find(|pair| pair.key == name)?.value.clone();
+    let found = value(TABLE);
+    if found.as_deref() != Some(R::TABLE) {
+        return Err(StoreError::Table { file: path.to_owned(), expected: R::TABLE, found });
+    }
+    let found = value(VERSION).unwrap_or_default();
+    match found.parse::<u32>() {
+        Ok(version) if (1..=R::VERSION).contains(&version) => Ok(()),
+        _ => Err(StoreError::Version { file: path.to_owned(), table: R::TABLE, newest: R::VERSION, found }),
+    }
+}
+
+fn check_columns<R: TableRow>(found: &Schema, path: &Path) -> Result<(), StoreError> {
+    let columns = R::columns();
+    let mut problems: Vec<String> =
+        columns.iter().filter_map(|column| column_problem(column, found.field_with_name(column.name).ok())).collect();
+    let surplus = |field: &&Arc<Field>| !columns.iter().any(|column| column.name == field.name());
+    problems.extend(found.fields().iter().filter(surplus).map(|field| format!("`{}` is surplus", field.name())));
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(StoreError::Columns { file: path.to_owned(), table: R::TABLE, problems })
+    }
+}
+
+fn column_problem(column: &Column, found: Option<&Field>) -> Option<String> {
+    let Some(found) = found else {
+        return Some(format!("`{}` is missing", column.name));
+    };
+    if found.data_type() != &column.data_type {
+        let (name, kind) = (column.name, &column.kind);
+        return Some(format!("`{name}` should be {kind} ({}) but is {}", column.data_type, found.data_type()));
+    }
+    found.is_nullable().then(|| format!("`{}` may have missing values", column.name))
+}

@@ -1,0 +1,125 @@
+//! What makes a struct a row of a table, and the macro that declares it.
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name, which is also the row's field.
+    pub name: &'static str,
+    /// Its type as the schema page names it, such as `list<u16>`.
+    pub kind: String,
+    pub(super) data_type: DataType,
+    pub(super) packing: Packing,
+}
+
+/// How a column's values are laid out before zstd sees them; measured on self-play games.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// A dictionary of the distinct values.
+    Dictionary,
+    /// Values as they are.
+    Plain,
+    /// All lengths, then all letters: for texts that zstd shortens best when nothing stands between them.
+    Lengths,
+    /// All first bytes, then all second ones, and so on: for numbers whose high bytes are alike.
+    ByteColumns,
+}
+
+/// A row of a table; see [`table!`](self) for how one is declared.
+pub trait TableRow: Sized {
+    /// What rows are sorted by; unique within a file.
+    type Key: Ord;
+    /// The table's name.
+    const TABLE: &'static str;
+    /// The version of the table's columns and of their meaning.
+    const VERSION: u32;
+    /// The columns that make up the key.
+    const KEY: &'static [&'static str];
+
+    /// The columns in the order of the file.
+    fn columns() -> Vec<Column>;
+
+    /// The row's key.
+    fn key(&self) -> Self::Key;
+
+    /// The row's key as an error names it, such as `game 3, ply 12`.
+    fn key_text(&self) -> String;
+
+    /// What is wrong with the row by itself, if anything.
+    fn fault(&self) -> Option<String>;
+
+    /// One array for each column.
+    fn arrays(rows: &[Self]) -> Vec<ArrayRef>;
+
+    /// The rows of a batch that has all columns with their types.
+    fn rows(batch: &RecordBatch) -> Vec<Self>;
+}
+
+/// The schema of a table's files.
+pub(super) fn schema<R: TableRow>() -> Schema {
+    let field = |column: Column| Field::new(column.name, column.data_type, false);
+    Schema::new(R::columns().into_iter().map(field).collect::<Vec<_>>())
+}
+
+/// The first row that must not be stored, with what is wrong with it.
+pub(super) fn first_fault<R: TableRow>(rows: &[R]) -> Option<(usize, String)> {
+    let disorder = |at: usize| {
+        let last = &rows[at.checked_sub(1)?];
+        let falls = last.key() >= rows[at].key();
+        falls.then(|| format!("comes after {}; rows are sorted by {}", last.key_text(), R::KEY.join(" and ")))
+    };
+    rows.iter().enumerate().find_map(|(at, row)| row.fault().or_else(|| disorder(at)).map(|fault| (at, fault)))
+}
+
+/// Declares a table: its row type, name, version, key, check and columns with their types and packing.
+macro_rules! table {
+    (
+        $row:ident is $table:literal version $version:literal, key ($($key:ident: $key_type:ty),+), check $check:path {
+            $($column:ident: $cell:ty as $packing:ident),+ $(,)?
+        }
+    ) => {
+        impl $crate::store::row::TableRow for $row {
+            type Key = ($($key_type,)+);
+            const TABLE: &'static str = $table;
+            const VERSION: u32 = $version;
+            const KEY: &'static [&'static str] = &[$(stringify!($key)),+];
+
+            fn columns() -> Vec<$crate::store::row::Column> {
+                vec![$($crate::store::row::Column {
+                    name: stringify!($column),
+                    kind: <$cell as $crate::store::cell::Cell>::kind(),
+                    data_type: <$cell as $crate::store::cell::Cell>::data_type(),
+                    packing: $crate::store::row::Packing::$packing,
+                }),+]
+            }
+
+            fn key(&self) -> Self::Key {
+                ($(self.$key,)+)
+            }
+
+            fn key_text(&self) -> String {
+                [$(format!("{} {}", stringify!($key), self.$key)),+].join(", ")
+            }
+
+            fn fault(&self) -> Option<String> {
+                $check(self)
+            }
+
+            fn arrays(rows: &[Self]) -> Vec<arrow::array::ArrayRef> {
+                vec![$(<$cell as $crate::store::cell::Cell>::array(rows.iter().map(|row| &row.$column))),+]
+            }
+
+            fn rows(batch: &arrow::array::RecordBatch) -> Vec<Self> {
+                $(let mut $column = {
+                    let array = batch.column_by_name(stringify!($column)).expect("the reader checked the columns");
+                    <$cell as $crate::store::cell::Cell>::cells(array).into_iter()
+                };)+
+                let mut row = || Some(Self { $($column: $column.next()?),+ });
+                std::iter::from_fn(&mut row).collect()
+            }
+        }
+    };
+}
+pub(super) use table;

@@ -1,0 +1,157 @@
+//! The tables: every column once.
+
+use super::records::{MatchGameRow, TrainingRow, ValidationRow};
+use super::row::table;
+use crate::board::{Move, Reason};
+use crate::selfplay::{GameRow, PositionRow};
+
+table! {
+    GameRow is "games" version 1, key (game: u32), check game_fault {
+        game: u32 as Plain,
+        network: String as Dictionary,
+        start_fen: String as Dictionary,
+        moves: Vec<u16> as Dictionary,
+        opening_plies: u16 as Dictionary,
+        result: i8 as Dictionary,
+        reason: String as Dictionary,
+    }
+}
+
+table! {
+    PositionRow is "positions" version 1, key (game: u32, ply: u16), check position_fault {
+        game: u32 as Plain,
+        ply: u16 as ByteColumns,
+        fen: String as Lengths,
+        played: u16 as Dictionary,
+        legal: u16 as ByteColumns,
+        moves: Vec<u16> as Plain,
+        visits: Vec<u32> as ByteColumns,
+        root_q: f32 as ByteColumns,
+        root_d: f32 as ByteColumns,
+        net_q: f32 as ByteColumns,
+        net_d: f32 as ByteColumns,
+        simulations: u32 as Plain,
+        full: bool as Plain,
+        result: i8 as Dictionary,
+    }
+}
+
+table! {
+    MatchGameRow is "matches" version 1, key (game: u32), check match_game_fault {
+        game: u32 as Plain,
+        pair: u32 as Plain,
+        first: String as Dictionary,
+        second: String as Dictionary,
+        first_is_white: bool as Plain,
+        start_fen: String as Dictionary,
+        moves: Vec<u16> as Dictionary,
+        opening_plies: u16 as Dictionary,
+        plies: u16 as Dictionary,
+        score: f64 as Dictionary,
+        result: i8 as Dictionary,
+        reason: String as Dictionary,
+    }
+}
+
+table! {
+    TrainingRow is "training" version 1, key (update: u32), check sound {
+        update: u32 as Plain,
+        learning_rate: f64 as Dictionary,
+        loss: f64 as Plain,
+        policy_loss: f64 as Plain,
+        value_loss: f64 as Plain,
+        policy_accuracy: f64 as Plain,
+        policy_entropy: f64 as Plain,
+        gradient_norm: f64 as Plain,
+    }
+}
+
+table! {
+    ValidationRow is "validation" version 1, key (update: u32), check sound {
+        update: u32 as Plain,
+        loss: f64 as Plain,
+        policy_loss: f64 as Plain,
+        value_loss: f64 as Plain,
+        policy_accuracy: f64 as Plain,
+        policy_entropy: f64 as Plain,
+    }
+}
+
+/// The check of tables of figures, which may be anything.
+fn sound<R>(_: &R) -> Option<String> {
+    None
+}
+
+fn game_fault(row: &GameRow) -> Option<String> {
+    unknown_move(&row.moves)
+        .or_else(|| opening_fault(row.opening_plies, row.moves.len()))
+        .or_else(|| result_fault(row.result))
+        .or_else(|| reason_fault(&row.reason))
+}
+
+fn position_fault(row: &PositionRow) -> Option<String> {
+    let (moves, visits) = (row.moves.len(), row.visits.len());
+    if moves != visits {
+        return Some(format!("`moves` and `visits` have different lengths, {moves} and {visits}"));
+    }
+    if moves > row.legal as usize {
+        return Some(format!("`moves` has {moves} moves, but only {} are legal", row.legal));
+    }
+    if row.moves.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return Some("`moves` does not rise".to_owned());
+    }
+    if row.visits.contains(&0) {
+        return Some("`visits` holds a 0; only visited moves are stored".to_owned());
+    }
+    unknown_move(&row.moves)
+        .or_else(|| unknown_move(&[row.played]))
+        .or_else(|| out_of(-1.0, "root_q", row.root_q))
+        .or_else(|| out_of(0.0, "root_d", row.root_d))
+        .or_else(|| out_of(-1.0, "net_q", row.net_q))
+        .or_else(|| out_of(0.0, "net_d", row.net_d))
+        .or_else(|| result_fault(row.result))
+}
+
+fn match_game_fault(row: &MatchGameRow) -> Option<String> {
+    let plies = row.moves.len();
+    if row.plies as usize != plies {
+        return Some(format!("`plies` is {}, but `moves` has {plies} moves", row.plies));
+    }
+    let firsts = if row.first_is_white { row.result } else { -row.result };
+    if row.score != f64::from(firsts + 1) / 2.0 {
+        return Some(format!(
+            "`score` is {}, which does not fit `result` = {} with first_is_white = {}",
+            row.score, row.result, row.first_is_white
+        ));
+    }
+    unknown_move(&row.moves)
+        .or_else(|| opening_fault(row.opening_plies, plies))
+        .or_else(|| result_fault(row.result))
+        .or_else(|| reason_fault(&row.reason))
+}
+
+fn unknown_move(moves: &[u16]) -> Option<String> {
+    let unknown = moves.iter().find(|packed| Move::from_packed(**packed).is_none())?;
+    Some(format!("{unknown} is no packed move; its promotion {} is not in 0..=4", unknown >> 12))
+}
+
+fn opening_fault(opening_plies: u16, plies: usize) -> Option<String> {
+    let too_long = opening_plies as usize > plies;
+    too_long.then(|| format!("`opening_plies` is {opening_plies}, but the game has {plies} plies"))
+}
+
+fn result_fault(result: i8) -> Option<String> {
+    (!(-1..=1).contains(&result)).then(|| format!("`result` is {result}, expected -1, 0 or 1"))
+}
+
+fn reason_fault(reason: &str) -> Option<String> {
+    let known = Reason::ALL.iter().any(|known| known.word() == reason);
+    (!known).then(|| format!("`reason` is \"{reason}\", which is not known"))
+}
+
+/// Sums of many terms may pass a bound by a rounding error; more than that is a mistake.
+fn out_of(lowest: f32, name: &str, value: f32) -> Option<String> {
+    const ROUNDING: f32 = 1e-5;
+    let inside = value >= lowest - ROUNDING && value <= 1.0 + ROUNDING;
+    (!inside).then(|| format!("`{name}` is {value}, expected {lowest} to 1"))
+}

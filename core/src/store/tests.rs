@@ -1,0 +1,110 @@
+//! Tests at the stage's border, with the rows that they share.
+
+use std::path::Path;
+
+use super::{
+    FileEntry, GameRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, ValidationRow, write_table,
+};
+use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::event::Silent;
+use crate::network::fake::Hashed;
+use crate::rng::Seed;
+use crate::search::SearchParams;
+use crate::selfplay::{SelfPlayJob, SelfPlayParams, Shard, ShardResult, play_shard};
+
+mod damage;
+mod files;
+mod page;
+mod rows;
+
+/// Games that self-play with a fake net gives.
+fn played(games: u32, simulations: u32, max_plies: u32) -> ShardResult {
+    let search = SearchParams { simulations, ..SearchParams::default() };
+    let params = SelfPlayParams { search, opening_plies: 4, max_plies, ..SelfPlayParams::default() };
+    let seed = Seed { run: 5, step: 1 };
+    let unused = || unreachable!("the shard is given its evaluator");
+    let job = SelfPlayJob { params: &params, seed, network: "0123456789abcdef", make_evaluator: &unused };
+    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    let shard = Shard { index: 0, first_game: 0, games };
+    play_shard(&job, shard, &mut [Box::new(Hashed::new(encoding, 1))], &Silent).expect("fakes do not fail")
+}
+
+fn provenance() -> Provenance {
+    [("run", "test"), ("seed", "5")].map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+fn write<R: TableRow>(root: &Path, path: &str, rows: &[R]) -> FileEntry {
+    write_table(root, path, rows, &provenance()).expect("sound rows")
+}
+
+fn game() -> GameRow {
+    GameRow {
+        game: 3,
+        network: "0123456789abcdef".to_owned(),
+        start_fen: "4k3/P7/8/8/8/8/8/4K3 w - - 0 1".to_owned(),
+        moves: vec![0x4e30, 0],
+        opening_plies: 1,
+        result: -1,
+        reason: "checkmate".to_owned(),
+    }
+}
+
+fn position() -> PositionRow {
+    PositionRow {
+        game: 3,
+        ply: 1,
+        fen: "4k3/P7/8/8/8/8/8/4K3 w - - 0 1".to_owned(),
+        played: 0x4e30,
+        legal: 9,
+        moves: vec![5, 0x4e30],
+        visits: vec![1, 70_000],
+        root_q: -1.0,
+        root_d: 0.0,
+        net_q: 0.1,
+        net_d: 1.0,
+        simulations: 70_001,
+        full: true,
+        result: 1,
+    }
+}
+
+fn match_game() -> MatchGameRow {
+    MatchGameRow {
+        game: 8,
+        pair: 4,
+        first: "network 3".to_owned(),
+        second: "greedy".to_owned(),
+        first_is_white: false,
+        start_fen: "4k3/P7/8/8/8/8/8/4K3 w - - 0 1".to_owned(),
+        moves: vec![0x4e30],
+        opening_plies: 0,
+        plies: 1,
+        score: 0.0,
+        result: 1,
+        reason: "checkmate".to_owned(),
+    }
+}
+
+fn training(update: u32) -> TrainingRow {
+    TrainingRow {
+        update,
+        learning_rate: 0.001,
+        loss: 3.5,
+        policy_loss: 2.5,
+        value_loss: 1.0,
+        policy_accuracy: 0.25,
+        policy_entropy: 2.0,
+        gradient_norm: 1e-9,
+    }
+}
+
+fn validation(update: u32) -> ValidationRow {
+    ValidationRow {
+        update,
+        loss: 3.5,
+        policy_loss: 2.5,
+        value_loss: 1.0,
+        policy_accuracy: 0.25,
+        policy_entropy: 2.0,
+    }
+}

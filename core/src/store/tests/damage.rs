@@ -1,0 +1,99 @@
+//! Damaged files are errors, never panics and never silently other rows.
+
+use std::fs;
+use std::path::Path;
+
+use rand::RngExt;
+
+use super::super::{
+    FileEntry, FileProblem, PositionRow, StoreError, read_entry, read_table, verify_file, verify_files,
+};
+use super::{game, played, position, write};
+use crate::rng::{Purpose, Seed, Stream};
+
+/// The file's content with one damage: cut off, a bit turned, bytes overwritten, or bytes put in. Half of all damages meet
+/// the file's end, which describes the rest.
+fn damaged(content: &[u8], stream: &mut Stream) -> Vec<u8> {
+    let size = content.len();
+    let start = if stream.random_range(0..2) == 0 { 0 } else { size - size.min(2500) };
+    let at = stream.random_range(start..size);
+    let mut changed = content.to_vec();
+    match stream.random_range(0..4) {
+        0 => changed.truncate(at),
+        1 => changed[at] ^= 1 << stream.random_range(0..8),
+        2 => {
+            let end = (at + stream.random_range(1..64)).min(size);
+            changed[at..end].iter_mut().for_each(|byte| *byte = stream.random_range(0..=255));
+        }
+        _ => drop(changed.splice(at..at, [stream.random_range(0..=255); 3])),
+    }
+    changed
+}
+
+#[test]
+fn two_thousand_damaged_files_are_errors_or_sound_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = write(folder.path(), "part", &played(4, 8, 60).positions);
+    let path = folder.path().join("part");
+    let content = fs::read(&path).unwrap();
+    let mut refused = 0;
+    for number in 0..2000 {
+        let changed = damaged(&content, &mut Seed { run: 1, step: 1 }.stream(number, Purpose::Sampling));
+        fs::write(&path, &changed).unwrap();
+        // Parquet has no digest of its own, so a few damages only show in the manifest's.
+        refused += u32::from(read_table::<PositionRow>(&path).is_err());
+        let by_digest = verify_file(folder.path(), &entry);
+        assert_eq!(by_digest.is_ok(), changed == content, "damage {number}");
+    }
+    assert!(refused > 1000, "only {refused} of 2000 damages were noticed without the manifest");
+}
+
+#[test]
+fn a_file_that_is_no_parquet_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "part", &[position()]);
+    let path = folder.path().join("part");
+    let whole = fs::read(&path).unwrap();
+    for content in [&b""[..], b"PAR1", b"hello, this is no table at all", &whole[..whole.len() - 1]] {
+        fs::write(&path, content).unwrap();
+        let error = read_table::<PositionRow>(&path).unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("is not a whole Parquet file") && text.contains("run the script again"), "{text}");
+    }
+}
+
+fn entries(root: &Path) -> Vec<FileEntry> {
+    ["whole", "gone", "cut", "changed", "grown"].map(|path| write(root, path, &[game()])).into()
+}
+
+#[test]
+fn every_changed_file_is_named_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let entries = entries(folder.path());
+    verify_files(folder.path(), &entries).unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let content = fs::read(path("cut")).unwrap();
+    fs::remove_file(path("gone")).unwrap();
+    fs::write(path("cut"), &content[..9]).unwrap();
+    fs::write(path("changed"), content.iter().map(|byte| byte ^ 1).collect::<Vec<_>>()).unwrap();
+    fs::write(path("grown"), [&content[..], b"!"].concat()).unwrap();
+    let error = verify_files(folder.path(), &entries).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("4 files are not as they were written") && text.contains("run the script again"), "{text}");
+    let StoreError::Changed { faults } = error else { panic!("another error") };
+    let found: Vec<_> = faults.iter().map(|fault| fault.file.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(found, ["gone", "cut", "changed", "grown"]);
+    assert_eq!(faults[0].problem, FileProblem::Missing);
+    assert_eq!(faults[1].problem, FileProblem::Size { expected: content.len() as u64, found: 9 });
+    assert_eq!(faults[2].problem, FileProblem::Content);
+}
+
+#[test]
+fn a_table_that_changed_since_its_manifest_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = write(folder.path(), "part", &[position()]);
+    write(folder.path(), "part", &[PositionRow { ply: 2, ..position() }]);
+    let error = read_entry::<PositionRow>(folder.path(), &entry).unwrap_err();
+    assert!(matches!(error, StoreError::Changed { .. }), "{error}");
+}

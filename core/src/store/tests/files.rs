@@ -1,0 +1,74 @@
+//! What is written is read back, and equal rows are equal bytes.
+
+use std::fmt::Debug;
+use std::fs;
+
+use super::super::{GameRow, PositionRow, Provenance, StoreError, TableRow, read_entry, read_table, write_table};
+use super::{game, match_game, played, position, provenance, training, validation, write};
+
+/// Writes rows and reads them back.
+fn check<R: TableRow + PartialEq + Debug>(rows: &[R]) {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = write(folder.path(), "deep/part.parquet", rows);
+    assert_eq!((entry.path.as_str(), entry.rows), ("deep/part.parquet", rows.len() as u64));
+    let content = fs::read(folder.path().join("deep/part.parquet")).unwrap();
+    assert_eq!((entry.bytes, &entry.blake3), (content.len() as u64, &blake3::hash(&content).to_hex().to_string()));
+    assert_eq!(read_entry::<R>(folder.path(), &entry).unwrap(), rows, "{}", R::TABLE);
+}
+
+#[test]
+fn every_table_is_read_back_as_it_was_written() {
+    check(&[game()]);
+    check(&[position()]);
+    check(&[match_game()]);
+    check(&[training(1), training(2)]);
+    check(&[validation(0), validation(7)]);
+}
+
+#[test]
+fn a_table_may_be_empty_or_larger_than_a_row_group() {
+    check::<PositionRow>(&[]);
+    check(&(0..70_000).map(|game| PositionRow { game, ..position() }).collect::<Vec<_>>());
+}
+
+#[test]
+fn games_of_self_play_are_read_back() {
+    let shard = played(6, 8, 100);
+    check(&shard.games);
+    check(&shard.positions);
+}
+
+#[test]
+fn equal_rows_are_equal_bytes_and_other_provenance_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = played(3, 8, 60);
+    let digest = |path, from: Provenance| write_table(folder.path(), path, &shard.positions, &from).unwrap().blake3;
+    let first = digest("a", provenance());
+    assert_eq!(first, digest("b", provenance()));
+    assert_ne!(first, digest("c", Provenance::new()));
+}
+
+#[test]
+fn a_position_of_self_play_costs_less_than_two_hundred_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = played(24, 64, 200);
+    let bytes = write(folder.path(), "games", &shard.games).bytes + write(folder.path(), "positions", &shard.positions).bytes;
+    let each = bytes as f64 / shard.positions.len() as f64;
+    assert!(each < 200.0, "{each:.1} bytes a position");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("games"), "a file in the way").unwrap();
+    let error = write_table(folder.path(), "games/part.parquet", &[game()], &provenance()).unwrap_err();
+    assert!(matches!(error, StoreError::Write { .. }), "{error}");
+    assert!(error.to_string().contains("games/part.parquet"), "{error}");
+}
+
+#[test]
+fn a_missing_file_is_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = read_table::<GameRow>(&folder.path().join("gone.parquet")).unwrap_err().to_string();
+    assert!(error.contains("gone.parquet is missing") && error.contains("run the script again"), "{error}");
+}

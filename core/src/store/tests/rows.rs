@@ -1,0 +1,158 @@
+//! Rows and files that say something impossible are errors that say where.
+
+use std::fs::File;
+
+use super::super::row::table;
+use super::super::{GameRow, MatchGameRow, PositionRow, StoreError, TableRow, read_table, write_table};
+use super::{game, match_game, position, provenance, training, write};
+
+/// Writes rows of which the second is wrong, and expects to be told how.
+fn refused<R: TableRow>(rows: &[R], row: usize, expected: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let error = write_table(folder.path(), "part.parquet", rows, &provenance()).unwrap_err().to_string();
+    let place = format!("part.parquet: row {row} of the table `{}` (", R::TABLE);
+    assert!(error.contains(&place) && error.contains(expected), "{error}");
+    assert!(!folder.path().join("part.parquet").exists(), "nothing was written");
+}
+
+#[test]
+fn impossible_games_are_refused() {
+    let bad = |change: &dyn Fn(&mut GameRow), expected| {
+        let mut row = GameRow { game: 4, ..game() };
+        change(&mut row);
+        refused(&[game(), row], 1, expected);
+    };
+    bad(&|row| row.moves[1] = 5 << 12, "20480 is no packed move");
+    bad(&|row| row.opening_plies = 3, "`opening_plies` is 3, but the game has 2 plies");
+    bad(&|row| row.result = 2, "`result` is 2, expected -1, 0 or 1");
+    bad(&|row| row.reason = "boredom".to_owned(), "`reason` is \"boredom\"");
+    bad(&|row| row.game = 3, "(game 3): comes after game 3; rows are sorted by game");
+}
+
+#[test]
+fn impossible_positions_are_refused() {
+    let bad = |change: &dyn Fn(&mut PositionRow), expected| {
+        let mut row = PositionRow { ply: 2, ..position() };
+        change(&mut row);
+        refused(&[position(), row], 1, expected);
+    };
+    bad(&|row| row.visits.push(1), "`moves` and `visits` have different lengths, 2 and 3");
+    bad(&|row| row.legal = 1, "`moves` has 2 moves, but only 1 are legal");
+    bad(&|row| row.moves[0] = 0xffff, "`moves` does not rise");
+    bad(&|row| row.moves[1] = 0xffff, "65535 is no packed move");
+    bad(&|row| row.played = 0xffff, "65535 is no packed move");
+    bad(&|row| row.visits[0] = 0, "`visits` holds a 0");
+    bad(&|row| row.root_q = f32::NAN, "`root_q` is NaN, expected -1 to 1");
+    bad(&|row| row.net_q = -1.1, "`net_q` is -1.1, expected -1 to 1");
+    bad(&|row| row.root_d = -0.1, "`root_d` is -0.1, expected 0 to 1");
+    bad(&|row| row.net_d = 1.1, "`net_d` is 1.1, expected 0 to 1");
+    bad(&|row| row.result = -2, "`result` is -2");
+    bad(&|row| row.ply = 1, "(game 3, ply 1): comes after game 3, ply 1; rows are sorted by game and ply");
+}
+
+#[test]
+fn impossible_match_games_are_refused() {
+    let bad = |change: &dyn Fn(&mut MatchGameRow), expected| {
+        let mut row = match_game();
+        change(&mut row);
+        refused(&[row], 0, expected);
+    };
+    bad(&|row| row.plies = 7, "`plies` is 7, but `moves` has 1 moves");
+    bad(&|row| row.score = 1.0, "`score` is 1, which does not fit `result` = 1 with first_is_white = false");
+    bad(&|row| row.result = 0, "`score` is 0, which does not fit `result` = 0");
+}
+
+#[test]
+fn updates_rise() {
+    refused(&[training(5), training(4)], 1, "(update 4): comes after update 5");
+}
+
+/// Another table.
+struct Other {
+    game: u32,
+}
+
+/// What a newer dc0 might write.
+struct Newer {
+    game: u32,
+}
+
+/// A table `games` with wrong columns.
+struct Odd {
+    game: u32,
+    network: String,
+    start_fen: String,
+    moves: Vec<u32>,
+    opening_plies: u32,
+    outcome: i8,
+    reason: String,
+}
+
+fn fine<R>(_: &R) -> Option<String> {
+    None
+}
+
+table! { Other is "others" version 1, key (game: u32), check fine { game: u32 as Plain } }
+table! { Newer is "games" version 7, key (game: u32), check fine { game: u32 as Plain } }
+table! {
+    Odd is "games" version 1, key (game: u32), check fine {
+        game: u32 as Plain,
+        network: String as Plain,
+        start_fen: String as Plain,
+        moves: Vec<u32> as Plain,
+        opening_plies: u32 as Plain,
+        outcome: i8 as Plain,
+        reason: String as Plain,
+    }
+}
+
+fn error_of<R: TableRow>(row: R) -> StoreError {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "part.parquet", &[row]);
+    read_table::<GameRow>(&folder.path().join("part.parquet")).unwrap_err()
+}
+
+#[test]
+fn another_table_is_named() {
+    let error = error_of(Other { game: 1 }).to_string();
+    assert!(error.contains("part.parquet is not a table `games` of dc0 but a table `others`"), "{error}");
+}
+
+#[test]
+fn a_newer_version_asks_for_a_newer_program() {
+    let error = error_of(Newer { game: 1 }).to_string();
+    assert!(error.contains("has version 7 of the table `games`, and this dc0 knows versions up to 1"), "{error}");
+}
+
+#[test]
+fn every_wrong_column_is_named_at_once() {
+    let odd = Odd {
+        game: 1,
+        network: String::new(),
+        start_fen: String::new(),
+        moves: vec![1],
+        opening_plies: 0,
+        outcome: 0,
+        reason: String::new(),
+    };
+    let StoreError::Columns { problems, .. } = error_of(odd) else { panic!("another error") };
+    assert_eq!(problems.len(), 4, "{problems:?}");
+    assert!(problems[0].starts_with("`moves` should be list<u16> ("), "{problems:?}");
+    assert_eq!(problems[1], "`opening_plies` should be u16 (UInt16) but is UInt32");
+    assert_eq!(problems[2..], ["`result` is missing", "`outcome` is surplus"]);
+}
+
+#[test]
+fn a_parquet_file_of_another_program_is_no_table() {
+    use arrow::array::{Int8Array, RecordBatch};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.parquet");
+    let column: arrow::array::ArrayRef = std::sync::Arc::new(Int8Array::from(vec![1]));
+    let batch = RecordBatch::try_from_iter([("game", column)]).unwrap();
+    let file = File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let error = read_table::<GameRow>(&path).unwrap_err().to_string();
+    assert!(error.contains("is not a table `games` of dc0 but names no table"), "{error}");
+}

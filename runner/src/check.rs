@@ -1,0 +1,189 @@
+//! `--check`: a host that only plans. Scripts run as always, with stand-ins for results.
+
+mod plan;
+mod standins;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dc0_core::arena::ArenaParams;
+use dc0_core::network::NetworkSpec;
+use dc0_core::network::torch::runtime;
+use dc0_core::params::Params;
+use dc0_core::selfplay::SelfPlayParams;
+use dc0_core::trainer::TrainParams;
+
+use crate::host::{
+    Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams, Opponent, RunInfo, Table,
+    Verdict, VerdictFields, Window, field,
+};
+use crate::run::Folder;
+use crate::script::declared::Declaration;
+use crate::steps::Asking;
+use plan::{Plan, Work};
+
+/// Steps of a plan; more than a script that ends comes to.
+const MAX_STEPS: usize = 100_000;
+
+/// Plans what scripts ask for.
+pub struct Planner {
+    asking: Asking,
+    declaration: Arc<Declaration>,
+    script: String,
+    plan: Mutex<Plan>,
+}
+
+impl Planner {
+    /// For one script, named as the user named it.
+    pub fn new(script: &str, asking: Asking, declaration: Arc<Declaration>) -> Self {
+        Self {
+            asking,
+            declaration,
+            script: script.to_owned(),
+            plan: Mutex::default(),
+        }
+    }
+
+    /// The plan as text.
+    pub fn plan(&self) -> String {
+        self.state().render(&self.script, &self.declaration.rows())
+    }
+
+    fn state(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add<P: Params>(
+        &self,
+        kind: &'static str,
+        asked: &Asked<P>,
+        what: String,
+        work: Work,
+    ) -> Result<(), HostError> {
+        let steps = self
+            .state()
+            .add(kind, &asked.params.to_value(), &asked.given, what, work);
+        if steps > MAX_STEPS {
+            return Err(HostError::Endless {
+                steps,
+                assumed: standins::ASSUMPTIONS,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Host for Planner {
+    fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+        let folder = Folder::of_run(&self.asking.parent, name)?;
+        let device = self.asking.device.clone().unwrap_or_else(|| "auto".to_owned());
+        runtime::parse_device(&device)?;
+        let info = RunInfo {
+            name: name.to_owned(),
+            folder: folder.root().display().to_string(),
+            seed: self.asking.seed.unwrap_or(asked.params.seed),
+            device,
+        };
+        self.state().open(&info);
+        Ok(info)
+    }
+
+    fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
+        let number = self.state().next_network();
+        let tower = &asked.params.tower;
+        let what = format!(
+            "network {number:04}: {}×{} {}",
+            tower.blocks,
+            tower.filters,
+            tower.kind.word()
+        );
+        self.add("network", &asked, what, Work::default())?;
+        Ok(standins::network(number, asked.params))
+    }
+
+    fn self_play(&self, network: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
+        let iteration = self.state().next_iteration();
+        let stats = standins::self_play(&asked.params);
+        let work = Work {
+            games: stats.games,
+            positions: stats.positions,
+            evaluations: stats.evaluations,
+            updates: 0,
+        };
+        self.add(
+            "self_play",
+            &asked,
+            format!("iteration {iteration:04}: self-play of {}", network.name()),
+            work,
+        )?;
+        let fields = GamesFields {
+            iteration,
+            network: network.0.number,
+            step: format!("{iteration:08}"),
+            files: Vec::new(),
+            summary: stats.to_value(),
+        };
+        Ok(Games(Arc::new(fields)))
+    }
+
+    fn train(
+        &self,
+        start: &Network,
+        window: &Window,
+        asked: Asked<TrainParams>,
+    ) -> Result<Network, HostError> {
+        let number = self.state().next_network();
+        let updates = u64::from(asked.params.updates);
+        let what = format!(
+            "network {number:04}: trained from {} on {} games",
+            start.name(),
+            window.sum("games")
+        );
+        self.add(
+            "train",
+            &asked,
+            what,
+            Work {
+                updates,
+                ..Work::default()
+            },
+        )?;
+        let network = standins::network(number, start.0.spec.clone());
+        let summary = standins::training(&asked.params, window, &network);
+        Ok(Network(Arc::new(NetworkFields {
+            summary,
+            ..NetworkFields::clone(&network.0)
+        })))
+    }
+
+    fn arena(
+        &self,
+        first: &Network,
+        second: &Opponent,
+        asked: Asked<ArenaParams>,
+    ) -> Result<Verdict, HostError> {
+        let what = format!("match: {} vs {}", first.name(), second.name());
+        self.add("arena", &asked, what, standins::match_work(&asked.params, second))?;
+        let summary = standins::verdict(&asked.params).to_value();
+        Ok(Verdict(Arc::new(VerdictFields {
+            first: first.name(),
+            second: second.name(),
+            summary,
+        })))
+    }
+
+    fn promote(&self, _: &Network, _: u32) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn summary(&self, _: &Table) -> Result<(), HostError> {
+        Ok(())
+    }
+}
+
+/// Whether a group has a value at a dotted path.
+fn has(group: &dc0_core::params::Value, path: &str) -> bool {
+    match path.split_once('.') {
+        Some((name, rest)) => field(group, name).is_some_and(|member| has(&member, rest)),
+        None => field(group, path).is_some(),
+    }
+}

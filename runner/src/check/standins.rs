@@ -1,0 +1,131 @@
+//! Plausible results for a script that is only checked. What they assume is written under the plan.
+
+use std::sync::Arc;
+
+use dc0_core::arena::{ArenaParams, MatchSummary};
+use dc0_core::network::NetworkSpec;
+use dc0_core::params::Value;
+use dc0_core::selfplay::{SelfPlayParams, SelfPlayStats};
+use dc0_core::store::{TrainingRow, ValidationRow};
+use dc0_core::trainer::{TrainParams, TrainSummary};
+
+use super::plan::Work;
+use crate::host::{Network, NetworkFields, Opponent, Window};
+use crate::steps::{summary_members, summary_value};
+
+/// Plies of a game, where `max_plies` allows; about what untrained nets play.
+const PLIES: u32 = 150;
+
+/// What is assumed, for people.
+pub(super) const ASSUMPTIONS: &str = "assumed: games of 150 plies (or max_plies), 30% of them drawn, every simulation evaluates, matches end even";
+
+fn plies(max_plies: u32, opening_plies: u32) -> u64 {
+    u64::from(max_plies.min(PLIES).max(opening_plies) - opening_plies)
+}
+
+/// A net without content.
+pub(super) fn network(number: u32, spec: NetworkSpec) -> Network {
+    let summary = Value::Group(summary_members(&spec).into());
+    let file = format!("networks/{number:04}.safetensors");
+    Network(Arc::new(NetworkFields {
+        number,
+        digest: format!("{number:064}"),
+        spec,
+        file,
+        summary,
+    }))
+}
+
+/// Games as they might end.
+pub(super) fn self_play(params: &SelfPlayParams) -> SelfPlayStats {
+    let games = u64::from(params.games);
+    let draws = games * 3 / 10;
+    let white_wins = (games - draws).div_ceil(2);
+    let positions = games * plies(params.max_plies, params.opening_plies);
+    let simulations = positions * u64::from(params.search.simulations);
+    SelfPlayStats {
+        games,
+        white_wins,
+        draws,
+        black_wins: games - draws - white_wins,
+        reasons: [("checkmate".to_owned(), games - draws)].into(),
+        plies: positions + games * u64::from(params.opening_plies),
+        positions,
+        evaluations: simulations,
+        batches: simulations.div_ceil(u64::from(params.seats)),
+        simulations,
+        entropy_sum: positions as f64,
+    }
+}
+
+/// A training as it might end.
+pub(super) fn training(params: &TrainParams, window: &Window, network: &Network) -> Value {
+    let (loss, policy_loss, value_loss) = (3.0, 2.2, 0.8);
+    let (policy_accuracy, policy_entropy, update) = (0.4, 1.5, params.updates);
+    let last = TrainingRow {
+        update,
+        learning_rate: params.learning_rate.at(update - 1),
+        loss,
+        policy_loss,
+        value_loss,
+        policy_accuracy,
+        policy_entropy,
+        gradient_norm: 1.0,
+    };
+    let held_out = |count: i64| (count as f64 * params.validation_fraction) as u64;
+    let (games, positions) = (window.sum("games"), window.sum("positions"));
+    let validation = ValidationRow {
+        update,
+        loss,
+        policy_loss,
+        value_loss,
+        policy_accuracy,
+        policy_entropy,
+    };
+    let summary = TrainSummary {
+        updates: update,
+        samples_seen: u64::from(update) * u64::from(params.batch),
+        training_samples: positions as u64 - held_out(positions),
+        validation_samples: held_out(positions),
+        training_games: (games as u64 - held_out(games)) as u32,
+        validation_games: held_out(games) as u32,
+        last,
+        validation: (held_out(games) > 0).then_some(validation),
+    };
+    let mut members = summary_value(&summary);
+    members.extend(summary_members(&network.0.spec));
+    Value::Group(members)
+}
+
+/// The work of a match; an opponent without a net needs no evaluations.
+pub(super) fn match_work(params: &ArenaParams, second: &Opponent) -> Work {
+    let games = u64::from(params.games);
+    let positions = games * plies(params.max_plies, params.opening_plies);
+    let searched = if matches!(second, Opponent::Network(_)) {
+        positions
+    } else {
+        positions / 2
+    };
+    Work {
+        games,
+        positions,
+        evaluations: searched * u64::from(params.search.simulations),
+        updates: 0,
+    }
+}
+
+/// An even match.
+pub(super) fn verdict(params: &ArenaParams) -> MatchSummary {
+    let (games, pairs) = (params.games, params.games / 2);
+    let wins = games / 4;
+    MatchSummary {
+        games,
+        wins,
+        draws: games - 2 * wins,
+        losses: wins,
+        score: 0.5,
+        score_low: 0.45,
+        score_high: 0.55,
+        pentanomial: [0, 0, pairs, 0, 0],
+    }
+}

@@ -1,0 +1,128 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use log::LevelFilter;
+
+use crate::script::overrides::Override;
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed, 2 the script, its parameters or the command line are wrong, \
+3 a file cannot be read or written or is damaged, 130 stopped on request.";
+
+/// Runs AlphaZero chess experiments from Rhai scripts.
+#[derive(Debug, Parser)]
+#[command(name = "dc0-run", version, about, after_help = EXIT_CODES)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Cli {
+    /// What to do, if not to run a script.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The script and how to run it.
+    #[command(flatten)]
+    pub script: ScriptArgs,
+}
+
+/// What can be done besides running a script.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say what this machine offers and whether experiments can run here.
+    Doctor(DoctorArgs),
+}
+
+/// How a script is run.
+#[derive(Debug, Args)]
+pub struct ScriptArgs {
+    /// The script to run; the same command goes on with what was started.
+    #[arg(value_name = "SCRIPT.rhai", required = true)]
+    pub script: Option<PathBuf>,
+    /// Give a parameter that the script declares another value, such as `--set generations=3`; dots reach into groups.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub overrides: Vec<Override>,
+    /// Seed of all randomness; fixed when the run is created [default: the script's, or 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=9_007_199_254_740_991))]
+    pub seed: Option<u64>,
+    /// Where nets run: auto, cpu, cuda:0, …; fixed when the run is created [default: auto].
+    #[arg(long)]
+    pub device: Option<String>,
+    /// The folder that holds runs; each run has a folder of its own in it.
+    #[arg(long, value_name = "DIR", default_value = "datasets")]
+    pub out: PathBuf,
+    /// Check the script and show what it would do, without doing it.
+    #[arg(long)]
+    pub check: bool,
+    /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub lanes: Option<u32>,
+    /// libtorch threads of training; changes rounding, so fixed when the run is created [default: the number of cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+    /// Which log messages the terminal shows; the run's log file has them from info up.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Warn)]
+    pub log: LogLevel,
+}
+
+/// What `doctor` looks at.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The folder that runs would be written to.
+    #[arg(long, value_name = "DIR", default_value = "datasets")]
+    pub out: PathBuf,
+}
+
+/// The least important log messages that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What failed.
+    Error,
+    /// What is unusual.
+    Warn,
+    /// What is done.
+    Info,
+    /// Details.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl From<LogLevel> for LevelFilter {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Off => Self::Off,
+            LogLevel::Error => Self::Error,
+            LogLevel::Warn => Self::Warn,
+            LogLevel::Info => Self::Info,
+            LogLevel::Debug => Self::Debug,
+            LogLevel::Trace => Self::Trace,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::{Cli, Command};
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_first_word_is_a_subcommand_or_else_a_script() {
+        let cli =
+            Cli::try_parse_from(["dc0-run", "x.rhai", "--set", "a=1", "--set", "b.c=2"]).expect("parses");
+        assert_eq!(
+            cli.script.script.expect("a script"),
+            std::path::Path::new("x.rhai")
+        );
+        assert_eq!(cli.script.overrides.len(), 2);
+        let cli = Cli::try_parse_from(["dc0-run", "doctor"]).expect("parses");
+        assert!(matches!(cli.command, Some(Command::Doctor(_))));
+        assert!(Cli::try_parse_from(["dc0-run"]).is_err());
+        assert!(Cli::try_parse_from(["dc0-run", "x.rhai", "--set", "nothing"]).is_err());
+    }
+}

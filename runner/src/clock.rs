@@ -1,0 +1,29 @@
+//! The only place that asks what time it is. Times go to the terminal, the journal and the log, never into results.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the clock that everything else is given"
+)]
+
+use std::time::{Duration, Instant, SystemTime};
+
+/// Measures how long something takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Time since the start.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// The present time as RFC 3339 in UTC, to the second.
+pub fn timestamp() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}

@@ -1,0 +1,32 @@
+//! What the system says of memory and disks.
+
+use std::path::Path;
+
+/// Memory that can still be used, where the system says.
+pub(super) fn memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Free bytes for this user on the disk of an existing folder, where the system says.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "the free space of a disk has no safe interface")]
+pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
+    // SAFETY: `statvfs` is a struct of integers, for which zeros are a value; the path is a C string; the call writes
+    // nothing but the struct, and its content is used only where the call succeeds.
+    let stats = unsafe {
+        let mut stats: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(path.as_ptr(), &raw mut stats) == 0).then_some(stats)
+    }?;
+    Some(stats.f_bavail as u64 * stats.f_frsize as u64)
+}
+
+/// Free bytes for this user on the disk of an existing folder, where the system says.
+#[cfg(not(unix))]
+pub(super) fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}

@@ -1,0 +1,135 @@
+//! What scripts can call: the functions, the values they give, and the [`Host`] that does the work or only plans it.
+
+mod api;
+mod handles;
+mod session;
+mod table;
+
+pub use api::{USAGES, register};
+pub use handles::{
+    Fields, Games, GamesFields, Network, NetworkFields, Opponent, Verdict, VerdictFields, Window, field,
+};
+pub use session::Session;
+pub use table::Table;
+
+use dc0_core::arena::ArenaParams;
+use dc0_core::network::NetworkSpec;
+use dc0_core::network::torch::Precision;
+use dc0_core::params;
+use dc0_core::params::Value;
+use dc0_core::selfplay::SelfPlayParams;
+use dc0_core::trainer::TrainParams;
+use thiserror::Error;
+
+use crate::exit::Exit;
+use crate::run::RunError;
+use crate::script::failure::Fault;
+use crate::steps::StepError;
+
+params! {
+    /// How a run is opened.
+    pub struct OpenParams {
+        /// Seed of all randomness, where the command line gives none.
+        seed: u64 = 1, in 0_i64..=9_007_199_254_740_991;
+        /// The numbers nets play with. bf16 is faster where the device knows it; training always uses 32-bit floats.
+        precision: Precision = Precision::Auto;
+    }
+}
+
+params! {
+    /// Which games to train on.
+    pub struct WindowParams {
+        /// The latest iterations whose games are used; fewer while there are fewer.
+        iterations: u32 = 4, in 1..=1_000_000;
+    }
+}
+
+/// Parameters of a call, as checked and as the script gave them.
+#[derive(Debug, Clone)]
+pub struct Asked<P> {
+    /// All parameters.
+    pub params: P,
+    /// What the script gave.
+    pub given: Value,
+}
+
+/// A run as the host knows it.
+#[derive(Debug, Clone)]
+pub struct RunInfo {
+    /// The run's name.
+    pub name: String,
+    /// Its folder.
+    pub folder: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Where its nets run.
+    pub device: String,
+}
+
+/// Does what scripts ask for.
+pub trait Host: Send + Sync {
+    /// Opens the run; called once, before everything else.
+    fn open(&self, name: &str, params: Asked<OpenParams>) -> Result<RunInfo, HostError>;
+
+    /// Makes a net with random weights.
+    fn network(&self, spec: Asked<NetworkSpec>) -> Result<Network, HostError>;
+
+    /// Plays games of a net against itself.
+    fn self_play(&self, network: &Network, params: Asked<SelfPlayParams>) -> Result<Games, HostError>;
+
+    /// Trains a net on games.
+    fn train(
+        &self,
+        start: &Network,
+        window: &Window,
+        params: Asked<TrainParams>,
+    ) -> Result<Network, HostError>;
+
+    /// Plays a match.
+    fn arena(
+        &self,
+        first: &Network,
+        second: &Opponent,
+        params: Asked<ArenaParams>,
+    ) -> Result<Verdict, HostError>;
+
+    /// Makes a net the next generation.
+    fn promote(&self, network: &Network, generation: u32) -> Result<(), HostError>;
+
+    /// Shows the table of iterations.
+    fn summary(&self, table: &Table) -> Result<(), HostError>;
+}
+
+/// A host function could not do what it was asked for.
+#[derive(Debug, Error)]
+pub enum HostError {
+    /// The run cannot be used.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A step could not be done.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] dc0_core::network::torch::runtime::DeviceError),
+    /// A check came to more steps than any script has.
+    #[error(
+        "the plan has {steps} steps and no end; does the script wait for a result that stand-ins never give? {assumed}"
+    )]
+    Endless {
+        /// Steps so far.
+        steps: usize,
+        /// What the stand-ins assume.
+        assumed: &'static str,
+    },
+}
+
+impl Fault for HostError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Run(error) => error.exit(),
+            Self::Step(error) => error.exit(),
+            Self::Device(_) | Self::Endless { .. } => Exit::BadInput,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The functions of scripts, as the engine knows them.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "the engine hands every argument over by value"
+)]
+
+use std::sync::Arc;
+
+use rhai::{Dynamic, Engine, ImmutableString, Map, NativeCallContext};
+
+use dc0_core::arena::ArenaParams;
+use dc0_core::network::NetworkSpec;
+use dc0_core::params::{Params, nearest};
+use dc0_core::selfplay::SelfPlayParams;
+use dc0_core::trainer::TrainParams;
+
+use super::handles::{Fields, Games, Network, Opponent, Verdict, Window};
+use super::session::{RunHandle, Session};
+use super::{Asked, OpenParams, WindowParams};
+use crate::script::call::{Answer, Call};
+use crate::script::convert::{Sampling, to_dynamic};
+use crate::script::names::Usage;
+
+type Context<'a> = NativeCallContext<'a>;
+
+/// How each function is called.
+pub const USAGES: &[Usage] = &[
+    Usage {
+        name: "params",
+        form: "params(#{…})",
+    },
+    Usage {
+        name: "open_run",
+        form: "open_run(name) or open_run(name, #{…})",
+    },
+    Usage {
+        name: "network",
+        form: "run.network(#{…})",
+    },
+    Usage {
+        name: "self_play",
+        form: "run.self_play(network, #{…})",
+    },
+    Usage {
+        name: "window",
+        form: "run.window(#{…})",
+    },
+    Usage {
+        name: "train",
+        form: "run.train(network, window, #{…})",
+    },
+    Usage {
+        name: "arena",
+        form: "run.arena(network, network or \"random\" or \"greedy\", #{…})",
+    },
+    Usage {
+        name: "promote",
+        form: "run.promote(network)",
+    },
+    Usage {
+        name: "summary",
+        form: "run.summary()",
+    },
+];
+
+/// Adds all functions and the types of their values.
+pub fn register(engine: &mut Engine, session: &Arc<Session>) {
+    register_fields::<RunHandle>(engine);
+    register_fields::<Network>(engine);
+    register_fields::<Games>(engine);
+    register_fields::<Window>(engine);
+    register_fields::<Verdict>(engine);
+    let own = Arc::clone(session);
+    engine.register_fn("params", move |context: Context<'_>, map: Map| {
+        own.declaration.declare(&context, map)
+    });
+    let own = Arc::clone(session);
+    engine.register_fn("open_run", move |context: Context<'_>, name: &str| {
+        open_run(&context, &own, name, &Map::new())
+    });
+    let own = Arc::clone(session);
+    let with_map = move |context: Context<'_>, name: &str, map: Map| open_run(&context, &own, name, &map);
+    engine.register_fn("open_run", with_map);
+    register_steps(engine);
+}
+
+fn register_steps(engine: &mut Engine) {
+    engine.register_fn("network", network);
+    engine.register_fn("network", |context: Context<'_>, run: RunHandle| {
+        network(context, run, Map::new())
+    });
+    engine.register_fn("self_play", self_play);
+    engine.register_fn("window", window);
+    engine.register_fn("window", |context: Context<'_>, run: RunHandle| {
+        window(context, run, Map::new())
+    });
+    engine.register_fn("train", train);
+    engine.register_fn("arena", arena_of_networks);
+    engine.register_fn("arena", arena_of_words);
+    engine.register_fn("promote", promote);
+    engine.register_fn("summary", summary);
+}
+
+/// Lets scripts read a value's fields by name, and print it.
+fn register_fields<T: Fields>(engine: &mut Engine) {
+    engine.register_type_with_name::<T>(T::KIND);
+    engine.register_indexer_get(|context: Context<'_>, value: &mut T, name: ImmutableString| {
+        read_field(&context, value, &name)
+    });
+    let describe = |value: &mut T| {
+        let fields = value
+            .fields()
+            .into_iter()
+            .map(|(name, value)| format!("{name}: {value}"));
+        format!("{} #{{ {} }}", T::KIND, fields.collect::<Vec<_>>().join(", "))
+    };
+    engine.register_fn(rhai::FUNC_TO_STRING, describe);
+    engine.register_fn(rhai::FUNC_TO_DEBUG, describe);
+}
+
+fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer<Dynamic> {
+    let fields = value.fields();
+    if let Some((_, value)) = fields.iter().find(|(known, _)| known == name) {
+        return Ok(to_dynamic(value));
+    }
+    let known: Vec<&str> = fields.iter().map(|(known, _)| known.as_str()).collect();
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Err(Call::new(T::KIND, context).misuse(format!("there is no `{name}` here; {hint}")))
+}
+
+/// Reads a map whose functions, if any, are sampled for as many counters as one of its own parameters says.
+fn asked<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -> Answer<Asked<P>> {
+    let (params, given) = call.read(map, sampling)?;
+    Ok(Asked { params, given })
+}
+
+fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<RunHandle> {
+    let call = Call::new("open_run", context);
+    if session.is_open() {
+        return Err(call.misuse("a script opens one run; start the other from a script of its own"));
+    }
+    let unused = session.declaration.unused();
+    if !unused.is_empty() {
+        let names = unused.join(", ");
+        return Err(call.misuse(format!(
+            "--set gives {names}, but the script has not called params(#{{…}}) before"
+        )));
+    }
+    let asked: Asked<OpenParams> = asked(&call, map, Sampling(0))?;
+    let info = call.run(session.host.open(name, asked))?;
+    Ok(session.keep(info))
+}
+
+fn network(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Network> {
+    let call = Call::new("network", &context);
+    let spec: Asked<NetworkSpec> = asked(&call, &map, Sampling(0))?;
+    call.run(run.0.host.network(spec))
+}
+
+fn self_play(context: Context<'_>, run: RunHandle, network: Network, map: Map) -> Answer<Games> {
+    let call = Call::new("self_play", &context);
+    let by_ply = Sampling::by(&map, "max_plies", SelfPlayParams::default().max_plies);
+    let games = call.run(run.0.host.self_play(&network, asked(&call, &map, by_ply)?))?;
+    run.0.progress().iterations.push(games.clone());
+    run.0.note(|table| table.played(&games));
+    Ok(games)
+}
+
+fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
+    let call = Call::new("window", &context);
+    let WindowParams { iterations } = asked::<WindowParams>(&call, &map, Sampling(0))?.params;
+    let progress = run.0.progress();
+    if progress.iterations.is_empty() {
+        return Err(call.misuse("there are no games yet; call self_play before"));
+    }
+    let first = progress.iterations.len().saturating_sub(iterations as usize);
+    Ok(Window(Arc::new(progress.iterations[first..].to_vec())))
+}
+
+fn train(context: Context<'_>, run: RunHandle, start: Network, window: Window, map: Map) -> Answer<Network> {
+    let call = Call::new("train", &context);
+    let by_update = Sampling::by(&map, "updates", TrainParams::default().updates);
+    let network = call.run(run.0.host.train(&start, &window, asked(&call, &map, by_update)?))?;
+    run.0.note(|table| table.trained(&network));
+    Ok(network)
+}
+
+fn arena_of_networks(
+    context: Context<'_>,
+    run: RunHandle,
+    first: Network,
+    second: Network,
+    map: Map,
+) -> Answer<Verdict> {
+    arena(
+        &Call::new("arena", &context),
+        &run,
+        &first,
+        &Opponent::Network(second),
+        &map,
+    )
+}
+
+fn arena_of_words(
+    context: Context<'_>,
+    run: RunHandle,
+    first: Network,
+    second: &str,
+    map: Map,
+) -> Answer<Verdict> {
+    let call = Call::new("arena", &context);
+    let known = || Opponent::WORDS.join("\" or \"");
+    let unknown = || {
+        call.misuse(format!(
+            "there is no opponent \"{second}\"; give a network, \"{}\"",
+            known()
+        ))
+    };
+    let second = Opponent::from_word(second).ok_or_else(unknown)?;
+    arena(&call, &run, &first, &second, &map)
+}
+
+fn arena(call: &Call<'_>, run: &RunHandle, first: &Network, second: &Opponent, map: &Map) -> Answer<Verdict> {
+    let by_ply = Sampling::by(map, "max_plies", ArenaParams::default().max_plies);
+    let verdict = call.run(run.0.host.arena(first, second, asked(call, map, by_ply)?))?;
+    run.0.note(|table| table.matched(&verdict));
+    Ok(verdict)
+}
+
+fn promote(context: Context<'_>, run: RunHandle, network: Network) -> Answer<Network> {
+    Call::new("promote", &context).run(run.0.promote(&network))?;
+    Ok(network)
+}
+
+fn summary(context: Context<'_>, run: RunHandle) -> Answer<()> {
+    let mut progress = run.0.progress();
+    Call::new("summary", &context).run(run.0.host.summary(&progress.table))?;
+    progress.is_shown = true;
+    Ok(())
+}

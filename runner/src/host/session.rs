@@ -1,0 +1,116 @@
+//! One script's use of a host: the run it opened, and what it did so far.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dc0_core::params::Value;
+
+use super::handles::{Fields, Games, Network};
+use super::table::Table;
+use super::{Host, RunInfo};
+use crate::script::declared::Declaration;
+
+/// Everything that the functions of a script share.
+pub struct Session {
+    pub(super) host: Arc<dyn Host>,
+    pub(super) declaration: Arc<Declaration>,
+    run: Mutex<Option<RunHandle>>,
+}
+
+/// The run, as a script holds it.
+#[derive(Clone)]
+pub(super) struct RunHandle(pub(super) Arc<OpenRun>);
+
+/// A run that a script has opened.
+pub(super) struct OpenRun {
+    pub(super) host: Arc<dyn Host>,
+    pub(super) info: RunInfo,
+    progress: Mutex<Progress>,
+}
+
+/// What a script did so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// All iterations, the oldest first.
+    pub(super) iterations: Vec<Games>,
+    /// The number of promotions.
+    pub(super) generation: u32,
+    pub(super) table: Table,
+    /// Whether the table was shown since it last changed.
+    pub(super) is_shown: bool,
+}
+
+impl Session {
+    /// A script's session with a host.
+    pub fn new(host: Arc<dyn Host>, declaration: Arc<Declaration>) -> Self {
+        Self {
+            host,
+            declaration,
+            run: Mutex::new(None),
+        }
+    }
+
+    fn run(&self) -> MutexGuard<'_, Option<RunHandle>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.run().is_some()
+    }
+
+    pub(super) fn keep(&self, info: RunInfo) -> RunHandle {
+        let progress = Mutex::default();
+        let handle = RunHandle(Arc::new(OpenRun {
+            host: Arc::clone(&self.host),
+            info,
+            progress,
+        }));
+        *self.run() = Some(handle.clone());
+        handle
+    }
+
+    /// The table of iterations, if there is something in it that was not shown yet.
+    pub fn unshown_table(&self) -> Option<Table> {
+        let run = self.run().clone()?;
+        let progress = run.0.progress();
+        (!progress.table.is_empty() && !progress.is_shown).then(|| progress.table.clone())
+    }
+}
+
+impl OpenRun {
+    pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of something for the table.
+    pub(super) fn note(&self, change: impl FnOnce(&mut Table)) {
+        let mut progress = self.progress();
+        change(&mut progress.table);
+        progress.is_shown = false;
+    }
+
+    pub(super) fn promote(&self, network: &Network) -> Result<(), super::HostError> {
+        let generation = self.progress().generation + 1;
+        self.host.promote(network, generation)?;
+        self.progress().generation = generation;
+        self.note(|table| table.promoted(generation));
+        Ok(())
+    }
+}
+
+impl Fields for RunHandle {
+    const KIND: &'static str = "Run";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        let info = &self.0.info;
+        let progress = self.0.progress();
+        let fields = [
+            ("name", Value::Text(info.name.clone())),
+            ("folder", Value::Text(info.folder.clone())),
+            ("seed", Value::Int(info.seed as i64)),
+            ("device", Value::Text(info.device.clone())),
+            ("generation", Value::Int(progress.generation.into())),
+            ("iterations", Value::Int(progress.iterations.len() as i64)),
+        ];
+        fields.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}

@@ -1,0 +1,212 @@
+//! Running one script from its file to its exit code.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rhai::{Engine, Scope};
+
+use dc0_core::durable;
+
+use crate::check::Planner;
+use crate::cli::ScriptArgs;
+use crate::exit::Exit;
+use crate::host::{self, Host, Session};
+use crate::interrupt::Interrupt;
+use crate::logging::LogFile;
+use crate::progress::Console;
+use crate::run::ScriptRecord;
+use crate::script::declared::Declaration;
+use crate::script::engine::{Surroundings, engine};
+use crate::script::failure::Failure;
+use crate::script::jail::read_script;
+use crate::script::limits::STACK_BYTES;
+use crate::script::names::Names;
+use crate::script::place::Place;
+use crate::script::report;
+use crate::script::sources::Sources;
+use crate::steps::{Asking, Runner};
+
+/// What a script needs of the process it runs in.
+#[derive(Clone)]
+pub struct Process {
+    /// The terminal.
+    pub console: Arc<Console>,
+    /// Whether the user asked to stop.
+    pub interrupt: Interrupt,
+    /// Where the run's log goes.
+    pub log_file: LogFile,
+}
+
+/// Runs or checks a script, and tells how it went.
+pub fn launch(args: &ScriptArgs, process: &Process) -> Exit {
+    let sources = Arc::new(Sources::default());
+    match run(args, process, &sources) {
+        Ok(()) => Exit::Done,
+        Err(failure) if failure.exit == Exit::Interrupted => {
+            let command: Vec<String> = std::env::args().map(|word| quoted(&word)).collect();
+            let message = "stopped; everything finished is kept. To go on, give the same command again:";
+            process.console.note(&format!(
+                "{message}
+  {}",
+                command.join(" ")
+            ));
+            Exit::Interrupted
+        }
+        Err(failure) => {
+            log::debug!("{failure:?}");
+            process.console.note(&report::render(&failure, &sources));
+            failure.exit
+        }
+    }
+}
+
+/// A word of a command line as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(), Failure> {
+    let path = args.script.as_deref().unwrap_or(Path::new(""));
+    let text = read_script(path).map_err(|error| Failure::from(&error))?;
+    let name = path.display().to_string();
+    sources.keep(&name, &text);
+    let declaration = Arc::new(Declaration::new(args.overrides.clone()));
+    let planner = args
+        .check
+        .then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
+    let host: Arc<dyn Host> = match &planner {
+        Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
+        None => Arc::new(runner(args, process, script_record(path, &text), &declaration)),
+    };
+    let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
+    let mut engine = engine(&folder_of(path), surroundings(process, sources, args.check));
+    host::register(&mut engine, &session);
+    let names = Names::new(&engine, host::USAGES, Arc::clone(&declaration));
+    evaluate(&engine, &names, &name, &text)?;
+    let unused = declaration.unused();
+    if !unused.is_empty() {
+        let message = format!(
+            "--set gives {}, but the script never calls params(#{{…}})",
+            unused.join(", ")
+        );
+        return Err(Failure::new(Exit::BadInput, message));
+    }
+    match planner {
+        Some(planner) => process.console.result(&planner.plan()),
+        None => session
+            .unshown_table()
+            .iter()
+            .for_each(|table| process.console.result(&table.to_string())),
+    }
+    Ok(())
+}
+
+fn asking(args: &ScriptArgs) -> Asking {
+    let (parent, device) = (args.out.clone(), args.device.clone());
+    Asking {
+        parent,
+        seed: args.seed,
+        device,
+        threads: args.threads,
+        lanes: args.lanes,
+    }
+}
+
+fn runner(
+    args: &ScriptArgs,
+    process: &Process,
+    script: ScriptRecord,
+    declaration: &Arc<Declaration>,
+) -> Runner {
+    let Process {
+        console,
+        interrupt,
+        log_file,
+    } = process.clone();
+    Runner::new(
+        asking(args),
+        script,
+        Arc::clone(declaration),
+        (console, interrupt, log_file),
+    )
+}
+
+fn script_record(path: &Path, text: &str) -> ScriptRecord {
+    let file = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    ScriptRecord {
+        file,
+        blake3: durable::digest(text.as_bytes()),
+        text: text.to_owned(),
+    }
+}
+
+/// The folder that the script may import from.
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+        .to_owned()
+}
+
+/// What a script prints is its result; while it is only checked, numbers are stand-ins and no results.
+fn surroundings(process: &Process, sources: &Arc<Sources>, is_check: bool) -> Surroundings {
+    let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
+    let interrupt = process.interrupt.clone();
+    Surroundings {
+        sources: Arc::clone(sources),
+        print: Box::new(move |text| {
+            if is_check {
+                printing.note(&format!("print: {text}"));
+            } else {
+                printing.result(text);
+            }
+        }),
+        debug: Box::new(move |text| debugging.note(text)),
+        is_stopped: Box::new(move || interrupt.is_asked()),
+    }
+}
+
+/// Compiles a script, looks for misspelt functions, and runs it on a stack that is large enough for its limits.
+fn evaluate(engine: &Engine, names: &Names, source: &str, text: &str) -> Result<(), Failure> {
+    let mut script = engine
+        .compile(text)
+        .map_err(|error| report::from_parse(&error, source))?;
+    script.set_source(source);
+    if let Some((message, position)) = names.unknown_call(&script) {
+        let place = Some(Place::new(source, position));
+        return Err(Failure {
+            exit: Exit::BadInput,
+            message,
+            place,
+        });
+    }
+    let ran = std::thread::scope(|scope| {
+        let run = || engine.run_ast_with_scope(&mut Scope::new(), &script);
+        let thread = std::thread::Builder::new()
+            .name("script".to_owned())
+            .stack_size(STACK_BYTES);
+        thread
+            .spawn_scoped(scope, run)
+            .map(std::thread::ScopedJoinHandle::join)
+    });
+    match ran {
+        Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(error))) => Err(report::from_rhai(*error, source, names)),
+        // The panic's own message is on the terminal already.
+        Ok(Err(_)) => Err(Failure::new(
+            Exit::Failed,
+            "dc0-run itself is wrong, not the script; please report the message above",
+        )),
+        Err(cause) => Err(Failure::new(
+            Exit::Failed,
+            format!("cannot start a thread for the script: {cause}"),
+        )),
+    }
+}

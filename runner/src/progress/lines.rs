@@ -1,0 +1,100 @@
+//! The lines that stay: how a run was opened, what each step came to, what was promoted.
+
+use dc0_core::params::Value;
+
+use crate::host::{Network, field};
+use crate::run::{Finished, Record, Series, Slot};
+use crate::steps::Shop;
+
+/// How a run was opened.
+pub fn opened(folder: &str, record: &Record, shop: &Shop, finished: usize) -> String {
+    let environment = &record.environment;
+    let steps = match finished {
+        0 => "nothing done yet".to_owned(),
+        1 => "1 step done before".to_owned(),
+        steps => format!("{steps} steps done before"),
+    };
+    let lanes = if shop.lanes == 1 {
+        "1 lane".to_owned()
+    } else {
+        format!("{} lanes", shop.lanes)
+    };
+    format!(
+        "run {folder}: seed {}, {} in {}, {lanes}, {} training threads; {steps}",
+        record.seed, environment.device, environment.precision, environment.threads
+    )
+}
+
+/// What a step came to; `closing` has its time and rates.
+pub fn finished(slot: Slot, finished: &Finished, closing: &str) -> String {
+    let summary = &finished.manifest.summary;
+    let figures = match (slot.series, finished.manifest.kind.as_str()) {
+        (Series::Iterations, _) => games(summary),
+        (Series::Matches, _) => score(summary),
+        (Series::Networks, "train") => losses(summary),
+        (Series::Networks, _) => parameters(summary),
+    };
+    let end = if finished.before { "done before" } else { closing };
+    let end = if end.is_empty() {
+        String::new()
+    } else {
+        format!("  ({end})")
+    };
+    format!("{} {}  {figures}{end}", what(slot.series), slot.label())
+}
+
+/// A promotion.
+pub fn promoted(network: &Network, generation: u32) -> String {
+    format!("generation {generation}  network {} is promoted", network.name())
+}
+
+fn what(series: Series) -> &'static str {
+    match series {
+        Series::Iterations => "iteration",
+        Series::Networks => "network",
+        Series::Matches => "match",
+    }
+}
+
+fn number(summary: &Value, name: &str) -> f64 {
+    field(summary, name)
+        .and_then(|value| value.as_f64())
+        .unwrap_or(f64::NAN)
+}
+
+fn games(summary: &Value) -> String {
+    let [games, positions, drawn, plies] =
+        ["games", "positions", "draw_rate", "mean_plies"].map(|name| number(summary, name));
+    format!(
+        "{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each",
+        100.0 * drawn
+    )
+}
+
+fn losses(summary: &Value) -> String {
+    let [updates, loss, policy, value] =
+        ["updates", "loss", "policy_loss", "value_loss"].map(|name| number(summary, name));
+    format!("{updates} updates, loss {loss:.3} (policy {policy:.3}, value {value:.3})")
+}
+
+fn parameters(summary: &Value) -> String {
+    format!(
+        "{} parameters, random weights",
+        super::amount(number(summary, "parameters"))
+    )
+}
+
+fn score(summary: &Value) -> String {
+    let [wins, draws, losses, score] = ["wins", "draws", "losses", "score"].map(|name| number(summary, name));
+    // Adding 0 makes an even match +0 instead of -0.
+    let elo = |name| {
+        field(summary, name)
+            .and_then(|value| value.as_f64())
+            .map(|elo| elo + 0.0)
+    };
+    let elo = match (elo("elo_low"), elo("elo"), elo("elo_high")) {
+        (Some(low), Some(elo), Some(high)) => format!(", Elo {elo:+.0} [{low:+.0}, {high:+.0}]"),
+        _ => String::new(),
+    };
+    format!("score {score:.3} (+{wins} ={draws} -{losses}{elo})")
+}

@@ -1,0 +1,127 @@
+//! Why a run cannot be opened or a step cannot be done.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::exit::Exit;
+use crate::script::failure::Fault;
+
+/// A run cannot be used.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The name is no name for a folder.
+    #[error("\"{name}\" is no name for a run; use letters, digits, `_`, `-` and `.`, at most 100 of them")]
+    Name {
+        /// As the script gives it.
+        name: String,
+    },
+    /// Another process writes the run.
+    #[error("the run {} is being written by {}; wait for it, or stop it first", .folder.display(), holder(*.pid))]
+    Locked {
+        /// The run.
+        folder: PathBuf,
+        /// The other process, if it says.
+        pid: Option<u32>,
+    },
+    /// The run belongs to another script.
+    #[error("the run {} was made by {made_by}, not by {script}; give open_run another name, or --out another folder", .folder.display())]
+    OtherScript {
+        /// The run.
+        folder: PathBuf,
+        /// Its script.
+        made_by: String,
+        /// The script that is running.
+        script: String,
+    },
+    /// The run was made by a newer program.
+    #[error("the run {} has format version {found}, and this dc0-run knows {known}; use the newer dc0-run", .folder.display())]
+    Newer {
+        /// The run.
+        folder: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version this program writes.
+        known: u32,
+    },
+    /// Something that is fixed when a run is created was asked for otherwise.
+    #[error("the run {} was created with {what} {fixed}, and {asked} was asked for; leave it out, or open another run", .folder.display())]
+    Fixed {
+        /// The run.
+        folder: PathBuf,
+        /// What is fixed.
+        what: &'static str,
+        /// As the run was created.
+        fixed: String,
+        /// As asked for now.
+        asked: String,
+    },
+    /// The folder holds something that is no run.
+    #[error("{} is not empty and has no run.json; give open_run another name, or --out another folder", .folder.display())]
+    NoRun {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file of the run's own bookkeeping is damaged.
+    #[error("{} is damaged: {cause}; put back a good copy, or open another run", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
+    /// A finished step's file is not as it was written.
+    #[error("{} belongs to a finished step, and has {found} bytes instead of {expected}; put back a good copy, or delete it to have the step done again", .path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// Its size when it was written.
+        expected: u64,
+        /// Its size now.
+        found: u64,
+    },
+    /// The system refuses.
+    #[error("cannot {doing} {}", .path.display())]
+    Io {
+        /// What was to be done.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(
+        || "another process".to_owned(),
+        |pid| format!("the process {pid}"),
+    )
+}
+
+impl RunError {
+    /// For `map_err` on an operation of the system.
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Io {
+            doing,
+            path: path.to_owned(),
+            cause,
+        }
+    }
+}
+
+impl Fault for RunError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Name { .. } | Self::OtherScript { .. } | Self::Fixed { .. } | Self::NoRun { .. } => {
+                Exit::BadInput
+            }
+            Self::Locked { .. } => Exit::Failed,
+            Self::Newer { .. } | Self::Damaged { .. } | Self::Changed { .. } | Self::Io { .. } => {
+                Exit::Storage
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Where the parts of a run lie.
+
+use std::path::{Path, PathBuf};
+
+use super::error::RunError;
+use super::identity::Identity;
+
+/// The folder of one run.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// The folder of the run `name` among the runs in `parent`.
+    pub fn of_run(parent: &Path, name: &str) -> Result<Self, RunError> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(allowed) {
+            return Err(RunError::Name {
+                name: name.to_owned(),
+            });
+        }
+        Ok(Self {
+            root: parent.join(name),
+        })
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The full path of a file that is named relative to the run, with `/` on every system.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        relative
+            .split('/')
+            .fold(self.root.clone(), |path, part| path.join(part))
+    }
+
+    /// What the run is: script, parameters, seed, versions.
+    pub fn record(&self) -> PathBuf {
+        self.root.join("run.json")
+    }
+
+    /// What was done when.
+    pub fn journal(&self) -> PathBuf {
+        self.root.join("journal.jsonl")
+    }
+
+    /// Held by the process that writes the run.
+    pub fn lock(&self) -> PathBuf {
+        self.root.join("run.lock")
+    }
+
+    /// Log messages.
+    pub fn log(&self) -> PathBuf {
+        self.root.join("run.log")
+    }
+
+    /// The promoted nets in order.
+    pub fn generations(&self) -> PathBuf {
+        self.root.join("generations.json")
+    }
+
+    /// A later version of the run's script.
+    pub fn script(&self, digest: &str) -> PathBuf {
+        self.root.join("scripts").join(format!("{}.rhai", &digest[..8]))
+    }
+
+    /// Manifests of finished steps.
+    pub fn steps(&self) -> PathBuf {
+        self.root.join("steps")
+    }
+
+    /// What an unfinished step needs to go on.
+    pub fn work(&self, identity: &Identity) -> PathBuf {
+        self.steps().join("work").join(identity.short())
+    }
+
+    /// Steps whose place other steps have taken.
+    pub fn superseded(&self) -> PathBuf {
+        self.root.join("superseded")
+    }
+}

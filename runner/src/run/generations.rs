@@ -1,0 +1,76 @@
+//! `generations.json`: the promoted nets in order, for everything that wants a run's best net without asking its script.
+
+use std::fs;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use dc0_core::durable;
+
+use super::error::RunError;
+use super::folder::Folder;
+use crate::host::Network;
+
+/// One promoted net.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Generation {
+    /// Its number; 0 is the run's first net.
+    pub generation: u32,
+    /// The weights' file, relative to the run.
+    pub network: String,
+    /// blake3 of the weights' file.
+    pub blake3: String,
+}
+
+/// The file and what it says. While a script walks through finished steps, the file stays ahead of it.
+#[derive(Debug)]
+pub struct Generations {
+    folder: Folder,
+    stored: Vec<Generation>,
+}
+
+impl Generations {
+    /// Reads the file of a run, if it has one.
+    pub fn open(folder: &Folder) -> Result<Self, RunError> {
+        let path = folder.generations();
+        let stored = match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).map_err(|cause| RunError::Damaged {
+                path: path.clone(),
+                cause: cause.to_string(),
+            })?,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(cause) => return Err(RunError::io("read", &path)(cause)),
+        };
+        Ok(Self {
+            folder: folder.clone(),
+            stored,
+        })
+    }
+
+    /// The first net made is generation 0; later ones change nothing.
+    pub fn begin(&mut self, network: &Network) -> Result<(), RunError> {
+        if network.0.number == 0 {
+            self.promote(network, 0)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Makes a net a generation; what the file says of this and later generations goes unless it is the same.
+    pub fn promote(&mut self, network: &Network, generation: u32) -> Result<(), RunError> {
+        let entry = Generation {
+            generation,
+            network: network.0.file.clone(),
+            blake3: network.0.digest.clone(),
+        };
+        let place = generation as usize;
+        if self.stored.get(place) == Some(&entry) {
+            return Ok(());
+        }
+        self.stored.truncate(place);
+        self.stored.push(entry);
+        let path = self.folder.generations();
+        let text = serde_json::to_string_pretty(&self.stored).expect("generations have text keys only");
+        durable::write(&path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", &path))
+    }
+}

@@ -1,0 +1,162 @@
+//! What makes two steps the same.
+
+use std::collections::BTreeMap;
+
+use dc0_core::params::Value;
+use dc0_core::rng::Seed;
+
+/// Something a step reads: a name that is the same in every run of the script, and the content's digest.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Input {
+    /// What it is to the step, such as `start`.
+    pub name: String,
+    /// blake3 of its content.
+    pub digest: String,
+}
+
+/// A call that becomes a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepCall {
+    /// What is done, such as `self_play`.
+    pub kind: &'static str,
+    /// Changes whenever the same call gives other results than before.
+    pub version: u32,
+    /// All parameters, the defaults included.
+    pub params: Value,
+    /// Everything that is read.
+    pub inputs: Vec<Input>,
+}
+
+/// A digest of everything that decides a step's result.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity(String);
+
+impl Identity {
+    /// Of the `occurrence`-th equal call (from 0) in a run with this seed.
+    ///
+    /// Occurrences differ because a rejected candidate means that the same net plays again, and plays new games.
+    pub fn new(call: &StepCall, run_seed: u64, occurrence: u32) -> Self {
+        let input = |input: &Input| Value::List(vec![text(&input.name), text(&input.digest)]);
+        let parts = [
+            ("kind", text(call.kind)),
+            ("version", Value::Int(call.version.into())),
+            ("params", call.params.clone()),
+            ("inputs", Value::List(call.inputs.iter().map(input).collect())),
+            ("seed", text(&run_seed.to_string())),
+            ("occurrence", Value::Int(occurrence.into())),
+        ];
+        let all = Value::Group(parts.map(|(name, value)| (name.to_owned(), value)).into());
+        Self(dc0_core::durable::digest(all.canonical().as_bytes()))
+    }
+
+    /// From its 64 hex digits, as a manifest has them.
+    pub fn from_digits(digits: &str) -> Option<Self> {
+        let is_digest = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_digest.then(|| Self(digits.to_owned()))
+    }
+
+    /// All 64 hex digits.
+    pub fn digits(&self) -> &str {
+        &self.0
+    }
+
+    /// The first 8 digits: enough for the names of files in one run.
+    pub fn short(&self) -> &str {
+        &self.0[..8]
+    }
+
+    /// Where the step's random streams come from.
+    pub fn seed(&self, run: u64) -> Seed {
+        let step = u64::from_str_radix(&self.0[..16], 16).expect("an identity consists of hex digits");
+        Seed { run, step }
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// Numbers equal calls within one execution of a script.
+#[derive(Debug, Default)]
+pub struct Occurrences(BTreeMap<Identity, u32>);
+
+impl Occurrences {
+    /// The identity of the next call like this.
+    pub fn next(&mut self, call: &StepCall, run_seed: u64) -> Identity {
+        let first = Identity::new(call, run_seed, 0);
+        let count = self.0.entry(first).or_default();
+        let identity = Identity::new(call, run_seed, *count);
+        *count += 1;
+        identity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Identity, Input, Occurrences, StepCall};
+    use dc0_core::params::Value;
+
+    fn call() -> StepCall {
+        let params = Value::Group([("games".to_owned(), Value::Int(4))].into());
+        let inputs = vec![Input {
+            name: "network".to_owned(),
+            digest: "ab".repeat(32),
+        }];
+        StepCall {
+            kind: "self_play",
+            version: 1,
+            params,
+            inputs,
+        }
+    }
+
+    #[test]
+    fn an_identity_never_changes_between_builds() {
+        // Changing this digest makes every run ever made start again.
+        let expected = "6bc96c054bff784468f1b4ed7d5d0b3134157a8d9f9db7c9a67fbed30b75da17";
+        assert_eq!(Identity::new(&call(), 7, 0).digits(), expected);
+    }
+
+    #[test]
+    fn everything_that_decides_a_result_is_in_the_identity() {
+        let base = Identity::new(&call(), 7, 0);
+        let other_params = StepCall {
+            params: Value::group(),
+            ..call()
+        };
+        let other_kind = StepCall {
+            kind: "arena",
+            ..call()
+        };
+        let other_version = StepCall { version: 2, ..call() };
+        let other_inputs = StepCall {
+            inputs: vec![],
+            ..call()
+        };
+        for other in [other_params, other_kind, other_version, other_inputs] {
+            assert_ne!(Identity::new(&other, 7, 0), base);
+        }
+        assert_ne!(Identity::new(&call(), 8, 0), base);
+        assert_ne!(Identity::new(&call(), 7, 1), base);
+    }
+
+    #[test]
+    fn equal_calls_are_told_apart_by_their_order_only() {
+        let mut occurrences = Occurrences::default();
+        let first = occurrences.next(&call(), 7);
+        let other = occurrences.next(&StepCall { version: 2, ..call() }, 7);
+        let second = occurrences.next(&call(), 7);
+        assert_ne!(first, second);
+        assert_ne!(first, other);
+        let mut again = Occurrences::default();
+        assert_eq!((again.next(&call(), 7), again.next(&call(), 7)), (first, second));
+    }
+
+    #[test]
+    fn the_seed_of_a_step_is_the_start_of_its_identity() {
+        let identity = Identity::from_digits(&"0123456789abcdef".repeat(4)).expect("64 digits");
+        assert_eq!(identity.seed(5).step, 0x0123_4567_89ab_cdef);
+        assert_eq!(identity.short(), "01234567");
+        assert_eq!(Identity::from_digits("xyz"), None);
+    }
+}

@@ -1,0 +1,296 @@
+//! Finished steps, and the files in their slots.
+//!
+//! A slot belongs to one step at a time. When the script comes to another step for a slot, what lies there moves to
+//! `superseded/<step>/`, and comes back should the script ask for it again. Nothing is ever deleted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use super::error::RunError;
+use super::files;
+use super::folder::Folder;
+use super::identity::Identity;
+use super::manifest::Manifest;
+use super::slot::Slot;
+use super::work::Claim;
+
+/// A finished step with the place of its manifest.
+#[derive(Debug, Clone)]
+struct Kept {
+    manifest: Manifest,
+    path: PathBuf,
+}
+
+/// All finished steps of a run.
+#[derive(Debug)]
+pub struct Shelf {
+    folder: Folder,
+    kept: BTreeMap<Identity, Kept>,
+}
+
+/// What came of making a slot ready for a step.
+#[derive(Debug)]
+pub struct Settled {
+    /// Steps whose files moved aside.
+    pub moved: BTreeSet<String>,
+    /// The step's manifest, if it is finished.
+    pub manifest: Option<Manifest>,
+    /// A file that a finished step has lost, so that it must be done again.
+    pub missing: Option<String>,
+}
+
+impl Shelf {
+    /// Reads the manifests of all finished steps.
+    pub fn open(folder: &Folder) -> Result<Self, RunError> {
+        let mut shelf = Self {
+            folder: folder.clone(),
+            kept: BTreeMap::new(),
+        };
+        for name in manifests(folder, "steps")? {
+            let path = folder.path(&name);
+            let manifest = Manifest::read(&path)?;
+            shelf.kept.insert(manifest.identity(), Kept { manifest, path });
+        }
+        for identity in shelf.kept.keys() {
+            Claim::release(folder, identity)?;
+        }
+        Ok(shelf)
+    }
+
+    /// The number of finished steps.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Whether no step is finished.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Makes a slot ready for a step: what belongs to other steps moves aside, and what the step left here, elsewhere or
+    /// aside comes to the slot.
+    pub fn settle(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<Settled, RunError> {
+        let mut moved = self.clear_finished(identity, slot)?;
+        moved.extend(self.clear_strays(identity, slot)?);
+        self.bring_back(identity, slot)?;
+        let Some(kept) = self.kept.remove(identity) else {
+            return Ok(Settled {
+                moved,
+                manifest: None,
+                missing: None,
+            });
+        };
+        let kept = self.adopt(kept, slot, order)?;
+        let missing = kept.manifest.missing_file(&self.folder)?;
+        if missing.is_some() {
+            Claim::reopen(&self.folder, identity, &kept.path)?;
+            return Ok(Settled {
+                moved,
+                manifest: None,
+                missing,
+            });
+        }
+        self.kept.insert(identity.clone(), kept.clone());
+        Ok(Settled {
+            moved,
+            manifest: Some(kept.manifest),
+            missing: None,
+        })
+    }
+
+    /// Keeps a step that was just done. Returns its manifest as it will be read from now on, to the last digit.
+    pub fn keep(&mut self, manifest: &Manifest, order: u32) -> Result<Manifest, RunError> {
+        let path = self.folder.steps().join(manifest.file_name(order));
+        manifest.write(&path)?;
+        Claim::release(&self.folder, &manifest.identity())?;
+        let manifest = Manifest::read(&path)?;
+        self.kept.insert(
+            manifest.identity(),
+            Kept {
+                manifest: manifest.clone(),
+                path,
+            },
+        );
+        Ok(manifest)
+    }
+
+    /// Moves finished steps out of a slot. The manifest goes first: a manifest in `steps` says that its files are there.
+    fn clear_finished(&mut self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
+        let in_slot = |kept: &Kept| kept.manifest.files.iter().any(|entry| slot.holds(&entry.path));
+        let others: Vec<Identity> = self
+            .kept
+            .iter()
+            .filter(|(id, kept)| *id != own && in_slot(kept))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for identity in &others {
+            let kept = self.kept.remove(identity).expect("listed just now");
+            let aside = aside(identity.short());
+            let name = kept
+                .path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
+            files::relocate(
+                &self.folder,
+                &format!("steps/{name}"),
+                &format!("{aside}/steps/{name}"),
+            )?;
+            for entry in &kept.manifest.files {
+                files::relocate(&self.folder, &entry.path, &format!("{aside}/{}", entry.path))?;
+            }
+        }
+        Ok(others
+            .iter()
+            .map(|identity| identity.short().to_owned())
+            .collect())
+    }
+
+    /// Moves files of unfinished steps out of a slot.
+    fn clear_strays(&self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
+        let own_files = self
+            .kept
+            .get(own)
+            .map(|kept| kept.manifest.files.as_slice())
+            .unwrap_or_default();
+        let mut moved = BTreeSet::new();
+        for folder in slot.series.folders() {
+            for path in files::below(self.folder.root(), folder)? {
+                if !slot.holds(&path) || own_files.iter().any(|entry| entry.path == path) {
+                    continue;
+                }
+                let owner = self.owner(&path, slot)?;
+                if owner != own.short() {
+                    files::relocate(&self.folder, &path, &format!("{}/{path}", aside(&owner)))?;
+                    moved.insert(owner);
+                }
+            }
+        }
+        for owner in &moved {
+            self.put_aside(&format!("steps/work/{owner}"), &aside(owner))?;
+        }
+        Ok(moved)
+    }
+
+    /// Which unfinished step a file belongs to: its name may say, or a claim on the slot, or a manifest put aside before
+    /// a kill.
+    fn owner(&self, path: &str, slot: Slot) -> Result<String, RunError> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let named = name
+            .strip_prefix("part-")
+            .and_then(|rest| rest.split_once('-'))
+            .map(|(owner, _)| owner.to_owned());
+        if let Some(owner) = named {
+            return Ok(owner);
+        }
+        if let Some(owner) = Claim::holder(&self.folder, slot)? {
+            return Ok(owner);
+        }
+        for manifest in manifests_aside(&self.folder)? {
+            let manifest = Manifest::read(&self.folder.path(&manifest))?;
+            if manifest.files.iter().any(|entry| entry.path == path) {
+                return Ok(manifest.identity().short().to_owned());
+            }
+        }
+        Ok("unknown".to_owned())
+    }
+
+    fn put_aside(&self, folder: &str, aside: &str) -> Result<(), RunError> {
+        for path in files::below(self.folder.root(), folder)? {
+            files::relocate(&self.folder, &path, &format!("{aside}/{path}"))?;
+        }
+        files::remove_empty(&self.folder.path(folder));
+        Ok(())
+    }
+
+    /// Brings back what lies aside for a step. The manifest comes last, as when the step was done.
+    fn bring_back(&mut self, identity: &Identity, slot: Slot) -> Result<(), RunError> {
+        let aside = aside(identity.short());
+        let base = self.folder.path(&aside);
+        let own: Vec<String> = files::below(&base, "")?;
+        let (manifests, others): (Vec<String>, Vec<String>) =
+            own.into_iter().partition(|path| is_manifest(path));
+        let manifest = match manifests.first() {
+            Some(path) => {
+                Some(Manifest::read(&base.join(path))?).filter(|manifest| manifest.identity() == *identity)
+            }
+            None if Claim::is_of(&base, identity)? => None,
+            None => return Ok(()),
+        };
+        if manifest.is_none() && !manifests.is_empty() {
+            return Ok(());
+        }
+        for path in others {
+            files::relocate(&self.folder, &format!("{aside}/{path}"), &slot.adopt(&path))?;
+        }
+        if let (Some(mut manifest), Some(path)) = (manifest, manifests.first()) {
+            manifest
+                .files
+                .iter_mut()
+                .for_each(|entry| entry.path = slot.adopt(&entry.path));
+            let kept = Kept {
+                path: self.folder.path(path),
+                manifest,
+            };
+            kept.manifest.write(&kept.path)?;
+            fs::remove_file(base.join(path)).map_err(RunError::io("remove", &base.join(path)))?;
+            self.kept.insert(identity.clone(), kept);
+        }
+        files::remove_empty(&base);
+        Ok(())
+    }
+
+    /// Moves a finished step's files to the slot that the script now has for it, and its manifest to its place there.
+    fn adopt(&self, mut kept: Kept, slot: Slot, order: u32) -> Result<Kept, RunError> {
+        let goal = self.folder.steps().join(kept.manifest.file_name(order));
+        let settled = kept
+            .manifest
+            .files
+            .iter()
+            .all(|entry| slot.adopt(&entry.path) == entry.path);
+        if settled && goal == kept.path {
+            return Ok(kept);
+        }
+        for entry in &mut kept.manifest.files {
+            let there = slot.adopt(&entry.path);
+            if there != entry.path {
+                files::relocate(&self.folder, &entry.path, &there)?;
+                entry.path = there;
+            }
+        }
+        kept.manifest.write(&goal)?;
+        if goal != kept.path {
+            fs::remove_file(&kept.path).map_err(RunError::io("remove", &kept.path))?;
+        }
+        Ok(Kept { path: goal, ..kept })
+    }
+}
+
+/// The folder for what a step had to leave.
+fn aside(step: &str) -> String {
+    format!("superseded/{step}")
+}
+
+/// Whether a path, relative to the run or to a step's folder aside, is a manifest.
+fn is_manifest(path: &str) -> bool {
+    let name = path
+        .strip_prefix("steps/")
+        .and_then(|name| name.strip_suffix(".json"));
+    name.is_some_and(|name| !name.contains('/'))
+}
+
+fn manifests(folder: &Folder, within: &str) -> Result<Vec<String>, RunError> {
+    Ok(files::below(folder.root(), within)?
+        .into_iter()
+        .filter(|path| is_manifest(path))
+        .collect())
+}
+
+fn manifests_aside(folder: &Folder) -> Result<Vec<String>, RunError> {
+    let aside = |path: &String| path.splitn(3, '/').nth(2).is_some_and(is_manifest);
+    Ok(files::below(folder.root(), "superseded")?
+        .into_iter()
+        .filter(aside)
+        .collect())
+}

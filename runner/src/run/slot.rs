@@ -1,0 +1,108 @@
+//! The numbered place of a step's files: an iteration, a net, a match. Another step may take the place over when the
+//! script changes; what lay there is then moved aside, not deleted.
+
+/// What is numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Series {
+    /// `games/iteration=0003/…`, `positions/iteration=0003/…`.
+    Iterations,
+    /// `networks/0003.…`, `training/0003.…`.
+    Networks,
+    /// `matches/0003-….`.
+    Matches,
+}
+
+/// One number of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The series.
+    pub series: Series,
+    /// The number, from 0.
+    pub number: u32,
+}
+
+impl Series {
+    /// The folders that belong to the series.
+    pub fn folders(self) -> &'static [&'static str] {
+        match self {
+            Self::Iterations => &["games", "positions"],
+            Self::Networks => &["networks", "training", "validation"],
+            Self::Matches => &["matches"],
+        }
+    }
+
+    /// What stands before the number.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Iterations => "iteration=",
+            Self::Networks | Self::Matches => "",
+        }
+    }
+}
+
+impl Slot {
+    /// The number as file names have it; it sorts as text up to 9999.
+    pub fn label(self) -> String {
+        format!("{:04}", self.number)
+    }
+
+    /// The path, relative to the run, of something in one of the series' folders; `rest` follows the number.
+    pub fn path(self, folder: &str, rest: &str) -> String {
+        debug_assert!(
+            self.series.folders().contains(&folder),
+            "{folder} belongs to another series"
+        );
+        format!("{folder}/{}{}{rest}", self.series.prefix(), self.label())
+    }
+
+    /// The slot a path belongs to, and what follows the number.
+    pub fn of(path: &str) -> Option<(Self, &str, &str)> {
+        let (folder, name) = path.split_once('/')?;
+        let all = [Series::Iterations, Series::Networks, Series::Matches];
+        let series = all
+            .into_iter()
+            .find(|series| series.folders().contains(&folder))?;
+        let name = name.strip_prefix(series.prefix())?;
+        let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let number = name[..digits].parse().ok()?;
+        Some((Self { series, number }, folder, &name[digits..]))
+    }
+
+    /// The same path in this slot; paths that belong to no slot stay.
+    pub fn adopt(self, path: &str) -> String {
+        match Self::of(path) {
+            Some((slot, folder, rest)) if slot.series == self.series => self.path(folder, rest),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// Whether a path lies in this slot.
+    pub fn holds(self, path: &str) -> bool {
+        Self::of(path).is_some_and(|(slot, _, _)| slot == self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Series, Slot};
+
+    #[test]
+    fn paths_are_found_in_their_slot_and_moved_to_another() {
+        let third = Slot {
+            series: Series::Iterations,
+            number: 3,
+        };
+        let path = third.path("games", "/part-0a.parquet");
+        assert_eq!(path, "games/iteration=0003/part-0a.parquet");
+        assert!(third.holds(&path));
+        let other = Slot {
+            series: Series::Iterations,
+            number: 12_345,
+        };
+        assert_eq!(other.adopt(&path), "games/iteration=12345/part-0a.parquet");
+        assert!(other.holds(&other.adopt(&path)));
+        assert_eq!(other.adopt("networks/0003.json"), "networks/0003.json");
+        assert_eq!(Slot::of("run.json"), None);
+        assert_eq!(Slot::of("networks/latest.json"), None);
+    }
+}

@@ -1,0 +1,534 @@
+//! Runs with steps that write small texts instead of playing and training.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+
+use dc0_core::durable;
+use dc0_core::params::Value;
+use dc0_core::store::FileEntry;
+
+use super::{
+    Environment, FORMAT_VERSION, Finished, Input, Opening, Product, Record, Run, RunError, ScriptRecord,
+    Series, ShardNote, Slot, StepCall, Workplace,
+};
+
+fn record(script: &str) -> Record {
+    let environment = Environment {
+        device: "cpu".to_owned(),
+        precision: "f32".to_owned(),
+        threads: 1,
+        dc0: "0.1.0".to_owned(),
+        libraries: "none".to_owned(),
+    };
+    let text = "open_run(\"tiny\")".to_owned();
+    let script = ScriptRecord {
+        file: script.to_owned(),
+        blake3: durable::digest(text.as_bytes()),
+        text,
+    };
+    Record {
+        version: FORMAT_VERSION,
+        name: "tiny".to_owned(),
+        script,
+        params: Value::group(),
+        seed: 7,
+        environment,
+    }
+}
+
+fn opening(parent: &Path) -> Opening<'_> {
+    Opening {
+        parent,
+        record: record("a.rhai"),
+        seed: None,
+        device: None,
+        precision: None,
+        threads: None,
+    }
+}
+
+fn open(parent: &Path) -> Run {
+    Run::open(&opening(parent)).expect("opens")
+}
+
+fn iteration(number: u32) -> Slot {
+    Slot {
+        series: Series::Iterations,
+        number,
+    }
+}
+
+fn network(number: u32) -> Slot {
+    Slot {
+        series: Series::Networks,
+        number,
+    }
+}
+
+fn call(kind: &'static str, size: i64) -> StepCall {
+    let params = Value::Group([("size".to_owned(), Value::Int(size))].into());
+    StepCall {
+        kind,
+        version: 1,
+        params,
+        inputs: Vec::new(),
+    }
+}
+
+fn write(place: &Workplace, path: &str, text: &str) -> Result<FileEntry, RunError> {
+    let full = place.folder.path(path);
+    durable::write(&full, text.as_bytes()).map_err(RunError::io("write", &full))?;
+    let blake3 = durable::digest(text.as_bytes());
+    Ok(FileEntry {
+        path: path.to_owned(),
+        rows: 1,
+        bytes: text.len() as u64,
+        blake3,
+    })
+}
+
+/// A step of three shards, each one file; a run of it may end after some of them.
+fn play(
+    run: &mut Run,
+    call: &StepCall,
+    slot: Slot,
+    end_after: Option<u32>,
+    played: &Cell<u32>,
+) -> Result<Finished, RunError> {
+    run.step(call, slot, |place| {
+        let finished = place.finished_shards::<u32>(3)?;
+        for shard in (0..3).filter(|shard| !finished.contains_key(shard)) {
+            if end_after == Some(played.get()) {
+                return Err(RunError::Name {
+                    name: "ended".to_owned(),
+                });
+            }
+            let text = format!("{} {} {shard}", place.seed.run, place.seed.step);
+            let file = write(place, &place.part("games", shard), &text)?;
+            place.keep_shard(
+                shard,
+                &ShardNote {
+                    files: vec![file],
+                    part: shard,
+                },
+            )?;
+            played.set(played.get() + 1);
+        }
+        let notes = place.finished_shards::<u32>(3)?;
+        let files = notes.values().flat_map(|note| note.files.clone()).collect();
+        let sum = notes.values().map(|note| note.part).sum::<u32>();
+        Ok(Product {
+            files,
+            summary: Value::Int(sum.into()),
+        })
+    })
+}
+
+fn train(run: &mut Run, size: i64, slot: Slot) -> Finished {
+    let call = StepCall {
+        inputs: vec![Input {
+            name: "start".to_owned(),
+            digest: "0".repeat(64),
+        }],
+        ..call("train", size)
+    };
+    let body = |place: &Workplace| {
+        let path = place.slot.path("networks", ".safetensors");
+        Ok::<_, RunError>(Product {
+            files: vec![write(place, &path, &size.to_string())?],
+            summary: Value::None,
+        })
+    };
+    run.step(&call, slot, body).expect("trains")
+}
+
+/// Every file of the run but journal, log and lock, with its content.
+fn content(parent: &Path) -> Vec<(String, String)> {
+    let root = parent.join("tiny");
+    let mut files = super::files::below(&root, "").expect("lists");
+    files.retain(|name| !["journal.jsonl", "run.lock", "run.log"].contains(&name.as_str()));
+    files
+        .into_iter()
+        .map(|name| (name.clone(), fs::read_to_string(root.join(&name)).expect("reads")))
+        .collect()
+}
+
+fn names(parent: &Path) -> Vec<String> {
+    content(parent).into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn a_step_ended_anywhere_and_done_again_leaves_the_same_files_and_no_shard_is_played_twice() {
+    let whole = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let once = play(
+        &mut open(whole.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("plays");
+    for end_after in 0..3 {
+        let parent = tempfile::tempdir().expect("folder");
+        let played = Cell::new(0);
+        play(
+            &mut open(parent.path()),
+            &call("self_play", 1),
+            iteration(0),
+            Some(end_after),
+            &played,
+        )
+        .expect_err("ends");
+        let resumed = play(
+            &mut open(parent.path()),
+            &call("self_play", 1),
+            iteration(0),
+            None,
+            &played,
+        )
+        .expect("goes on");
+        assert_eq!(played.get(), 3);
+        assert_eq!(resumed, once);
+        assert_eq!(content(parent.path()), content(whole.path()));
+    }
+}
+
+#[test]
+fn a_finished_step_is_not_done_again() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let first = play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("plays");
+    let second = play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("walks through");
+    assert_eq!((first.before, second.before, played.get()), (false, true, 3));
+    assert_eq!(first.manifest, second.manifest);
+}
+
+#[test]
+fn equal_calls_within_a_script_are_different_steps() {
+    let parent = tempfile::tempdir().expect("folder");
+    let mut run = open(parent.path());
+    let played = Cell::new(0);
+    let first = play(&mut run, &call("self_play", 1), iteration(0), None, &played).expect("plays");
+    let second = play(&mut run, &call("self_play", 1), iteration(1), None, &played).expect("plays");
+    assert_ne!(first.manifest.step, second.manifest.step);
+    assert_ne!(first.manifest.files[0].blake3, second.manifest.files[0].blake3);
+}
+
+#[test]
+fn a_changed_parameter_moves_the_old_files_aside_and_changing_it_back_brings_them_back() {
+    let parent = tempfile::tempdir().expect("folder");
+    train(&mut open(parent.path()), 1, network(0));
+    let before = content(parent.path());
+    let changed = train(&mut open(parent.path()), 2, network(0));
+    let aside: Vec<String> = names(parent.path())
+        .into_iter()
+        .filter(|name| name.starts_with("superseded/"))
+        .collect();
+    assert_eq!(aside.len(), 2, "the net and its manifest: {aside:?}");
+    assert_eq!(
+        fs::read_to_string(parent.path().join("tiny/networks/0000.safetensors")).expect("reads"),
+        "2"
+    );
+    let back = train(&mut open(parent.path()), 1, network(0));
+    assert!(back.before, "nothing is trained again");
+    let after: Vec<_> = content(parent.path())
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with("superseded/"))
+        .collect();
+    assert_eq!(after, before);
+    assert!(train(&mut open(parent.path()), 2, network(0)).before);
+    assert!(!changed.before);
+}
+
+#[test]
+fn an_unfinished_step_whose_parameters_change_is_put_aside_and_goes_on_when_they_change_back() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        Some(2),
+        &played,
+    )
+    .expect_err("ends");
+    play(
+        &mut open(parent.path()),
+        &call("self_play", 2),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("plays");
+    let in_slot = names(parent.path())
+        .iter()
+        .filter(|name| name.starts_with("games/"))
+        .count();
+    assert_eq!((in_slot, played.get()), (3, 5));
+    let back = play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("goes on");
+    assert_eq!(
+        (back.manifest.files.len(), played.get()),
+        (3, 6),
+        "two shards were finished before"
+    );
+}
+
+#[test]
+fn a_step_put_in_front_moves_the_later_ones_to_their_new_numbers_without_doing_them_again() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let mut run = open(parent.path());
+    for number in 0..2 {
+        play(
+            &mut run,
+            &call("self_play", number),
+            iteration(number as u32),
+            None,
+            &played,
+        )
+        .expect("plays");
+    }
+    drop(run);
+    let mut run = open(parent.path());
+    play(&mut run, &call("self_play", 9), iteration(0), None, &played).expect("plays");
+    for number in 0..2 {
+        let slot = iteration(number as u32 + 1);
+        let moved = play(&mut run, &call("self_play", number), slot, None, &played).expect("is there");
+        assert!(moved.before && moved.manifest.files.iter().all(|entry| slot.holds(&entry.path)));
+        assert_eq!(
+            moved.manifest.missing_file(run.folder()).expect("all whole"),
+            None
+        );
+    }
+    assert_eq!(played.get(), 9);
+    assert!(
+        names(parent.path())
+            .iter()
+            .all(|name| !name.starts_with("superseded/"))
+    );
+}
+
+#[test]
+fn a_step_with_a_lost_file_is_done_again_and_makes_the_same_files() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let done = play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("plays");
+    let before = content(parent.path());
+    fs::remove_file(parent.path().join("tiny").join(&done.manifest.files[1].path)).expect("removes");
+    play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        Some(4),
+        &played,
+    )
+    .expect_err("ends");
+    let again = play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("plays");
+    assert_eq!(
+        (again.before, played.get()),
+        (false, 6),
+        "the interrupted second time counts too"
+    );
+    assert_eq!(content(parent.path()), before);
+}
+
+#[test]
+fn a_file_of_another_size_is_named_and_nothing_is_done_again() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let done = play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect("plays");
+    fs::write(parent.path().join("tiny").join(&done.manifest.files[1].path), "x").expect("cuts short");
+    let error = play(
+        &mut open(parent.path()),
+        &call("self_play", 1),
+        iteration(0),
+        None,
+        &played,
+    )
+    .expect_err("is changed");
+    assert!(matches!(error, RunError::Changed { found: 1, .. }), "{error}");
+    assert_eq!(played.get(), 3);
+}
+
+#[test]
+fn a_damaged_manifest_is_named() {
+    let parent = tempfile::tempdir().expect("folder");
+    train(&mut open(parent.path()), 1, network(0));
+    let manifest = names(parent.path())
+        .into_iter()
+        .find(|name| name.starts_with("steps/"))
+        .expect("a manifest");
+    fs::write(parent.path().join("tiny").join(manifest), "{\"version\": 1").expect("cuts short");
+    let error = Run::open(&opening(parent.path())).expect_err("is damaged");
+    assert!(matches!(error, RunError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn two_processes_cannot_write_one_run() {
+    let parent = tempfile::tempdir().expect("folder");
+    let run = open(parent.path());
+    let error = Run::open(&opening(parent.path())).expect_err("is locked");
+    let expected = format!(
+        "is being written by the process {}; wait for it, or stop it first",
+        std::process::id()
+    );
+    assert!(error.to_string().ends_with(&expected), "{error}");
+    drop(run);
+    open(parent.path());
+}
+
+#[test]
+fn a_run_keeps_its_script_seed_device_and_threads() {
+    let parent = tempfile::tempdir().expect("folder");
+    open(parent.path());
+    let other_script = Opening {
+        record: record("b.rhai"),
+        ..opening(parent.path())
+    };
+    let error = Run::open(&other_script)
+        .expect_err("is another script's")
+        .to_string();
+    assert!(error.contains("was made by a.rhai, not by b.rhai"), "{error}");
+    let other_seed = Opening {
+        seed: Some(8),
+        ..opening(parent.path())
+    };
+    let error = Run::open(&other_seed).expect_err("has another seed").to_string();
+    assert!(
+        error.contains("was created with seed 7, and 8 was asked for"),
+        "{error}"
+    );
+    let other_device = Opening {
+        device: Some("cuda:0".to_owned()),
+        ..opening(parent.path())
+    };
+    assert!(matches!(
+        Run::open(&other_device),
+        Err(RunError::Fixed { what: "device", .. })
+    ));
+    let same = Opening {
+        seed: Some(7),
+        threads: Some(1),
+        ..opening(parent.path())
+    };
+    Run::open(&same).expect("asks for what it is");
+}
+
+#[test]
+fn an_edited_script_is_kept_beside_the_first() {
+    let parent = tempfile::tempdir().expect("folder");
+    open(parent.path());
+    let mut edited = opening(parent.path());
+    edited.record.script.text = "open_run(\"tiny\"); // edited".to_owned();
+    edited.record.script.blake3 = durable::digest(edited.record.script.text.as_bytes());
+    let run = Run::open(&edited).expect("opens");
+    assert_eq!(run.record().script.text, "open_run(\"tiny\")");
+    let kept = run.folder().script(&edited.record.script.blake3);
+    assert_eq!(
+        fs::read_to_string(kept).expect("reads"),
+        edited.record.script.text
+    );
+}
+
+#[test]
+fn a_newer_run_and_a_folder_that_is_no_run_are_left_alone() {
+    let parent = tempfile::tempdir().expect("folder");
+    drop(open(parent.path()));
+    let path = parent.path().join("tiny/run.json");
+    let newer = fs::read_to_string(&path)
+        .expect("reads")
+        .replacen("\"version\": 1", "\"version\": 2", 1);
+    fs::write(&path, newer).expect("writes");
+    assert!(matches!(
+        Run::open(&opening(parent.path())),
+        Err(RunError::Newer {
+            found: 2,
+            known: 1,
+            ..
+        })
+    ));
+    let parent = tempfile::tempdir().expect("folder");
+    fs::create_dir(parent.path().join("tiny")).expect("folder");
+    fs::write(parent.path().join("tiny/thesis.tex"), "text").expect("writes");
+    assert!(matches!(
+        Run::open(&opening(parent.path())),
+        Err(RunError::NoRun { .. })
+    ));
+}
+
+#[test]
+fn what_a_killed_writer_left_is_removed_and_a_cut_journal_line_is_ended() {
+    let parent = tempfile::tempdir().expect("folder");
+    drop(open(parent.path()));
+    let root = parent.path().join("tiny");
+    fs::create_dir_all(root.join("games/iteration=0000")).expect("folder");
+    let unfinished = root.join("games/iteration=0000/part-01234567-00000.parquet.4242.tmp");
+    fs::write(&unfinished, "half").expect("writes");
+    let journal = fs::read_to_string(root.join("journal.jsonl")).expect("reads");
+    fs::write(root.join("journal.jsonl"), format!("{journal}{{\"at\": \"20")).expect("writes");
+    drop(open(parent.path()));
+    assert!(!unfinished.exists());
+    let journal = fs::read_to_string(root.join("journal.jsonl")).expect("reads");
+    let parsed = journal
+        .lines()
+        .filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok())
+        .count();
+    assert_eq!((journal.lines().count(), parsed), (3, 2), "{journal}");
+}
+
+#[test]
+fn a_name_that_would_leave_the_folder_of_runs_is_refused() {
+    for name in ["", "..", "a/b", "a\\b", ".hidden", "ä"] {
+        let parent = tempfile::tempdir().expect("folder");
+        let mut opening = opening(parent.path());
+        opening.record.name = name.to_owned();
+        assert!(
+            matches!(Run::open(&opening), Err(RunError::Name { .. })),
+            "{name}"
+        );
+    }
+}

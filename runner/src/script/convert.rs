@@ -1,0 +1,145 @@
+//! Values of scripts as plain values, and back. Functions become tables.
+
+use rhai::{Array, Dynamic, EvalAltResult, FnPtr, Map, NativeCallContext};
+
+use dc0_core::params::{Problem, Value};
+
+/// For how many counters, from 0, a function in a map is sampled.
+#[derive(Debug, Clone, Copy)]
+pub struct Sampling(pub u32);
+
+impl Sampling {
+    /// The count is itself a parameter of the map: what the script gives, else `default`.
+    ///
+    /// What the script gives is read and judged with the other parameters; here anything unusable counts as `default`.
+    pub fn by(map: &Map, name: &str, default: u32) -> Self {
+        let given = map.get(name).and_then(|value| value.as_int().ok());
+        let count = given
+            .and_then(|count| u32::try_from(count).ok())
+            .filter(|count| (1..=MAX_SAMPLES).contains(count));
+        Self(count.unwrap_or(default))
+    }
+}
+
+/// More samples than any counter needs.
+const MAX_SAMPLES: u32 = 10_000_000;
+
+/// A script's value as plain data. What is no data goes to `problems`; only a function that fails is an error.
+pub fn to_value(
+    given: &Dynamic,
+    path: &str,
+    sampling: Sampling,
+    context: &NativeCallContext<'_>,
+    problems: &mut Vec<Problem>,
+) -> Result<Value, Box<EvalAltResult>> {
+    if let Some(items) = given.read_lock::<Array>() {
+        let item = |(index, item)| to_value(item, &format!("{path}[{index}]"), sampling, context, problems);
+        return items
+            .iter()
+            .enumerate()
+            .map(item)
+            .collect::<Result<_, _>>()
+            .map(Value::List);
+    }
+    if let Some(map) = given.read_lock::<Map>() {
+        let mut member = |(name, member): (&_, &_)| {
+            let path = if path.is_empty() {
+                format!("{name}")
+            } else {
+                format!("{path}.{name}")
+            };
+            Ok((
+                format!("{name}"),
+                to_value(member, &path, sampling, context, problems)?,
+            ))
+        };
+        return map
+            .iter()
+            .map(&mut member)
+            .collect::<Result<_, _>>()
+            .map(Value::Group);
+    }
+    if let Some(function) = given.read_lock::<FnPtr>() {
+        return sample(&function, path, sampling, context, problems);
+    }
+    Ok(scalar(given).unwrap_or_else(|| {
+        let kind = context.engine().map_type_name(given.type_name());
+        problems.push(Problem {
+            path: path.to_owned(),
+            message: format!("expected plain data, got a value of type {kind}"),
+        });
+        Value::None
+    }))
+}
+
+/// A value without parts, if it is one.
+pub fn scalar(given: &Dynamic) -> Option<Value> {
+    if given.is_unit() {
+        return Some(Value::None);
+    }
+    let bool = || given.as_bool().map(Value::Bool);
+    let int = |_| given.as_int().map(Value::Int);
+    let float = |_| given.as_float().map(Value::Float);
+    let text = |_| {
+        given
+            .clone()
+            .into_immutable_string()
+            .map(|text| Value::Text(text.to_string()))
+    };
+    bool().or_else(int).or_else(float).or_else(text).ok()
+}
+
+/// A function's values for `0..count`.
+fn sample(
+    function: &FnPtr,
+    path: &str,
+    Sampling(count): Sampling,
+    context: &NativeCallContext<'_>,
+    problems: &mut Vec<Problem>,
+) -> Result<Value, Box<EvalAltResult>> {
+    let mut samples = Vec::new();
+    for counter in 0..count {
+        let sample: Dynamic = function.call_within_context(context, (i64::from(counter),))?;
+        let Some(number) = scalar(&sample).as_ref().and_then(Value::as_f64) else {
+            let kind = context.engine().map_type_name(sample.type_name()).to_owned();
+            let message =
+                format!("the function gives a value of type {kind} for {counter}; expected a number");
+            problems.push(Problem {
+                path: path.to_owned(),
+                message,
+            });
+            return Ok(Value::Float(0.0));
+        };
+        samples.push(Value::Float(number));
+    }
+    Ok(run_lengths(samples))
+}
+
+/// One pair of counter and value where the value changes, as a schedule reads it: most schedules have two or three.
+fn run_lengths(samples: Vec<Value>) -> Value {
+    let mut points: Vec<(i64, Value)> = (0..).zip(samples).collect();
+    points.dedup_by(|later, earlier| later.1 == earlier.1);
+    Value::List(
+        points
+            .into_iter()
+            .map(|(counter, value)| Value::List(vec![Value::Int(counter), value]))
+            .collect(),
+    )
+}
+
+/// A plain value as a script sees it.
+pub fn to_dynamic(value: &Value) -> Dynamic {
+    match value {
+        Value::None => Dynamic::UNIT,
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => (*value).into(),
+        Value::Float(value) => (*value).into(),
+        Value::Text(text) => text.as_str().into(),
+        Value::List(items) => items.iter().map(to_dynamic).collect::<Array>().into(),
+        Value::Group(members) => members
+            .iter()
+            .map(|(name, value)| (name.as_str().into(), to_dynamic(value)))
+            .collect::<Map>()
+            .into(),
+    }
+}

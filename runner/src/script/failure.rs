@@ -1,0 +1,81 @@
+//! What went wrong, as plain data that can travel through the script engine.
+
+use std::error::Error;
+
+use rhai::{Dynamic, EvalAltResult};
+
+use super::place::Place;
+use crate::exit::Exit;
+
+/// An error that knows how the program ends because of it.
+pub trait Fault: Error {
+    /// The exit code.
+    fn exit(&self) -> Exit;
+}
+
+/// An error as the user sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// How the program ends.
+    pub exit: Exit,
+    /// What happened, the chain of causes included.
+    pub message: String,
+    /// Where in the script, if a script was running.
+    pub place: Option<Place>,
+}
+
+impl Failure {
+    /// A failure without a place.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+            place: None,
+        }
+    }
+
+    /// The error that ends a script with this failure. A script may catch it; being stopped by the user it cannot.
+    pub fn into_rhai(mut self, place: Place) -> Box<EvalAltResult> {
+        let position = place.point.map_or(rhai::Position::NONE, |(line, column)| {
+            rhai::Position::new(
+                u16::try_from(line).unwrap_or(u16::MAX),
+                u16::try_from(column).unwrap_or(u16::MAX),
+            )
+        });
+        let stopped = self.exit == Exit::Interrupted;
+        self.place.get_or_insert(place);
+        let token = Dynamic::from(self);
+        if stopped {
+            EvalAltResult::ErrorTerminated(token, position).into()
+        } else {
+            EvalAltResult::ErrorRuntime(token, position).into()
+        }
+    }
+}
+
+impl<F: Fault> From<&F> for Failure {
+    fn from(fault: &F) -> Self {
+        Self::new(fault.exit(), chain(fault))
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// An error and its causes, one line each. A cause that the line above ends with already is left out.
+pub fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let line = error.to_string();
+        if !text.ends_with(&line) {
+            text.push_str("\n  because: ");
+            text.push_str(&line);
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,225 @@
+//! `import` for scripts: only files at or below the folder of the script that was started.
+//!
+//! Rhai's own file resolver takes absolute paths and `..` as they come. Here a path is relative to the importing file, and
+//! what it leads to, after every `..` and symbolic link, must lie in the folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
+use thiserror::Error;
+
+use super::failure::{Failure, Fault};
+use super::limits::MAX_SCRIPT_BYTES;
+use super::place::Place;
+use super::sources::Sources;
+use crate::exit::Exit;
+
+/// Why a script file cannot be used.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The path is absolute.
+    #[error("import \"{path}\": absolute paths are not allowed; give a path relative to this file")]
+    Absolute {
+        /// As the script gives it.
+        path: String,
+    },
+    /// The path leads out of the folder.
+    #[error(
+        "import \"{path}\": leads out of {folder}, and only files at or below the script's folder can be imported"
+    )]
+    Outside {
+        /// As the script gives it.
+        path: String,
+        /// The folder of the script that was started.
+        folder: String,
+    },
+    /// A file imports itself, perhaps through others.
+    #[error("import \"{path}\": this file is being imported already ({chain}); let both import a third file")]
+    Circular {
+        /// As the script gives it.
+        path: String,
+        /// The files being imported, the outermost first.
+        chain: String,
+    },
+    /// The file is too large for a script.
+    #[error("{} has {bytes} bytes; a script has at most {MAX_SCRIPT_BYTES}", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the script {}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl Fault for LoadError {
+    fn exit(&self) -> Exit {
+        Exit::BadInput
+    }
+}
+
+/// Reads a script file.
+pub fn read_script(path: &Path) -> Result<String, LoadError> {
+    let unreadable = |cause| LoadError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    };
+    let bytes = fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > MAX_SCRIPT_BYTES {
+        return Err(LoadError::TooLarge {
+            path: path.to_owned(),
+            bytes,
+        });
+    }
+    fs::read_to_string(path).map_err(unreadable)
+}
+
+/// Resolves imports within one folder. Modules are compiled once.
+pub struct Jail {
+    folder: PathBuf,
+    sources: Arc<Sources>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    modules: BTreeMap<PathBuf, Shared<Module>>,
+    /// Files whose import is going on, the outermost first.
+    open: Vec<PathBuf>,
+}
+
+/// A file that may be imported: where it lies, and how errors name it.
+struct Found {
+    file: PathBuf,
+    name: String,
+}
+
+impl Jail {
+    /// Imports stay within `folder`; texts are kept in `sources`.
+    pub fn new(folder: &Path, sources: Arc<Sources>) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            sources,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, importer: Option<&str>, path: &str) -> Result<Found, LoadError> {
+        let relative = Path::new(path);
+        if relative.is_absolute()
+            || relative
+                .components()
+                .any(|part| matches!(part, Component::Prefix(_)))
+        {
+            return Err(LoadError::Absolute {
+                path: path.to_owned(),
+            });
+        }
+        let beside = importer
+            .and_then(|importer| Path::new(importer).parent())
+            .unwrap_or(&self.folder);
+        let named = normalised(&beside.join(relative).with_extension("rhai"));
+        let outside = || LoadError::Outside {
+            path: path.to_owned(),
+            folder: self.folder.display().to_string(),
+        };
+        let unreadable = |cause| LoadError::Unreadable {
+            path: named.clone(),
+            cause,
+        };
+        let root = self.folder.canonicalize().map_err(unreadable)?;
+        // Looked at before the file is touched, so that what lies outside cannot even be found to exist.
+        if !normalised(&beside.canonicalize().map_err(unreadable)?.join(relative)).starts_with(&root) {
+            return Err(outside());
+        }
+        let file = named.canonicalize().map_err(unreadable)?;
+        if !file.starts_with(&root) {
+            return Err(outside());
+        }
+        Ok(Found {
+            file,
+            name: named.display().to_string(),
+        })
+    }
+
+    fn enter(&self, file: &Path, path: &str) -> Result<(), LoadError> {
+        let mut state = self.state();
+        if state.open.iter().any(|open| open == file) {
+            let chain: Vec<String> = state.open.iter().map(|open| open.display().to_string()).collect();
+            return Err(LoadError::Circular {
+                path: path.to_owned(),
+                chain: chain.join(", "),
+            });
+        }
+        state.open.push(file.to_owned());
+        Ok(())
+    }
+
+    fn load(&self, engine: &Engine, found: &Found) -> Result<Module, Box<EvalAltResult>> {
+        let read = read_script(&found.file);
+        let text =
+            read.map_err(|error| Failure::from(&error).into_rhai(Place::new(&found.name, Position::NONE)))?;
+        self.sources.keep(&found.name, &text);
+        let mut script = engine.compile(&text)?;
+        script.set_source(found.name.as_str());
+        Module::eval_ast_as_new(Scope::new(), &script, engine)
+    }
+}
+
+/// Removes `.` and resolves `..` by name alone; a `..` that leads above the start stays.
+fn normalised(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+impl ModuleResolver for Jail {
+    fn resolve(
+        &self,
+        engine: &Engine,
+        source: Option<&str>,
+        path: &str,
+        position: Position,
+    ) -> Result<Shared<Module>, Box<EvalAltResult>> {
+        let refuse = |error: LoadError| {
+            let importer = source.map_or_else(|| self.folder.display().to_string(), str::to_owned);
+            Failure::from(&error).into_rhai(Place::new(&importer, position))
+        };
+        let found = self.find(source, path).map_err(refuse)?;
+        if let Some(module) = self.state().modules.get(&found.file) {
+            return Ok(Arc::clone(module));
+        }
+        self.enter(&found.file, path).map_err(refuse)?;
+        let loaded = self.load(engine, &found);
+        self.state().open.pop();
+        let module: Shared<Module> = loaded
+            .map_err(|cause| EvalAltResult::ErrorInModule(found.name, cause, position))?
+            .into();
+        self.state().modules.insert(found.file, Arc::clone(&module));
+        Ok(module)
+    }
+}

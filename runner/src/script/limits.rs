@@ -1,0 +1,37 @@
+//! What a script may use up, the same in every build. Rhai's own defaults are lower in debug builds.
+
+use rhai::Engine;
+
+/// Operations of the interpreter in one script; host functions count as one. Some minutes of a loop that does nothing.
+pub const MAX_OPERATIONS: u64 = 500_000_000;
+/// Functions that call functions.
+pub const MAX_CALL_LEVELS: usize = 64;
+/// Nested expressions at the top level and within functions.
+pub const MAX_EXPRESSION_DEPTHS: (usize, usize) = (64, 64);
+/// Bytes of one text.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;
+/// Items of one list and names of one map, the nested ones counted.
+pub const MAX_ITEMS: usize = 1_000_000;
+/// Variables alive at once.
+pub const MAX_VARIABLES: usize = 1_000;
+/// Functions of one script, closures included.
+pub const MAX_FUNCTIONS: usize = 1_000;
+/// Modules that one script imports.
+pub const MAX_MODULES: usize = 100;
+/// Bytes of one script file.
+pub const MAX_SCRIPT_BYTES: u64 = 1 << 20;
+/// Stack of the thread that runs scripts: enough for all call and expression levels in an unoptimised build.
+pub const STACK_BYTES: usize = 256 << 20;
+
+/// Sets every limit.
+pub(super) fn apply(engine: &mut Engine) {
+    engine.set_max_operations(MAX_OPERATIONS);
+    engine.set_max_call_levels(MAX_CALL_LEVELS);
+    engine.set_max_expr_depths(MAX_EXPRESSION_DEPTHS.0, MAX_EXPRESSION_DEPTHS.1);
+    engine.set_max_string_size(MAX_TEXT_BYTES);
+    engine.set_max_array_size(MAX_ITEMS);
+    engine.set_max_map_size(MAX_ITEMS);
+    engine.set_max_variables(MAX_VARIABLES);
+    engine.set_max_functions(MAX_FUNCTIONS);
+    engine.set_max_modules(MAX_MODULES);
+}

@@ -1,0 +1,84 @@
+//! The steps of a run: what a call reads, does, and writes. Each body goes on from what a kill left of it.
+
+mod arena;
+mod error;
+mod files;
+mod network;
+mod runner;
+mod self_play;
+mod train;
+
+pub use error::StepError;
+pub use network::summary_members;
+pub(crate) use runner::cores;
+pub use runner::{Asking, Runner};
+pub use train::summary_value;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dc0_core::event::Cancelled;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
+use dc0_core::network::{Evaluator, EvaluatorError};
+
+use crate::interrupt::Interrupt;
+use crate::progress::{Console, StepProgress};
+
+/// What every step needs of the process it runs in.
+pub struct Shop {
+    /// Where progress goes.
+    pub console: Arc<Console>,
+    /// Whether the user asked to stop.
+    pub interrupt: Interrupt,
+    /// Where nets run.
+    pub device: Device,
+    /// The numbers nets play with.
+    pub precision: Precision,
+    /// libtorch threads of a training step.
+    pub threads: u32,
+    /// Threads that play.
+    pub lanes: u32,
+    /// Time and rates of the step done last.
+    pub closing: Mutex<String>,
+}
+
+impl Shop {
+    /// An error if the user asked to stop.
+    fn check(&self) -> Result<(), StepError> {
+        if self.interrupt.is_asked() {
+            Err(Cancelled.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Ends a step's progress and keeps its time and rates for the closing line.
+    fn close(&self, progress: &StepProgress) {
+        *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = progress.close();
+    }
+
+    /// Time and rates of the step done last, once.
+    fn take_closing(&self) -> String {
+        std::mem::take(&mut self.closing.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn progress(&self, label: &str, counted: (&'static str, u64, u64)) -> StepProgress {
+        StepProgress::new(&self.console, &self.interrupt, label, counted)
+    }
+
+    /// Makes the inference copy of a net for one lane. Lanes share the processor, so each has one libtorch thread.
+    fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        let options = TorchOptions {
+            device: self.device,
+            precision: self.precision,
+            threads: 1,
+        };
+        match TorchEvaluator::new(&net.spec, &net.weights, options) {
+            Ok(evaluator) => Ok(Box::new(evaluator)),
+            Err(cause) => Err(EvaluatorError::Device {
+                rows: 0,
+                cause: cause.to_string(),
+            }),
+        }
+    }
+}

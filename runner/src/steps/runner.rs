@@ -1,0 +1,346 @@
+//! The host that does the work: scripts' calls become steps of a durable run.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dc0_core::arena::ArenaParams;
+use dc0_core::network::NetworkSpec;
+use dc0_core::network::torch::{Device, Precision, runtime};
+use dc0_core::params::Value;
+use dc0_core::selfplay::SelfPlayParams;
+use dc0_core::trainer::TrainParams;
+
+use super::{Shop, StepError, arena, network, self_play, train};
+use crate::host::{
+    Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams, Opponent, RunInfo, Table,
+    Verdict, VerdictFields, Window,
+};
+use crate::interrupt::Interrupt;
+use crate::logging::LogFile;
+use crate::progress::{Console, lines};
+use crate::run::{
+    Environment, FORMAT_VERSION, Finished, Generations, Opening, Product, Record, Run, RunError,
+    ScriptRecord, Series, Slot, StepCall, Workplace,
+};
+use crate::script::declared::Declaration;
+
+/// What the command line asks for; what is `None` is chosen, or kept as an existing run has it.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    /// The folder that holds runs.
+    pub parent: PathBuf,
+    /// The seed.
+    pub seed: Option<u64>,
+    /// The device.
+    pub device: Option<String>,
+    /// libtorch threads of training.
+    pub threads: Option<u32>,
+    /// Threads that play.
+    pub lanes: Option<u32>,
+}
+
+/// Does what scripts ask for.
+pub struct Runner {
+    asking: Asking,
+    script: ScriptRecord,
+    declaration: Arc<Declaration>,
+    console: Arc<Console>,
+    interrupt: Interrupt,
+    log_file: LogFile,
+    open: Mutex<Option<Open>>,
+}
+
+/// An open run.
+struct Open {
+    run: Run,
+    shop: Shop,
+    generations: Generations,
+    iterations: u32,
+    networks: u32,
+    matches: u32,
+}
+
+impl Runner {
+    /// For one script.
+    pub fn new(
+        asking: Asking,
+        script: ScriptRecord,
+        declaration: Arc<Declaration>,
+        (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
+    ) -> Self {
+        Self {
+            asking,
+            script,
+            declaration,
+            console,
+            interrupt,
+            log_file,
+            open: Mutex::new(None),
+        }
+    }
+
+    fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> Result<T, HostError>) -> Result<T, HostError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        act(open
+            .as_mut()
+            .expect("only an open run gives scripts something to call this with"))
+    }
+
+    /// The record that the run gets if it is new.
+    fn record(&self, name: &str, params: &OpenParams) -> Result<Record, HostError> {
+        let device = runtime::parse_device(self.asking.device.as_deref().unwrap_or("auto"))?;
+        let environment = Environment {
+            device: device_name(device),
+            precision: resolved(params.precision, device).word().to_owned(),
+            threads: self.asking.threads.unwrap_or_else(cores),
+            dc0: env!("CARGO_PKG_VERSION").to_owned(),
+            libraries: runtime::versions(),
+        };
+        let declared = self
+            .declaration
+            .rows()
+            .into_iter()
+            .map(|row| (row.path, row.value));
+        Ok(Record {
+            version: FORMAT_VERSION,
+            name: name.to_owned(),
+            script: self.script.clone(),
+            params: Value::Group(declared.collect()),
+            seed: self.asking.seed.unwrap_or(params.seed),
+            environment,
+        })
+    }
+
+    fn open_with(&self, run: Run) -> Result<Open, HostError> {
+        let environment = &run.record().environment;
+        let device = runtime::parse_device(&environment.device)?;
+        let precision = Precision::from_word(&environment.precision).ok_or_else(|| RunError::Damaged {
+            path: run.folder().record(),
+            cause: format!("there is no precision {}", environment.precision),
+        })?;
+        let shop = Shop {
+            console: Arc::clone(&self.console),
+            interrupt: self.interrupt.clone(),
+            device,
+            precision,
+            threads: environment.threads,
+            lanes: self
+                .asking
+                .lanes
+                .unwrap_or_else(|| if device.is_cuda() { 2 } else { cores() }),
+            closing: Mutex::default(),
+        };
+        let generations = Generations::open(run.folder())?;
+        Ok(Open {
+            run,
+            shop,
+            generations,
+            iterations: 0,
+            networks: 0,
+            matches: 0,
+        })
+    }
+}
+
+/// What `auto` comes to on a device, so that a run's nets play with the same numbers wherever the run goes on.
+fn resolved(precision: Precision, device: Device) -> Precision {
+    let has_bf16 = device.is_cuda() || device == Device::Cpu && runtime::cpu_has_bf16();
+    match precision {
+        Precision::Auto if has_bf16 => Precision::Bf16,
+        Precision::Auto => Precision::F32,
+        asked => asked,
+    }
+}
+
+/// As the command line names it.
+fn device_name(device: Device) -> String {
+    match device {
+        Device::Cpu => "cpu".to_owned(),
+        Device::Cuda(number) => format!("cuda:{number}"),
+        Device::Mps => "mps".to_owned(),
+        Device::Vulkan => "vulkan".to_owned(),
+    }
+}
+
+/// The processor cores that this process may use.
+pub(crate) fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
+/// Takes the next number of a series.
+fn next(counter: &mut u32, series: Series) -> Slot {
+    let slot = Slot {
+        series,
+        number: *counter,
+    };
+    *counter += 1;
+    slot
+}
+
+impl Open {
+    /// Does a step, and tells how it went.
+    fn step(
+        &mut self,
+        call: &StepCall,
+        slot: Slot,
+        body: impl FnOnce(&Workplace, &Shop) -> Result<Product, StepError>,
+    ) -> Result<Finished, HostError> {
+        self.shop.check()?;
+        let shop = &self.shop;
+        let finished = self.run.step(call, slot, |place| body(place, shop))?;
+        if let Some(again) = &finished.again {
+            log::warn!("{again} was missing; the step that made it was done again");
+        }
+        let line = lines::finished(slot, &finished, &shop.take_closing());
+        shop.console.note(&line);
+        log::info!("{line}");
+        Ok(finished)
+    }
+
+    fn network(&self, slot: Slot, spec: NetworkSpec, finished: &Finished) -> Network {
+        let weights = finished
+            .manifest
+            .files
+            .first()
+            .expect("the steps that make nets list the weights first");
+        let fields = NetworkFields {
+            number: slot.number,
+            digest: weights.blake3.clone(),
+            spec,
+            file: weights.path.clone(),
+            summary: finished.manifest.summary.clone(),
+        };
+        debug_assert_eq!(self.networks, slot.number + 1, "nets are numbered in their order");
+        Network(Arc::new(fields))
+    }
+}
+
+impl Host for Runner {
+    fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+        let record = self.record(name, &asked.params)?;
+        let gave = |field: &str| crate::host::field(&asked.given, field).is_some();
+        let opening = Opening {
+            parent: &self.asking.parent,
+            seed: self.asking.seed.or_else(|| gave("seed").then_some(record.seed)),
+            device: self
+                .asking
+                .device
+                .clone()
+                .filter(|device| device != "auto")
+                .map(|_| record.environment.device.clone()),
+            precision: gave("precision").then(|| record.environment.precision.clone()),
+            threads: self.asking.threads,
+            record,
+        };
+        let run = Run::open(&opening)?;
+        self.log_file.attach(&run.folder().log())?;
+        log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
+        let (then, now) = (
+            &run.record().environment.libraries,
+            &opening.record.environment.libraries,
+        );
+        if then != now {
+            log::warn!("the run was created on {then}; on {now} the same steps may round otherwise");
+        }
+        let open = self.open_with(run)?;
+        let (record, folder) = (
+            open.run.record().clone(),
+            open.run.folder().root().display().to_string(),
+        );
+        self.console.note(&lines::opened(
+            &folder,
+            &record,
+            &open.shop,
+            open.run.finished_steps(),
+        ));
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
+        Ok(RunInfo {
+            name: name.to_owned(),
+            folder,
+            seed: record.seed,
+            device: record.environment.device,
+        })
+    }
+
+    fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
+        self.with_open(|open| {
+            let (spec, slot) = (asked.params, next(&mut open.networks, Series::Networks));
+            let finished = open.step(&network::call(&spec), slot, |place, _| {
+                network::body(place, &spec)
+            })?;
+            let made = open.network(slot, spec, &finished);
+            open.generations.begin(&made)?;
+            Ok(made)
+        })
+    }
+
+    fn self_play(&self, player: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
+        self.with_open(|open| {
+            let (params, slot) = (asked.params, next(&mut open.iterations, Series::Iterations));
+            let call = self_play::call(player, &params);
+            let finished = open.step(&call, slot, |place, shop| {
+                self_play::body(place, shop, player, &params)
+            })?;
+            let fields = GamesFields {
+                iteration: slot.number,
+                network: player.0.number,
+                step: finished.manifest.identity().short().to_owned(),
+                files: finished.manifest.files,
+                summary: finished.manifest.summary,
+            };
+            Ok(Games(Arc::new(fields)))
+        })
+    }
+
+    fn train(
+        &self,
+        start: &Network,
+        window: &Window,
+        asked: Asked<TrainParams>,
+    ) -> Result<Network, HostError> {
+        self.with_open(|open| {
+            let (params, slot) = (asked.params, next(&mut open.networks, Series::Networks));
+            let call = train::call(start, window, &params);
+            let finished = open.step(&call, slot, |place, shop| {
+                train::body(place, shop, (start, window), &params)
+            })?;
+            Ok(open.network(slot, start.0.spec.clone(), &finished))
+        })
+    }
+
+    fn arena(
+        &self,
+        first: &Network,
+        second: &Opponent,
+        asked: Asked<ArenaParams>,
+    ) -> Result<Verdict, HostError> {
+        self.with_open(|open| {
+            let (params, slot) = (asked.params, next(&mut open.matches, Series::Matches));
+            let call = arena::call(first, second, &params);
+            let finished = open.step(&call, slot, |place, shop| {
+                arena::body(place, shop, (first, second), &params)
+            })?;
+            let summary = finished.manifest.summary;
+            Ok(Verdict(Arc::new(VerdictFields {
+                first: first.name(),
+                second: second.name(),
+                summary,
+            })))
+        })
+    }
+
+    fn promote(&self, promoted: &Network, generation: u32) -> Result<(), HostError> {
+        self.with_open(|open| {
+            open.generations.promote(promoted, generation)?;
+            let line = lines::promoted(promoted, generation);
+            open.shop.console.note(&line);
+            log::info!("{line}");
+            Ok(())
+        })
+    }
+
+    fn summary(&self, table: &Table) -> Result<(), HostError> {
+        self.console.result(&table.to_string());
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! The step that plays games of a net against itself: one games file and one positions file for each shard.
+
+use dc0_core::params::Param;
+use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult, shards_of};
+use dc0_core::store::write_table;
+
+use super::{Shop, StepError, files};
+use crate::host::Network;
+use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
+
+pub(super) fn call(network: &Network, params: &SelfPlayParams) -> StepCall {
+    let inputs = vec![Input {
+        name: "network".to_owned(),
+        digest: network.0.digest.clone(),
+    }];
+    StepCall {
+        kind: "self_play",
+        version: 1,
+        params: params.to_value(),
+        inputs,
+    }
+}
+
+pub(super) fn body(
+    place: &Workplace,
+    shop: &Shop,
+    network: &Network,
+    params: &SelfPlayParams,
+) -> Result<Product, StepError> {
+    let net = files::load(&place.folder, network)?;
+    let shards = shards_of(params.games, params.shard_games);
+    let finished = place.finished_shards::<SelfPlayStats>(shards.len() as u32)?;
+    let done: u64 = finished.values().map(|note| note.part.games).sum();
+    let rest: Vec<Shard> = shards
+        .iter()
+        .copied()
+        .filter(|shard| !finished.contains_key(&shard.index))
+        .collect();
+    let label = format!("self-play of {}", network.name());
+    let progress = shop.progress(&label, ("games", done, params.games.into()));
+    let name = files::short_digest(&network.0.digest);
+    let make_evaluator = || shop.evaluator(&net);
+    let job = SelfPlayJob {
+        params,
+        seed: place.seed,
+        network: name,
+        make_evaluator: &make_evaluator,
+    };
+    let keep = |shard, result| keep(place, name, shard, result).map_err(Into::into);
+    selfplay::play(&job, &rest, shop.lanes, &keep, &progress)?;
+    shop.close(&progress);
+    product(place, shards.len() as u32)
+}
+
+/// Stores a finished shard: its tables first, then the note that says so.
+fn keep(place: &Workplace, network: &str, shard: Shard, result: ShardResult) -> Result<(), StepError> {
+    let number = shard.index.to_string();
+    let provenance = files::provenance(place, [("network", network), ("shard", &number)]);
+    let root = place.folder.root();
+    let games = write_table(
+        root,
+        &place.part("games", shard.index),
+        &result.games,
+        &provenance,
+    )?;
+    let positions = write_table(
+        root,
+        &place.part("positions", shard.index),
+        &result.positions,
+        &provenance,
+    )?;
+    let note = ShardNote {
+        files: vec![games, positions],
+        part: result.stats,
+    };
+    Ok(place.keep_shard(shard.index, &note)?)
+}
+
+/// Adds the shards up in their order, as read from their notes, so that it makes no difference when they were played.
+fn product(place: &Workplace, shards: u32) -> Result<Product, StepError> {
+    let mut stats = SelfPlayStats::default();
+    let mut entries = Vec::new();
+    for note in place.finished_shards::<SelfPlayStats>(shards)?.into_values() {
+        stats.merge(&note.part);
+        entries.extend(note.files);
+    }
+    Ok(Product {
+        files: entries,
+        summary: stats.to_value(),
+    })
+}

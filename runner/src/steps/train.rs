@@ -1,0 +1,177 @@
+//! The step that trains a net on a window of games.
+
+use std::collections::BTreeMap;
+
+use dc0_core::encoding::Encoding;
+use dc0_core::event::Observer;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::params::{Param, Value};
+use dc0_core::store::{FileEntry, GameRow, PositionRow, read_entry, write_table};
+use dc0_core::trainer::samples::{Part, Samples};
+use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
+
+use super::{Shop, StepError, files};
+use crate::host::{Network, Window};
+use crate::run::{Folder, Input, Product, StepCall, Workplace};
+
+/// The games and the positions of one shard; the name says which, whatever the iteration's number.
+struct StoredPart {
+    name: String,
+    games: FileEntry,
+    positions: FileEntry,
+}
+
+pub(super) fn call(start: &Network, window: &Window, params: &TrainParams) -> StepCall {
+    let mut inputs = vec![Input {
+        name: "start".to_owned(),
+        digest: start.0.digest.clone(),
+    }];
+    for part in parts(window) {
+        for (kind, entry) in [("games", &part.games), ("positions", &part.positions)] {
+            inputs.push(Input {
+                name: format!("{kind} {}", part.name),
+                digest: entry.blake3.clone(),
+            });
+        }
+    }
+    StepCall {
+        kind: "train",
+        version: 1,
+        params: params.to_value(),
+        inputs,
+    }
+}
+
+/// The window's shards, the oldest first; each games file is followed by its positions file.
+fn parts(window: &Window) -> Vec<StoredPart> {
+    let stem = |path: &str| {
+        path.rsplit('/')
+            .next()
+            .unwrap_or(path)
+            .trim_end_matches(".parquet")
+            .to_owned()
+    };
+    let files = window.0.iter().flat_map(|games| games.0.files.chunks_exact(2));
+    let part = |pair: &[FileEntry]| StoredPart {
+        name: stem(&pair[0].path),
+        games: pair[0].clone(),
+        positions: pair[1].clone(),
+    };
+    files.map(part).collect()
+}
+
+pub(super) fn body(
+    place: &Workplace,
+    shop: &Shop,
+    (start, window): (&Network, &Window),
+    params: &TrainParams,
+) -> Result<Product, StepError> {
+    let net = files::load(&place.folder, start)?;
+    let progress = shop.progress(
+        &format!("training from {}", start.name()),
+        ("updates", 0, params.updates.into()),
+    );
+    let samples = samples(&place.folder, &net, window, params, &progress)?;
+    let job = TrainJob {
+        params,
+        start: &net,
+        samples: &samples,
+        seed: place.seed,
+        threads: shop.threads,
+        device: shop.device,
+        state_path: &place.scratch("training.state"),
+    };
+    let trained = trainer::train(job, &progress)?;
+    shop.close(&progress);
+    store(place, start, &net, trained)
+}
+
+fn samples(
+    folder: &Folder,
+    net: &Checkpoint,
+    window: &Window,
+    params: &TrainParams,
+    observer: &dyn Observer,
+) -> Result<Samples, StepError> {
+    let mut samples = Samples::new(Encoding::new(net.spec.encoding, net.spec.orientation), params);
+    for part in parts(window) {
+        observer.check()?;
+        let games: Vec<GameRow> = read_entry(folder.root(), &part.games)?;
+        let positions: Vec<PositionRow> = read_entry(folder.root(), &part.positions)?;
+        samples.add(Part {
+            name: &part.name,
+            games: &games,
+            positions: &positions,
+        })?;
+    }
+    Ok(samples)
+}
+
+fn store(
+    place: &Workplace,
+    start: &Network,
+    net: &Checkpoint,
+    trained: Trained,
+) -> Result<Product, StepError> {
+    let from = [("start", start.0.digest.as_str())];
+    let provenance = files::net_provenance(place, from);
+    let mut entries = files::save(
+        place,
+        &Checkpoint {
+            spec: net.spec.clone(),
+            weights: trained.weights,
+            provenance,
+        },
+    )?;
+    let root = place.folder.root();
+    let path = |folder| place.slot.path(folder, ".parquet");
+    let provenance = files::provenance(place, from);
+    entries.push(write_table(root, &path("training"), &trained.curve, &provenance)?);
+    entries.push(write_table(
+        root,
+        &path("validation"),
+        &trained.validation,
+        &provenance,
+    )?);
+    let mut summary = summary_value(&trained.summary);
+    summary.extend(super::network::summary_members(&net.spec));
+    Ok(Product {
+        files: entries,
+        summary: Value::Group(summary),
+    })
+}
+
+/// A training in a few numbers, as scripts see them; () for the validation where no games were held out.
+pub fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
+    let count = |count: u64| Value::Int(count as i64);
+    let (last, validation) = (summary.last, summary.validation);
+    let held_out = |value: Option<f64>| value.map_or(Value::None, Value::Float);
+    let fields = [
+        ("updates", count(summary.updates.into())),
+        ("samples_seen", count(summary.samples_seen)),
+        ("training_samples", count(summary.training_samples)),
+        ("validation_samples", count(summary.validation_samples)),
+        ("training_games", count(summary.training_games.into())),
+        ("validation_games", count(summary.validation_games.into())),
+        ("loss", Value::Float(last.loss)),
+        ("policy_loss", Value::Float(last.policy_loss)),
+        ("value_loss", Value::Float(last.value_loss)),
+        ("policy_accuracy", Value::Float(last.policy_accuracy)),
+        ("policy_entropy", Value::Float(last.policy_entropy)),
+        ("gradient_norm", Value::Float(last.gradient_norm)),
+        ("validation_loss", held_out(validation.map(|row| row.loss))),
+        (
+            "validation_policy_loss",
+            held_out(validation.map(|row| row.policy_loss)),
+        ),
+        (
+            "validation_value_loss",
+            held_out(validation.map(|row| row.value_loss)),
+        ),
+        (
+            "validation_policy_accuracy",
+            held_out(validation.map(|row| row.policy_accuracy)),
+        ),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into()
+}

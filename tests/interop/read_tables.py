@@ -1,0 +1,99 @@
+"""Reads every table of a run with DuckDB and with polars and compares what they find.
+
+    python read_tables.py RUN_FOLDER
+
+For each table: the same columns, the same number of rows, the same sum of every number, the same length of every text and
+list. Then the queries of `datasets/README.md` are run. Prints a line for each table. Exits with 1 and the first differences if there are any.
+"""
+
+import math
+import re
+import sys
+from pathlib import Path
+
+import duckdb
+import polars
+
+TABLES = ["games", "positions", "matches", "training", "validation"]
+PAGE = Path(__file__).resolve().parents[2] / "datasets" / "README.md"
+
+
+def polars_figures(frame):
+    """Number of rows, and one number for each column."""
+    figures = {"rows": frame.height}
+    for name, kind in frame.schema.items():
+        column = frame[name]
+        if kind == polars.List:
+            items = column.explode(empty_as_null=False)
+            figures[name] = (items.len(), items.cast(polars.Int64).sum())
+        elif kind == polars.String:
+            figures[name] = column.str.len_bytes().cast(polars.Int64).sum()
+        else:
+            figures[name] = column.cast(polars.Float64).sum()
+    return figures
+
+
+def duckdb_figures(glob):
+    source = f"read_parquet('{glob}')"
+    figures = {"rows": duckdb.sql(f"select count(*) from {source}").fetchone()[0]}
+    for name, kind, *_ in duckdb.sql(f"describe select * from {source}").fetchall():
+        if kind.endswith("[]"):
+            query = f"select sum(len({name}))::bigint, sum(list_sum({name}))::bigint from {source}"
+            figures[name] = duckdb.sql(query).fetchone()
+        elif kind == "VARCHAR":
+            figures[name] = duckdb.sql(f"select sum(strlen({name}))::bigint from {source}").fetchone()[0]
+        else:
+            figures[name] = duckdb.sql(f"select sum({name}::double) from {source}").fetchone()[0]
+    return figures
+
+
+def agree(first, second):
+    if isinstance(first, tuple):
+        return all(map(agree, first, second))
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def compare(table, glob):
+    """The differences between the two readers."""
+    ours = polars_figures(polars.read_parquet(glob, hive_partitioning=False))
+    theirs = duckdb_figures(glob)
+    theirs = {name: figure for name, figure in theirs.items() if name in ours or name != "iteration"}
+    print(f"{table}: {ours['rows']} rows, {len(ours) - 1} columns")
+    if list(ours) != list(theirs):
+        return [f"{table}: polars finds the columns {list(ours)}, DuckDB {list(theirs)}"]
+    return [
+        f"{table}.{name}: polars finds {ours[name]}, DuckDB {theirs[name]}"
+        for name in ours
+        if not agree(ours[name], theirs[name])
+    ]
+
+
+def run_page(folder):
+    """Runs the queries of the schema page, whose paths start with `datasets/RUN`."""
+    text = PAGE.read_text().replace("datasets/RUN", str(folder))
+    for query in re.findall(r"```sql\n(.*?)```", text, re.S):
+        rows = duckdb.sql(query).fetchall()
+        print(f"DuckDB query of the page: {len(rows)} rows")
+    for program in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(compile(program, str(PAGE), "exec"), {})
+
+
+def main(folder):
+    differences, found = [], []
+    for table in TABLES:
+        if any(folder.glob(f"{table}/**/*.parquet")):
+            found.append(table)
+            differences += compare(table, f"{folder}/{table}/**/*.parquet")
+    if not found:
+        differences.append(f"no tables under {folder}")
+    if {"games", "positions"} <= set(found):
+        run_page(folder)
+    for difference in differences:
+        print(difference, file=sys.stderr)
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: read_tables.py RUN_FOLDER")
+    sys.exit(main(Path(sys.argv[1])))
