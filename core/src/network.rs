@@ -8,7 +8,6 @@ pub mod checkpoint;
 pub mod fake;
 mod fold;
 mod layout;
-pub mod native;
 #[cfg(test)]
 mod samples;
 mod softmax;

@@ -1,7 +1,7 @@
 //! Seeded random streams.
 //!
 //! Every random number belongs to a stream keyed by (run seed, step, game, purpose), so it depends neither on threads nor
-//! on what other games do. ChaCha is used because its output is fixed by its specification, unlike `StdRng`.
+//! on what other games do. `ChaCha` is used because its output is fixed by its specification, unlike `StdRng`.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

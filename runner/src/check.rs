@@ -35,12 +35,7 @@ pub struct Planner {
 impl Planner {
     /// For one script, named as the user named it.
     pub fn new(script: &str, asking: Asking, declaration: Arc<Declaration>) -> Self {
-        Self {
-            asking,
-            declaration,
-            script: script.to_owned(),
-            plan: Mutex::default(),
-        }
+        Self { asking, declaration, script: script.to_owned(), plan: Mutex::default() }
     }
 
     /// The plan as text.
@@ -59,14 +54,9 @@ impl Planner {
         what: String,
         work: Work,
     ) -> Result<(), HostError> {
-        let steps = self
-            .state()
-            .add(kind, &asked.params.to_value(), &asked.given, what, work);
+        let steps = self.state().add(kind, &asked.params.to_value(), &asked.given, what, work);
         if steps > MAX_STEPS {
-            return Err(HostError::Endless {
-                steps,
-                assumed: standins::ASSUMPTIONS,
-            });
+            return Err(HostError::Endless { steps, assumed: standins::ASSUMPTIONS });
         }
         Ok(())
     }
@@ -90,12 +80,7 @@ impl Host for Planner {
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
         let number = self.state().next_network();
         let tower = &asked.params.tower;
-        let what = format!(
-            "network {number:04}: {}×{} {}",
-            tower.blocks,
-            tower.filters,
-            tower.kind.word()
-        );
+        let what = format!("network {number:04}: {}×{} {}", tower.blocks, tower.filters, tower.kind.word());
         self.add("network", &asked, what, Work::default())?;
         Ok(standins::network(number, asked.params))
     }
@@ -133,26 +118,12 @@ impl Host for Planner {
     ) -> Result<Network, HostError> {
         let number = self.state().next_network();
         let updates = u64::from(asked.params.updates);
-        let what = format!(
-            "network {number:04}: trained from {} on {} games",
-            start.name(),
-            window.sum("games")
-        );
-        self.add(
-            "train",
-            &asked,
-            what,
-            Work {
-                updates,
-                ..Work::default()
-            },
-        )?;
+        let what =
+            format!("network {number:04}: trained from {} on {} games", start.name(), window.sum("games"));
+        self.add("train", &asked, what, Work { updates, ..Work::default() })?;
         let network = standins::network(number, start.0.spec.clone());
         let summary = standins::training(&asked.params, window, &network);
-        Ok(Network(Arc::new(NetworkFields {
-            summary,
-            ..NetworkFields::clone(&network.0)
-        })))
+        Ok(Network(Arc::new(NetworkFields { summary, ..NetworkFields::clone(&network.0) })))
     }
 
     fn arena(
@@ -164,11 +135,7 @@ impl Host for Planner {
         let what = format!("match: {} vs {}", first.name(), second.name());
         self.add("arena", &asked, what, standins::match_work(&asked.params, second))?;
         let summary = standins::verdict(&asked.params).to_value();
-        Ok(Verdict(Arc::new(VerdictFields {
-            first: first.name(),
-            second: second.name(),
-            summary,
-        })))
+        Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
     }
 
     fn promote(&self, _: &Network, _: u32) -> Result<(), HostError> {

@@ -115,10 +115,7 @@ mod tests {
     fn a_first_word_is_a_subcommand_or_else_a_script() {
         let cli =
             Cli::try_parse_from(["dc0-run", "x.rhai", "--set", "a=1", "--set", "b.c=2"]).expect("parses");
-        assert_eq!(
-            cli.script.script.expect("a script"),
-            std::path::Path::new("x.rhai")
-        );
+        assert_eq!(cli.script.script.expect("a script"), std::path::Path::new("x.rhai"));
         assert_eq!(cli.script.overrides.len(), 2);
         let cli = Cli::try_parse_from(["dc0-run", "doctor"]).expect("parses");
         assert!(matches!(cli.command, Some(Command::Doctor(_))));

@@ -1,9 +1,6 @@
 //! The only place that asks what time it is. Times go to the terminal, the journal and the log, never into results.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this is the clock that everything else is given"
-)]
+#![allow(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
 
 use std::time::{Duration, Instant, SystemTime};
 

@@ -30,20 +30,12 @@ struct Finding {
 }
 
 fn good(what: &'static str, found: impl Into<String>) -> Finding {
-    Finding {
-        what,
-        found: found.into(),
-        is_good: true,
-    }
+    Finding { what, found: found.into(), is_good: true }
 }
 
 fn judged(what: &'static str, found: Result<String, String>) -> Finding {
     let is_good = found.is_ok();
-    Finding {
-        what,
-        found: found.unwrap_or_else(|problem| problem),
-        is_good,
-    }
+    Finding { what, found: found.unwrap_or_else(|problem| problem), is_good }
 }
 
 /// Looks at everything and shows it on stdout.
@@ -55,19 +47,13 @@ pub fn doctor(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit
         cuda(prepared),
         good(
             "allocator",
-            if prepared.keeps_pages {
-                "keeps pages"
-            } else {
-                "left as it is; small nets are slower"
-            },
+            if prepared.keeps_pages { "keeps pages" } else { "left as it is; small nets are slower" },
         ),
         good("cores", cores().to_string()),
         good(
             "memory",
-            machine::memory().map_or_else(
-                || "unknown".to_owned(),
-                |bytes| format!("{} free", gibibytes(bytes)),
-            ),
+            machine::memory()
+                .map_or_else(|| "unknown".to_owned(), |bytes| format!("{} free", gibibytes(bytes))),
         ),
         judged("folder for runs", writable(&args.out)),
         judged("free space", free_space(&args.out)),
@@ -77,11 +63,7 @@ pub fn doctor(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit
         format!("{mark}  {:<15}  {}", finding.what, finding.found)
     });
     console.result(&lines.collect::<Vec<_>>().join("\n"));
-    if findings.iter().all(|finding| finding.is_good) {
-        Exit::Done
-    } else {
-        Exit::Failed
-    }
+    if findings.iter().all(|finding| finding.is_good) { Exit::Done } else { Exit::Failed }
 }
 
 /// A machine without CUDA is good; one whose CUDA device cannot play is not.
@@ -89,10 +71,7 @@ fn cuda(prepared: &Prepared) -> Finding {
     match &prepared.cuda {
         CudaStatus::On { devices } => {
             let played = try_game(Device::Cuda(0));
-            judged(
-                "CUDA",
-                played.map(|played| format!("{devices} devices; a game on cuda:0 {played}")),
-            )
+            judged("CUDA", played.map(|played| format!("{devices} devices; a game on cuda:0 {played}")))
         }
         CudaStatus::Off { reason } => good("CUDA", format!("off, nets run on the CPU: {reason}")),
     }
@@ -100,49 +79,18 @@ fn cuda(prepared: &Prepared) -> Finding {
 
 /// Plays a few plies with a tiny net: rules, search and libtorch at once.
 fn try_game(device: Device) -> Result<String, String> {
-    let tower = TowerSpec {
-        blocks: 1,
-        filters: 8,
-        ..TowerSpec::default()
-    };
-    let spec = NetworkSpec {
-        tower,
-        ..NetworkSpec::default()
-    };
+    let tower = TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() };
+    let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let seed = Seed { run: 1, step: 1 };
-    let net = Checkpoint {
-        weights: initial_weights(&spec, seed),
-        spec,
-        provenance: Value::None,
-    };
-    let options = TorchOptions {
-        device,
-        precision: Precision::Auto,
-        threads: 1,
-    };
+    let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
+    let options = TorchOptions { device, precision: Precision::Auto, threads: 1 };
     let make_evaluator = || match TorchEvaluator::new(&net.spec, &net.weights, options) {
         Ok(evaluator) => Ok(Box::new(evaluator) as Box<dyn Evaluator>),
-        Err(cause) => Err(EvaluatorError::Device {
-            rows: 0,
-            cause: cause.to_string(),
-        }),
+        Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
     };
-    let search = SearchParams {
-        simulations: 8,
-        ..SearchParams::default()
-    };
-    let params = SelfPlayParams {
-        games: 2,
-        max_plies: 4,
-        search,
-        ..SelfPlayParams::default()
-    };
-    let job = SelfPlayJob {
-        params: &params,
-        seed,
-        network: "doctor",
-        make_evaluator: &make_evaluator,
-    };
+    let search = SearchParams { simulations: 8, ..SearchParams::default() };
+    let params = SelfPlayParams { games: 2, max_plies: 4, search, ..SelfPlayParams::default() };
+    let job = SelfPlayJob { params: &params, seed, network: "doctor", make_evaluator: &make_evaluator };
     let keep = |_, _| Ok(());
     match play(&job, &shards_of(2, 2), 1, &keep, &dc0_core::event::Silent) {
         Ok(()) => Ok("works".to_owned()),

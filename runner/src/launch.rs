@@ -75,9 +75,7 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     let name = path.display().to_string();
     sources.keep(&name, &text);
     let declaration = Arc::new(Declaration::new(args.overrides.clone()));
-    let planner = args
-        .check
-        .then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
+    let planner = args.check.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
     let host: Arc<dyn Host> = match &planner {
         Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
         None => Arc::new(runner(args, process, script_record(path, &text), &declaration)),
@@ -89,31 +87,19 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     evaluate(&engine, &names, &name, &text)?;
     let unused = declaration.unused();
     if !unused.is_empty() {
-        let message = format!(
-            "--set gives {}, but the script never calls params(#{{…}})",
-            unused.join(", ")
-        );
+        let message = format!("--set gives {}, but the script never calls params(#{{…}})", unused.join(", "));
         return Err(Failure::new(Exit::BadInput, message));
     }
     match planner {
         Some(planner) => process.console.result(&planner.plan()),
-        None => session
-            .unshown_table()
-            .iter()
-            .for_each(|table| process.console.result(&table.to_string())),
+        None => session.unshown_table().iter().for_each(|table| process.console.result(&table.to_string())),
     }
     Ok(())
 }
 
 fn asking(args: &ScriptArgs) -> Asking {
     let (parent, device) = (args.out.clone(), args.device.clone());
-    Asking {
-        parent,
-        seed: args.seed,
-        device,
-        threads: args.threads,
-        lanes: args.lanes,
-    }
+    Asking { parent, seed: args.seed, device, threads: args.threads, lanes: args.lanes }
 }
 
 fn runner(
@@ -122,37 +108,18 @@ fn runner(
     script: ScriptRecord,
     declaration: &Arc<Declaration>,
 ) -> Runner {
-    let Process {
-        console,
-        interrupt,
-        log_file,
-    } = process.clone();
-    Runner::new(
-        asking(args),
-        script,
-        Arc::clone(declaration),
-        (console, interrupt, log_file),
-    )
+    let Process { console, interrupt, log_file } = process.clone();
+    Runner::new(asking(args), script, Arc::clone(declaration), (console, interrupt, log_file))
 }
 
 fn script_record(path: &Path, text: &str) -> ScriptRecord {
-    let file = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    ScriptRecord {
-        file,
-        blake3: durable::digest(text.as_bytes()),
-        text: text.to_owned(),
-    }
+    let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    ScriptRecord { file, blake3: durable::digest(text.as_bytes()), text: text.to_owned() }
 }
 
 /// The folder that the script may import from.
 fn folder_of(path: &Path) -> PathBuf {
-    path.parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
-        .to_owned()
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
 /// What a script prints is its result; while it is only checked, numbers are stand-ins and no results.
@@ -175,26 +142,16 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, is_check: bool) -> Su
 
 /// Compiles a script, looks for misspelt functions, and runs it on a stack that is large enough for its limits.
 fn evaluate(engine: &Engine, names: &Names, source: &str, text: &str) -> Result<(), Failure> {
-    let mut script = engine
-        .compile(text)
-        .map_err(|error| report::from_parse(&error, source))?;
+    let mut script = engine.compile(text).map_err(|error| report::from_parse(&error, source))?;
     script.set_source(source);
     if let Some((message, position)) = names.unknown_call(&script) {
         let place = Some(Place::new(source, position));
-        return Err(Failure {
-            exit: Exit::BadInput,
-            message,
-            place,
-        });
+        return Err(Failure { exit: Exit::BadInput, message, place });
     }
     let ran = std::thread::scope(|scope| {
         let run = || engine.run_ast_with_scope(&mut Scope::new(), &script);
-        let thread = std::thread::Builder::new()
-            .name("script".to_owned())
-            .stack_size(STACK_BYTES);
-        thread
-            .spawn_scoped(scope, run)
-            .map(std::thread::ScopedJoinHandle::join)
+        let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(STACK_BYTES);
+        thread.spawn_scoped(scope, run).map(std::thread::ScopedJoinHandle::join)
     });
     match ran {
         Ok(Ok(Ok(()))) => Ok(()),
@@ -204,9 +161,8 @@ fn evaluate(engine: &Engine, names: &Names, source: &str, text: &str) -> Result<
             Exit::Failed,
             "dc0-run itself is wrong, not the script; please report the message above",
         )),
-        Err(cause) => Err(Failure::new(
-            Exit::Failed,
-            format!("cannot start a thread for the script: {cause}"),
-        )),
+        Err(cause) => {
+            Err(Failure::new(Exit::Failed, format!("cannot start a thread for the script: {cause}")))
+        }
     }
 }

@@ -9,6 +9,7 @@ pub mod host;
 pub mod interrupt;
 pub mod launch;
 pub mod logging;
+mod openmp;
 pub mod progress;
 pub mod run;
 pub mod script;
@@ -28,6 +29,7 @@ use progress::Console;
 
 /// The whole program: reads the command line and does what it says.
 pub fn main() -> ExitCode {
+    openmp::let_waiting_threads_sleep();
     let cli = Cli::parse();
     // Before the first thread and the first net.
     let prepared = runtime::prepare(Allocator::KeepPages);
@@ -52,14 +54,7 @@ fn run_script(cli: &Cli, console: &Arc<Console>) -> Exit {
     if let Err(cause) = interrupt.listen(move |text| note.note(text)) {
         return fail(console, &format!("cannot listen for Ctrl-C: {cause}"));
     }
-    launch::launch(
-        &cli.script,
-        &Process {
-            console: Arc::clone(console),
-            interrupt,
-            log_file,
-        },
-    )
+    launch::launch(&cli.script, &Process { console: Arc::clone(console), interrupt, log_file })
 }
 
 fn fail(console: &Console, message: &str) -> Exit {

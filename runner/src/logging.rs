@@ -18,11 +18,8 @@ pub struct LogFile(Arc<Mutex<Option<File>>>);
 impl LogFile {
     /// Appends messages to a file from now on.
     pub fn attach(&self, path: &Path) -> Result<(), RunError> {
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map_err(RunError::io("open", path))?;
+        let file =
+            OpenOptions::new().create(true).append(true).open(path).map_err(RunError::io("open", path))?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
         Ok(())
     }
@@ -32,12 +29,7 @@ impl LogFile {
         if let Some(file) = file.as_mut() {
             let (level, target) = (record.level(), record.target());
             // A log that cannot be written, for want of space perhaps, must not end the work it is about.
-            let _ = writeln!(
-                file,
-                "{} {level:5} {target}: {}",
-                clock::timestamp(),
-                record.args()
-            );
+            let _ = writeln!(file, "{} {level:5} {target}: {}", clock::timestamp(), record.args());
         }
     }
 }
@@ -46,15 +38,9 @@ impl LogFile {
 pub fn start(level: LevelFilter, console: &Arc<Console>) -> Result<LogFile, log::SetLoggerError> {
     let log_file = LogFile::default();
     let (file, console) = (log_file.clone(), Arc::clone(console));
-    let terminal = fern::Dispatch::new()
-        .level(level)
-        .chain(fern::Output::call(move |record| {
-            console.note(&format!(
-                "{}: {}",
-                record.level().as_str().to_lowercase(),
-                record.args()
-            ));
-        }));
+    let terminal = fern::Dispatch::new().level(level).chain(fern::Output::call(move |record| {
+        console.note(&format!("{}: {}", record.level().as_str().to_lowercase(), record.args()));
+    }));
     let to_file = fern::Dispatch::new()
         .level(LevelFilter::Info)
         .chain(fern::Output::call(move |record| file.write(record)));

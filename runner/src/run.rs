@@ -124,8 +124,7 @@ impl Run {
             ("libraries", json!(now.environment.libraries)),
             ("finished_steps", json!(self.shelf.len())),
         ];
-        self.journal
-            .note(if is_new { "created" } else { "opened" }, details)
+        self.journal.note(if is_new { "created" } else { "opened" }, details)
     }
 
     /// The run's folder.
@@ -159,39 +158,21 @@ impl Run {
         let identity = self.occurrences.next(call, self.record.seed);
         let order = self.steps;
         self.steps += 1;
-        let Settled {
-            moved,
-            manifest,
-            missing,
-        } = self.shelf.settle(&identity, slot, order)?;
+        let Settled { moved, manifest, missing } = self.shelf.settle(&identity, slot, order)?;
         for step in moved {
-            self.journal.note(
-                "superseded",
-                [("step", json!(step)), ("by", json!(identity.short()))],
-            )?;
+            self.journal.note("superseded", [("step", json!(step)), ("by", json!(identity.short()))])?;
         }
         if let Some(manifest) = manifest {
-            return Ok(Finished {
-                manifest,
-                before: true,
-                again: None,
-            });
+            return Ok(Finished { manifest, before: true, again: None });
         }
         if let Some(path) = &missing {
-            self.journal.note(
-                "again",
-                [("step", json!(identity.short())), ("missing", json!(path))],
-            )?;
+            self.journal.note("again", [("step", json!(identity.short())), ("missing", json!(path))])?;
         }
         let watch = Stopwatch::start();
         let manifest = self.work_at(call, &identity, slot, body)?;
         let manifest = self.shelf.keep(&manifest, order)?;
         self.journal.note("finished", details(call, &identity, watch))?;
-        Ok(Finished {
-            manifest,
-            before: false,
-            again: missing,
-        })
+        Ok(Finished { manifest, before: false, again: missing })
     }
 
     fn work_at<E: From<RunError> + std::fmt::Display>(
@@ -202,12 +183,7 @@ impl Run {
         body: impl FnOnce(&Workplace) -> Result<Product, E>,
     ) -> Result<Manifest, E> {
         let seed = identity.seed(self.record.seed);
-        let place = Workplace {
-            folder: self.folder.clone(),
-            identity: identity.clone(),
-            slot,
-            seed,
-        };
+        let place = Workplace { folder: self.folder.clone(), identity: identity.clone(), slot, seed };
         place.claim(call.kind)?;
         let watch = Stopwatch::start();
         self.journal.note("started", details(call, identity, watch))?;
@@ -215,10 +191,8 @@ impl Run {
             Ok(product) => Ok(Manifest::new(call, identity, self.record.seed, product)),
             Err(error) => {
                 let [step, kind, secs] = details(call, identity, watch);
-                self.journal.note(
-                    "ended early",
-                    [step, kind, secs, ("because", json!(error.to_string()))],
-                )?;
+                self.journal
+                    .note("ended early", [step, kind, secs, ("because", json!(error.to_string()))])?;
                 Err(error)
             }
         }
@@ -227,11 +201,7 @@ impl Run {
 
 fn details(call: &StepCall, identity: &Identity, watch: Stopwatch) -> [(&'static str, serde_json::Value); 3] {
     let secs = watch.elapsed().as_secs_f64();
-    [
-        ("step", json!(identity.short())),
-        ("kind", json!(call.kind)),
-        ("secs", json!(secs)),
-    ]
+    [("step", json!(identity.short())), ("kind", json!(call.kind)), ("secs", json!(secs))]
 }
 
 /// Whether an existing run may be opened like this.
@@ -239,35 +209,18 @@ fn check_record(folder: &Folder, found: &Record, opening: &Opening<'_>) -> Resul
     let root = || folder.root().to_owned();
     if found.script.file != opening.record.script.file {
         let (made_by, script) = (found.script.file.clone(), opening.record.script.file.clone());
-        return Err(RunError::OtherScript {
-            folder: root(),
-            made_by,
-            script,
-        });
+        return Err(RunError::OtherScript { folder: root(), made_by, script });
     }
     let fixed = &found.environment;
     let asked = [
-        (
-            "seed",
-            found.seed.to_string(),
-            opening.seed.map(|seed| seed.to_string()),
-        ),
+        ("seed", found.seed.to_string(), opening.seed.map(|seed| seed.to_string())),
         ("device", fixed.device.clone(), opening.device.clone()),
         ("precision", fixed.precision.clone(), opening.precision.clone()),
-        (
-            "threads",
-            fixed.threads.to_string(),
-            opening.threads.map(|threads| threads.to_string()),
-        ),
+        ("threads", fixed.threads.to_string(), opening.threads.map(|threads| threads.to_string())),
     ];
     for (what, fixed, asked) in asked {
         if let Some(asked) = asked.filter(|asked| *asked != fixed) {
-            return Err(RunError::Fixed {
-                folder: root(),
-                what,
-                fixed,
-                asked,
-            });
+            return Err(RunError::Fixed { folder: root(), what, fixed, asked });
         }
     }
     Ok(())

@@ -45,11 +45,7 @@ pub struct Shop {
 impl Shop {
     /// An error if the user asked to stop.
     fn check(&self) -> Result<(), StepError> {
-        if self.interrupt.is_asked() {
-            Err(Cancelled.into())
-        } else {
-            Ok(())
-        }
+        if self.interrupt.is_asked() { Err(Cancelled.into()) } else { Ok(()) }
     }
 
     /// Ends a step's progress and keeps its time and rates for the closing line.
@@ -68,17 +64,10 @@ impl Shop {
 
     /// Makes the inference copy of a net for one lane. Lanes share the processor, so each has one libtorch thread.
     fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
-        let options = TorchOptions {
-            device: self.device,
-            precision: self.precision,
-            threads: 1,
-        };
+        let options = TorchOptions { device: self.device, precision: self.precision, threads: 1 };
         match TorchEvaluator::new(&net.spec, &net.weights, options) {
             Ok(evaluator) => Ok(Box::new(evaluator)),
-            Err(cause) => Err(EvaluatorError::Device {
-                rows: 0,
-                cause: cause.to_string(),
-            }),
+            Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
         }
     }
 }

@@ -19,7 +19,7 @@ use dc0_core::rng::{Purpose, Seed};
 /// Evaluations a second of nets with random weights; each lane is a thread with its own copy of the net.
 #[derive(Parser)]
 struct Options {
-    /// Nets, as BLOCKSxFILTERS.
+    /// Nets, as `BLOCKSxFILTERS`.
     #[arg(long, value_delimiter = ',', default_values = ["2x32", "4x64", "6x128"], value_parser = net)]
     nets: Vec<(u32, u32)>,
     /// Batch sizes.

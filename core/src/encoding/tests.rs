@@ -56,10 +56,9 @@ fn no_index_makes_the_way_back_panic() {
         for game in sample_games().iter().take(20) {
             for index in 0..super::POLICY_SIZE as u16 {
                 let index = PolicyIndex::new(index).expect("below the size");
-                if let Some(back) = encoding.move_at(index, game.position()) {
-                    if game.position().is_legal(back) {
-                        assert_eq!(encoding.policy_index(back, game.position().side_to_move()), index);
-                    }
+                let back = encoding.move_at(index, game.position());
+                if let Some(back) = back.filter(|back| game.position().is_legal(*back)) {
+                    assert_eq!(encoding.policy_index(back, game.position().side_to_move()), index);
                 }
             }
         }

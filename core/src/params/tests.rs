@@ -1,6 +1,6 @@
 #![allow(unreachable_pub, reason = "the macros declare public items, and a test module has no public")]
 
-use super::{Params, Schedule, Value, read};
+use super::{Param, Params, Schedule, Value, read};
 use crate::{param_enum, params};
 
 param_enum! {
@@ -65,7 +65,6 @@ fn errors(json: &str) -> String {
 #[test]
 fn nothing_given_is_the_default_and_defaults_lie_in_their_own_ranges() {
     assert_eq!(read::<Example>("x", &Value::group()), Ok(Example::default()));
-    use super::Param;
     let written = Example::default().to_value();
     assert_eq!(read::<Example>("x", &written), Ok(Example::default()));
 }

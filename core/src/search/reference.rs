@@ -70,13 +70,12 @@ fn simulate(
         let child = &mut node.children[best];
         let ply = game.ply();
         game.play_unchecked(child.played);
-        let value = match &mut child.node {
-            Some(below) => simulate(below, game, rules, params, evaluator)?,
-            None => {
-                let (below, value) = expand(game, rules, evaluator)?;
-                child.node = Some(Box::new(below));
-                value
-            }
+        let value = if let Some(below) = &mut child.node {
+            simulate(below, game, rules, params, evaluator)?
+        } else {
+            let (below, value) = expand(game, rules, evaluator)?;
+            child.node = Some(Box::new(below));
+            value
         };
         game.take_back_to(ply);
         -value
@@ -86,7 +85,7 @@ fn simulate(
     Ok(value)
 }
 
-/// argmax over a of Q(s, a) + c_puct · P(s, a) · √N(s) / (1 + N(s, a)); the larger prior wins ties.
+/// argmax over a of `Q(s, a) + c_puct · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties.
 fn select(node: &Node, params: &SearchParams) -> usize {
     let visited: f64 =
         node.children.iter().filter(|child| child.node.is_some()).map(|child| child.prior).sum();

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use rand::RngExt;
+
 use super::{
     FirstPlay, FirstPlayParams, RootNoise, Search, SearchParams, Visited, choose_move,
     reference::{self, Node},
@@ -211,7 +213,6 @@ fn temperature_zero_takes_the_most_visited_and_draws_no_number() {
     let moves = [visited("e2e4", 3), visited("d2d4", 9), visited("c2c4", 9)];
     let (mut used, mut unused) = (stream(1), stream(1));
     assert_eq!(choose_move(&moves, 0.0, &mut used).to_string(), "d2d4");
-    use rand::RngExt;
     assert_eq!(used.random::<u64>(), unused.random::<u64>(), "the stream was not touched");
 }
 

@@ -63,7 +63,11 @@ pub fn read_entry<R: TableRow>(root: &Path, entry: &FileEntry) -> Result<Vec<R>,
 fn unreadable(path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |source| {
         let file = path.to_owned();
-        if source.kind() == io::ErrorKind::NotFound { StoreError::Missing { file } } else { StoreError::Read { file, source } }
+        if source.kind() == io::ErrorKind::NotFound {
+            StoreError::Missing { file }
+        } else {
+            StoreError::Read { file, source }
+        }
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) fn encode<R: TableRow>(rows: &[R], provenance: &Provenance) -> Vec<u8
     let mut writer = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)
         .expect("every column's type can be stored");
     for group in rows.chunks(ROW_GROUP) {
-        let batch = RecordBatch::try_new(schema.clone(), R::arrays(group)).expect("arrays come from the columns");
+        let batch =
+            RecordBatch::try_new(schema.clone(), R::arrays(group)).expect("arrays come from the columns");
         writer.write(&batch).expect("memory takes every write");
     }
     writer.into_inner().expect("memory takes every write")
@@ -99,8 +100,8 @@ pub(super) fn decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, Sto
 
 fn decode_sound<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder =
-        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(|cause| damaged(path)(cause))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+        .map_err(|cause| damaged(path)(cause))?;
     check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
     check_columns::<R>(builder.schema(), path)?;
     let expected = builder.metadata().file_metadata().num_rows();
@@ -133,10 +134,13 @@ fn check_metadata<R: TableRow>(pairs: Option<&Vec<KeyValue>>, path: &Path) -> Re
 
 fn check_columns<R: TableRow>(found: &Schema, path: &Path) -> Result<(), StoreError> {
     let columns = R::columns();
-    let mut problems: Vec<String> =
-        columns.iter().filter_map(|column| column_problem(column, found.field_with_name(column.name).ok())).collect();
+    let mut problems: Vec<String> = columns
+        .iter()
+        .filter_map(|column| column_problem(column, found.field_with_name(column.name).ok()))
+        .collect();
     let surplus = |field: &&Arc<Field>| !columns.iter().any(|column| column.name == field.name());
-    problems.extend(found.fields().iter().filter(surplus).map(|field| format!("`{}` is surplus", field.name())));
+    problems
+        .extend(found.fields().iter().filter(surplus).map(|field| format!("`{}` is surplus", field.name())));
     if problems.is_empty() {
         Ok(())
     } else {
@@ -150,7 +154,11 @@ fn column_problem(column: &Column, found: Option<&Field>) -> Option<String> {
     };
     if found.data_type() != &column.data_type {
         let (name, kind) = (column.name, &column.kind);
-        return Some(format!("`{name}` should be {kind} ({}) but is {}", column.data_type, found.data_type()));
+        return Some(format!(
+            "`{name}` should be {kind} ({}) but is {}",
+            column.data_type,
+            found.data_type()
+        ));
     }
     found.is_nullable().then(|| format!("`{}` may have missing values", column.name))
 }

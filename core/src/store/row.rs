@@ -27,7 +27,7 @@ pub(super) enum Packing {
     ByteColumns,
 }
 
-/// A row of a table; see [`table!`](self) for how one is declared.
+/// A row of a table, as `table!` declares it.
 pub trait TableRow: Sized {
     /// What rows are sorted by; unique within a file.
     type Key: Ord;
@@ -70,7 +70,9 @@ pub(super) fn first_fault<R: TableRow>(rows: &[R]) -> Option<(usize, String)> {
         let falls = last.key() >= rows[at].key();
         falls.then(|| format!("comes after {}; rows are sorted by {}", last.key_text(), R::KEY.join(" and ")))
     };
-    rows.iter().enumerate().find_map(|(at, row)| row.fault().or_else(|| disorder(at)).map(|fault| (at, fault)))
+    rows.iter()
+        .enumerate()
+        .find_map(|(at, row)| row.fault().or_else(|| disorder(at)).map(|fault| (at, fault)))
 }
 
 /// Declares a table: its row type, name, version, key, check and columns with their types and packing.

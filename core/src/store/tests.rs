@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{
-    FileEntry, GameRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, ValidationRow, write_table,
+    FileEntry, GameRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, ValidationRow,
+    write_table,
 };
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;

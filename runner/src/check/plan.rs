@@ -84,17 +84,9 @@ impl Plan {
         self.steps.push((what, work));
         let mut settings = Vec::new();
         list(params, "", given, &mut settings);
-        match self
-            .calls
-            .iter_mut()
-            .find(|calls| calls.kind == kind && calls.settings == settings)
-        {
+        match self.calls.iter_mut().find(|calls| calls.kind == kind && calls.settings == settings) {
             Some(calls) => calls.count += 1,
-            None => self.calls.push(Calls {
-                kind,
-                settings,
-                count: 1,
-            }),
+            None => self.calls.push(Calls { kind, settings, count: 1 }),
         }
         self.steps.len()
     }
@@ -110,28 +102,15 @@ impl Plan {
         text.push_str(&self.render_steps());
         if !declared.is_empty() {
             let source = |row: &Declared| if row.is_set { "--set" } else { "script" };
-            let rows = declared
-                .iter()
-                .map(|row| [row.path.clone(), row.value.to_string(), source(row).to_owned()]);
-            let _ = write!(
-                text,
-                "\nparameters of the script\n{}",
-                table(&rows.collect::<Vec<_>>())
-            );
+            let rows =
+                declared.iter().map(|row| [row.path.clone(), row.value.to_string(), source(row).to_owned()]);
+            let _ = write!(text, "\nparameters of the script\n{}", table(&rows.collect::<Vec<_>>()));
         }
         for calls in &self.calls {
-            let times = if calls.count == 1 {
-                "once".to_owned()
-            } else {
-                format!("{} times", calls.count)
-            };
+            let times = if calls.count == 1 { "once".to_owned() } else { format!("{} times", calls.count) };
             let source = |setting: &Setting| if setting.is_given { "script" } else { "default" };
             let row = |setting: &Setting| {
-                [
-                    setting.path.clone(),
-                    setting.value.to_string(),
-                    source(setting).to_owned(),
-                ]
+                [setting.path.clone(), setting.value.to_string(), source(setting).to_owned()]
             };
             let rows: Vec<_> = calls.settings.iter().map(row).collect();
             let _ = write!(text, "\n{} ({times})\n{}", calls.kind, table(&rows));
@@ -154,11 +133,7 @@ impl Plan {
 
 fn row(what: &str, work: Work) -> [String; 5] {
     let shown = |count: u64| {
-        if count == 0 {
-            "-".to_owned()
-        } else {
-            amount(count as f64)
-        }
+        if count == 0 { "-".to_owned() } else { amount(count as f64) }
     };
     let [games, positions, evaluations, updates] = work.counts().map(shown);
     [what.to_owned(), games, positions, evaluations, updates]
@@ -168,30 +143,17 @@ fn row(what: &str, work: Work) -> [String; 5] {
 fn list(params: &Value, path: &str, given: &Value, settings: &mut Vec<Setting>) {
     if let Value::Group(members) = params {
         for (name, member) in members {
-            let path = if path.is_empty() {
-                name.clone()
-            } else {
-                format!("{path}.{name}")
-            };
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             list(member, &path, given, settings);
         }
         return;
     }
-    settings.push(Setting {
-        path: path.to_owned(),
-        value: params.clone(),
-        is_given: has(given, path),
-    });
+    settings.push(Setting { path: path.to_owned(), value: params.clone(), is_given: has(given, path) });
 }
 
 /// Rows with columns as wide as their widest cell, the first to the left.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
     let line = |row: &[String; N]| {
         let mut line = format!("  {:<1$}", row[0], widths[0]);

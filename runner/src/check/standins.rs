@@ -27,13 +27,7 @@ fn plies(max_plies: u32, opening_plies: u32) -> u64 {
 pub(super) fn network(number: u32, spec: NetworkSpec) -> Network {
     let summary = Value::Group(summary_members(&spec).into());
     let file = format!("networks/{number:04}.safetensors");
-    Network(Arc::new(NetworkFields {
-        number,
-        digest: format!("{number:064}"),
-        spec,
-        file,
-        summary,
-    }))
+    Network(Arc::new(NetworkFields { number, digest: format!("{number:064}"), spec, file, summary }))
 }
 
 /// Games as they might end.
@@ -74,14 +68,7 @@ pub(super) fn training(params: &TrainParams, window: &Window, network: &Network)
     };
     let held_out = |count: i64| (count as f64 * params.validation_fraction) as u64;
     let (games, positions) = (window.sum("games"), window.sum("positions"));
-    let validation = ValidationRow {
-        update,
-        loss,
-        policy_loss,
-        value_loss,
-        policy_accuracy,
-        policy_entropy,
-    };
+    let validation = ValidationRow { update, loss, policy_loss, value_loss, policy_accuracy, policy_entropy };
     let summary = TrainSummary {
         updates: update,
         samples_seen: u64::from(update) * u64::from(params.batch),
@@ -101,17 +88,8 @@ pub(super) fn training(params: &TrainParams, window: &Window, network: &Network)
 pub(super) fn match_work(params: &ArenaParams, second: &Opponent) -> Work {
     let games = u64::from(params.games);
     let positions = games * plies(params.max_plies, params.opening_plies);
-    let searched = if matches!(second, Opponent::Network(_)) {
-        positions
-    } else {
-        positions / 2
-    };
-    Work {
-        games,
-        positions,
-        evaluations: searched * u64::from(params.search.simulations),
-        updates: 0,
-    }
+    let searched = if matches!(second, Opponent::Network(_)) { positions } else { positions / 2 };
+    Work { games, positions, evaluations: searched * u64::from(params.search.simulations), updates: 0 }
 }
 
 /// An even match.

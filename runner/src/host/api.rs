@@ -1,9 +1,6 @@
 //! The functions of scripts, as the engine knows them.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "the engine hands every argument over by value"
-)]
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
 use std::sync::Arc;
 
@@ -26,42 +23,15 @@ type Context<'a> = NativeCallContext<'a>;
 
 /// How each function is called.
 pub const USAGES: &[Usage] = &[
-    Usage {
-        name: "params",
-        form: "params(#{…})",
-    },
-    Usage {
-        name: "open_run",
-        form: "open_run(name) or open_run(name, #{…})",
-    },
-    Usage {
-        name: "network",
-        form: "run.network(#{…})",
-    },
-    Usage {
-        name: "self_play",
-        form: "run.self_play(network, #{…})",
-    },
-    Usage {
-        name: "window",
-        form: "run.window(#{…})",
-    },
-    Usage {
-        name: "train",
-        form: "run.train(network, window, #{…})",
-    },
-    Usage {
-        name: "arena",
-        form: "run.arena(network, network or \"random\" or \"greedy\", #{…})",
-    },
-    Usage {
-        name: "promote",
-        form: "run.promote(network)",
-    },
-    Usage {
-        name: "summary",
-        form: "run.summary()",
-    },
+    Usage { name: "params", form: "params(#{…})" },
+    Usage { name: "open_run", form: "open_run(name) or open_run(name, #{…})" },
+    Usage { name: "network", form: "run.network(#{…})" },
+    Usage { name: "self_play", form: "run.self_play(network, #{…})" },
+    Usage { name: "window", form: "run.window(#{…})" },
+    Usage { name: "train", form: "run.train(network, window, #{…})" },
+    Usage { name: "arena", form: "run.arena(network, network or \"random\" or \"greedy\", #{…})" },
+    Usage { name: "promote", form: "run.promote(network)" },
+    Usage { name: "summary", form: "run.summary()" },
 ];
 
 /// Adds all functions and the types of their values.
@@ -72,9 +42,8 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<Window>(engine);
     register_fields::<Verdict>(engine);
     let own = Arc::clone(session);
-    engine.register_fn("params", move |context: Context<'_>, map: Map| {
-        own.declaration.declare(&context, map)
-    });
+    engine
+        .register_fn("params", move |context: Context<'_>, map: Map| own.declaration.declare(&context, map));
     let own = Arc::clone(session);
     engine.register_fn("open_run", move |context: Context<'_>, name: &str| {
         open_run(&context, &own, name, &Map::new())
@@ -87,14 +56,10 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
 
 fn register_steps(engine: &mut Engine) {
     engine.register_fn("network", network);
-    engine.register_fn("network", |context: Context<'_>, run: RunHandle| {
-        network(context, run, Map::new())
-    });
+    engine.register_fn("network", |context: Context<'_>, run: RunHandle| network(context, run, Map::new()));
     engine.register_fn("self_play", self_play);
     engine.register_fn("window", window);
-    engine.register_fn("window", |context: Context<'_>, run: RunHandle| {
-        window(context, run, Map::new())
-    });
+    engine.register_fn("window", |context: Context<'_>, run: RunHandle| window(context, run, Map::new()));
     engine.register_fn("train", train);
     engine.register_fn("arena", arena_of_networks);
     engine.register_fn("arena", arena_of_words);
@@ -109,10 +74,7 @@ fn register_fields<T: Fields>(engine: &mut Engine) {
         read_field(&context, value, &name)
     });
     let describe = |value: &mut T| {
-        let fields = value
-            .fields()
-            .into_iter()
-            .map(|(name, value)| format!("{name}: {value}"));
+        let fields = value.fields().into_iter().map(|(name, value)| format!("{name}: {value}"));
         format!("{} #{{ {} }}", T::KIND, fields.collect::<Vec<_>>().join(", "))
     };
     engine.register_fn(rhai::FUNC_TO_STRING, describe);
@@ -146,9 +108,9 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
     let unused = session.declaration.unused();
     if !unused.is_empty() {
         let names = unused.join(", ");
-        return Err(call.misuse(format!(
-            "--set gives {names}, but the script has not called params(#{{…}}) before"
-        )));
+        return Err(
+            call.misuse(format!("--set gives {names}, but the script has not called params(#{{…}}) before"))
+        );
     }
     let asked: Asked<OpenParams> = asked(&call, map, Sampling(0))?;
     let info = call.run(session.host.open(name, asked))?;
@@ -196,13 +158,7 @@ fn arena_of_networks(
     second: Network,
     map: Map,
 ) -> Answer<Verdict> {
-    arena(
-        &Call::new("arena", &context),
-        &run,
-        &first,
-        &Opponent::Network(second),
-        &map,
-    )
+    arena(&Call::new("arena", &context), &run, &first, &Opponent::Network(second), &map)
 }
 
 fn arena_of_words(
@@ -214,12 +170,8 @@ fn arena_of_words(
 ) -> Answer<Verdict> {
     let call = Call::new("arena", &context);
     let known = || Opponent::WORDS.join("\" or \"");
-    let unknown = || {
-        call.misuse(format!(
-            "there is no opponent \"{second}\"; give a network, \"{}\"",
-            known()
-        ))
-    };
+    let unknown =
+        || call.misuse(format!("there is no opponent \"{second}\"; give a network, \"{}\"", known()));
     let second = Opponent::from_word(second).ok_or_else(unknown)?;
     arena(&call, &run, &first, &second, &map)
 }

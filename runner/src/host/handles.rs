@@ -60,11 +60,7 @@ impl Window {
     pub fn sum(&self, name: &str) -> i64 {
         self.0
             .iter()
-            .map(|games| {
-                field(&games.0.summary, name)
-                    .and_then(|value| int(&value))
-                    .unwrap_or(0)
-            })
+            .map(|games| field(&games.0.summary, name).and_then(|value| int(&value)).unwrap_or(0))
             .sum()
     }
 }
@@ -177,10 +173,7 @@ impl Fields for Games {
     fn fields(&self) -> Vec<(String, Value)> {
         let network = text(format!("{:04}", self.0.network));
         with_summary(
-            [
-                ("iteration", Value::Int(self.0.iteration.into())),
-                ("network", network),
-            ],
+            [("iteration", Value::Int(self.0.iteration.into())), ("network", network)],
             &self.0.summary,
         )
     }
@@ -192,10 +185,7 @@ impl Fields for Window {
     fn fields(&self) -> Vec<(String, Value)> {
         let iterations = Value::Int(self.0.len() as i64);
         let sums = ["games", "positions"].map(|name| (name.to_owned(), Value::Int(self.sum(name))));
-        [("iterations".to_owned(), iterations)]
-            .into_iter()
-            .chain(sums)
-            .collect()
+        [("iterations".to_owned(), iterations)].into_iter().chain(sums).collect()
     }
 }
 
@@ -203,9 +193,6 @@ impl Fields for Verdict {
     const KIND: &'static str = "Verdict";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        with_summary(
-            [("first", text(&self.0.first)), ("second", text(&self.0.second))],
-            &self.0.summary,
-        )
+        with_summary([("first", text(&self.0.first)), ("second", text(&self.0.second))], &self.0.summary)
     }
 }

@@ -42,11 +42,7 @@ pub(super) struct Progress {
 impl Session {
     /// A script's session with a host.
     pub fn new(host: Arc<dyn Host>, declaration: Arc<Declaration>) -> Self {
-        Self {
-            host,
-            declaration,
-            run: Mutex::new(None),
-        }
+        Self { host, declaration, run: Mutex::new(None) }
     }
 
     fn run(&self) -> MutexGuard<'_, Option<RunHandle>> {
@@ -59,11 +55,7 @@ impl Session {
 
     pub(super) fn keep(&self, info: RunInfo) -> RunHandle {
         let progress = Mutex::default();
-        let handle = RunHandle(Arc::new(OpenRun {
-            host: Arc::clone(&self.host),
-            info,
-            progress,
-        }));
+        let handle = RunHandle(Arc::new(OpenRun { host: Arc::clone(&self.host), info, progress }));
         *self.run() = Some(handle.clone());
         handle
     }

@@ -24,17 +24,8 @@ pub struct Table {
     rows: Vec<Row>,
 }
 
-const HEADINGS: [&str; 9] = [
-    "iteration",
-    "played by",
-    "games",
-    "drawn",
-    "plies",
-    "trained",
-    "loss",
-    "score",
-    "generation",
-];
+const HEADINGS: [&str; 9] =
+    ["iteration", "played by", "games", "drawn", "plies", "trained", "loss", "score", "generation"];
 
 fn number(summary: &Value, name: &str) -> Option<f64> {
     field(summary, name)?.as_f64()
@@ -93,11 +84,7 @@ impl Row {
             or_dash(self.mean_plies.map(|plies| format!("{plies:.1}"))),
             or_dash(self.candidate.clone()),
             or_dash(self.loss.map(|loss| format!("{loss:.3}"))),
-            if self.matches.is_empty() {
-                "-".to_owned()
-            } else {
-                self.matches.join(", ")
-            },
+            if self.matches.is_empty() { "-".to_owned() } else { self.matches.join(", ") },
             or_dash(self.generation.map(|generation| generation.to_string())),
         ]
     }
@@ -105,22 +92,12 @@ impl Row {
 
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let lines: Vec<[String; 9]> = std::iter::once(HEADINGS.map(str::to_owned))
-            .chain(self.rows.iter().map(Row::cells))
-            .collect();
-        let width = |column: usize| {
-            lines
-                .iter()
-                .map(|line| line[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        };
+        let lines: Vec<[String; 9]> =
+            std::iter::once(HEADINGS.map(str::to_owned)).chain(self.rows.iter().map(Row::cells)).collect();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
         for (number, line) in lines.iter().enumerate() {
-            let cells = line
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| format!("{cell:>width$}"));
+            let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
             let end = if number + 1 < lines.len() { "\n" } else { "" };
             write!(f, "{}{end}", cells.collect::<Vec<_>>().join("  "))?;
         }
@@ -134,12 +111,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_what_is_not_known_is_a_dash() {
-        let row = Row {
-            iteration: 12,
-            network: "0003".to_owned(),
-            draw_rate: Some(0.5),
-            ..Row::default()
-        };
+        let row = Row { iteration: 12, network: "0003".to_owned(), draw_rate: Some(0.5), ..Row::default() };
         let expected = "iteration  played by  games  drawn  plies  trained  loss  score  generation
        12       0003      -  50.0%      -        -     -      -           -";
         assert_eq!(Table { rows: vec![row] }.to_string(), expected);

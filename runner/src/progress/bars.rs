@@ -81,15 +81,9 @@ impl StepProgress {
 
     fn message(&self, seen: &Seen) -> String {
         let elapsed = self.watch.elapsed().as_secs_f64().max(1e-9);
-        let rates = seen
-            .work
-            .iter()
-            .filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
+        let rates = seen.work.iter().filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
         let rates = rates.map(|(unit, count)| format!("{} {unit}/s", amount(*count as f64 / elapsed)));
-        let figures = seen
-            .figures
-            .iter()
-            .map(|(name, value)| format!("{name} {value:.3}"));
+        let figures = seen.figures.iter().map(|(name, value)| format!("{name} {value:.3}"));
         rates.chain(figures).collect::<Vec<_>>().join("  ")
     }
 }

@@ -24,16 +24,8 @@ impl Console {
     /// Bars are shown if stderr is a terminal.
     pub fn new() -> Self {
         let shows_bars = io::stderr().is_terminal();
-        let target = if shows_bars {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        Self {
-            bars: MultiProgress::with_draw_target(target),
-            shows_bars,
-            broken: Mutex::new(None),
-        }
+        let target = if shows_bars { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self { bars: MultiProgress::with_draw_target(target), shows_bars, broken: Mutex::new(None) }
     }
 
     /// A result, for stdout.
@@ -48,16 +40,12 @@ impl Console {
 
     /// A new bar below the others; `None` without a terminal.
     pub(super) fn bar(&self, style: ProgressStyle, total: u64) -> Option<ProgressBar> {
-        self.shows_bars
-            .then(|| self.bars.add(ProgressBar::new(total).with_style(style)))
+        self.shows_bars.then(|| self.bars.add(ProgressBar::new(total).with_style(style)))
     }
 
     fn note_failure(&self, written: io::Result<()>) {
         if let Err(cause) = written {
-            self.broken
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert(cause);
+            self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
         }
     }
 

@@ -35,21 +35,12 @@ mod tests {
 
     #[test]
     fn counts_have_three_digits() {
-        let expected = [
-            (0.0, "0"),
-            (7.0, "7"),
-            (0.5, "0.50"),
-            (950.0, "950"),
-            (999.6, "1.00k"),
-            (12_345.0, "12.3k"),
-        ];
+        let expected =
+            [(0.0, "0"), (7.0, "7"), (0.5, "0.50"), (950.0, "950"), (999.6, "1.00k"), (12_345.0, "12.3k")];
         for (count, text) in expected {
             assert_eq!(amount(count), text);
         }
-        assert_eq!(
-            (amount(4.56e6), amount(2e15)),
-            ("4.56M".to_owned(), "2000T".to_owned())
-        );
+        assert_eq!((amount(4.56e6), amount(2e15)), ("4.56M".to_owned(), "2000T".to_owned()));
     }
 
     #[test]

@@ -14,11 +14,7 @@ pub fn opened(folder: &str, record: &Record, shop: &Shop, finished: usize) -> St
         1 => "1 step done before".to_owned(),
         steps => format!("{steps} steps done before"),
     };
-    let lanes = if shop.lanes == 1 {
-        "1 lane".to_owned()
-    } else {
-        format!("{} lanes", shop.lanes)
-    };
+    let lanes = if shop.lanes == 1 { "1 lane".to_owned() } else { format!("{} lanes", shop.lanes) };
     format!(
         "run {folder}: seed {}, {} in {}, {lanes}, {} training threads; {steps}",
         record.seed, environment.device, environment.precision, environment.threads
@@ -35,11 +31,7 @@ pub fn finished(slot: Slot, finished: &Finished, closing: &str) -> String {
         (Series::Networks, _) => parameters(summary),
     };
     let end = if finished.before { "done before" } else { closing };
-    let end = if end.is_empty() {
-        String::new()
-    } else {
-        format!("  ({end})")
-    };
+    let end = if end.is_empty() { String::new() } else { format!("  ({end})") };
     format!("{} {}  {figures}{end}", what(slot.series), slot.label())
 }
 
@@ -57,18 +49,13 @@ fn what(series: Series) -> &'static str {
 }
 
 fn number(summary: &Value, name: &str) -> f64 {
-    field(summary, name)
-        .and_then(|value| value.as_f64())
-        .unwrap_or(f64::NAN)
+    field(summary, name).and_then(|value| value.as_f64()).unwrap_or(f64::NAN)
 }
 
 fn games(summary: &Value) -> String {
     let [games, positions, drawn, plies] =
         ["games", "positions", "draw_rate", "mean_plies"].map(|name| number(summary, name));
-    format!(
-        "{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each",
-        100.0 * drawn
-    )
+    format!("{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each", 100.0 * drawn)
 }
 
 fn losses(summary: &Value) -> String {
@@ -78,20 +65,13 @@ fn losses(summary: &Value) -> String {
 }
 
 fn parameters(summary: &Value) -> String {
-    format!(
-        "{} parameters, random weights",
-        super::amount(number(summary, "parameters"))
-    )
+    format!("{} parameters, random weights", super::amount(number(summary, "parameters")))
 }
 
 fn score(summary: &Value) -> String {
     let [wins, draws, losses, score] = ["wins", "draws", "losses", "score"].map(|name| number(summary, name));
     // Adding 0 makes an even match +0 instead of -0.
-    let elo = |name| {
-        field(summary, name)
-            .and_then(|value| value.as_f64())
-            .map(|elo| elo + 0.0)
-    };
+    let elo = |name| field(summary, name).and_then(|value| value.as_f64()).map(|elo| elo + 0.0);
     let elo = match (elo("elo_low"), elo("elo"), elo("elo_high")) {
         (Some(low), Some(elo), Some(high)) => format!(", Elo {elo:+.0} [{low:+.0}, {high:+.0}]"),
         _ => String::new(),

@@ -95,20 +95,13 @@ pub enum RunError {
 }
 
 fn holder(pid: Option<u32>) -> String {
-    pid.map_or_else(
-        || "another process".to_owned(),
-        |pid| format!("the process {pid}"),
-    )
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("the process {pid}"))
 }
 
 impl RunError {
     /// For `map_err` on an operation of the system.
     pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::Io {
-            doing,
-            path: path.to_owned(),
-            cause,
-        }
+        move |cause| Self::Io { doing, path: path.to_owned(), cause }
     }
 }
 

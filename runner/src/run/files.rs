@@ -12,11 +12,7 @@ pub(super) fn below(base: &Path, folder: &str) -> Result<Vec<String>, RunError> 
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
-        let path = if folder.is_empty() {
-            base.to_owned()
-        } else {
-            base.join(&folder)
-        };
+        let path = if folder.is_empty() { base.to_owned() } else { base.join(&folder) };
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
@@ -25,11 +21,7 @@ pub(super) fn below(base: &Path, folder: &str) -> Result<Vec<String>, RunError> 
         for entry in entries {
             let entry = entry.map_err(RunError::io("list", &path))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let relative = if folder.is_empty() {
-                name
-            } else {
-                format!("{folder}/{name}")
-            };
+            let relative = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             let is_folder = entry.file_type().map_err(RunError::io("list", &path))?.is_dir();
             if is_folder {
                 waiting.push(relative);
@@ -58,10 +50,7 @@ pub(super) fn relocate(folder: &Folder, from: &str, to: &str) -> Result<(), RunE
 /// Removes a folder and the folders in it as far as they are empty.
 pub(super) fn remove_empty(path: &Path) {
     let Ok(entries) = fs::read_dir(path) else { return };
-    entries
-        .flatten()
-        .filter(|entry| entry.path().is_dir())
-        .for_each(|entry| remove_empty(&entry.path()));
+    entries.flatten().filter(|entry| entry.path().is_dir()).for_each(|entry| remove_empty(&entry.path()));
     // Fails where something is left in it, which then stays.
     let _ = fs::remove_dir(path);
 }
@@ -74,10 +63,7 @@ pub(super) fn is_unfinished(name: &str) -> bool {
 
 /// Removes what killed writers left beside the files they were writing; only the lock's holder may do so.
 pub(super) fn remove_unfinished(folder: &Folder) -> Result<(), RunError> {
-    for name in below(folder.root(), "")?
-        .iter()
-        .filter(|name| is_unfinished(name))
-    {
+    for name in below(folder.root(), "")?.iter().filter(|name| is_unfinished(name)) {
         let path = folder.path(name);
         fs::remove_file(&path).map_err(RunError::io("remove", &path))?;
     }

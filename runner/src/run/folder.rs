@@ -16,13 +16,9 @@ impl Folder {
     pub fn of_run(parent: &Path, name: &str) -> Result<Self, RunError> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(allowed) {
-            return Err(RunError::Name {
-                name: name.to_owned(),
-            });
+            return Err(RunError::Name { name: name.to_owned() });
         }
-        Ok(Self {
-            root: parent.join(name),
-        })
+        Ok(Self { root: parent.join(name) })
     }
 
     /// The folder itself.
@@ -32,9 +28,7 @@ impl Folder {
 
     /// The full path of a file that is named relative to the run, with `/` on every system.
     pub fn path(&self, relative: &str) -> PathBuf {
-        relative
-            .split('/')
-            .fold(self.root.clone(), |path, part| path.join(part))
+        relative.split('/').fold(self.root.clone(), |path, part| path.join(part))
     }
 
     /// What the run is: script, parameters, seed, versions.

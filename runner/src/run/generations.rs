@@ -34,35 +34,23 @@ impl Generations {
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
         let path = folder.generations();
         let stored = match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map_err(|cause| RunError::Damaged {
-                path: path.clone(),
-                cause: cause.to_string(),
-            })?,
+            Ok(text) => serde_json::from_str(&text)
+                .map_err(|cause| RunError::Damaged { path: path.clone(), cause: cause.to_string() })?,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(cause) => return Err(RunError::io("read", &path)(cause)),
         };
-        Ok(Self {
-            folder: folder.clone(),
-            stored,
-        })
+        Ok(Self { folder: folder.clone(), stored })
     }
 
     /// The first net made is generation 0; later ones change nothing.
     pub fn begin(&mut self, network: &Network) -> Result<(), RunError> {
-        if network.0.number == 0 {
-            self.promote(network, 0)
-        } else {
-            Ok(())
-        }
+        if network.0.number == 0 { self.promote(network, 0) } else { Ok(()) }
     }
 
     /// Makes a net a generation; what the file says of this and later generations goes unless it is the same.
     pub fn promote(&mut self, network: &Network, generation: u32) -> Result<(), RunError> {
-        let entry = Generation {
-            generation,
-            network: network.0.file.clone(),
-            blake3: network.0.digest.clone(),
-        };
+        let entry =
+            Generation { generation, network: network.0.file.clone(), blake3: network.0.digest.clone() };
         let place = generation as usize;
         if self.stored.get(place) == Some(&entry) {
             return Ok(());

@@ -98,16 +98,8 @@ mod tests {
 
     fn call() -> StepCall {
         let params = Value::Group([("games".to_owned(), Value::Int(4))].into());
-        let inputs = vec![Input {
-            name: "network".to_owned(),
-            digest: "ab".repeat(32),
-        }];
-        StepCall {
-            kind: "self_play",
-            version: 1,
-            params,
-            inputs,
-        }
+        let inputs = vec![Input { name: "network".to_owned(), digest: "ab".repeat(32) }];
+        StepCall { kind: "self_play", version: 1, params, inputs }
     }
 
     #[test]
@@ -120,19 +112,10 @@ mod tests {
     #[test]
     fn everything_that_decides_a_result_is_in_the_identity() {
         let base = Identity::new(&call(), 7, 0);
-        let other_params = StepCall {
-            params: Value::group(),
-            ..call()
-        };
-        let other_kind = StepCall {
-            kind: "arena",
-            ..call()
-        };
+        let other_params = StepCall { params: Value::group(), ..call() };
+        let other_kind = StepCall { kind: "arena", ..call() };
         let other_version = StepCall { version: 2, ..call() };
-        let other_inputs = StepCall {
-            inputs: vec![],
-            ..call()
-        };
+        let other_inputs = StepCall { inputs: vec![], ..call() };
         for other in [other_params, other_kind, other_version, other_inputs] {
             assert_ne!(Identity::new(&other, 7, 0), base);
         }

@@ -22,17 +22,10 @@ impl Journal {
     /// Opens or creates the journal. A line that a kill cut short is ended first.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
         let path = folder.journal();
-        let opened = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .read(true)
-            .open(&path);
+        let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let mut file = opened.map_err(RunError::io("open", &path))?;
         end_line(&mut file).map_err(RunError::io("write", &path))?;
-        Ok(Self {
-            path,
-            file: Mutex::new(file),
-        })
+        Ok(Self { path, file: Mutex::new(file) })
     }
 
     /// Appends what happened, with the time.
@@ -53,9 +46,5 @@ fn end_line(file: &mut File) -> std::io::Result<()> {
     file.seek(SeekFrom::End(-1))?;
     let mut last = [0];
     file.read_exact(&mut last)?;
-    if last == [b'\n'] {
-        Ok(())
-    } else {
-        file.write_all(b"\n")
-    }
+    if last == [b'\n'] { Ok(()) } else { file.write_all(b"\n") }
 }

@@ -16,30 +16,18 @@ impl Lock {
     /// Takes the lock, or says who has it. The folder must exist.
     pub fn take(folder: &Folder) -> Result<Self, RunError> {
         let path = folder.lock();
-        let opened = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path);
+        let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
         let mut file = opened.map_err(RunError::io("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let pid = fs::read_to_string(&path)
-                    .ok()
-                    .and_then(|text| text.trim().parse().ok());
-                return Err(RunError::Locked {
-                    folder: folder.root().to_owned(),
-                    pid,
-                });
+                let pid = fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
+                return Err(RunError::Locked { folder: folder.root().to_owned(), pid });
             }
             Err(TryLockError::Error(cause)) => return Err(RunError::io("lock", &path)(cause)),
         }
         // For people and for the message above; the lock itself does not depend on it.
-        let noted = file
-            .set_len(0)
-            .and_then(|()| writeln!(file, "{}", std::process::id()));
+        let noted = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         noted.map_err(RunError::io("write", &path))?;
         Ok(Self { _file: file })
     }

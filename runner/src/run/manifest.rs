@@ -103,11 +103,7 @@ impl Manifest {
             match size(&path)? {
                 None => return Ok(Some(entry.path.clone())),
                 Some(found) if found != entry.bytes => {
-                    return Err(RunError::Changed {
-                        path,
-                        expected: entry.bytes,
-                        found,
-                    });
+                    return Err(RunError::Changed { path, expected: entry.bytes, found });
                 }
                 Some(_) => {}
             }

@@ -70,10 +70,8 @@ impl Record {
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return absent(folder),
             Err(cause) => return Err(RunError::io("read", &path)(cause)),
         };
-        let damaged = |cause: serde_json::Error| RunError::Damaged {
-            path: path.clone(),
-            cause: cause.to_string(),
-        };
+        let damaged =
+            |cause: serde_json::Error| RunError::Damaged { path: path.clone(), cause: cause.to_string() };
         let Version { version } = serde_json::from_str(&text).map_err(damaged)?;
         if version > FORMAT_VERSION {
             return Err(RunError::Newer {
@@ -104,11 +102,5 @@ fn absent(folder: &Folder) -> Result<Option<Record>, RunError> {
         .flatten()
         .map(name)
         .any(|name| !ours.contains(&name.as_str()) && !super::files::is_unfinished(&name));
-    if foreign {
-        Err(RunError::NoRun {
-            folder: folder.root().to_owned(),
-        })
-    } else {
-        Ok(None)
-    }
+    if foreign { Err(RunError::NoRun { folder: folder.root().to_owned() }) } else { Ok(None) }
 }

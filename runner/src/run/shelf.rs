@@ -43,10 +43,7 @@ pub struct Settled {
 impl Shelf {
     /// Reads the manifests of all finished steps.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
-        let mut shelf = Self {
-            folder: folder.clone(),
-            kept: BTreeMap::new(),
-        };
+        let mut shelf = Self { folder: folder.clone(), kept: BTreeMap::new() };
         for name in manifests(folder, "steps")? {
             let path = folder.path(&name);
             let manifest = Manifest::read(&path)?;
@@ -75,28 +72,16 @@ impl Shelf {
         moved.extend(self.clear_strays(identity, slot)?);
         self.bring_back(identity, slot)?;
         let Some(kept) = self.kept.remove(identity) else {
-            return Ok(Settled {
-                moved,
-                manifest: None,
-                missing: None,
-            });
+            return Ok(Settled { moved, manifest: None, missing: None });
         };
         let kept = self.adopt(kept, slot, order)?;
         let missing = kept.manifest.missing_file(&self.folder)?;
         if missing.is_some() {
             Claim::reopen(&self.folder, identity, &kept.path)?;
-            return Ok(Settled {
-                moved,
-                manifest: None,
-                missing,
-            });
+            return Ok(Settled { moved, manifest: None, missing });
         }
         self.kept.insert(identity.clone(), kept.clone());
-        Ok(Settled {
-            moved,
-            manifest: Some(kept.manifest),
-            missing: None,
-        })
+        Ok(Settled { moved, manifest: Some(kept.manifest), missing: None })
     }
 
     /// Keeps a step that was just done. Returns its manifest as it will be read from now on, to the last digit.
@@ -105,13 +90,7 @@ impl Shelf {
         manifest.write(&path)?;
         Claim::release(&self.folder, &manifest.identity())?;
         let manifest = Manifest::read(&path)?;
-        self.kept.insert(
-            manifest.identity(),
-            Kept {
-                manifest: manifest.clone(),
-                path,
-            },
-        );
+        self.kept.insert(manifest.identity(), Kept { manifest: manifest.clone(), path });
         Ok(manifest)
     }
 
@@ -127,33 +106,19 @@ impl Shelf {
         for identity in &others {
             let kept = self.kept.remove(identity).expect("listed just now");
             let aside = aside(identity.short());
-            let name = kept
-                .path
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
-            files::relocate(
-                &self.folder,
-                &format!("steps/{name}"),
-                &format!("{aside}/steps/{name}"),
-            )?;
+            let name =
+                kept.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            files::relocate(&self.folder, &format!("steps/{name}"), &format!("{aside}/steps/{name}"))?;
             for entry in &kept.manifest.files {
                 files::relocate(&self.folder, &entry.path, &format!("{aside}/{}", entry.path))?;
             }
         }
-        Ok(others
-            .iter()
-            .map(|identity| identity.short().to_owned())
-            .collect())
+        Ok(others.iter().map(|identity| identity.short().to_owned()).collect())
     }
 
     /// Moves files of unfinished steps out of a slot.
     fn clear_strays(&self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
-        let own_files = self
-            .kept
-            .get(own)
-            .map(|kept| kept.manifest.files.as_slice())
-            .unwrap_or_default();
+        let own_files = self.kept.get(own).map(|kept| kept.manifest.files.as_slice()).unwrap_or_default();
         let mut moved = BTreeSet::new();
         for folder in slot.series.folders() {
             for path in files::below(self.folder.root(), folder)? {
@@ -225,14 +190,8 @@ impl Shelf {
             files::relocate(&self.folder, &format!("{aside}/{path}"), &slot.adopt(&path))?;
         }
         if let (Some(mut manifest), Some(path)) = (manifest, manifests.first()) {
-            manifest
-                .files
-                .iter_mut()
-                .for_each(|entry| entry.path = slot.adopt(&entry.path));
-            let kept = Kept {
-                path: self.folder.path(path),
-                manifest,
-            };
+            manifest.files.iter_mut().for_each(|entry| entry.path = slot.adopt(&entry.path));
+            let kept = Kept { path: self.folder.path(path), manifest };
             kept.manifest.write(&kept.path)?;
             fs::remove_file(base.join(path)).map_err(RunError::io("remove", &base.join(path)))?;
             self.kept.insert(identity.clone(), kept);
@@ -244,11 +203,7 @@ impl Shelf {
     /// Moves a finished step's files to the slot that the script now has for it, and its manifest to its place there.
     fn adopt(&self, mut kept: Kept, slot: Slot, order: u32) -> Result<Kept, RunError> {
         let goal = self.folder.steps().join(kept.manifest.file_name(order));
-        let settled = kept
-            .manifest
-            .files
-            .iter()
-            .all(|entry| slot.adopt(&entry.path) == entry.path);
+        let settled = kept.manifest.files.iter().all(|entry| slot.adopt(&entry.path) == entry.path);
         if settled && goal == kept.path {
             return Ok(kept);
         }
@@ -274,23 +229,15 @@ fn aside(step: &str) -> String {
 
 /// Whether a path, relative to the run or to a step's folder aside, is a manifest.
 fn is_manifest(path: &str) -> bool {
-    let name = path
-        .strip_prefix("steps/")
-        .and_then(|name| name.strip_suffix(".json"));
+    let name = path.strip_prefix("steps/").and_then(|name| name.strip_suffix(".json"));
     name.is_some_and(|name| !name.contains('/'))
 }
 
 fn manifests(folder: &Folder, within: &str) -> Result<Vec<String>, RunError> {
-    Ok(files::below(folder.root(), within)?
-        .into_iter()
-        .filter(|path| is_manifest(path))
-        .collect())
+    Ok(files::below(folder.root(), within)?.into_iter().filter(|path| is_manifest(path)).collect())
 }
 
 fn manifests_aside(folder: &Folder) -> Result<Vec<String>, RunError> {
     let aside = |path: &String| path.splitn(3, '/').nth(2).is_some_and(is_manifest);
-    Ok(files::below(folder.root(), "superseded")?
-        .into_iter()
-        .filter(aside)
-        .collect())
+    Ok(files::below(folder.root(), "superseded")?.into_iter().filter(aside).collect())
 }

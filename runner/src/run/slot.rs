@@ -48,10 +48,7 @@ impl Slot {
 
     /// The path, relative to the run, of something in one of the series' folders; `rest` follows the number.
     pub fn path(self, folder: &str, rest: &str) -> String {
-        debug_assert!(
-            self.series.folders().contains(&folder),
-            "{folder} belongs to another series"
-        );
+        debug_assert!(self.series.folders().contains(&folder), "{folder} belongs to another series");
         format!("{folder}/{}{}{rest}", self.series.prefix(), self.label())
     }
 
@@ -59,9 +56,7 @@ impl Slot {
     pub fn of(path: &str) -> Option<(Self, &str, &str)> {
         let (folder, name) = path.split_once('/')?;
         let all = [Series::Iterations, Series::Networks, Series::Matches];
-        let series = all
-            .into_iter()
-            .find(|series| series.folders().contains(&folder))?;
+        let series = all.into_iter().find(|series| series.folders().contains(&folder))?;
         let name = name.strip_prefix(series.prefix())?;
         let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let number = name[..digits].parse().ok()?;
@@ -88,17 +83,11 @@ mod tests {
 
     #[test]
     fn paths_are_found_in_their_slot_and_moved_to_another() {
-        let third = Slot {
-            series: Series::Iterations,
-            number: 3,
-        };
+        let third = Slot { series: Series::Iterations, number: 3 };
         let path = third.path("games", "/part-0a.parquet");
         assert_eq!(path, "games/iteration=0003/part-0a.parquet");
         assert!(third.holds(&path));
-        let other = Slot {
-            series: Series::Iterations,
-            number: 12_345,
-        };
+        let other = Slot { series: Series::Iterations, number: 12_345 };
         assert_eq!(other.adopt(&path), "games/iteration=12345/part-0a.parquet");
         assert!(other.holds(&other.adopt(&path)));
         assert_eq!(other.adopt("networks/0003.json"), "networks/0003.json");

@@ -22,11 +22,7 @@ fn record(script: &str) -> Record {
         libraries: "none".to_owned(),
     };
     let text = "open_run(\"tiny\")".to_owned();
-    let script = ScriptRecord {
-        file: script.to_owned(),
-        blake3: durable::digest(text.as_bytes()),
-        text,
-    };
+    let script = ScriptRecord { file: script.to_owned(), blake3: durable::digest(text.as_bytes()), text };
     Record {
         version: FORMAT_VERSION,
         name: "tiny".to_owned(),
@@ -38,14 +34,7 @@ fn record(script: &str) -> Record {
 }
 
 fn opening(parent: &Path) -> Opening<'_> {
-    Opening {
-        parent,
-        record: record("a.rhai"),
-        seed: None,
-        device: None,
-        precision: None,
-        threads: None,
-    }
+    Opening { parent, record: record("a.rhai"), seed: None, device: None, precision: None, threads: None }
 }
 
 fn open(parent: &Path) -> Run {
@@ -53,39 +42,23 @@ fn open(parent: &Path) -> Run {
 }
 
 fn iteration(number: u32) -> Slot {
-    Slot {
-        series: Series::Iterations,
-        number,
-    }
+    Slot { series: Series::Iterations, number }
 }
 
 fn network(number: u32) -> Slot {
-    Slot {
-        series: Series::Networks,
-        number,
-    }
+    Slot { series: Series::Networks, number }
 }
 
 fn call(kind: &'static str, size: i64) -> StepCall {
     let params = Value::Group([("size".to_owned(), Value::Int(size))].into());
-    StepCall {
-        kind,
-        version: 1,
-        params,
-        inputs: Vec::new(),
-    }
+    StepCall { kind, version: 1, params, inputs: Vec::new() }
 }
 
 fn write(place: &Workplace, path: &str, text: &str) -> Result<FileEntry, RunError> {
     let full = place.folder.path(path);
     durable::write(&full, text.as_bytes()).map_err(RunError::io("write", &full))?;
     let blake3 = durable::digest(text.as_bytes());
-    Ok(FileEntry {
-        path: path.to_owned(),
-        rows: 1,
-        bytes: text.len() as u64,
-        blake3,
-    })
+    Ok(FileEntry { path: path.to_owned(), rows: 1, bytes: text.len() as u64, blake3 })
 }
 
 /// A step of three shards, each one file; a run of it may end after some of them.
@@ -100,37 +73,23 @@ fn play(
         let finished = place.finished_shards::<u32>(3)?;
         for shard in (0..3).filter(|shard| !finished.contains_key(shard)) {
             if end_after == Some(played.get()) {
-                return Err(RunError::Name {
-                    name: "ended".to_owned(),
-                });
+                return Err(RunError::Name { name: "ended".to_owned() });
             }
             let text = format!("{} {} {shard}", place.seed.run, place.seed.step);
             let file = write(place, &place.part("games", shard), &text)?;
-            place.keep_shard(
-                shard,
-                &ShardNote {
-                    files: vec![file],
-                    part: shard,
-                },
-            )?;
+            place.keep_shard(shard, &ShardNote { files: vec![file], part: shard })?;
             played.set(played.get() + 1);
         }
         let notes = place.finished_shards::<u32>(3)?;
         let files = notes.values().flat_map(|note| note.files.clone()).collect();
         let sum = notes.values().map(|note| note.part).sum::<u32>();
-        Ok(Product {
-            files,
-            summary: Value::Int(sum.into()),
-        })
+        Ok(Product { files, summary: Value::Int(sum.into()) })
     })
 }
 
 fn train(run: &mut Run, size: i64, slot: Slot) -> Finished {
     let call = StepCall {
-        inputs: vec![Input {
-            name: "start".to_owned(),
-            digest: "0".repeat(64),
-        }],
+        inputs: vec![Input { name: "start".to_owned(), digest: "0".repeat(64) }],
         ..call("train", size)
     };
     let body = |place: &Workplace| {
@@ -162,33 +121,15 @@ fn names(parent: &Path) -> Vec<String> {
 fn a_step_ended_anywhere_and_done_again_leaves_the_same_files_and_no_shard_is_played_twice() {
     let whole = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    let once = play(
-        &mut open(whole.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("plays");
+    let once =
+        play(&mut open(whole.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
     for end_after in 0..3 {
         let parent = tempfile::tempdir().expect("folder");
         let played = Cell::new(0);
-        play(
-            &mut open(parent.path()),
-            &call("self_play", 1),
-            iteration(0),
-            Some(end_after),
-            &played,
-        )
-        .expect_err("ends");
-        let resumed = play(
-            &mut open(parent.path()),
-            &call("self_play", 1),
-            iteration(0),
-            None,
-            &played,
-        )
-        .expect("goes on");
+        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(end_after), &played)
+            .expect_err("ends");
+        let resumed = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
+            .expect("goes on");
         assert_eq!(played.get(), 3);
         assert_eq!(resumed, once);
         assert_eq!(content(parent.path()), content(whole.path()));
@@ -199,22 +140,10 @@ fn a_step_ended_anywhere_and_done_again_leaves_the_same_files_and_no_shard_is_pl
 fn a_finished_step_is_not_done_again() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    let first = play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("plays");
-    let second = play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("walks through");
+    let first =
+        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
+    let second = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
+        .expect("walks through");
     assert_eq!((first.before, second.before, played.get()), (false, true, 3));
     assert_eq!(first.manifest, second.manifest);
 }
@@ -236,21 +165,14 @@ fn a_changed_parameter_moves_the_old_files_aside_and_changing_it_back_brings_the
     train(&mut open(parent.path()), 1, network(0));
     let before = content(parent.path());
     let changed = train(&mut open(parent.path()), 2, network(0));
-    let aside: Vec<String> = names(parent.path())
-        .into_iter()
-        .filter(|name| name.starts_with("superseded/"))
-        .collect();
+    let aside: Vec<String> =
+        names(parent.path()).into_iter().filter(|name| name.starts_with("superseded/")).collect();
     assert_eq!(aside.len(), 2, "the net and its manifest: {aside:?}");
-    assert_eq!(
-        fs::read_to_string(parent.path().join("tiny/networks/0000.safetensors")).expect("reads"),
-        "2"
-    );
+    assert_eq!(fs::read_to_string(parent.path().join("tiny/networks/0000.safetensors")).expect("reads"), "2");
     let back = train(&mut open(parent.path()), 1, network(0));
     assert!(back.before, "nothing is trained again");
-    let after: Vec<_> = content(parent.path())
-        .into_iter()
-        .filter(|(name, _)| !name.starts_with("superseded/"))
-        .collect();
+    let after: Vec<_> =
+        content(parent.path()).into_iter().filter(|(name, _)| !name.starts_with("superseded/")).collect();
     assert_eq!(after, before);
     assert!(train(&mut open(parent.path()), 2, network(0)).before);
     assert!(!changed.before);
@@ -260,40 +182,13 @@ fn a_changed_parameter_moves_the_old_files_aside_and_changing_it_back_brings_the
 fn an_unfinished_step_whose_parameters_change_is_put_aside_and_goes_on_when_they_change_back() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        Some(2),
-        &played,
-    )
-    .expect_err("ends");
-    play(
-        &mut open(parent.path()),
-        &call("self_play", 2),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("plays");
-    let in_slot = names(parent.path())
-        .iter()
-        .filter(|name| name.starts_with("games/"))
-        .count();
+    play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(2), &played).expect_err("ends");
+    play(&mut open(parent.path()), &call("self_play", 2), iteration(0), None, &played).expect("plays");
+    let in_slot = names(parent.path()).iter().filter(|name| name.starts_with("games/")).count();
     assert_eq!((in_slot, played.get()), (3, 5));
-    let back = play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("goes on");
-    assert_eq!(
-        (back.manifest.files.len(), played.get()),
-        (3, 6),
-        "two shards were finished before"
-    );
+    let back =
+        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("goes on");
+    assert_eq!((back.manifest.files.len(), played.get()), (3, 6), "two shards were finished before");
 }
 
 #[test]
@@ -302,14 +197,7 @@ fn a_step_put_in_front_moves_the_later_ones_to_their_new_numbers_without_doing_t
     let played = Cell::new(0);
     let mut run = open(parent.path());
     for number in 0..2 {
-        play(
-            &mut run,
-            &call("self_play", number),
-            iteration(number as u32),
-            None,
-            &played,
-        )
-        .expect("plays");
+        play(&mut run, &call("self_play", number), iteration(number as u32), None, &played).expect("plays");
     }
     drop(run);
     let mut run = open(parent.path());
@@ -318,54 +206,24 @@ fn a_step_put_in_front_moves_the_later_ones_to_their_new_numbers_without_doing_t
         let slot = iteration(number as u32 + 1);
         let moved = play(&mut run, &call("self_play", number), slot, None, &played).expect("is there");
         assert!(moved.before && moved.manifest.files.iter().all(|entry| slot.holds(&entry.path)));
-        assert_eq!(
-            moved.manifest.missing_file(run.folder()).expect("all whole"),
-            None
-        );
+        assert_eq!(moved.manifest.missing_file(run.folder()).expect("all whole"), None);
     }
     assert_eq!(played.get(), 9);
-    assert!(
-        names(parent.path())
-            .iter()
-            .all(|name| !name.starts_with("superseded/"))
-    );
+    assert!(names(parent.path()).iter().all(|name| !name.starts_with("superseded/")));
 }
 
 #[test]
 fn a_step_with_a_lost_file_is_done_again_and_makes_the_same_files() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    let done = play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("plays");
+    let done =
+        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
     let before = content(parent.path());
     fs::remove_file(parent.path().join("tiny").join(&done.manifest.files[1].path)).expect("removes");
-    play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        Some(4),
-        &played,
-    )
-    .expect_err("ends");
-    let again = play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("plays");
-    assert_eq!(
-        (again.before, played.get()),
-        (false, 6),
-        "the interrupted second time counts too"
-    );
+    play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(4), &played).expect_err("ends");
+    let again =
+        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
+    assert_eq!((again.before, played.get()), (false, 6), "the interrupted second time counts too");
     assert_eq!(content(parent.path()), before);
 }
 
@@ -373,23 +231,11 @@ fn a_step_with_a_lost_file_is_done_again_and_makes_the_same_files() {
 fn a_file_of_another_size_is_named_and_nothing_is_done_again() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    let done = play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect("plays");
+    let done =
+        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
     fs::write(parent.path().join("tiny").join(&done.manifest.files[1].path), "x").expect("cuts short");
-    let error = play(
-        &mut open(parent.path()),
-        &call("self_play", 1),
-        iteration(0),
-        None,
-        &played,
-    )
-    .expect_err("is changed");
+    let error = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
+        .expect_err("is changed");
     assert!(matches!(error, RunError::Changed { found: 1, .. }), "{error}");
     assert_eq!(played.get(), 3);
 }
@@ -398,10 +244,8 @@ fn a_file_of_another_size_is_named_and_nothing_is_done_again() {
 fn a_damaged_manifest_is_named() {
     let parent = tempfile::tempdir().expect("folder");
     train(&mut open(parent.path()), 1, network(0));
-    let manifest = names(parent.path())
-        .into_iter()
-        .find(|name| name.starts_with("steps/"))
-        .expect("a manifest");
+    let manifest =
+        names(parent.path()).into_iter().find(|name| name.starts_with("steps/")).expect("a manifest");
     fs::write(parent.path().join("tiny").join(manifest), "{\"version\": 1").expect("cuts short");
     let error = Run::open(&opening(parent.path())).expect_err("is damaged");
     assert!(matches!(error, RunError::Damaged { .. }), "{error}");
@@ -412,10 +256,8 @@ fn two_processes_cannot_write_one_run() {
     let parent = tempfile::tempdir().expect("folder");
     let run = open(parent.path());
     let error = Run::open(&opening(parent.path())).expect_err("is locked");
-    let expected = format!(
-        "is being written by the process {}; wait for it, or stop it first",
-        std::process::id()
-    );
+    let expected =
+        format!("is being written by the process {}; wait for it, or stop it first", std::process::id());
     assert!(error.to_string().ends_with(&expected), "{error}");
     drop(run);
     open(parent.path());
@@ -425,36 +267,15 @@ fn two_processes_cannot_write_one_run() {
 fn a_run_keeps_its_script_seed_device_and_threads() {
     let parent = tempfile::tempdir().expect("folder");
     open(parent.path());
-    let other_script = Opening {
-        record: record("b.rhai"),
-        ..opening(parent.path())
-    };
-    let error = Run::open(&other_script)
-        .expect_err("is another script's")
-        .to_string();
+    let other_script = Opening { record: record("b.rhai"), ..opening(parent.path()) };
+    let error = Run::open(&other_script).expect_err("is another script's").to_string();
     assert!(error.contains("was made by a.rhai, not by b.rhai"), "{error}");
-    let other_seed = Opening {
-        seed: Some(8),
-        ..opening(parent.path())
-    };
+    let other_seed = Opening { seed: Some(8), ..opening(parent.path()) };
     let error = Run::open(&other_seed).expect_err("has another seed").to_string();
-    assert!(
-        error.contains("was created with seed 7, and 8 was asked for"),
-        "{error}"
-    );
-    let other_device = Opening {
-        device: Some("cuda:0".to_owned()),
-        ..opening(parent.path())
-    };
-    assert!(matches!(
-        Run::open(&other_device),
-        Err(RunError::Fixed { what: "device", .. })
-    ));
-    let same = Opening {
-        seed: Some(7),
-        threads: Some(1),
-        ..opening(parent.path())
-    };
+    assert!(error.contains("was created with seed 7, and 8 was asked for"), "{error}");
+    let other_device = Opening { device: Some("cuda:0".to_owned()), ..opening(parent.path()) };
+    assert!(matches!(Run::open(&other_device), Err(RunError::Fixed { what: "device", .. })));
+    let same = Opening { seed: Some(7), threads: Some(1), ..opening(parent.path()) };
     Run::open(&same).expect("asks for what it is");
 }
 
@@ -468,10 +289,7 @@ fn an_edited_script_is_kept_beside_the_first() {
     let run = Run::open(&edited).expect("opens");
     assert_eq!(run.record().script.text, "open_run(\"tiny\")");
     let kept = run.folder().script(&edited.record.script.blake3);
-    assert_eq!(
-        fs::read_to_string(kept).expect("reads"),
-        edited.record.script.text
-    );
+    assert_eq!(fs::read_to_string(kept).expect("reads"), edited.record.script.text);
 }
 
 #[test]
@@ -479,25 +297,13 @@ fn a_newer_run_and_a_folder_that_is_no_run_are_left_alone() {
     let parent = tempfile::tempdir().expect("folder");
     drop(open(parent.path()));
     let path = parent.path().join("tiny/run.json");
-    let newer = fs::read_to_string(&path)
-        .expect("reads")
-        .replacen("\"version\": 1", "\"version\": 2", 1);
+    let newer = fs::read_to_string(&path).expect("reads").replacen("\"version\": 1", "\"version\": 2", 1);
     fs::write(&path, newer).expect("writes");
-    assert!(matches!(
-        Run::open(&opening(parent.path())),
-        Err(RunError::Newer {
-            found: 2,
-            known: 1,
-            ..
-        })
-    ));
+    assert!(matches!(Run::open(&opening(parent.path())), Err(RunError::Newer { found: 2, known: 1, .. })));
     let parent = tempfile::tempdir().expect("folder");
     fs::create_dir(parent.path().join("tiny")).expect("folder");
     fs::write(parent.path().join("tiny/thesis.tex"), "text").expect("writes");
-    assert!(matches!(
-        Run::open(&opening(parent.path())),
-        Err(RunError::NoRun { .. })
-    ));
+    assert!(matches!(Run::open(&opening(parent.path())), Err(RunError::NoRun { .. })));
 }
 
 #[test]
@@ -513,10 +319,8 @@ fn what_a_killed_writer_left_is_removed_and_a_cut_journal_line_is_ended() {
     drop(open(parent.path()));
     assert!(!unfinished.exists());
     let journal = fs::read_to_string(root.join("journal.jsonl")).expect("reads");
-    let parsed = journal
-        .lines()
-        .filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok())
-        .count();
+    let parsed =
+        journal.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).count();
     assert_eq!((journal.lines().count(), parsed), (3, 2), "{journal}");
 }
 
@@ -526,9 +330,6 @@ fn a_name_that_would_leave_the_folder_of_runs_is_refused() {
         let parent = tempfile::tempdir().expect("folder");
         let mut opening = opening(parent.path());
         opening.record.name = name.to_owned();
-        assert!(
-            matches!(Run::open(&opening), Err(RunError::Name { .. })),
-            "{name}"
-        );
+        assert!(matches!(Run::open(&opening), Err(RunError::Name { .. })), "{name}");
     }
 }

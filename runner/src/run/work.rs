@@ -35,11 +35,7 @@ fn slot_name(slot: Slot) -> String {
 
 impl Claim {
     fn take(folder: &Folder, identity: &Identity, kind: &str, slot: Slot) -> Result<(), RunError> {
-        let claim = Self {
-            step: identity.digits().to_owned(),
-            kind: kind.to_owned(),
-            slot: slot_name(slot),
-        };
+        let claim = Self { step: identity.digits().to_owned(), kind: kind.to_owned(), slot: slot_name(slot) };
         write_json(&folder.work(identity).join(CLAIM), &claim)
     }
 
@@ -82,11 +78,7 @@ impl Claim {
 
     /// Whether an unfinished step was put aside in a folder.
     pub(super) fn is_of(aside: &Path, identity: &Identity) -> Result<bool, RunError> {
-        let path = aside
-            .join("steps")
-            .join("work")
-            .join(identity.short())
-            .join(CLAIM);
+        let path = aside.join("steps").join("work").join(identity.short()).join(CLAIM);
         Ok(read_json::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
     }
 }
@@ -125,10 +117,7 @@ impl Workplace {
 
     /// The path, relative to the run, of a shard's file in one of the slot's folders.
     pub fn part(&self, folder: &str, shard: u32) -> String {
-        self.slot.path(
-            folder,
-            &format!("/part-{}-{shard:05}.parquet", self.identity.short()),
-        )
+        self.slot.path(folder, &format!("/part-{}-{shard:05}.parquet", self.identity.short()))
     }
 
     fn note(&self, shard: u32) -> PathBuf {
@@ -150,9 +139,7 @@ impl Workplace {
             let Some(mut note) = read_json::<ShardNote<T>>(&self.note(shard))? else {
                 continue;
             };
-            note.files
-                .iter_mut()
-                .for_each(|entry| entry.path = self.slot.adopt(&entry.path));
+            note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));
             if self.are_whole(&note.files)? {
                 finished.insert(shard, note);
             }
@@ -182,9 +169,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunError> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(RunError::io("read", path)(cause)),
     };
-    let damaged = |cause: serde_json::Error| RunError::Damaged {
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    };
+    let damaged =
+        |cause: serde_json::Error| RunError::Damaged { path: path.to_owned(), cause: cause.to_string() };
     serde_json::from_str(&text).map_err(damaged).map(Some)
 }

@@ -32,10 +32,7 @@ impl<'a> Call<'a> {
 
     /// Where the script makes the call.
     pub fn place(&self) -> Place {
-        Place::new(
-            self.context.call_source().unwrap_or_default(),
-            self.context.call_position(),
-        )
+        Place::new(self.context.call_source().unwrap_or_default(), self.context.call_position())
     }
 
     /// The engine's call, for functions given as arguments.
@@ -62,13 +59,7 @@ impl<'a> Call<'a> {
     /// Also returns what the script gave, for the plan.
     pub fn read<T: Params>(&self, map: &Map, sampling: Sampling) -> Answer<(T, Value)> {
         let mut problems = Vec::new();
-        let value = to_value(
-            &Dynamic::from(map.clone()),
-            "",
-            sampling,
-            self.context,
-            &mut problems,
-        )?;
+        let value = to_value(&Dynamic::from(map.clone()), "", sampling, self.context, &mut problems)?;
         match read::<T>(self.what, &value) {
             Ok(params) if problems.is_empty() => Ok((params, value)),
             Ok(_) => Err(self.fail(&errors(self.what, problems))),

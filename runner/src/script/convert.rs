@@ -34,30 +34,14 @@ pub fn to_value(
 ) -> Result<Value, Box<EvalAltResult>> {
     if let Some(items) = given.read_lock::<Array>() {
         let item = |(index, item)| to_value(item, &format!("{path}[{index}]"), sampling, context, problems);
-        return items
-            .iter()
-            .enumerate()
-            .map(item)
-            .collect::<Result<_, _>>()
-            .map(Value::List);
+        return items.iter().enumerate().map(item).collect::<Result<_, _>>().map(Value::List);
     }
     if let Some(map) = given.read_lock::<Map>() {
         let mut member = |(name, member): (&_, &_)| {
-            let path = if path.is_empty() {
-                format!("{name}")
-            } else {
-                format!("{path}.{name}")
-            };
-            Ok((
-                format!("{name}"),
-                to_value(member, &path, sampling, context, problems)?,
-            ))
+            let path = if path.is_empty() { format!("{name}") } else { format!("{path}.{name}") };
+            Ok((format!("{name}"), to_value(member, &path, sampling, context, problems)?))
         };
-        return map
-            .iter()
-            .map(&mut member)
-            .collect::<Result<_, _>>()
-            .map(Value::Group);
+        return map.iter().map(&mut member).collect::<Result<_, _>>().map(Value::Group);
     }
     if let Some(function) = given.read_lock::<FnPtr>() {
         return sample(&function, path, sampling, context, problems);
@@ -80,12 +64,7 @@ pub fn scalar(given: &Dynamic) -> Option<Value> {
     let bool = || given.as_bool().map(Value::Bool);
     let int = |_| given.as_int().map(Value::Int);
     let float = |_| given.as_float().map(Value::Float);
-    let text = |_| {
-        given
-            .clone()
-            .into_immutable_string()
-            .map(|text| Value::Text(text.to_string()))
-    };
+    let text = |_| given.clone().into_immutable_string().map(|text| Value::Text(text.to_string()));
     bool().or_else(int).or_else(float).or_else(text).ok()
 }
 
@@ -104,10 +83,7 @@ fn sample(
             let kind = context.engine().map_type_name(sample.type_name()).to_owned();
             let message =
                 format!("the function gives a value of type {kind} for {counter}; expected a number");
-            problems.push(Problem {
-                path: path.to_owned(),
-                message,
-            });
+            problems.push(Problem { path: path.to_owned(), message });
             return Ok(Value::Float(0.0));
         };
         samples.push(Value::Float(number));
@@ -120,10 +96,7 @@ fn run_lengths(samples: Vec<Value>) -> Value {
     let mut points: Vec<(i64, Value)> = (0..).zip(samples).collect();
     points.dedup_by(|later, earlier| later.1 == earlier.1);
     Value::List(
-        points
-            .into_iter()
-            .map(|(counter, value)| Value::List(vec![Value::Int(counter), value]))
-            .collect(),
+        points.into_iter().map(|(counter, value)| Value::List(vec![Value::Int(counter), value])).collect(),
     )
 }
 

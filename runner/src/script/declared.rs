@@ -31,10 +31,7 @@ pub struct Declaration {
 impl Declaration {
     /// With the values of the command line.
     pub fn new(overrides: Vec<Override>) -> Self {
-        Self {
-            overrides,
-            declared: Mutex::new(None),
-        }
+        Self { overrides, declared: Mutex::new(None) }
     }
 
     fn declared(&self) -> MutexGuard<'_, Option<Vec<Declared>>> {
@@ -62,21 +59,13 @@ impl Declaration {
         rows: &mut Vec<Declared>,
     ) -> Answer<()> {
         for (name, member) in map {
-            let path = if prefix.is_empty() {
-                name.to_string()
-            } else {
-                format!("{prefix}.{name}")
-            };
+            let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
             if let Some(group) = member.read_lock::<Map>() {
                 self.list(context, &group, &path, rows)?;
                 continue;
             }
             let is_set = self.overrides.iter().any(|given| given.path == path);
-            rows.push(Declared {
-                value: shown(context, member)?,
-                path,
-                is_set,
-            });
+            rows.push(Declared { value: shown(context, member)?, path, is_set });
         }
         Ok(())
     }

@@ -40,16 +40,9 @@ pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
     engine.set_fail_on_invalid_map_property(true);
     engine.disable_symbol("eval");
     engine.register_type_with_name::<Failure>("Error");
-    engine.register_fn(rhai::FUNC_TO_STRING, |failure: &mut Failure| {
-        failure.message.clone()
-    });
+    engine.register_fn(rhai::FUNC_TO_STRING, |failure: &mut Failure| failure.message.clone());
     engine.set_module_resolver(Jail::new(folder, Arc::clone(&surroundings.sources)));
-    let Surroundings {
-        print,
-        debug,
-        is_stopped,
-        ..
-    } = surroundings;
+    let Surroundings { print, debug, is_stopped, .. } = surroundings;
     engine.on_print(print);
     engine.on_debug(move |text, _, _| debug(text));
     engine.on_progress(move |_| is_stopped().then(|| Dynamic::from(Stopped)));

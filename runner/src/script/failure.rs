@@ -27,11 +27,7 @@ pub struct Failure {
 impl Failure {
     /// A failure without a place.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self {
-            exit,
-            message: message.into(),
-            place: None,
-        }
+        Self { exit, message: message.into(), place: None }
     }
 
     /// The error that ends a script with this failure. A script may catch it; being stopped by the user it cannot.

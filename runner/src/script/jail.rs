@@ -72,16 +72,10 @@ impl Fault for LoadError {
 
 /// Reads a script file.
 pub fn read_script(path: &Path) -> Result<String, LoadError> {
-    let unreadable = |cause| LoadError::Unreadable {
-        path: path.to_owned(),
-        cause,
-    };
+    let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
     let bytes = fs::metadata(path).map_err(unreadable)?.len();
     if bytes > MAX_SCRIPT_BYTES {
-        return Err(LoadError::TooLarge {
-            path: path.to_owned(),
-            bytes,
-        });
+        return Err(LoadError::TooLarge { path: path.to_owned(), bytes });
     }
     fs::read_to_string(path).map_err(unreadable)
 }
@@ -109,11 +103,7 @@ struct Found {
 impl Jail {
     /// Imports stay within `folder`; texts are kept in `sources`.
     pub fn new(folder: &Path, sources: Arc<Sources>) -> Self {
-        Self {
-            folder: folder.to_owned(),
-            sources,
-            state: Mutex::default(),
-        }
+        Self { folder: folder.to_owned(), sources, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -122,27 +112,14 @@ impl Jail {
 
     fn find(&self, importer: Option<&str>, path: &str) -> Result<Found, LoadError> {
         let relative = Path::new(path);
-        if relative.is_absolute()
-            || relative
-                .components()
-                .any(|part| matches!(part, Component::Prefix(_)))
-        {
-            return Err(LoadError::Absolute {
-                path: path.to_owned(),
-            });
+        if relative.is_absolute() || relative.components().any(|part| matches!(part, Component::Prefix(_))) {
+            return Err(LoadError::Absolute { path: path.to_owned() });
         }
-        let beside = importer
-            .and_then(|importer| Path::new(importer).parent())
-            .unwrap_or(&self.folder);
+        let beside = importer.and_then(|importer| Path::new(importer).parent()).unwrap_or(&self.folder);
         let named = normalised(&beside.join(relative).with_extension("rhai"));
-        let outside = || LoadError::Outside {
-            path: path.to_owned(),
-            folder: self.folder.display().to_string(),
-        };
-        let unreadable = |cause| LoadError::Unreadable {
-            path: named.clone(),
-            cause,
-        };
+        let outside =
+            || LoadError::Outside { path: path.to_owned(), folder: self.folder.display().to_string() };
+        let unreadable = |cause| LoadError::Unreadable { path: named.clone(), cause };
         let root = self.folder.canonicalize().map_err(unreadable)?;
         // Looked at before the file is touched, so that what lies outside cannot even be found to exist.
         if !normalised(&beside.canonicalize().map_err(unreadable)?.join(relative)).starts_with(&root) {
@@ -152,20 +129,14 @@ impl Jail {
         if !file.starts_with(&root) {
             return Err(outside());
         }
-        Ok(Found {
-            file,
-            name: named.display().to_string(),
-        })
+        Ok(Found { file, name: named.display().to_string() })
     }
 
     fn enter(&self, file: &Path, path: &str) -> Result<(), LoadError> {
         let mut state = self.state();
         if state.open.iter().any(|open| open == file) {
             let chain: Vec<String> = state.open.iter().map(|open| open.display().to_string()).collect();
-            return Err(LoadError::Circular {
-                path: path.to_owned(),
-                chain: chain.join(", "),
-            });
+            return Err(LoadError::Circular { path: path.to_owned(), chain: chain.join(", ") });
         }
         state.open.push(file.to_owned());
         Ok(())
@@ -216,9 +187,8 @@ impl ModuleResolver for Jail {
         self.enter(&found.file, path).map_err(refuse)?;
         let loaded = self.load(engine, &found);
         self.state().open.pop();
-        let module: Shared<Module> = loaded
-            .map_err(|cause| EvalAltResult::ErrorInModule(found.name, cause, position))?
-            .into();
+        let module: Shared<Module> =
+            loaded.map_err(|cause| EvalAltResult::ErrorInModule(found.name, cause, position))?.into();
         self.state().modules.insert(found.file, Arc::clone(&module));
         Ok(module)
     }

@@ -26,31 +26,16 @@ pub struct Names {
 }
 
 /// Functions that are part of the language and therefore in no package.
-const BUILT_IN: [&str; 8] = [
-    "Fn",
-    "call",
-    "curry",
-    "is_shared",
-    "is_def_var",
-    "is_def_fn",
-    "type_of",
-    "print",
-];
+const BUILT_IN: [&str; 8] =
+    ["Fn", "call", "curry", "is_shared", "is_def_var", "is_def_fn", "type_of", "print"];
 
 impl Names {
     /// From what an engine has registered; `usages` are the host's own functions.
     pub fn new(engine: &Engine, usages: &'static [Usage], declaration: Arc<Declaration>) -> Self {
         let registered = engine.collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
-        let known = registered
-            .into_iter()
-            .chain(BUILT_IN.map(str::to_owned))
-            .chain(["debug".to_owned()])
-            .collect();
-        Self {
-            known,
-            usages,
-            declaration,
-        }
+        let known =
+            registered.into_iter().chain(BUILT_IN.map(str::to_owned)).chain(["debug".to_owned()]).collect();
+        Self { known, usages, declaration }
     }
 
     /// The first call of a function that nobody has, even where the script may never come to it.
@@ -76,9 +61,7 @@ impl Names {
     fn unknown_function(&self, name: &str) -> String {
         let own = self.usages.iter().map(|usage| usage.name);
         let hint = nearest(name, own).or_else(|| nearest(name, self.known.iter().map(String::as_str)));
-        let hint = hint
-            .map(|near| format!("; did you mean `{near}`?"))
-            .unwrap_or_default();
+        let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         format!("there is no function `{name}`{hint}")
     }
 
@@ -89,11 +72,9 @@ impl Names {
             return "the function takes the wrong number of arguments; a schedule is a function of one whole number".to_owned();
         }
         match self.usages.iter().find(|usage| usage.name == name) {
-            Some(usage) => format!(
-                "`{name}` is not called with ({}; call it as {}",
-                arguments(signature),
-                usage.form
-            ),
+            Some(usage) => {
+                format!("`{name}` is not called with ({}; call it as {}", arguments(signature), usage.form)
+            }
             None if self.known.contains(name) => {
                 format!("`{name}` is not defined for ({}", arguments(signature))
             }
@@ -105,9 +86,7 @@ impl Names {
     pub fn missing_property(&self, name: &str) -> String {
         let rows = self.declaration.rows();
         let members = rows.iter().flat_map(|row| row.path.split('.'));
-        let hint = nearest(name, members)
-            .map(|near| format!("; did you mean `{near}`?"))
-            .unwrap_or_default();
+        let hint = nearest(name, members).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         format!("there is no `{name}` in this map{hint}")
     }
 }

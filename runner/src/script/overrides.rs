@@ -28,13 +28,10 @@ impl std::str::FromStr for Override {
 
     fn from_str(given: &str) -> Result<Self, OverrideForm> {
         match given.split_once('=') {
-            Some((path, text)) if !path.trim().is_empty() => Ok(Self {
-                path: path.trim().to_owned(),
-                text: text.trim().to_owned(),
-            }),
-            _ => Err(OverrideForm {
-                given: given.to_owned(),
-            }),
+            Some((path, text)) if !path.trim().is_empty() => {
+                Ok(Self { path: path.trim().to_owned(), text: text.trim().to_owned() })
+            }
+            _ => Err(OverrideForm { given: given.to_owned() }),
         }
     }
 }
@@ -46,11 +43,7 @@ pub fn apply(declared: &mut Map, overrides: &[Override]) -> Result<(), ParamErro
         let parts: Vec<&str> = given.path.split('.').collect();
         set(declared, &parts, given, &mut problems);
     }
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(problems.into_errors("--set"))
-    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into_errors("--set")) }
 }
 
 fn set(map: &mut Map, parts: &[&str], given: &Override, problems: &mut Problems) {
@@ -69,10 +62,7 @@ fn set(map: &mut Map, parts: &[&str], given: &Override, problems: &mut Problems)
     let group = map.get_mut(*name).and_then(Dynamic::write_lock::<Map>);
     match group {
         Some(mut group) => set(&mut group, rest, given, problems),
-        None => problems.add(
-            &given.path,
-            format!("`{name}` is no group; set it with --set {name}=…"),
-        ),
+        None => problems.add(&given.path, format!("`{name}` is no group; set it with --set {name}=…")),
     }
 }
 
@@ -94,28 +84,17 @@ fn read_like(default: &Dynamic, text: &str) -> Result<Dynamic, String> {
     }
     if default.is_array() {
         let list = json().filter(|value| matches!(value, Value::List(_)));
-        return list
-            .as_ref()
-            .map(to_dynamic)
-            .ok_or_else(|| wrong("a list such as [1, 2]"));
+        return list.as_ref().map(to_dynamic).ok_or_else(|| wrong("a list such as [1, 2]"));
     }
     if default.is::<FnPtr>() {
         let number = json().filter(|value| value.as_f64().is_some());
-        return number
-            .as_ref()
-            .map(to_dynamic)
-            .ok_or_else(|| wrong("a number in place of the function"));
+        return number.as_ref().map(to_dynamic).ok_or_else(|| wrong("a number in place of the function"));
     }
     match scalar(default) {
-        Some(Value::Bool(_)) => text
-            .parse::<bool>()
-            .map(Dynamic::from)
-            .map_err(|_| wrong("true or false")),
+        Some(Value::Bool(_)) => text.parse::<bool>().map(Dynamic::from).map_err(|_| wrong("true or false")),
         Some(Value::Int(_)) => {
             let expected = format!("a whole number like the default {default}");
-            text.parse::<i64>()
-                .map(Dynamic::from)
-                .map_err(|_| wrong(&expected))
+            text.parse::<i64>().map(Dynamic::from).map_err(|_| wrong(&expected))
         }
         Some(Value::Float(_)) => {
             let number = text.parse::<f64>().ok().filter(|number| number.is_finite());

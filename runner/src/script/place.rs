@@ -14,13 +14,8 @@ pub struct Place {
 impl Place {
     /// From what Rhai knows; a position without a line has no point.
     pub fn new(source: &str, position: Position) -> Self {
-        let point = position
-            .line()
-            .map(|line| (line, position.position().unwrap_or(1)));
-        Self {
-            source: source.to_owned(),
-            point,
-        }
+        let point = position.line().map(|line| (line, position.position().unwrap_or(1)));
+        Self { source: source.to_owned(), point }
     }
 }
 

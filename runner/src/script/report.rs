@@ -23,11 +23,8 @@ pub fn render(failure: &Failure, sources: &Sources) -> String {
     if let Some(code) = sources.line(&place.source, line) {
         let number = line.to_string();
         let gutter = " ".repeat(number.len());
-        let indent: String = code
-            .chars()
-            .take(column - 1)
-            .map(|c| if c == '\t' { '\t' } else { ' ' })
-            .collect();
+        let indent: String =
+            code.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let _ = write!(text, "\n{gutter} |\n{number} | {code}\n{gutter} | {indent}^");
     }
     text
@@ -36,11 +33,7 @@ pub fn render(failure: &Failure, sources: &Sources) -> String {
 /// A script that could not be compiled.
 pub fn from_parse(error: &ParseError, source: &str) -> Failure {
     let place = Some(Place::new(source, error.position()));
-    Failure {
-        exit: Exit::BadInput,
-        message: error.err_type().to_string(),
-        place,
-    }
+    Failure { exit: Exit::BadInput, message: error.err_type().to_string(), place }
 }
 
 /// Turns what the engine gives back into a failure; `source` is the script that was started.
@@ -48,11 +41,7 @@ pub fn from_rhai(error: EvalAltResult, source: &str, names: &Names) -> Failure {
     let mut calls = Vec::new();
     let (innermost, source) = unwrap(error, source.to_owned(), &mut calls);
     let mut failure = describe(innermost, &source, names);
-    for call in calls
-        .iter()
-        .rev()
-        .filter(|call| Some(*call) != failure.place.as_ref())
-    {
+    for call in calls.iter().rev().filter(|call| Some(*call) != failure.place.as_ref()) {
         let _ = write!(failure.message, "\n  called from {call}");
     }
     failure
@@ -84,11 +73,7 @@ fn describe(error: EvalAltResult, source: &str, names: &Names) -> Failure {
         }
         EvalAltResult::ErrorRuntime(token, _) => {
             let place = Some(Place::new(source, position));
-            return Failure {
-                exit: Exit::Failed,
-                message: format!("the script threw: {token}"),
-                place,
-            };
+            return Failure { exit: Exit::Failed, message: format!("the script threw: {token}"), place };
         }
         EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(&signature),
         EvalAltResult::ErrorPropertyNotFound(name, _) => names.missing_property(&name),
@@ -104,18 +89,10 @@ fn describe(error: EvalAltResult, source: &str, names: &Names) -> Failure {
             other.to_string()
         }
     };
-    Failure {
-        exit: Exit::BadInput,
-        message,
-        place: Some(Place::new(source, position)),
-    }
+    Failure { exit: Exit::BadInput, message, place: Some(Place::new(source, position)) }
 }
 
 fn stopped(source: &str, position: Position) -> Failure {
     let place = Some(Place::new(source, position));
-    Failure {
-        exit: Exit::Interrupted,
-        message: "stopped on request".to_owned(),
-        place,
-    }
+    Failure { exit: Exit::Interrupted, message: "stopped on request".to_owned(), place }
 }

@@ -32,10 +32,7 @@ params! {
     }
 }
 
-#[allow(
-    clippy::needless_pass_by_value,
-    reason = "the engine hands every argument over by value"
-)]
+#[allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 fn play(context: NativeCallContext<'_>, map: Map) -> Answer<String> {
     let call = Call::new("play", &context);
     let (params, _) = call.read::<PlayParams>(&map, Sampling::by(&map, "max_plies", 4))?;
@@ -47,10 +44,7 @@ fn play(context: NativeCallContext<'_>, map: Map) -> Answer<String> {
     ))
 }
 
-const USAGES: &[Usage] = &[Usage {
-    name: "play",
-    form: "play(#{…})",
-}];
+const USAGES: &[Usage] = &[Usage { name: "play", form: "play(#{…})" }];
 
 struct Script {
     engine: Engine,
@@ -71,10 +65,7 @@ impl Script {
             is_stopped: Box::new(|| false),
         };
         let mut engine = engine(folder, surroundings);
-        let overrides = overrides
-            .iter()
-            .map(|text| text.parse().expect("name=value"))
-            .collect();
+        let overrides = overrides.iter().map(|text| text.parse().expect("name=value")).collect();
         let declaration = Arc::new(Declaration::new(overrides));
         let declare = Arc::clone(&declaration);
         engine.register_fn("play", play);
@@ -82,22 +73,14 @@ impl Script {
             declare.declare(&context, map)
         });
         let names = Names::new(&engine, USAGES, declaration);
-        Self {
-            engine,
-            names,
-            sources,
-            printed,
-        }
+        Self { engine, names, sources, printed }
     }
 
     /// The printed lines, or the error as the user sees it with its exit code.
     fn run(&self, name: &str, text: &str) -> Result<Vec<String>, (String, Exit)> {
         self.sources.keep(name, text);
         let shown = |failure| (render(&failure, &self.sources), failure.exit);
-        let mut script = self
-            .engine
-            .compile(text)
-            .map_err(|error| shown(from_parse(&error, name)))?;
+        let mut script = self.engine.compile(text).map_err(|error| shown(from_parse(&error, name)))?;
         script.set_source(name);
         let unknown = self.names.unknown_call(&script).map(|(message, position)| {
             shown(super::failure::Failure {
@@ -109,9 +92,7 @@ impl Script {
         if let Some(unknown) = unknown {
             return Err(unknown);
         }
-        let ran = self
-            .engine
-            .eval_ast_with_scope::<Dynamic>(&mut Scope::new(), &script);
+        let ran = self.engine.eval_ast_with_scope::<Dynamic>(&mut Scope::new(), &script);
         drop(ran.map_err(|error| shown(from_rhai(*error, name, &self.names)))?);
         Ok(self.printed.lock().unwrap().clone())
     }
@@ -175,10 +156,7 @@ fn functions_that_give_no_numbers_or_take_none_are_refused() {
   | ^",
     );
     let (message, _) = run_with(&[], "play(#{ temperature: || 1 })").expect_err("takes no number");
-    assert!(
-        message.contains("a schedule is a function of one whole number"),
-        "{message}"
-    );
+    assert!(message.contains("a schedule is a function of one whole number"), "{message}");
 }
 
 #[test]
@@ -214,28 +192,19 @@ fn unknown_functions_and_variables_are_found_before_anything_runs() {
   |            ^",
     );
     let (message, _) = run_with(&[], "print(1); if false { print(y) }").expect_err("unknown variable");
-    assert!(
-        message.starts_with("error: x.rhai:1:28: Undefined variable: y"),
-        "{message}"
-    );
+    assert!(message.starts_with("error: x.rhai:1:28: Undefined variable: y"), "{message}");
 }
 
 #[test]
 fn a_call_in_the_wrong_form_is_shown_the_right_one() {
     let (message, _) = run_with(&[], "play(1, 2)").expect_err("wrong form");
-    assert!(
-        message.contains("`play` is not called with (i64, i64); call it as play(#{…})"),
-        "{message}"
-    );
+    assert!(message.contains("`play` is not called with (i64, i64); call it as play(#{…})"), "{message}");
 }
 
 #[test]
 fn a_function_that_calls_itself_for_ever_is_stopped_and_so_is_eval() {
     let (message, exit) = run_with(&[], "fn deep(n) { deep(n + 1) }\ndeep(0)").expect_err("too deep");
-    assert!(
-        message.starts_with("error: x.rhai:2:1: functions call each other too deeply"),
-        "{message}"
-    );
+    assert!(message.starts_with("error: x.rhai:2:1: functions call each other too deeply"), "{message}");
     assert_eq!(exit, Exit::BadInput);
     let (message, _) = run_with(&[], "eval(\"1\")").expect_err("no eval");
     assert!(message.contains("eval"), "{message}");
@@ -244,10 +213,7 @@ fn a_function_that_calls_itself_for_ever_is_stopped_and_so_is_eval() {
 #[test]
 fn what_a_script_throws_is_a_failure_of_its_work_not_of_its_text() {
     let (message, exit) = run_with(&[], "throw \"no luck\"").expect_err("throws");
-    assert!(
-        message.starts_with("error: x.rhai:1:1: the script threw: no luck"),
-        "{message}"
-    );
+    assert!(message.starts_with("error: x.rhai:1:1: the script threw: no luck"), "{message}");
     assert_eq!(exit, Exit::Failed);
 }
 
@@ -255,29 +221,14 @@ fn what_a_script_throws_is_a_failure_of_its_work_not_of_its_text() {
 fn parameters_take_values_from_the_command_line() {
     let text = "let p = params(#{ games: 4, search: #{ c_puct: 1.5, on: true }, name: \"x\", sizes: [1] });
         print(`${p.games} ${p.search.c_puct} ${p.search.on} ${p.name} ${p.sizes}`);";
-    let overrides = [
-        "games=7",
-        "search.c_puct=2",
-        "search.on=false",
-        "name=3",
-        "sizes=[1, 2]",
-    ];
-    assert_eq!(
-        run_with(&overrides, text),
-        Ok(vec!["7 2.0 false 3 [1, 2]".to_owned()])
-    );
+    let overrides = ["games=7", "search.c_puct=2", "search.on=false", "name=3", "sizes=[1, 2]"];
+    assert_eq!(run_with(&overrides, text), Ok(vec!["7 2.0 false 3 [1, 2]".to_owned()]));
 }
 
 #[test]
 fn all_wrong_values_from_the_command_line_are_reported() {
     let text = "let p = params(#{ games: 4, search: #{ c_puct: 1.5 } });";
-    let overrides = [
-        "game=7",
-        "search.c_puct=much",
-        "search=1",
-        "games=1.5",
-        "games.x=1",
-    ];
+    let overrides = ["game=7", "search.c_puct=much", "search=1", "games=1.5", "games.x=1"];
     let (message, exit) = run_with(&overrides, text).expect_err("wrong");
     let expected = "error: x.rhai:1:9: --set: 5 problems in its parameters
   game: the script declares no such parameter; did you mean `games`?
@@ -296,10 +247,7 @@ fn parameters_are_declared_once_and_misspelt_ones_are_named() {
     let (message, _) = run_with(&[], "params(#{}); params(#{});").expect_err("twice");
     assert!(message.contains("params: is called a second time"), "{message}");
     let (message, _) = run_with(&[], "let p = params(#{ games: 1 }); p.gmaes").expect_err("misspelt");
-    assert!(
-        message.contains("there is no `gmaes` in this map; did you mean `games`?"),
-        "{message}"
-    );
+    assert!(message.contains("there is no `gmaes` in this map; did you mean `games`?"), "{message}");
 }
 
 /// A folder with a script folder in it, a module inside and a secret outside.
@@ -310,10 +258,7 @@ fn with_modules() -> tempfile::TempDir {
         fs::create_dir_all(path.parent().expect("has a parent")).expect("folder");
         fs::write(path, text).expect("writes");
     };
-    write(
-        "scripts/lib/one.rhai",
-        "import \"two\" as two; fn one() { two::two() / 2 }",
-    );
+    write("scripts/lib/one.rhai", "import \"two\" as two; fn one() { two::two() / 2 }");
     write("scripts/lib/two.rhai", "fn two() { 2 }");
     write("scripts/lib/broken.rhai", "fn broken() {\n    1 + ;\n}");
     write("scripts/lib/circle.rhai", "import \"circle\" as circle;");
@@ -355,26 +300,14 @@ fn imports_stay_within_the_scripts_folder() {
 fn a_broken_module_is_shown_in_its_own_file() {
     let message = run_import("lib/broken").expect_err("is broken");
     let expected = "error: FOLDER/scripts/lib/broken.rhai:2:9:";
-    assert!(
-        message.starts_with(expected) && message.contains("2 |     1 + ;"),
-        "{message}"
-    );
-    assert!(
-        message.contains("called from FOLDER/scripts/x.rhai:1:"),
-        "{message}"
-    );
+    assert!(message.starts_with(expected) && message.contains("2 |     1 + ;"), "{message}");
+    assert!(message.contains("called from FOLDER/scripts/x.rhai:1:"), "{message}");
 }
 
 #[test]
 fn a_missing_module_and_a_circle_are_errors() {
     let message = run_import("lib/three").expect_err("is missing");
-    assert!(
-        message.contains("cannot read the script FOLDER/scripts/lib/three.rhai"),
-        "{message}"
-    );
+    assert!(message.contains("cannot read the script FOLDER/scripts/lib/three.rhai"), "{message}");
     let message = run_import("lib/circle").expect_err("is a circle");
-    assert!(
-        message.contains("this file is being imported already"),
-        "{message}"
-    );
+    assert!(message.contains("this file is being imported already"), "{message}");
 }

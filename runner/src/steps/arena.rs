@@ -16,18 +16,8 @@ pub(super) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> 
         word => word.name(),
     };
     let inputs = [("first", first.0.digest.clone()), ("second", second)];
-    let inputs = inputs
-        .map(|(name, digest)| Input {
-            name: name.to_owned(),
-            digest,
-        })
-        .into();
-    StepCall {
-        kind: "arena",
-        version: 1,
-        params: params.to_value(),
-        inputs,
-    }
+    let inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).into();
+    StepCall { kind: "arena", version: 1, params: params.to_value(), inputs }
 }
 
 pub(super) fn body(
@@ -42,41 +32,22 @@ pub(super) fn body(
     let (first_net, second_net) = (first_net?, second_net?);
     let shards = shards_of(params.games, params.shard_games);
     let finished = place.finished_shards::<u64>(shards.len() as u32)?;
-    let rest: Vec<Shard> = shards
-        .iter()
-        .copied()
-        .filter(|shard| !finished.contains_key(&shard.index))
-        .collect();
+    let rest: Vec<Shard> =
+        shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("match {} vs {}", first.name(), second.name());
-    let progress = shop.progress(
-        &label,
-        (
-            "games",
-            finished.values().map(|note| note.part).sum(),
-            params.games.into(),
-        ),
-    );
+    let progress =
+        shop.progress(&label, ("games", finished.values().map(|note| note.part).sum(), params.games.into()));
     let evaluator =
         |net: &Option<Checkpoint>| shop.evaluator(net.as_ref().expect("only nets have evaluators"));
     let (make_first, make_second) = (|| evaluator(&first_net), || evaluator(&second_net));
     let names = names(first, second);
     let second = match second {
-        Opponent::Network(_) => Player::Network {
-            name: &names[1],
-            make_evaluator: &make_second,
-        },
+        Opponent::Network(_) => Player::Network { name: &names[1], make_evaluator: &make_second },
         Opponent::Random => Player::Random,
         Opponent::Greedy => Player::Greedy,
     };
-    let first = Player::Network {
-        name: &names[0],
-        make_evaluator: &make_first,
-    };
-    let job = Match {
-        params,
-        seed: place.seed,
-        players: [first, second],
-    };
+    let first = Player::Network { name: &names[0], make_evaluator: &make_first };
+    let job = Match { params, seed: place.seed, players: [first, second] };
     let keep = |shard, rows: Vec<MatchGameRow>| keep(place, shard, &rows).map_err(Into::into);
     arena::play(&job, &rest, shop.lanes, &keep, &progress)?;
     shop.close(&progress);
@@ -100,19 +71,9 @@ fn names(first: &Network, second: &Opponent) -> [String; 2] {
 }
 
 fn keep(place: &Workplace, shard: Shard, rows: &[MatchGameRow]) -> Result<(), StepError> {
-    let path = format!(
-        "steps/work/{}/shard-{:05}.parquet",
-        place.identity.short(),
-        shard.index
-    );
+    let path = format!("steps/work/{}/shard-{:05}.parquet", place.identity.short(), shard.index);
     let file = write_table(place.folder.root(), &path, rows, &files::provenance(place, []))?;
-    Ok(place.keep_shard(
-        shard.index,
-        &ShardNote {
-            files: vec![file],
-            part: u64::from(shard.games),
-        },
-    )?)
+    Ok(place.keep_shard(shard.index, &ShardNote { files: vec![file], part: u64::from(shard.games) })?)
 }
 
 fn product(place: &Workplace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
@@ -122,13 +83,8 @@ fn product(place: &Workplace, shards: u32, names: &[String; 2]) -> Result<Produc
             rows.extend(read_entry(place.folder.root(), entry)?);
         }
     }
-    let path = place
-        .slot
-        .path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
+    let path = place.slot.path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
     let provenance = files::provenance(place, [("first", &names[0]), ("second", &names[1])]);
     let file = write_table(place.folder.root(), &path, &rows, &provenance)?;
-    Ok(Product {
-        files: vec![file],
-        summary: arena::summarise(&rows).to_value(),
-    })
+    Ok(Product { files: vec![file], summary: arena::summarise(&rows).to_value() })
 }

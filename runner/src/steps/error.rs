@@ -111,10 +111,7 @@ fn is_storage(error: &(dyn Error + 'static)) -> bool {
 
 fn is_training_state(error: &TrainError) -> bool {
     use TrainError::{OtherState, StateDamaged, StateRead, StateWrite};
-    matches!(
-        error,
-        StateRead { .. } | StateWrite { .. } | StateDamaged { .. } | OtherState { .. }
-    )
+    matches!(error, StateRead { .. } | StateWrite { .. } | StateDamaged { .. } | OtherState { .. })
 }
 
 #[cfg(test)]
@@ -138,37 +135,16 @@ mod tests {
 
     #[test]
     fn the_exit_code_says_what_kind_of_thing_went_wrong() {
-        let keep = SelfPlayError::Keep {
-            shard: 3,
-            source: Box::new(StepError::from(full_disk())),
-        };
+        let keep = SelfPlayError::Keep { shard: 3, source: Box::new(StepError::from(full_disk())) };
         let cases = [
             (StepError::from(full_disk()), Exit::Storage),
             (StepError::from(keep), Exit::Storage),
-            (
-                StepError::from(SelfPlayError::Cancelled(Cancelled)),
-                Exit::Interrupted,
-            ),
-            (
-                StepError::from(TrainError::Cancelled(Cancelled)),
-                Exit::Interrupted,
-            ),
+            (StepError::from(SelfPlayError::Cancelled(Cancelled)), Exit::Interrupted),
+            (StepError::from(TrainError::Cancelled(Cancelled)), Exit::Interrupted),
             (StepError::from(Cancelled), Exit::Interrupted),
-            (
-                StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })),
-                Exit::Failed,
-            ),
-            (
-                StepError::from(TrainError::NoSamples {
-                    games: 1,
-                    held_out: 1,
-                }),
-                Exit::Failed,
-            ),
-            (
-                StepError::from(TrainError::OtherState { path: "state".into() }),
-                Exit::Storage,
-            ),
+            (StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })), Exit::Failed),
+            (StepError::from(TrainError::NoSamples { games: 1, held_out: 1 }), Exit::Failed),
+            (StepError::from(TrainError::OtherState { path: "state".into() }), Exit::Storage),
         ];
         for (error, exit) in cases {
             assert_eq!(error.exit(), exit, "{error}");

@@ -18,49 +18,32 @@ pub(super) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, Ste
         return Ok(checkpoint);
     }
     let (file, expected) = (network.0.file.clone(), network.0.digest.clone());
-    Err(StepError::OtherNetwork {
-        file,
-        expected,
-        found,
-    })
+    Err(StepError::OtherNetwork { file, expected, found })
 }
 
 /// Stores a net and describes its two files, the weights first.
 pub(super) fn save(place: &Workplace, net: &Checkpoint) -> Result<Vec<FileEntry>, StepError> {
     let paths = [".safetensors", ".json"].map(|ending| place.slot.path("networks", ending));
     net.save(&place.folder.path(&paths[0]))?;
-    paths
-        .into_iter()
-        .map(|path| describe(&place.folder, path))
-        .collect()
+    paths.into_iter().map(|path| describe(&place.folder, path)).collect()
 }
 
 fn describe(folder: &Folder, path: String) -> Result<FileEntry, StepError> {
     let full = folder.path(&path);
     let content = fs::read(&full).map_err(RunError::io("read", &full))?;
-    Ok(FileEntry {
-        path,
-        rows: 0,
-        bytes: content.len() as u64,
-        blake3: durable::digest(&content),
-    })
+    Ok(FileEntry { path, rows: 0, bytes: content.len() as u64, blake3: durable::digest(&content) })
 }
 
 /// Where a table comes from, as its metadata says. Nothing in it depends on time, place or numbering.
 pub(super) fn provenance<const N: usize>(place: &Workplace, more: [(&str, &str); N]) -> Provenance {
     let seed = place.seed.run.to_string();
     let own = [("step", place.identity.digits()), ("seed", seed.as_str())];
-    own.into_iter()
-        .chain(more)
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    own.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Where a net comes from, as its JSON file says.
 pub(super) fn net_provenance<const N: usize>(place: &Workplace, more: [(&str, &str); N]) -> Value {
-    let members = provenance(place, more)
-        .into_iter()
-        .map(|(name, value)| (name, Value::Text(value)));
+    let members = provenance(place, more).into_iter().map(|(name, value)| (name, Value::Text(value)));
     Value::Group(members.collect())
 }
 

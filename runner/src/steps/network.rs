@@ -8,25 +8,13 @@ use super::{StepError, files};
 use crate::run::{Product, StepCall, Workplace};
 
 pub(super) fn call(spec: &NetworkSpec) -> StepCall {
-    StepCall {
-        kind: "network",
-        version: 1,
-        params: spec.to_value(),
-        inputs: Vec::new(),
-    }
+    StepCall { kind: "network", version: 1, params: spec.to_value(), inputs: Vec::new() }
 }
 
 pub(super) fn body(place: &Workplace, spec: &NetworkSpec) -> Result<Product, StepError> {
     let weights = initial_weights(spec, place.seed);
-    let net = Checkpoint {
-        spec: spec.clone(),
-        weights,
-        provenance: files::net_provenance(place, []),
-    };
-    Ok(Product {
-        files: files::save(place, &net)?,
-        summary: Value::Group(summary_members(spec).into()),
-    })
+    let net = Checkpoint { spec: spec.clone(), weights, provenance: files::net_provenance(place, []) };
+    Ok(Product { files: files::save(place, &net)?, summary: Value::Group(summary_members(spec).into()) })
 }
 
 /// What every net has in its summary.

@@ -68,22 +68,12 @@ impl Runner {
         declaration: Arc<Declaration>,
         (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
     ) -> Self {
-        Self {
-            asking,
-            script,
-            declaration,
-            console,
-            interrupt,
-            log_file,
-            open: Mutex::new(None),
-        }
+        Self { asking, script, declaration, console, interrupt, log_file, open: Mutex::new(None) }
     }
 
     fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> Result<T, HostError>) -> Result<T, HostError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        act(open
-            .as_mut()
-            .expect("only an open run gives scripts something to call this with"))
+        act(open.as_mut().expect("only an open run gives scripts something to call this with"))
     }
 
     /// The record that the run gets if it is new.
@@ -96,11 +86,7 @@ impl Runner {
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
             libraries: runtime::versions(),
         };
-        let declared = self
-            .declaration
-            .rows()
-            .into_iter()
-            .map(|row| (row.path, row.value));
+        let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
         Ok(Record {
             version: FORMAT_VERSION,
             name: name.to_owned(),
@@ -124,21 +110,11 @@ impl Runner {
             device,
             precision,
             threads: environment.threads,
-            lanes: self
-                .asking
-                .lanes
-                .unwrap_or_else(|| if device.is_cuda() { 2 } else { cores() }),
+            lanes: self.asking.lanes.unwrap_or_else(|| if device.is_cuda() { 2 } else { cores() }),
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;
-        Ok(Open {
-            run,
-            shop,
-            generations,
-            iterations: 0,
-            networks: 0,
-            matches: 0,
-        })
+        Ok(Open { run, shop, generations, iterations: 0, networks: 0, matches: 0 })
     }
 }
 
@@ -169,10 +145,7 @@ pub(crate) fn cores() -> u32 {
 
 /// Takes the next number of a series.
 fn next(counter: &mut u32, series: Series) -> Slot {
-    let slot = Slot {
-        series,
-        number: *counter,
-    };
+    let slot = Slot { series, number: *counter };
     *counter += 1;
     slot
 }
@@ -198,11 +171,8 @@ impl Open {
     }
 
     fn network(&self, slot: Slot, spec: NetworkSpec, finished: &Finished) -> Network {
-        let weights = finished
-            .manifest
-            .files
-            .first()
-            .expect("the steps that make nets list the weights first");
+        let weights =
+            finished.manifest.files.first().expect("the steps that make nets list the weights first");
         let fields = NetworkFields {
             number: slot.number,
             digest: weights.blake3.clone(),
@@ -235,39 +205,21 @@ impl Host for Runner {
         let run = Run::open(&opening)?;
         self.log_file.attach(&run.folder().log())?;
         log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
-        let (then, now) = (
-            &run.record().environment.libraries,
-            &opening.record.environment.libraries,
-        );
+        let (then, now) = (&run.record().environment.libraries, &opening.record.environment.libraries);
         if then != now {
             log::warn!("the run was created on {then}; on {now} the same steps may round otherwise");
         }
         let open = self.open_with(run)?;
-        let (record, folder) = (
-            open.run.record().clone(),
-            open.run.folder().root().display().to_string(),
-        );
-        self.console.note(&lines::opened(
-            &folder,
-            &record,
-            &open.shop,
-            open.run.finished_steps(),
-        ));
+        let (record, folder) = (open.run.record().clone(), open.run.folder().root().display().to_string());
+        self.console.note(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
-        Ok(RunInfo {
-            name: name.to_owned(),
-            folder,
-            seed: record.seed,
-            device: record.environment.device,
-        })
+        Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
     }
 
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
         self.with_open(|open| {
             let (spec, slot) = (asked.params, next(&mut open.networks, Series::Networks));
-            let finished = open.step(&network::call(&spec), slot, |place, _| {
-                network::body(place, &spec)
-            })?;
+            let finished = open.step(&network::call(&spec), slot, |place, _| network::body(place, &spec))?;
             let made = open.network(slot, spec, &finished);
             open.generations.begin(&made)?;
             Ok(made)
@@ -278,9 +230,8 @@ impl Host for Runner {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.iterations, Series::Iterations));
             let call = self_play::call(player, &params);
-            let finished = open.step(&call, slot, |place, shop| {
-                self_play::body(place, shop, player, &params)
-            })?;
+            let finished =
+                open.step(&call, slot, |place, shop| self_play::body(place, shop, player, &params))?;
             let fields = GamesFields {
                 iteration: slot.number,
                 network: player.0.number,
@@ -301,9 +252,8 @@ impl Host for Runner {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.networks, Series::Networks));
             let call = train::call(start, window, &params);
-            let finished = open.step(&call, slot, |place, shop| {
-                train::body(place, shop, (start, window), &params)
-            })?;
+            let finished =
+                open.step(&call, slot, |place, shop| train::body(place, shop, (start, window), &params))?;
             Ok(open.network(slot, start.0.spec.clone(), &finished))
         })
     }
@@ -317,15 +267,10 @@ impl Host for Runner {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.matches, Series::Matches));
             let call = arena::call(first, second, &params);
-            let finished = open.step(&call, slot, |place, shop| {
-                arena::body(place, shop, (first, second), &params)
-            })?;
+            let finished =
+                open.step(&call, slot, |place, shop| arena::body(place, shop, (first, second), &params))?;
             let summary = finished.manifest.summary;
-            Ok(Verdict(Arc::new(VerdictFields {
-                first: first.name(),
-                second: second.name(),
-                summary,
-            })))
+            Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
         })
     }
 

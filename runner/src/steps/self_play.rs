@@ -9,16 +9,8 @@ use crate::host::Network;
 use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
 
 pub(super) fn call(network: &Network, params: &SelfPlayParams) -> StepCall {
-    let inputs = vec![Input {
-        name: "network".to_owned(),
-        digest: network.0.digest.clone(),
-    }];
-    StepCall {
-        kind: "self_play",
-        version: 1,
-        params: params.to_value(),
-        inputs,
-    }
+    let inputs = vec![Input { name: "network".to_owned(), digest: network.0.digest.clone() }];
+    StepCall { kind: "self_play", version: 1, params: params.to_value(), inputs }
 }
 
 pub(super) fn body(
@@ -31,21 +23,13 @@ pub(super) fn body(
     let shards = shards_of(params.games, params.shard_games);
     let finished = place.finished_shards::<SelfPlayStats>(shards.len() as u32)?;
     let done: u64 = finished.values().map(|note| note.part.games).sum();
-    let rest: Vec<Shard> = shards
-        .iter()
-        .copied()
-        .filter(|shard| !finished.contains_key(&shard.index))
-        .collect();
+    let rest: Vec<Shard> =
+        shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("self-play of {}", network.name());
     let progress = shop.progress(&label, ("games", done, params.games.into()));
     let name = files::short_digest(&network.0.digest);
     let make_evaluator = || shop.evaluator(&net);
-    let job = SelfPlayJob {
-        params,
-        seed: place.seed,
-        network: name,
-        make_evaluator: &make_evaluator,
-    };
+    let job = SelfPlayJob { params, seed: place.seed, network: name, make_evaluator: &make_evaluator };
     let keep = |shard, result| keep(place, name, shard, result).map_err(Into::into);
     selfplay::play(&job, &rest, shop.lanes, &keep, &progress)?;
     shop.close(&progress);
@@ -57,22 +41,9 @@ fn keep(place: &Workplace, network: &str, shard: Shard, result: ShardResult) -> 
     let number = shard.index.to_string();
     let provenance = files::provenance(place, [("network", network), ("shard", &number)]);
     let root = place.folder.root();
-    let games = write_table(
-        root,
-        &place.part("games", shard.index),
-        &result.games,
-        &provenance,
-    )?;
-    let positions = write_table(
-        root,
-        &place.part("positions", shard.index),
-        &result.positions,
-        &provenance,
-    )?;
-    let note = ShardNote {
-        files: vec![games, positions],
-        part: result.stats,
-    };
+    let games = write_table(root, &place.part("games", shard.index), &result.games, &provenance)?;
+    let positions = write_table(root, &place.part("positions", shard.index), &result.positions, &provenance)?;
+    let note = ShardNote { files: vec![games, positions], part: result.stats };
     Ok(place.keep_shard(shard.index, &note)?)
 }
 
@@ -84,8 +55,5 @@ fn product(place: &Workplace, shards: u32) -> Result<Product, StepError> {
         stats.merge(&note.part);
         entries.extend(note.files);
     }
-    Ok(Product {
-        files: entries,
-        summary: stats.to_value(),
-    })
+    Ok(Product { files: entries, summary: stats.to_value() })
 }

@@ -22,35 +22,18 @@ struct StoredPart {
 }
 
 pub(super) fn call(start: &Network, window: &Window, params: &TrainParams) -> StepCall {
-    let mut inputs = vec![Input {
-        name: "start".to_owned(),
-        digest: start.0.digest.clone(),
-    }];
+    let mut inputs = vec![Input { name: "start".to_owned(), digest: start.0.digest.clone() }];
     for part in parts(window) {
         for (kind, entry) in [("games", &part.games), ("positions", &part.positions)] {
-            inputs.push(Input {
-                name: format!("{kind} {}", part.name),
-                digest: entry.blake3.clone(),
-            });
+            inputs.push(Input { name: format!("{kind} {}", part.name), digest: entry.blake3.clone() });
         }
     }
-    StepCall {
-        kind: "train",
-        version: 1,
-        params: params.to_value(),
-        inputs,
-    }
+    StepCall { kind: "train", version: 1, params: params.to_value(), inputs }
 }
 
 /// The window's shards, the oldest first; each games file is followed by its positions file.
 fn parts(window: &Window) -> Vec<StoredPart> {
-    let stem = |path: &str| {
-        path.rsplit('/')
-            .next()
-            .unwrap_or(path)
-            .trim_end_matches(".parquet")
-            .to_owned()
-    };
+    let stem = |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".parquet").to_owned();
     let files = window.0.iter().flat_map(|games| games.0.files.chunks_exact(2));
     let part = |pair: &[FileEntry]| StoredPart {
         name: stem(&pair[0].path),
@@ -67,10 +50,8 @@ pub(super) fn body(
     params: &TrainParams,
 ) -> Result<Product, StepError> {
     let net = files::load(&place.folder, start)?;
-    let progress = shop.progress(
-        &format!("training from {}", start.name()),
-        ("updates", 0, params.updates.into()),
-    );
+    let progress =
+        shop.progress(&format!("training from {}", start.name()), ("updates", 0, params.updates.into()));
     let samples = samples(&place.folder, &net, window, params, &progress)?;
     let job = TrainJob {
         params,
@@ -98,11 +79,7 @@ fn samples(
         observer.check()?;
         let games: Vec<GameRow> = read_entry(folder.root(), &part.games)?;
         let positions: Vec<PositionRow> = read_entry(folder.root(), &part.positions)?;
-        samples.add(Part {
-            name: &part.name,
-            games: &games,
-            positions: &positions,
-        })?;
+        samples.add(Part { name: &part.name, games: &games, positions: &positions })?;
     }
     Ok(samples)
 }
@@ -115,30 +92,16 @@ fn store(
 ) -> Result<Product, StepError> {
     let from = [("start", start.0.digest.as_str())];
     let provenance = files::net_provenance(place, from);
-    let mut entries = files::save(
-        place,
-        &Checkpoint {
-            spec: net.spec.clone(),
-            weights: trained.weights,
-            provenance,
-        },
-    )?;
+    let mut entries =
+        files::save(place, &Checkpoint { spec: net.spec.clone(), weights: trained.weights, provenance })?;
     let root = place.folder.root();
     let path = |folder| place.slot.path(folder, ".parquet");
     let provenance = files::provenance(place, from);
     entries.push(write_table(root, &path("training"), &trained.curve, &provenance)?);
-    entries.push(write_table(
-        root,
-        &path("validation"),
-        &trained.validation,
-        &provenance,
-    )?);
+    entries.push(write_table(root, &path("validation"), &trained.validation, &provenance)?);
     let mut summary = summary_value(&trained.summary);
     summary.extend(super::network::summary_members(&net.spec));
-    Ok(Product {
-        files: entries,
-        summary: Value::Group(summary),
-    })
+    Ok(Product { files: entries, summary: Value::Group(summary) })
 }
 
 /// A training in a few numbers, as scripts see them; () for the validation where no games were held out.
@@ -160,18 +123,9 @@ pub fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
         ("policy_entropy", Value::Float(last.policy_entropy)),
         ("gradient_norm", Value::Float(last.gradient_norm)),
         ("validation_loss", held_out(validation.map(|row| row.loss))),
-        (
-            "validation_policy_loss",
-            held_out(validation.map(|row| row.policy_loss)),
-        ),
-        (
-            "validation_value_loss",
-            held_out(validation.map(|row| row.value_loss)),
-        ),
-        (
-            "validation_policy_accuracy",
-            held_out(validation.map(|row| row.policy_accuracy)),
-        ),
+        ("validation_policy_loss", held_out(validation.map(|row| row.policy_loss))),
+        ("validation_value_loss", held_out(validation.map(|row| row.value_loss))),
+        ("validation_policy_accuracy", held_out(validation.map(|row| row.policy_accuracy))),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into()
 }

@@ -40,7 +40,8 @@ fn two_thousand_damaged_files_are_errors_or_sound_rows() {
     for number in 0..2000 {
         let changed = damaged(&content, &mut Seed { run: 1, step: 1 }.stream(number, Purpose::Sampling));
         fs::write(&path, &changed).unwrap();
-        // Parquet has no digest of its own, so a few damages only show in the manifest's.
+        // The pages carry no digest of their own, so a damage that turns values into other possible ones (about one in
+        // seven) shows only in the manifest's.
         refused += u32::from(read_table::<PositionRow>(&path).is_err());
         let by_digest = verify_file(folder.path(), &entry);
         assert_eq!(by_digest.is_ok(), changed == content, "damage {number}");
@@ -59,7 +60,10 @@ fn a_file_that_is_no_parquet_is_explained() {
         let error = read_table::<PositionRow>(&path).unwrap_err();
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
         let text = error.to_string();
-        assert!(text.contains("is not a whole Parquet file") && text.contains("run the script again"), "{text}");
+        assert!(
+            text.contains("is not a whole Parquet file") && text.contains("run the script again"),
+            "{text}"
+        );
     }
 }
 
@@ -80,9 +84,13 @@ fn every_changed_file_is_named_at_once() {
     fs::write(path("grown"), [&content[..], b"!"].concat()).unwrap();
     let error = verify_files(folder.path(), &entries).unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("4 files are not as they were written") && text.contains("run the script again"), "{text}");
+    assert!(
+        text.starts_with("4 files are not as they were written") && text.contains("run the script again"),
+        "{text}"
+    );
     let StoreError::Changed { faults } = error else { panic!("another error") };
-    let found: Vec<_> = faults.iter().map(|fault| fault.file.file_name().unwrap().to_str().unwrap()).collect();
+    let found: Vec<_> =
+        faults.iter().map(|fault| fault.file.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(found, ["gone", "cut", "changed", "grown"]);
     assert_eq!(faults[0].problem, FileProblem::Missing);
     assert_eq!(faults[1].problem, FileProblem::Size { expected: content.len() as u64, found: 9 });

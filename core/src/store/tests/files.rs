@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 use std::fs;
 
-use super::super::{GameRow, PositionRow, Provenance, StoreError, TableRow, read_entry, read_table, write_table};
+use super::super::{
+    GameRow, PositionRow, Provenance, StoreError, TableRow, read_entry, read_table, write_table,
+};
 use super::{game, match_game, played, position, provenance, training, validation, write};
 
 /// Writes rows and reads them back.
@@ -12,7 +14,10 @@ fn check<R: TableRow + PartialEq + Debug>(rows: &[R]) {
     let entry = write(folder.path(), "deep/part.parquet", rows);
     assert_eq!((entry.path.as_str(), entry.rows), ("deep/part.parquet", rows.len() as u64));
     let content = fs::read(folder.path().join("deep/part.parquet")).unwrap();
-    assert_eq!((entry.bytes, &entry.blake3), (content.len() as u64, &blake3::hash(&content).to_hex().to_string()));
+    assert_eq!(
+        (entry.bytes, &entry.blake3),
+        (content.len() as u64, &blake3::hash(&content).to_hex().to_string())
+    );
     assert_eq!(read_entry::<R>(folder.path(), &entry).unwrap(), rows, "{}", R::TABLE);
 }
 
@@ -42,7 +47,8 @@ fn games_of_self_play_are_read_back() {
 fn equal_rows_are_equal_bytes_and_other_provenance_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let shard = played(3, 8, 60);
-    let digest = |path, from: Provenance| write_table(folder.path(), path, &shard.positions, &from).unwrap().blake3;
+    let digest =
+        |path, from: Provenance| write_table(folder.path(), path, &shard.positions, &from).unwrap().blake3;
     let first = digest("a", provenance());
     assert_eq!(first, digest("b", provenance()));
     assert_ne!(first, digest("c", Provenance::new()));
@@ -52,7 +58,8 @@ fn equal_rows_are_equal_bytes_and_other_provenance_is_not() {
 fn a_position_of_self_play_costs_less_than_two_hundred_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let shard = played(24, 64, 200);
-    let bytes = write(folder.path(), "games", &shard.games).bytes + write(folder.path(), "positions", &shard.positions).bytes;
+    let bytes = write(folder.path(), "games", &shard.games).bytes
+        + write(folder.path(), "positions", &shard.positions).bytes;
     let each = bytes as f64 / shard.positions.len() as f64;
     assert!(each < 200.0, "{each:.1} bytes a position");
 }

@@ -23,7 +23,8 @@ fn on_page(page: &str, table: &str) -> Vec<(String, String)> {
 }
 
 fn check<R: TableRow>(page: &str) {
-    let columns: Vec<_> = R::columns().into_iter().map(|column| (column.name.to_owned(), column.kind)).collect();
+    let columns: Vec<_> =
+        R::columns().into_iter().map(|column| (column.name.to_owned(), column.kind)).collect();
     assert_eq!(on_page(page, R::TABLE), columns, "page (left) and code (right) of `{}`", R::TABLE);
     let key = format!("key: `{}`", R::KEY.join("`, `"));
     assert!(page.contains(&key), "the page gives the {key} of `{}`", R::TABLE);

@@ -121,7 +121,10 @@ fn another_table_is_named() {
 #[test]
 fn a_newer_version_asks_for_a_newer_program() {
     let error = error_of(Newer { game: 1 }).to_string();
-    assert!(error.contains("has version 7 of the table `games`, and this dc0 knows versions up to 1"), "{error}");
+    assert!(
+        error.contains("has version 7 of the table `games`, and this dc0 knows versions up to 1"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,0 +1,32 @@
+//! How libtorch's threads wait for each other.
+
+/// Says how OpenMP threads wait: `passive` lets them sleep.
+const WAIT_POLICY: &str = "OMP_WAIT_POLICY";
+/// GNU's finer setting of the same; whoever gives it has chosen.
+const SPIN_COUNT: &str = "GOMP_SPINCOUNT";
+
+/// Makes waiting threads sleep, unless the user has chosen otherwise; to be called before anything else.
+///
+/// By default GNU's OpenMP spins. As soon as another program wants one of the cores, the spinning threads keep the one
+/// they wait for from running, and a small training step takes thirty times as long. The library reads its settings
+/// before `main`, so the program starts itself again with the setting; process and terminal stay the same.
+#[cfg(target_os = "linux")]
+pub(crate) fn let_waiting_threads_sleep() {
+    use std::os::unix::process::CommandExt;
+
+    let chosen = [WAIT_POLICY, SPIN_COUNT].iter().any(|name| std::env::var_os(name).is_some());
+    let Ok(program) = std::env::current_exe() else { return };
+    if chosen {
+        return;
+    }
+    let again = std::process::Command::new(program)
+        .args(std::env::args_os().skip(1))
+        .env(WAIT_POLICY, "passive")
+        .exec();
+    // Only reached where the program cannot be started again; it then runs as it is, which is slower under load.
+    log::debug!("cannot set {WAIT_POLICY}: {again}");
+}
+
+/// Other systems' libraries do not spin for long.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn let_waiting_threads_sleep() {}

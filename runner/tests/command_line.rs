@@ -1,0 +1,141 @@
+//! The program from outside: messages, exit codes, and what goes to which stream.
+
+mod common;
+
+use common::{Experiment, SMALL};
+
+#[track_caller]
+fn check_error(script: &str, args: &[&str], code: i32, expected: &str) {
+    let ended = Experiment::new(script).run(args);
+    assert_eq!(ended.stderr.trim_end(), expected);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""));
+}
+
+#[test]
+fn three_misspelt_parameters_are_reported_at_once_with_line_and_suggestions() {
+    let script = "let run = open_run(\"small\");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+run.self_play(net, #{ game: 4, search: #{ simulation: 4, cpuct: 1.5 } });";
+    let ended = Experiment::new(script).run(&[]);
+    let expected = "error: x.rhai:3:5: self_play: 3 problems in its parameters
+  game: unknown parameter; did you mean `games`?
+  search.cpuct: unknown parameter; did you mean `c_puct`?
+  search.simulation: unknown parameter; did you mean `simulations`?
+  |
+3 | run.self_play(net, #{ game: 4, search: #{ simulation: 4, cpuct: 1.5 } });
+  |     ^";
+    assert!(ended.stderr.trim_end().ends_with(expected), "{}", ended.stderr);
+    assert_eq!(ended.code, Some(2));
+}
+
+#[test]
+fn a_check_finds_the_same_problems_and_leaves_nothing_behind() {
+    let script = "let run = open_run(\"small\");\nlet net = run.network(#{ encodin: 1 });";
+    let experiment = Experiment::new(script);
+    let ended = experiment.run(&["--check"]);
+    let expected = "error: x.rhai:2:15: network: 1 problem in its parameters
+  encodin: unknown parameter; did you mean `encoding`?
+  |
+2 | let net = run.network(#{ encodin: 1 });
+  |               ^";
+    assert_eq!((ended.stderr.trim_end(), ended.code), (expected, Some(2)));
+    assert!(!experiment.folder.path().join("datasets").exists());
+}
+
+#[test]
+fn a_check_shows_steps_and_parameters_with_their_sources_and_computes_nothing() {
+    let experiment = Experiment::new(SMALL);
+    let ended = experiment.run(&["--check", "--set", "games=100", "--seed", "9"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let squeezed: Vec<String> =
+        ended.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for expected in [
+        "x.rhai would do this in datasets/small (seed 9, device cpu):",
+        "iteration 0001: self-play of 0001 100 3.00k 12.0k -",
+        "network 0002: trained from 0001 on 200 games - - - 8",
+        "match: 0002 vs random 2 48 96 -",
+        "games 100 --set",
+        "updates 8 script",
+        "search.simulations 4 script",
+        "search.c_puct 1.25 default",
+        "temperature [[0,1.0],[10,0.5]] script",
+    ] {
+        assert!(squeezed.iter().any(|line| line == expected), "{expected}\n{}", ended.stdout);
+    }
+    assert!(!experiment.folder.path().join("datasets").exists());
+}
+
+#[test]
+fn a_check_that_would_never_end_says_so() {
+    let script = "let run = open_run(\"small\");
+let net = run.network();
+let verdict = run.arena(net, \"random\", #{});
+while verdict.score < 0.9 { verdict = run.arena(net, \"random\", #{}); }";
+    let ended = Experiment::new(script).run(&["--check"]);
+    assert!(ended.stderr.contains("has 100001 steps and no end"), "{}", ended.stderr);
+    assert_eq!(ended.code, Some(2));
+}
+
+#[test]
+fn unknown_parameters_on_the_command_line_are_named_before_anything_is_done() {
+    let expected = "error: x.rhai:2:9: --set: 1 problem in its parameters
+  iteration: the script declares no such parameter; did you mean `iterations`?
+  |
+2 | let p = params(#{ iterations: 2, updates: 8, games: 6 });
+  |         ^";
+    check_error(SMALL, &["--set", "iteration=3"], 2, expected);
+    let undeclared = "error: --set gives games, but the script never calls params(#{…})";
+    check_error("let x = 1;", &["--set", "games=3"], 2, undeclared);
+    let late =
+        "error: x.rhai:1:1: open_run: --set gives games, but the script has not called params(#{…}) before
+  |
+1 | open_run(\"small\");
+  | ^";
+    check_error("open_run(\"small\");", &["--set", "games=3"], 2, late);
+}
+
+#[test]
+fn what_a_result_does_not_have_is_named_with_the_nearest() {
+    let script = "let run = open_run(\"small\"); print(run.generations)";
+    let ended = Experiment::new(script).run(&["--check"]);
+    let expected = "error: x.rhai:1:39: Run: there is no `generations` here; did you mean `generation`?";
+    assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
+}
+
+#[test]
+fn a_missing_script_and_a_wrong_command_line_are_bad_input() {
+    let experiment = Experiment::new("");
+    let ended: common::Ended = experiment.start(&["y.rhai"]).wait_with_output().expect("ends").into();
+    assert!(
+        ended.stderr.starts_with("error: cannot read the script y.rhai\n  because: "),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(ended.code, Some(2));
+    let ended: common::Ended =
+        experiment.start(&["x.rhai", "--lanes", "0"]).wait_with_output().expect("ends").into();
+    assert_eq!(ended.code, Some(2));
+    let ended = Experiment::new("open_run(\"small\")").run(&["--device", "gpu"]);
+    assert!(ended.stderr.contains("`gpu` is no device"), "{}", ended.stderr);
+    assert_eq!(ended.code, Some(2));
+}
+
+#[test]
+fn a_thrown_error_is_a_failure_and_a_caught_one_is_none() {
+    check_error("throw 1;", &[], 1, "error: x.rhai:1:1: the script threw: 1\n  |\n1 | throw 1;\n  | ^");
+    let caught = "try { open_run(\"a/b\") } catch (error) { print(error) }";
+    let ended = Experiment::new(caught).run(&[]);
+    assert!(ended.stdout.starts_with("\"a/b\" is no name for a run"), "{ended:?}");
+    assert_eq!(ended.code, Some(0));
+}
+
+#[test]
+fn doctor_shows_what_it_found_and_fails_where_runs_cannot_be_written() {
+    let experiment = Experiment::new("");
+    let ended: common::Ended = experiment.start(&["doctor"]).wait_with_output().expect("ends").into();
+    assert!(ended.stdout.contains("ok     a game on cpu    works"), "{}", ended.stdout);
+    let ended: common::Ended =
+        experiment.start(&["doctor", "--out", "x.rhai"]).wait_with_output().expect("ends").into();
+    assert!(ended.stdout.contains("WRONG  folder for runs  x.rhai cannot be written"), "{}", ended.stdout);
+    assert_eq!(ended.code, Some(1));
+}

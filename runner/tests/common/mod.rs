@@ -1,0 +1,108 @@
+//! A folder with a script, and the program run on it.
+
+#![allow(dead_code, reason = "each test binary uses a part of this")]
+#![allow(unreachable_pub, reason = "each test program sees this as its own private module")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// Every kind of step, as small as it goes; takes some seconds in all.
+pub(crate) const SMALL: &str = r#"
+let p = params(#{ iterations: 2, updates: 8, games: 6 });
+let run = open_run("small");
+let best = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+let search = #{ simulations: 4 };
+for iteration in 0..p.iterations {
+    run.self_play(best, #{ games: p.games, shard_games: 2, search: search, max_plies: 30,
+        temperature: |ply| if ply < 10 { 1 } else { 0.5 } });
+    let window = run.window(#{ iterations: 2 });
+    let candidate = run.train(best, window, #{ updates: p.updates, batch: 16, checkpoint_every: 2, log_every: 2 });
+    let verdict = run.arena(candidate, best, #{ games: 4, shard_games: 2, search: search, max_plies: 30 });
+    if verdict.score >= 0.0 { best = run.promote(candidate); }
+}
+print(`generation ${run.generation}`);
+run.arena(best, "random", #{ games: 2, search: search, max_plies: 30 });
+"#;
+
+/// A script in a folder of its own.
+pub struct Experiment {
+    pub folder: tempfile::TempDir,
+}
+
+/// What a finished program gave.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+impl Experiment {
+    /// Writes the script as `x.rhai`.
+    pub fn new(script: &str) -> Self {
+        let experiment = Self { folder: tempfile::tempdir().expect("temporary folder") };
+        experiment.write(script);
+        experiment
+    }
+
+    /// Edits the script.
+    pub fn write(&self, script: &str) {
+        fs::write(self.folder.path().join("x.rhai"), script).expect("writes");
+    }
+
+    /// Starts the program in the folder, with one training thread so that results can be compared.
+    pub fn start(&self, args: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+        command.current_dir(self.folder.path()).args(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the program starts")
+    }
+
+    /// Runs the script to its end.
+    pub fn run(&self, args: &[&str]) -> Ended {
+        let fixed = ["x.rhai", "--device", "cpu", "--threads", "1"];
+        let all: Vec<&str> = fixed.iter().chain(args).copied().collect();
+        self.start(&all).wait_with_output().expect("ends").into()
+    }
+
+    /// The run's folder.
+    pub fn run_folder(&self) -> PathBuf {
+        self.folder.path().join("datasets/small")
+    }
+
+    /// Every file of the run whose content must not depend on how it came about, with its digest.
+    pub fn results(&self) -> Vec<(String, String)> {
+        let root = self.run_folder();
+        let mut files = Vec::new();
+        list(&root, &root, &mut files);
+        files.retain(|(name, _)| !["journal.jsonl", "run.log", "run.lock"].contains(&name.as_str()));
+        files.sort();
+        files
+    }
+
+    /// The first file of the run below a folder.
+    pub fn first_in(&self, folder: &str) -> PathBuf {
+        let (name, _) =
+            self.results().into_iter().find(|(name, _)| name.starts_with(folder)).expect("a file");
+        self.run_folder().join(name)
+    }
+}
+
+fn list(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            list(root, &entry, files);
+        } else {
+            let name = entry.strip_prefix(root).expect("below the root").display().to_string();
+            files.push((name, dc0_core::durable::digest(&fs::read(&entry).expect("reads"))));
+        }
+    }
+}

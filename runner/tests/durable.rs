@@ -1,0 +1,141 @@
+//! Runs that are killed, stopped, changed and damaged: the same command goes on, and ends with the same bytes.
+
+mod common;
+
+use std::fs;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Ended, Experiment, SMALL};
+
+fn whole() -> Experiment {
+    let experiment = Experiment::new(SMALL);
+    let ended = experiment.run(&["--lanes", "2"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment
+}
+
+#[test]
+fn results_go_to_stdout_and_progress_to_stderr_without_escape_codes() {
+    let experiment = Experiment::new(SMALL);
+    let ended = experiment.run(&[]);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines[0], "generation 2");
+    assert!(lines[1].starts_with("iteration  played by  games"), "{}", ended.stdout);
+    assert_eq!(lines.len(), 4);
+    let steps = |what: &str| ended.stderr.lines().filter(|line| line.starts_with(what)).count();
+    assert_eq!([steps("network"), steps("iteration"), steps("match"), steps("generation")], [3, 2, 3, 2]);
+    assert!(!ended.stderr.contains('\x1b') && !ended.stdout.contains('\x1b'));
+    let again = experiment.run(&[]);
+    assert_eq!((again.code, &again.stdout), (Some(0), &ended.stdout));
+    assert_eq!(again.stderr.matches("(done before)").count(), 8, "{}", again.stderr);
+}
+
+#[test]
+fn killed_at_any_time_and_on_any_number_of_lanes_a_run_ends_with_the_same_bytes() {
+    let whole = whole();
+    let killed = Experiment::new(SMALL);
+    for attempt in 1.. {
+        let mut child = killed.start(&["x.rhai", "--device", "cpu", "--threads", "1", "--lanes", "1"]);
+        sleep(Duration::from_millis(150 + 70 * attempt));
+        // Ends nothing where the run is finished already.
+        let _ = child.kill();
+        let ended: Ended = child.wait_with_output().expect("ends").into();
+        match ended.code {
+            Some(0) => break,
+            None => {}
+            Some(code) => panic!("exit code {code}: {}", ended.stderr),
+        }
+        assert!(attempt < 200, "never comes to an end");
+    }
+    assert_eq!(killed.results(), whole.results());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_first_interrupt_ends_cleanly_and_the_same_command_goes_on() {
+    let whole = whole();
+    let stopped = Experiment::new(SMALL);
+    let child = stopped.start(&["x.rhai", "--device", "cpu", "--threads", "1"]);
+    // The first step starts after the program listens.
+    while !stopped.run_folder().join("steps").is_dir() {
+        sleep(Duration::from_millis(20));
+    }
+    sleep(Duration::from_millis(300));
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill runs").success());
+    let ended: Ended = child.wait_with_output().expect("ends").into();
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(ended.stderr.contains("x.rhai --device cpu --threads 1"), "{}", ended.stderr);
+    assert_eq!(stopped.run(&[]).code, Some(0));
+    assert_eq!(stopped.results(), whole.results());
+}
+
+#[test]
+fn a_changed_late_parameter_repeats_only_what_depends_on_it_and_changing_it_back_repeats_nothing() {
+    let experiment = whole();
+    let before = experiment.results();
+    let changed = experiment.run(&["--set", "updates=6"]);
+    assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    assert_eq!(changed.stderr.matches("(done before)").count(), 2, "{}", changed.stderr);
+    assert!(experiment.run_folder().join("superseded").is_dir());
+    let back = experiment.run(&[]);
+    assert_eq!(back.stderr.matches("(done before)").count(), 8, "{}", back.stderr);
+    let mut after = experiment.results();
+    after.retain(|(name, _)| !name.starts_with("superseded/"));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_second_process_is_told_who_writes_the_run() {
+    let experiment = Experiment::new(SMALL);
+    let mut first =
+        experiment.start(&["x.rhai", "--device", "cpu", "--threads", "1", "--set", "iterations=50"]);
+    while !experiment.run_folder().join("steps").is_dir() {
+        sleep(Duration::from_millis(20));
+    }
+    let second = experiment.run(&[]);
+    let expected = format!("is being written by the process {}; wait for it, or stop it first", first.id());
+    first.kill().expect("can be killed");
+    first.wait().expect("ends");
+    assert!(second.stderr.contains(&expected), "{}", second.stderr);
+    assert_eq!(second.code, Some(1));
+}
+
+/// Damages a file of a finished run, takes away what would make its content unnecessary, and runs again.
+#[track_caller]
+fn check_damage(folder: &str, damage: impl FnOnce(&mut Vec<u8>), expected: &str) {
+    let experiment = whole();
+    let path = experiment.first_in(folder);
+    let mut content = fs::read(&path).expect("reads");
+    damage(&mut content);
+    fs::write(&path, content).expect("writes");
+    let before = experiment.results();
+    let ended = experiment.run(&["--set", "updates=6", "--seed", "1"]);
+    assert!(ended.stderr.contains("error: x.rhai:"), "{}", ended.stderr);
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    assert_eq!(ended.code, Some(3));
+    let untouched =
+        |(name, _): &&(String, String)| name.starts_with("games/") || name.starts_with("positions/");
+    assert_eq!(
+        before.iter().filter(untouched).collect::<Vec<_>>(),
+        experiment.results().iter().filter(untouched).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_table_that_was_cut_short_is_named() {
+    check_damage("games/", |content| content.truncate(content.len() / 2), "bytes instead of");
+}
+
+#[test]
+fn a_table_with_a_flipped_bit_is_named_when_it_is_read() {
+    check_damage("games/", |content| *content.last_mut().expect("has bytes") ^= 1, "has changed");
+}
+
+#[test]
+fn a_net_with_a_flipped_bit_is_named_when_it_is_read() {
+    let flip = |content: &mut Vec<u8>| *content.last_mut().expect("has bytes") ^= 1;
+    check_damage("networks/0000.safetensors", flip, "networks/0000.safetensors");
+}
