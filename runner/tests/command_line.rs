@@ -115,7 +115,9 @@ fn a_missing_script_and_a_wrong_command_line_are_bad_input() {
     let ended: common::Ended =
         experiment.start(&["x.rhai", "--lanes", "0"]).wait_with_output().expect("ends").into();
     assert_eq!(ended.code, Some(2));
-    let ended = Experiment::new("open_run(\"small\")").run(&["--device", "gpu"]);
+    let other = Experiment::new("open_run(\"small\")");
+    let ended: common::Ended =
+        other.start(&["x.rhai", "--device", "gpu"]).wait_with_output().expect("ends").into();
     assert!(ended.stderr.contains("`gpu` is no device"), "{}", ended.stderr);
     assert_eq!(ended.code, Some(2));
 }

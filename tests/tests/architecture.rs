@@ -90,7 +90,7 @@ const NAMES: [(&str, &[&str]); 10] = [
     ("tch", &["core/src/network/torch", "core/src/trainer"]),
     ("arrow", &["core/src/store"]),
     ("parquet", &["core/src/store"]),
-    ("safetensors", &["core/src/network/checkpoint"]),
+    ("safetensors", &["core/src/network/checkpoint", "core/src/trainer/state.rs"]),
     ("rhai", &["runner/"]),
     ("clap", &["runner/", "benches/", "xtask/"]),
     ("indicatif", &["runner/", "xtask/"]),

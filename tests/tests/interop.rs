@@ -75,7 +75,7 @@ fn self_play() -> (Vec<GameRow>, Vec<PositionRow>) {
 /// Games with what random play rarely shows: start, moves, ply cap, reason.
 const CORNERS: [(&str, &str, u32, &str); 12] = [
     ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "f2f3 e7e5 g2g4 d8h4", 512, "checkmate"),
-    ("7k/8/5QK1/8/8/8/8/8 w - - 0 1", "f6f7", 512, "stalemate"),
+    ("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "f1f7", 512, "stalemate"),
     ("k7/8/8/8/8/8/1r6/K7 w - - 0 1", "a1b2", 512, "insufficient_material"),
     (
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
