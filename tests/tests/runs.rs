@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use dc0_core::store::{GameRow, read_table};
 use dc0_tests::{dc0_run, digests, succeed};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
@@ -59,4 +60,40 @@ fn another_seed_gives_other_games() {
     run_tiny(one.path(), "2");
     succeed(dc0_run(PROGRAM, TINY, two.path()).args(["--seed", "2"]));
     assert_ne!(digests(&one.path().join("tiny")), digests(&two.path().join("tiny")));
+}
+
+/// The nets that played the games of an iteration.
+fn players(run: &Path, iteration: u32) -> Vec<String> {
+    let folder = run.join(format!("games/iteration={iteration:04}"));
+    let files =
+        std::fs::read_dir(folder).expect("the iteration").map(|entry| entry.expect("an entry").path());
+    let rows = files.flat_map(|file| read_table::<GameRow>(&file).expect("a table of games"));
+    let mut players: Vec<String> = rows.map(|game| game.network).collect();
+    players.sort();
+    players.dedup();
+    players
+}
+
+#[test]
+fn each_iteration_is_played_by_the_net_that_was_promoted_last() {
+    // Trap: a copy of the weights that self-play never refreshes looks healthy on every curve.
+    let out = tempfile::tempdir().expect("a folder");
+    run_tiny(out.path(), "2");
+    let run = out.path().join("tiny");
+    let generations = std::fs::read_to_string(run.join("generations.json")).expect("promoted nets");
+    let weights = |number: u32| {
+        let file = run.join(format!("networks/{number:04}.safetensors"));
+        blake3::hash(&std::fs::read(file).expect("a net")).to_hex()[..16].to_owned()
+    };
+    let stored: Vec<String> = (0..=3).map(weights).collect();
+    assert_eq!(players(&run, 0), [stored[0].clone()]);
+    for iteration in 1..3u32 {
+        let players = players(&run, iteration);
+        assert_eq!(players.len(), 1, "one net plays an iteration");
+        let number = stored.iter().position(|digest| *digest == players[0]).expect("a net of the run");
+        let latest = (0..=iteration)
+            .rev()
+            .find(|number| *number == 0 || generations.contains(&stored[*number as usize]));
+        assert_eq!(Some(number as u32), latest, "{generations}");
+    }
 }

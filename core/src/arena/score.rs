@@ -37,7 +37,7 @@ pub struct MatchSummary {
 
 /// Elo difference that predicts a score (logistic model); `None` for a score of 0 or 1, which no difference predicts.
 pub fn elo_of(score: f64) -> Option<f64> {
-    (score > 0.0 && score < 1.0).then(|| -400.0 * (1.0 / score - 1.0).log10())
+    (score > 0.0 && score < 1.0).then(|| 0.0 - 400.0 * (1.0 / score - 1.0).log10())
 }
 
 /// Sums up a match; games in any order. A pair counts once both its games are there.
