@@ -72,6 +72,9 @@ params! {
         /// Discounted outcome: a win or loss that comes `n` plies later counts as won or lost with probability `discount^n` and
         /// as drawn otherwise, so that a quick win is worth more. A departure from AlphaZero, whose value is 1.
         discount: f64 = 1.0, in 0.9..=1.0;
+        /// Weight of the value's loss in games that only the ply cap ended. Such a game was cut off, not drawn (Pardo et al.
+        /// 2018, Time limits in reinforcement learning); less than 1 keeps a flood of them from teaching that all is drawn.
+        ply_cap_value_weight: f64 = 1.0, in 0.0..=1.0;
         /// Share of whole games that are never trained on and only measure the losses.
         validation_fraction: f64 = 0.05, in 0.0..=0.5;
         /// At most this many held-out positions are looked at in one validation, evenly spaced.

@@ -71,7 +71,8 @@ impl Replay<'_> {
     /// Adds a sample; one without a policy target has no moves.
     fn push(&mut self, row: &PositionRow, game: &Game) -> Result<(), Fault> {
         let plies_left = self.row.moves.len() - game.ply();
-        let wdl = target::value(row, plies_left, self.targets)?;
+        let target = target::value(row, plies_left, self.targets)?;
+        let wdl = target::weighted(target, self.row, self.targets);
         self.encoding.encode(game, &mut self.rows.binary, &mut self.rows.scalars);
         if row.full {
             let packed: Vec<u16> = self.legal.iter().map(|legal| legal.packed()).collect();

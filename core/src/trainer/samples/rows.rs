@@ -18,7 +18,7 @@ pub(in crate::trainer) struct Rows {
     pub(super) shares: Vec<f32>,
     /// Where each sample's moves end in `legal`; `[N]`.
     pub(super) legal_ends: Vec<u64>,
-    /// The value targets for the side to move; `[N]`.
+    /// The value targets for the side to move, each times its weight in the loss; `[N]`.
     pub(super) wdl: Vec<Wdl>,
 }
 

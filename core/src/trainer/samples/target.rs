@@ -1,8 +1,9 @@
 //! What the net should have said, and which games are only looked at.
 
 use super::Fault;
+use crate::board::Reason;
 use crate::network::Wdl;
-use crate::store::PositionRow;
+use crate::store::{GameRow, PositionRow};
 use crate::trainer::TrainParams;
 
 /// How far |q| + d may lie above 1 by rounding alone.
@@ -13,13 +14,15 @@ const ROUNDING: f32 = 1e-4;
 pub(in crate::trainer) struct Targets {
     search_value_weight: f64,
     discount: f64,
+    ply_cap_value_weight: f64,
     validation_fraction: f64,
 }
 
 impl Targets {
     pub(in crate::trainer) fn of(params: &TrainParams) -> Self {
-        let TrainParams { search_value_weight, discount, validation_fraction, .. } = *params;
-        Self { search_value_weight, discount, validation_fraction }
+        let TrainParams { search_value_weight, discount, ply_cap_value_weight, validation_fraction, .. } =
+            *params;
+        Self { search_value_weight, discount, ply_cap_value_weight, validation_fraction }
     }
 }
 
@@ -33,6 +36,15 @@ pub(super) fn value(row: &PositionRow, plies_left: usize, targets: Targets) -> R
     }
     let search = search_value(row.root_q, row.root_d)?;
     Ok(to_wdl([0, 1, 2].map(|part| (1.0 - weight) * result[part] + weight * search[part])))
+}
+
+/// A value target times its weight in the loss, which is less than 1 where only the ply cap ended the game.
+pub(super) fn weighted(target: Wdl, game: &GameRow, targets: Targets) -> Wdl {
+    if game.reason != Reason::PlyCap.word() {
+        return target;
+    }
+    let weight = targets.ply_cap_value_weight as f32;
+    Wdl { win: target.win * weight, draw: target.draw * weight, loss: target.loss * weight }
 }
 
 /// Win, draw and loss of a result (1, 0 or −1): decided with probability `discount^plies_left`, else drawn.

@@ -48,6 +48,21 @@ fn a_discount_turns_a_late_win_into_a_likely_draw() {
 }
 
 #[test]
+fn a_game_that_only_the_ply_cap_ended_weighs_less_and_a_drawn_one_does_not() {
+    let params = TrainParams { ply_cap_value_weight: 0.25, ..all_trained() };
+    let (mut game, positions) = rows(0, &uci("e2e4 e7e5"), 0);
+    let first = |game: &GameRow| {
+        let Wdl { win, draw, loss } =
+            samples(std::slice::from_ref(game), &positions, &params).training_row(0).wdl;
+        [win, draw, loss]
+    };
+    game.reason = "threefold".to_owned();
+    assert_eq!(first(&game), [0.0, 1.0, 0.0]);
+    game.reason = "ply_cap".to_owned();
+    assert_eq!(first(&game), [0.0, 0.25, 0.0]);
+}
+
+#[test]
 fn the_search_value_mixes_with_the_result() {
     // q = 0.25 and d = 0.5 are win 3/8, draw 1/2, loss 1/8; half of that and half of a loss.
     let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
