@@ -42,7 +42,7 @@ pub struct Search {
     tree: Tree,
     started: u32,
     leaves: Vec<Leaf>,
-    /// Edges walked by the leaves in flight, one way after the other; node and edge alternate implicitly through the tree.
+    /// Edges walked by the leaves in flight, each with the node it leaves, one way after the other.
     ways: Vec<(NodeId, EdgeId)>,
     /// Legal moves of the leaves in flight, one list after the other.
     legal: Vec<Move>,
