@@ -2,6 +2,7 @@
 
 mod fen;
 mod game;
+mod mate;
 mod moves;
 mod opening;
 mod outcome;

@@ -7,15 +7,19 @@
 
 mod choice;
 mod formulas;
+mod gumbel;
 mod noise;
 mod params;
+mod proof;
 pub mod reference;
+mod root;
 mod tree;
 mod walk;
 
-pub use choice::{Visited, choose_move};
+pub use choice::{Target, Visited, choose_move};
 pub use noise::RootNoise;
-pub use params::{FirstPlay, FirstPlayParams, SearchParams};
+pub use params::{FirstPlay, FirstPlayParams, RootParams, RootRule, SearchParams};
+pub use proof::Proof;
 pub use walk::Search;
 
 #[cfg(test)]

@@ -145,6 +145,7 @@ fn position(number: u32, game: &Game, played: Move) -> PositionRow {
         played: played.packed(),
         legal: moves.len() as u16,
         visits: (1..).take(moves.len()).collect(),
+        target: (1..).take(moves.len()).collect(),
         moves,
         root_q: 0.25,
         root_d: 0.5,

@@ -5,7 +5,7 @@ use super::params::ArenaParams;
 use super::play::Mover;
 use crate::board::{Game, Move, Outcome, Side, random_opening};
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::{Search, Visited, choose_move};
+use crate::search::Search;
 use crate::selfplay::lockstep::Seat;
 use crate::store::MatchGameRow;
 
@@ -101,9 +101,8 @@ impl Seat for MatchGame<'_> {
         if !self.search.is_done() {
             return;
         }
-        let moves: Vec<Visited> = self.search.root_moves().collect();
         let temperature = self.params.temperature.at(self.search.game().ply() as u32);
-        let played = choose_move(&moves, temperature, &mut self.choice);
+        let played = self.search.choose(temperature, &mut self.choice);
         self.play(played);
         self.play_without_search();
     }

@@ -173,7 +173,7 @@ impl Position {
         updated.map_or_else(|| self.key(), |updated| updated.0)
     }
 
-    fn unpack(&self, played: Move) -> shakmaty::Move {
+    pub(super) fn unpack(&self, played: Move) -> shakmaty::Move {
         let (from, to) = (Square::new(u32::from(played.from())), Square::new(u32::from(played.to())));
         let role = self.0.board().role_at(from).expect("a legal move starts on a piece");
         let capture = self.0.board().role_at(to);

@@ -133,3 +133,43 @@ fn random_openings_differ_by_stream_and_repeat_by_seed() {
     assert_ne!(opening(0), opening(1));
     assert_eq!(opening(0).len(), 8);
 }
+
+#[test]
+fn a_mate_in_one_is_found_where_trying_every_move_finds_one() {
+    let mates = |game: &Game, played: &Move| {
+        let mut game = game.clone();
+        game.play_unchecked(*played);
+        game.outcome(&RULES).is_some_and(|outcome| outcome.reason == Reason::Checkmate)
+    };
+    let mut found = 0;
+    for number in 0..2000 {
+        let mut stream = Seed { run: 5, step: 0 }.stream(number, Purpose::Opening);
+        let game = random_opening(10 + number as u32 % 150, &RULES, &mut stream);
+        let legal = game.position().legal_moves();
+        let expected = legal.iter().copied().find(|played| mates(&game, played));
+        assert_eq!(game.position().mate_in_one(&legal), expected, "{}", game.position().fen());
+        found += u32::from(expected.is_some());
+    }
+    assert!(found > 5, "the sample has mates: {found}");
+}
+
+#[test]
+fn rare_mates_in_one_are_found() {
+    for (fen, mates) in [
+        // Gundersen - Faul 1928, en passant; Ed. Lasker - Thomas 1912, castling or the king's step.
+        ("r1bq1r2/pp2n3/4N2k/3pPppP/1b1n2Q1/2N5/PP3PP1/R1B1K2R w KQ g6 0 15", &["h5g6"][..]),
+        ("rn3r2/pbppq1p1/1p2pN2/8/3P2NP/6P1/PPP1BP1R/R3K1k1 w Q - 5 18", &["e1c1", "e1d2"]),
+        // A promotion; discovered checks by a rook and by a knight; none.
+        ("k7/2P5/1K6/8/8/8/8/8 w - - 0 1", &["c7c8q", "c7c8r"]),
+        ("7k/6Rp/8/8/3B4/8/8/6K1 w - - 0 1", &["g7g6", "g7g5", "g7g4", "g7g3", "g7g2"]),
+        ("7k/5K1p/5N1P/8/8/8/1B6/8 w - - 0 1", &["f6g8", "f6e8", "f6d7", "f6h5", "f6d5", "f6g4", "f6e4"]),
+        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", &[]),
+    ] {
+        let position = Position::from_fen(fen).unwrap();
+        let found = position.mate_in_one(&position.legal_moves()).map(|mate| mate.to_string());
+        match found {
+            Some(mate) => assert!(mates.contains(&mate.as_str()), "{mate} in {fen}"),
+            None => assert!(mates.is_empty(), "no mate in {fen}"),
+        }
+    }
+}

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rand::RngExt;
 
 use super::{
-    FirstPlay, FirstPlayParams, RootNoise, Search, SearchParams, Visited, choose_move,
+    FirstPlay, FirstPlayParams, Proof, RootNoise, RootParams, RootRule, Search, SearchParams, Visited,
+    choose_move,
     reference::{self, Node},
 };
 use crate::board::{Game, Move, Position, Rules, random_opening};
@@ -76,16 +77,85 @@ fn the_search_visits_what_the_reference_visits() {
     let reduction = FirstPlayParams { kind: FirstPlay::Reduction, value: 0.33 };
     let absolute = FirstPlayParams { kind: FirstPlay::Absolute, value: -1.0 };
     for (c_puct, first_play) in [(1.25, reduction.clone()), (4.0, absolute), (0.0, reduction)] {
-        let params = SearchParams { c_puct, first_play, ..simulations(300) };
-        for (salt, game) in sample_games().iter().enumerate() {
-            let mut evaluator = Hashed::new(encoding(), salt as u64);
-            let fast = searched(game, &params, &mut evaluator);
-            let slow = reference::search(game, &RULES, &params, &mut evaluator).expect("fakes do not fail");
-            assert_eq!(visits(&fast), reference_visits(&slow), "{}", game.position().fen());
-            let (value, _) = fast.root_value();
-            assert!((value - slow.value_sum / f64::from(slow.visits)).abs() < 1e-9);
+        for (solver, mate_in_one) in [(false, false), (true, false), (true, true)] {
+            let params = SearchParams {
+                c_puct,
+                first_play: first_play.clone(),
+                solver,
+                mate_in_one,
+                ..simulations(300)
+            };
+            compare_with_the_reference(&params);
         }
     }
+}
+
+fn compare_with_the_reference(params: &SearchParams) {
+    for (salt, game) in sample_games().iter().enumerate() {
+        let mut evaluator = Hashed::new(encoding(), salt as u64);
+        let fast = searched(game, params, &mut evaluator);
+        let slow = reference::search(game, &RULES, params, &mut evaluator).expect("fakes do not fail");
+        assert_eq!(visits(&fast), reference_visits(&slow), "{}", game.position().fen());
+        assert!((fast.root_value().0 - slow.value()).abs() < 1e-9);
+        assert_eq!(fast.proof().map(Proof::value), slow.certain.map(f64::from));
+    }
+}
+
+/// The moves of the policy target.
+fn held(search: &Search) -> Vec<String> {
+    let target = search.policy_target().into_iter().filter(|of| of.share > 0.0);
+    target.map(|of| of.played.to_string()).collect()
+}
+
+fn solved(fen: &str, params: &SearchParams) -> Search {
+    searched(&from_fen(fen), params, &mut Hashed::new(encoding(), 2))
+}
+
+#[test]
+fn the_solver_proves_a_mate_in_two_and_plays_it() {
+    let fen = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1";
+    let search = solved(fen, &simulations(20_000));
+    assert_eq!(search.proof(), Some(Proof::Win));
+    assert!(search.visits() < 20_000, "a proven search stops");
+    assert_eq!(search.choose(5.0, &mut stream(0)).to_string(), "a1a6");
+    assert_eq!(held(&search), ["a1a6"]);
+    let without = solved(fen, &SearchParams { solver: false, ..simulations(2_000) });
+    assert_eq!((without.proof(), without.visits()), (None, 2_000));
+}
+
+#[test]
+fn a_move_into_mate_is_not_played_while_another_is_left() {
+    // After g8h8 the rook mates on e8; every other move holds.
+    let fen = "6k1/5ppp/8/8/8/8/8/K3R3 b - - 0 1";
+    let params = SearchParams { mate_in_one: true, ..simulations(400) };
+    let search = searched(&from_fen(fen), &params, &mut Uniform::new(encoding()));
+    let moves: Vec<Visited> = search.root_moves().collect();
+    let losing = moves.iter().find(|seen| seen.played.to_string() == "g8h8").expect("is legal");
+    assert_eq!((losing.proof, losing.visits <= 1), (Some(Proof::Loss), true));
+    assert!(!held(&search).contains(&"g8h8".to_owned()));
+    assert_eq!(search.proof(), None);
+}
+
+#[test]
+fn a_lost_position_is_proven_lost_and_still_has_a_move() {
+    // Any move of the king lets the rooks mate.
+    let search =
+        solved("7k/1R6/R7/8/8/8/8/K7 b - - 0 1", &SearchParams { mate_in_one: true, ..simulations(50) });
+    assert_eq!((search.proof(), search.root_value()), (Some(Proof::Loss), (-1.0, 0.0)));
+    assert_eq!(held(&search), ["h8g8"]);
+    assert_eq!(search.choose(0.0, &mut stream(0)).to_string(), "h8g8");
+}
+
+#[test]
+fn a_mate_on_the_board_needs_one_evaluation() {
+    let search = solved(
+        "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
+        &SearchParams { mate_in_one: true, ..simulations(400) },
+    );
+    assert_eq!((search.proof(), search.visits()), (Some(Proof::Win), 1));
+    assert!(search.net_value().0 < 1.0, "the net's own value is kept apart");
+    assert_eq!(held(&search), ["d1d8"]);
+    assert_eq!(search.choose(1.0, &mut stream(0)).to_string(), "d1d8");
 }
 
 #[test]
@@ -116,7 +186,7 @@ fn trees_in_one_batch_do_not_touch_each_other() {
 fn several_leaves_in_flight_keep_the_invariants_and_find_the_mate() {
     let mate_in_one = from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
     for leaves in [2, 7, 64] {
-        let params = SearchParams { leaves, ..simulations(400) };
+        let params = SearchParams { leaves, solver: false, ..simulations(400) };
         let search = searched(&mate_in_one, &params, &mut Uniform::new(encoding()));
         assert_eq!(search.visits(), 400);
         let best = search.root_moves().max_by_key(|seen| seen.visits).expect("has moves");
@@ -204,8 +274,74 @@ fn a_single_legal_move_takes_noise_without_harm() {
     assert_eq!(only[0].prior, 1.0);
 }
 
+fn gumbel(considered: u32, budget: u32) -> SearchParams {
+    let root = RootParams { rule: RootRule::Gumbel, considered, ..RootParams::default() };
+    SearchParams { root, ..simulations(budget) }
+}
+
+/// A gumbel search whose noise is drawn after the root's evaluation.
+fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) -> Search {
+    let mut evaluator = Hashed::new(encoding(), 1);
+    let mut search = Search::new(game.clone(), RULES, params.clone());
+    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    while !search.is_done() {
+        batch.clear();
+        search.gather(&encoding(), &mut batch);
+        evaluator.evaluate(&batch, &mut answers).unwrap();
+        search.apply(&batch, &answers, 0);
+        if search.visits() == 1 {
+            search.add_gumbel_noise(scale, &mut stream(number));
+        }
+    }
+    search.check_invariants();
+    search
+}
+
+#[test]
+fn sequential_halving_gives_the_survivors_most_visits() {
+    // 64 descents: 16 moves once, 8 moves 2 more, 4 moves 4 more, 2 moves 8 more: 1, 3, 7 or 15 visits.
+    let search = gumbel_searched(&Game::initial(), &gumbel(16, 65), 0.0, 0);
+    let mut counts: Vec<u32> = search.root_moves().map(|seen| seen.visits).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 7, 7, 15, 15]);
+}
+
+#[test]
+fn gumbel_noise_decides_which_moves_are_considered() {
+    let params = gumbel(4, 5);
+    let considered = |scale, number| -> Vec<Move> {
+        let search = gumbel_searched(&Game::initial(), &params, scale, number);
+        search.root_moves().filter(|seen| seen.visits > 0).map(|seen| seen.played).collect()
+    };
+    assert_eq!(considered(0.0, 1), considered(0.0, 2));
+    assert_ne!(considered(1.0, 1), considered(1.0, 2));
+    assert_eq!(considered(1.0, 1), considered(1.0, 1));
+}
+
+#[test]
+fn a_gumbel_root_teaches_the_better_value_beyond_its_prior() {
+    // Only the position after a2a3 has a value, and all priors are equal.
+    let mut after = Game::initial();
+    after.play_unchecked(Move::from_uci("a2a3").unwrap());
+    let mut evaluator = Scripted::new(encoding(), HashMap::from([(after.key(), Wdl::LOSS)]));
+    let search = searched(&Game::initial(), &gumbel(32, 33), &mut evaluator);
+    assert_eq!(search.choose(0.0, &mut stream(0)).to_string(), "a2a3");
+    let target = search.policy_target();
+    assert!((target.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    let best = target.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
+    assert_eq!((best.played.to_string().as_str(), best.share > 0.99), ("a2a3", true));
+}
+
+#[test]
+fn a_gumbel_root_without_values_teaches_the_policy_itself() {
+    let search = searched(&Game::initial(), &gumbel(8, 9), &mut Scripted::new(encoding(), HashMap::new()));
+    for (of, seen) in search.policy_target().iter().zip(search.root_moves()) {
+        assert!((of.share - f64::from(seen.prior)).abs() < 1e-6);
+    }
+}
+
 fn visited(uci: &str, visits: u32) -> Visited {
-    Visited { played: Move::from_uci(uci).unwrap(), visits, prior: 0.1, value: None }
+    Visited { played: Move::from_uci(uci).unwrap(), visits, prior: 0.1, value: None, proof: None }
 }
 
 #[test]
@@ -247,5 +383,5 @@ fn the_signature_of_the_search_is_unchanged() {
             signature = (signature ^ item).wrapping_mul(0x100_0000_01b3);
         }
     }
-    assert_eq!(signature, 18_211_083_579_740_412_693);
+    assert_eq!(signature, 5_154_080_596_592_768_200);
 }

@@ -1,7 +1,7 @@
 //! The tree: nodes and edges in two arrays, the edges of a node side by side.
 
+use super::proof::Proof;
 use crate::board::Move;
-use crate::network::Wdl;
 
 /// A node's place in [`Tree::nodes`].
 pub(super) type NodeId = u32;
@@ -9,23 +9,24 @@ pub(super) type NodeId = u32;
 pub(super) type EdgeId = u32;
 
 pub(super) const ROOT: NodeId = 0;
-const NO_CHILD: NodeId = NodeId::MAX;
 
-/// What is known of a node's position.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How far a node's search is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Its evaluation is under way.
     InFlight,
     /// It has edges for all legal moves.
     Expanded,
-    /// The game ends here, with this result for the side to move.
-    Terminal(Wdl),
+    /// Its result was certain when it was reached, so that it needs no edges.
+    Certain,
 }
 
 /// A position in the tree. Values are for the node's side to move.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) state: State,
+    /// Its result, once certain.
+    pub(super) proof: Option<Proof>,
     pub(super) visits: u32,
     pub(super) first_edge: EdgeId,
     pub(super) edge_count: u32,
@@ -34,8 +35,9 @@ pub(super) struct Node {
 }
 
 impl Node {
-    fn new(state: State) -> Self {
-        Self { state, visits: 0, first_edge: 0, edge_count: 0, value_sum: 0.0, draw_sum: 0.0 }
+    fn new(proof: Option<Proof>) -> Self {
+        let state = if proof.is_some() { State::Certain } else { State::InFlight };
+        Self { state, proof, visits: 0, first_edge: 0, edge_count: 0, value_sum: 0.0, draw_sum: 0.0 }
     }
 
     /// Mean value for the side to move; only for visited nodes.
@@ -50,14 +52,44 @@ pub(super) struct Edge {
     pub(super) value_sum: f64,
     pub(super) prior: f32,
     pub(super) visits: u32,
-    child: NodeId,
+    end: EdgeEnd,
     pub(super) in_flight: u16,
     pub(super) played: Move,
 }
 
 impl Edge {
+    /// The node it leads to, once visited.
     pub(super) fn child(&self) -> Option<NodeId> {
-        (self.child != NO_CHILD).then_some(self.child)
+        let child = self.end.0 & EdgeEnd::CHILD;
+        (child != EdgeEnd::CHILD).then_some(child)
+    }
+
+    /// What is certain of the move, for the side that makes it.
+    pub(super) fn proof(&self) -> Option<Proof> {
+        match self.end.0 >> EdgeEnd::CHILD_BITS {
+            0 => None,
+            code => Some(Proof::of_score(code as i8 - 2)),
+        }
+    }
+}
+
+/// An edge's child (30 bits, all set for none) and above it what is proven of the move (0 nothing, 1 loss, 2 draw, 3 win):
+/// together in one word, because a search reads edges more than anything else.
+#[derive(Debug, Clone, Copy)]
+struct EdgeEnd(u32);
+
+impl EdgeEnd {
+    const CHILD_BITS: u32 = 30;
+    const CHILD: u32 = (1 << Self::CHILD_BITS) - 1;
+    const NEW: Self = Self(Self::CHILD);
+
+    fn set_child(&mut self, child: NodeId) {
+        debug_assert!(child < Self::CHILD, "the tree has fewer nodes than simulations");
+        self.0 = self.0 & !Self::CHILD | child;
+    }
+
+    fn set_proof(&mut self, proof: Proof) {
+        self.0 = self.0 & Self::CHILD | (proof as u32 + 1) << Self::CHILD_BITS;
     }
 }
 
@@ -76,17 +108,34 @@ impl Tree {
         self.edges.clear();
     }
 
-    /// Adds a node that nothing points to yet.
-    pub(super) fn add_node(&mut self, state: State) -> NodeId {
-        self.nodes.push(Node::new(state));
+    /// Adds a node that nothing points to yet: with a certain result, or with an evaluation under way.
+    pub(super) fn add_node(&mut self, proof: Option<Proof>) -> NodeId {
+        self.nodes.push(Node::new(proof));
         (self.nodes.len() - 1) as NodeId
     }
 
     /// Adds the node that an edge leads to.
-    pub(super) fn add_child(&mut self, edge: EdgeId, state: State) -> NodeId {
-        let child = self.add_node(state);
-        self.edges[edge as usize].child = child;
+    pub(super) fn add_child(&mut self, edge: EdgeId, proof: Option<Proof>) -> NodeId {
+        let child = self.add_node(proof);
+        self.edges[edge as usize].end.set_child(child);
         child
+    }
+
+    /// Notes a certain result of a node's move, and what follows from it for the node (MCTS-Solver, Winands et al. 2008):
+    /// one winning move wins; once all moves are certain, the best of them is what the node is worth.
+    pub(super) fn prove_edge(&mut self, node: NodeId, edge: EdgeId, proof: Proof) {
+        if self.edges[edge as usize].proof().is_some() {
+            return;
+        }
+        self.edges[edge as usize].end.set_proof(proof);
+        let best = if proof == Proof::Win { Some(proof) } else { self.worst_case(node) };
+        self.nodes[node as usize].proof = best;
+    }
+
+    /// The best result of a node's moves, if all of them are certain.
+    fn worst_case(&self, node: NodeId) -> Option<Proof> {
+        let both = |best: Proof, proof: Option<Proof>| proof.map(|proof| best.max(proof));
+        self.edges_of(node).iter().map(Edge::proof).try_fold(Proof::Loss, both)
     }
 
     /// The edges of a node.
@@ -113,7 +162,7 @@ impl Tree {
             value_sum: 0.0,
             prior: *prior,
             visits: 0,
-            child: NO_CHILD,
+            end: EdgeEnd::NEW,
             in_flight: 0,
             played: *played,
         }));

@@ -1,14 +1,13 @@
 //! One search: down the tree to a leaf (gather), and its value back up (apply).
 
-use super::choice::Visited;
-use super::formulas::{exploration, first_play_value, mean_value, noisy_prior};
-use super::noise::RootNoise;
-use super::params::SearchParams;
+use super::formulas::{exploration, first_play_value, mean_value};
+use super::gumbel::GumbelRoot;
+use super::params::{RootRule, SearchParams};
+use super::proof::Proof;
 use super::tree::{EdgeId, NodeId, ROOT, State, Tree};
 use crate::board::{Game, Move, Outcome, Rules};
 use crate::encoding::Encoding;
 use crate::network::{Batch, Evaluations, Wdl};
-use crate::rng::Stream;
 
 /// A leaf whose evaluation is under way.
 #[derive(Debug, Clone)]
@@ -22,8 +21,8 @@ struct Leaf {
 
 /// Where a descent stopped.
 enum Stop {
-    /// The game ends there, with this result for the side to move.
-    Known(Wdl),
+    /// A position with a certain result for the side to move.
+    Certain(Proof),
     /// A new node that needs an evaluation.
     New,
     /// A node whose evaluation is already under way.
@@ -36,10 +35,13 @@ enum Stop {
 /// allocated for a simulation once the arrays have grown to the size of the search.
 #[derive(Debug, Clone)]
 pub struct Search {
-    game: Game,
+    pub(super) game: Game,
     rules: Rules,
-    params: SearchParams,
-    tree: Tree,
+    pub(super) params: SearchParams,
+    pub(super) tree: Tree,
+    /// The net's own evaluation of the root, once it is there.
+    pub(super) root_evaluation: Option<Wdl>,
+    pub(super) gumbel: GumbelRoot,
     started: u32,
     leaves: Vec<Leaf>,
     /// Edges walked by the leaves in flight, each with the node it leaves, one way after the other.
@@ -57,6 +59,8 @@ impl Search {
             rules,
             params,
             tree: Tree::default(),
+            root_evaluation: None,
+            gumbel: GumbelRoot::default(),
             started: 0,
             leaves: Vec::new(),
             ways: Vec::new(),
@@ -80,6 +84,7 @@ impl Search {
         debug_assert!(self.leaves.is_empty(), "no leaf is in flight between moves");
         self.game.play_unchecked(played);
         self.tree.clear();
+        self.root_evaluation = None;
         self.started = 0;
     }
 
@@ -88,29 +93,29 @@ impl Search {
         self.tree.nodes.first().map_or(0, |root| root.visits)
     }
 
-    /// Whether all simulations are done.
+    /// Whether all simulations are done, or the solver left nothing to search.
     pub fn is_done(&self) -> bool {
-        self.visits() >= self.params.simulations
+        self.proof().is_some() || self.visits() >= self.params.simulations
     }
 
     /// Starts simulations until `leaves` of them wait for an evaluation, and adds those to the batch.
     ///
     /// Returns the number of rows added; the same rows must come back through [`apply`](Self::apply). None are added
-    /// once the search is done. Simulations that end in a finished game are done at once.
+    /// once the search is done. Simulations that end in a certain result are done at once.
     pub fn gather(&mut self, encoding: &Encoding, batch: &mut Batch) -> usize {
         debug_assert!(self.leaves.is_empty(), "the last batch was applied");
         let root_ply = self.game.ply();
-        while self.started < self.params.simulations && self.leaves.len() < self.params.leaves as usize {
+        while self.may_start() {
             let way_start = self.ways.len();
             let (node, stop) = self.descend();
             match stop {
-                Stop::Known(wdl) => {
-                    self.started += 1;
-                    self.back_up(node, way_start..self.ways.len(), wdl);
+                Stop::Certain(proof) => {
+                    self.start();
+                    self.back_up(node, way_start..self.ways.len(), proof.wdl());
                     self.ways.truncate(way_start);
                 }
                 Stop::New => {
-                    self.started += 1;
+                    self.start();
                     self.add_row(node, encoding, batch);
                 }
                 Stop::Collision => self.turn_back(way_start),
@@ -123,21 +128,37 @@ impl Search {
         self.leaves.len()
     }
 
+    /// Counts a simulation that did not collide. The first one is the root's own evaluation.
+    fn start(&mut self) {
+        if self.started > 0 && self.params.root.rule == RootRule::Gumbel {
+            self.gumbel.advance();
+        }
+        self.started += 1;
+    }
+
+    fn may_start(&self) -> bool {
+        let budget = self.started < self.params.simulations && self.proof().is_none();
+        budget && self.leaves.len() < self.params.leaves as usize
+    }
+
     /// Walks from the root by the PUCT rule, marking edges as in flight.
     fn descend(&mut self) -> (NodeId, Stop) {
         if self.tree.nodes.is_empty() {
-            let root = self.tree.add_node(State::InFlight);
+            let root = self.tree.add_node(None);
             self.game.position().legal_moves_into(&mut self.generated);
             return (root, Stop::New);
         }
         let mut node = ROOT;
         loop {
-            match self.tree.nodes[node as usize].state {
-                State::InFlight => return (node, Stop::Collision),
-                State::Terminal(wdl) => return (node, Stop::Known(wdl)),
-                State::Expanded => {}
+            let reached = &self.tree.nodes[node as usize];
+            if let Some(proof) = reached.proof {
+                return (node, Stop::Certain(proof));
             }
-            let edge = self.select(node);
+            if reached.state == State::InFlight {
+                return (node, Stop::Collision);
+            }
+            let by_gumbel = node == ROOT && self.params.root.rule == RootRule::Gumbel;
+            let edge = if by_gumbel { self.select_at_root() } else { self.select(node) };
             self.ways.push((node, edge));
             let walked = &mut self.tree.edges[edge as usize];
             walked.in_flight += 1;
@@ -153,20 +174,16 @@ impl Search {
     /// Adds the node behind an edge that was walked for the first time.
     fn reach(&mut self, edge: EdgeId) -> (NodeId, Stop) {
         self.game.position().legal_moves_into(&mut self.generated);
-        match self.game.outcome_given(!self.generated.is_empty(), &self.rules) {
-            Some(outcome) => {
-                let wdl = match outcome.score_for(self.game.position().side_to_move()) {
-                    1 => Wdl::WIN,
-                    0 => Wdl::DRAW,
-                    _ => Wdl::LOSS,
-                };
-                (self.tree.add_child(edge, State::Terminal(wdl)), Stop::Known(wdl))
-            }
-            None => (self.tree.add_child(edge, State::InFlight), Stop::New),
-        }
+        let position = self.game.position();
+        let proof = match self.game.outcome_given(!self.generated.is_empty(), &self.rules) {
+            Some(outcome) => Some(Proof::of_score(outcome.score_for(position.side_to_move()))),
+            None if !self.params.mate_in_one => None,
+            None => position.mate_in_one(&self.generated).map(|_| Proof::Win),
+        };
+        (self.tree.add_child(edge, proof), proof.map_or(Stop::New, Stop::Certain))
     }
 
-    /// The edge with the largest `Q + U`; the larger prior wins ties.
+    /// The edge with the largest `Q + U`; the larger prior wins ties. Moves that are proven to lose are passed over.
     ///
     /// Unvisited edges are worth the same and sorted by prior, so only the first of them can be best.
     fn select(&self, node: NodeId) -> EdgeId {
@@ -182,10 +199,13 @@ impl Search {
         for (at, edge) in edges.iter().enumerate() {
             let prior = f64::from(edge.prior);
             let visits = edge.visits + u32::from(edge.in_flight);
-            let q = if visits == 0 {
-                first_play_value(&self.params.first_play, parent.value(), visited_prior)
-            } else {
-                mean_value(edge.value_sum, edge.visits, u32::from(edge.in_flight), virtual_loss)
+            let q = match edge.proof() {
+                Some(Proof::Loss) => f64::NEG_INFINITY,
+                Some(proof) => proof.value(),
+                None if visits == 0 => {
+                    first_play_value(&self.params.first_play, parent.value(), visited_prior)
+                }
+                None => mean_value(edge.value_sum, edge.visits, u32::from(edge.in_flight), virtual_loss),
             };
             visited_prior += prior;
             let score = q + exploration(self.params.c_puct, prior, parent_visits, visits);
@@ -224,6 +244,9 @@ impl Search {
         for (row, leaf) in (first_row..).zip(&leaves) {
             let priors = &evaluations.policy[batch.legal_range(row)];
             self.tree.expand(leaf.node, &self.legal[legal_start..leaf.legal_end], priors);
+            if leaf.node == ROOT {
+                self.enter_root(evaluations.wdl[row]);
+            }
             self.back_up(leaf.node, way_start..leaf.way_end, evaluations.wdl[row]);
             (way_start, legal_start) = (leaf.way_end, leaf.legal_end);
         }
@@ -234,46 +257,29 @@ impl Search {
     }
 
     /// Adds a result for the side to move at `node` to every node and edge on its way; the view changes at each step.
+    /// Above a node that is proven, the proof counts instead.
     fn back_up(&mut self, node: NodeId, way: std::ops::Range<usize>, wdl: Wdl) {
-        let (mut value, draw) = (f64::from(wdl.value()), f64::from(wdl.draw));
+        let (mut value, mut draw) = (f64::from(wdl.value()), f64::from(wdl.draw));
         self.tree.visit(node, value, draw);
+        let mut below = node;
         for at in way.rev() {
-            let (parent, edge) = self.ways[at];
+            let (parent, edge_id) = self.ways[at];
             value = -value;
-            let edge = &mut self.tree.edges[edge as usize];
+            let edge = &mut self.tree.edges[edge_id as usize];
             edge.visits += 1;
             edge.in_flight -= 1;
             edge.value_sum += value;
+            if self.params.solver {
+                if let Some(proof) = self.tree.nodes[below as usize].proof {
+                    self.tree.prove_edge(parent, edge_id, proof.for_opponent());
+                }
+                if let Some(proof) = self.tree.nodes[parent as usize].proof {
+                    (value, draw) = (proof.value(), f64::from(proof.wdl().draw));
+                }
+            }
             self.tree.visit(parent, value, draw);
+            below = parent;
         }
-    }
-
-    /// Mixes noise into the root's priors; right after the root's own evaluation, before any descent.
-    pub fn add_noise(&mut self, noise: &RootNoise, stream: &mut Stream) {
-        debug_assert_eq!(self.visits(), 1, "only the root itself was evaluated");
-        let edges = self.tree.edges_of(ROOT);
-        let sample = noise.sample(edges.len(), stream);
-        let mixed = |(edge, noisy): (&super::tree::Edge, &f64)| {
-            noisy_prior(f64::from(edge.prior), *noisy, noise.fraction) as f32
-        };
-        let priors: Vec<f32> = edges.iter().zip(&sample).map(mixed).collect();
-        self.tree.set_priors(ROOT, &priors);
-    }
-
-    /// The root's mean value in [−1, 1] for the side to move, and its mean P(draw); after at least one simulation.
-    pub fn root_value(&self) -> (f64, f64) {
-        let root = &self.tree.nodes[ROOT as usize];
-        (root.value(), root.draw_sum / f64::from(root.visits))
-    }
-
-    /// Every legal move of the root with its statistics, in falling order of the prior.
-    pub fn root_moves(&self) -> impl Iterator<Item = Visited> {
-        self.tree.edges_of(ROOT).iter().map(|edge| Visited {
-            played: edge.played,
-            visits: edge.visits,
-            prior: edge.prior,
-            value: (edge.visits > 0).then(|| edge.value_sum / f64::from(edge.visits)),
-        })
     }
 
     /// Checks the tree's invariants; for tests.
@@ -288,7 +294,11 @@ impl Search {
                 assert_eq!(node.visits, 1 + below, "visits of a node are its own and its edges'");
             }
             assert!(edges.is_sorted_by(|a, b| a.prior >= b.prior), "edges fall in prior");
-            assert!(edges.is_sorted_by(|a, b| a.visits > 0 || b.visits == 0), "visited edges come first");
+            let in_order = id != ROOT as usize || self.params.root.rule == RootRule::Puct;
+            assert!(
+                !in_order || edges.is_sorted_by(|a, b| a.visits > 0 || b.visits == 0),
+                "visited edges come first"
+            );
             assert!(edges.iter().all(|edge| edge.in_flight == 0), "nothing is in flight");
             assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
         }

@@ -12,11 +12,16 @@ params! {
         games: u32 = 256, in 1..=100_000_000;
         /// The search of every move.
         search: SearchParams = SearchParams::default();
-        /// Noise in the root's priors; () for none.
+        /// Noise in the priors of a `puct` root; () for none.
         root_noise: Option<RootNoise> = Some(RootNoise::default());
-        /// Temperature of the choice of the move, by ply; 0 plays the most visited move, larger varies more.
+        /// Scale of the noise that a `gumbel` root draws its moves with; 1 draws them by the policy, 0 takes the likeliest.
+        gumbel_noise: f64 = 1.0, in 0.0..=10.0;
+        /// Temperature of the choice of the move of a `puct` root, by ply; 0 plays the most visited move, larger varies more.
         /// The default is 1 throughout, as in AlphaZero 2018.
         temperature: Schedule = Schedule::constant(1.0), in 0.0..=100.0;
+        /// Whether the searches are policy targets. Searches of very few simulations know too little to be; their games still
+        /// teach the value, and many of them cost little (fast searches as in KataGo, Wu 2020, section 3.1).
+        policy_targets: bool = true;
         /// Random legal moves at the start of every game, for variety; they are no training positions.
         opening_plies: u32 = 0, in 0..=60;
         /// A game this long is drawn; AlphaZero's limit.

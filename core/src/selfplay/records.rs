@@ -32,10 +32,12 @@ pub struct PositionRow {
     pub played: u16,
     /// The number of legal moves.
     pub legal: u16,
-    /// Moves that the search visited, packed, rising.
+    /// Moves that the search visited or the policy target holds, packed, rising.
     pub moves: Vec<u16>,
     /// Visits of each of `moves`.
     pub visits: Vec<u32>,
+    /// The policy target: each of `moves`' share in 65535ths, rounded.
+    pub target: Vec<u16>,
     /// The search's value of the root, in [−1, 1], for the side to move.
     pub root_q: f32,
     /// The search's P(draw) at the root.
@@ -46,7 +48,7 @@ pub struct PositionRow {
     pub net_d: f32,
     /// Simulations spent on this move.
     pub simulations: u32,
-    /// Whether this was a full search, whose visits are a policy target.
+    /// Whether the policy is trained on `target`.
     pub full: bool,
     /// The game's result for the side to move: 1, 0 or −1.
     pub result: i8,

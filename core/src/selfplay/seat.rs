@@ -6,7 +6,7 @@ use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
 use crate::board::{Move, Outcome, random_opening};
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::{Search, Visited, choose_move};
+use crate::search::{RootRule, Search, Target};
 
 /// A game, its search, and the rows recorded so far.
 pub(super) struct SeatedGame<'a> {
@@ -15,8 +15,8 @@ pub(super) struct SeatedGame<'a> {
     search: Search,
     noise: Stream,
     choice: Stream,
-    /// The net's own value and P(draw) of the position that is being searched; `None` before the root's evaluation.
-    net: Option<(f64, f64)>,
+    /// Whether the position that is being searched had its noise.
+    noise_added: bool,
     rows: Vec<PositionRow>,
     outcome: Option<Outcome>,
 }
@@ -38,54 +38,58 @@ impl<'a> SeatedGame<'a> {
             search: Search::new(game, rules, params.search.clone()),
             noise: stream(Purpose::RootNoise),
             choice: stream(Purpose::MoveChoice),
-            net: None,
+            noise_added: false,
             rows: Vec::new(),
             outcome: None,
         }
     }
 
-    fn note_root_evaluation(&mut self) {
-        self.net = Some(self.search.root_value());
-        if let Some(noise) = &self.params.root_noise {
-            self.search.add_noise(noise, &mut self.noise);
+    fn add_noise(&mut self) {
+        self.noise_added = true;
+        match (self.params.search.root.rule, &self.params.root_noise) {
+            (RootRule::Gumbel, _) => self.search.add_gumbel_noise(self.params.gumbel_noise, &mut self.noise),
+            (RootRule::Puct, Some(noise)) => self.search.add_noise(noise, &mut self.noise),
+            (RootRule::Puct, None) => {}
         }
     }
 
     fn play_move(&mut self) {
-        let moves: Vec<Visited> = self.search.root_moves().collect();
         let ply = self.search.game().ply();
-        let played = choose_move(&moves, self.params.temperature.at(ply as u32), &mut self.choice);
-        let row = self.row(&moves, played);
+        let played = self.search.choose(self.params.temperature.at(ply as u32), &mut self.choice);
+        let row = self.row(played);
         self.rows.push(row);
         self.search.play(played);
-        self.net = None;
+        self.noise_added = false;
         self.outcome = self.search.outcome();
     }
 
     /// The row of the present position; its result is filled in when the game ends.
-    fn row(&self, moves: &[Visited], played: Move) -> PositionRow {
-        let mut visited: Vec<(u16, u32)> = moves
+    fn row(&self, played: Move) -> PositionRow {
+        let target = self.search.policy_target();
+        let legal = target.len() as u16;
+        let mut kept: Vec<(u16, u32, u16)> = target
             .iter()
-            .filter(|candidate| candidate.visits > 0)
-            .map(|candidate| (candidate.played.packed(), candidate.visits))
+            .map(|of: &Target| (of.played.packed(), of.visits, quantised(of.share)))
+            .filter(|(_, visits, share)| *visits > 0 || *share > 0)
             .collect();
-        visited.sort_unstable();
+        kept.sort_unstable();
         let (root_q, root_d) = self.search.root_value();
-        let (net_q, net_d) = self.net.expect("the root was evaluated before a move is played");
+        let (net_q, net_d) = self.search.net_value();
         PositionRow {
             game: self.number,
             ply: self.search.game().ply() as u16,
             fen: self.search.game().position().fen(),
             played: played.packed(),
-            legal: moves.len() as u16,
-            moves: visited.iter().map(|(packed, _)| *packed).collect(),
-            visits: visited.iter().map(|(_, visits)| *visits).collect(),
+            legal,
+            moves: kept.iter().map(|(packed, _, _)| *packed).collect(),
+            visits: kept.iter().map(|(_, visits, _)| *visits).collect(),
+            target: kept.iter().map(|(_, _, share)| *share).collect(),
             root_q: root_q as f32,
             root_d: root_d as f32,
             net_q: net_q as f32,
             net_d: net_d as f32,
             simulations: self.search.visits(),
-            full: true,
+            full: self.params.policy_targets,
             result: 0,
         }
     }
@@ -114,14 +118,19 @@ impl<'a> SeatedGame<'a> {
     }
 }
 
+/// A share in [0, 1] as `PositionRow::target` holds it.
+fn quantised(share: f64) -> u16 {
+    (share * f64::from(u16::MAX)).round() as u16
+}
+
 impl Seat for SeatedGame<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
         self.outcome.is_none().then_some((0, &mut self.search))
     }
 
     fn advance(&mut self) {
-        if self.net.is_none() {
-            self.note_root_evaluation();
+        if !self.noise_added {
+            self.add_noise();
         }
         if self.search.is_done() {
             self.play_move();

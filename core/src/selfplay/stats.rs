@@ -31,7 +31,7 @@ pub struct SelfPlayStats {
     pub batches: u64,
     /// Simulations of all searches.
     pub simulations: u64,
-    /// Sum over positions of the entropy of the visits, in nats.
+    /// Sum over positions of the entropy of the policy target, in nats.
     pub entropy_sum: f64,
 }
 
@@ -47,7 +47,7 @@ impl SelfPlayStats {
         self.plies += plies as u64;
         self.positions += positions.len() as u64;
         self.simulations += positions.iter().map(|row| u64::from(row.simulations)).sum::<u64>();
-        self.entropy_sum += positions.iter().map(|row| entropy(&row.visits)).sum::<f64>();
+        self.entropy_sum += positions.iter().map(|row| entropy(&row.target)).sum::<f64>();
     }
 
     /// Adds the sums of another shard.
@@ -90,14 +90,14 @@ impl SelfPlayStats {
     }
 }
 
-/// Shannon entropy of visit counts, in nats.
-fn entropy(visits: &[u32]) -> f64 {
-    let total: f64 = visits.iter().map(|count| f64::from(*count)).sum();
-    let term = |count: &u32| {
-        let share = f64::from(*count) / total;
+/// Shannon entropy of shares of their sum, in nats.
+fn entropy(shares: &[u16]) -> f64 {
+    let total: f64 = shares.iter().map(|share| f64::from(*share)).sum();
+    let term = |share: &u16| {
+        let share = f64::from(*share) / total;
         -share * share.ln()
     };
-    visits.iter().filter(|count| **count > 0).map(term).sum()
+    shares.iter().filter(|share| **share > 0).map(term).sum()
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     use super::{SelfPlayStats, entropy};
 
     #[test]
-    fn entropy_of_equal_visits_is_the_logarithm_of_their_number() {
+    fn entropy_of_equal_shares_is_the_logarithm_of_their_number() {
         assert!((entropy(&[5, 5, 5, 5]) - 4f64.ln()).abs() < 1e-12);
         assert_eq!(entropy(&[7]), 0.0);
     }

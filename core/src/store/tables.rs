@@ -26,6 +26,7 @@ table! {
         legal: u16 as ByteColumns,
         moves: Vec<u16> as Plain,
         visits: Vec<u32> as ByteColumns,
+        target: Vec<u16> as ByteColumns,
         root_q: f32 as ByteColumns,
         root_d: f32 as ByteColumns,
         net_q: f32 as ByteColumns,
@@ -90,9 +91,11 @@ fn game_fault(row: &GameRow) -> Option<String> {
 }
 
 fn position_fault(row: &PositionRow) -> Option<String> {
-    let (moves, visits) = (row.moves.len(), row.visits.len());
-    if moves != visits {
-        return Some(format!("`moves` and `visits` have different lengths, {moves} and {visits}"));
+    let moves = row.moves.len();
+    for (name, length) in [("visits", row.visits.len()), ("target", row.target.len())] {
+        if length != moves {
+            return Some(format!("`moves` and `{name}` have different lengths, {moves} and {length}"));
+        }
     }
     if moves > row.legal as usize {
         return Some(format!("`moves` has {moves} moves, but only {} are legal", row.legal));
@@ -100,8 +103,8 @@ fn position_fault(row: &PositionRow) -> Option<String> {
     if row.moves.windows(2).any(|pair| pair[0] >= pair[1]) {
         return Some("`moves` does not rise".to_owned());
     }
-    if row.visits.contains(&0) {
-        return Some("`visits` holds a 0; only visited moves are stored".to_owned());
+    if row.visits.iter().zip(&row.target).any(|(visits, target)| *visits == 0 && *target == 0) {
+        return Some("a move has neither visits nor a share of `target`".to_owned());
     }
     unknown_move(&row.moves)
         .or_else(|| unknown_move(&[row.played]))

@@ -59,6 +59,7 @@ fn position() -> PositionRow {
         legal: 9,
         moves: vec![5, 0x4e30],
         visits: vec![1, 70_000],
+        target: vec![1, 65_534],
         root_q: -1.0,
         root_d: 0.0,
         net_q: 0.1,

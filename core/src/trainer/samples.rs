@@ -67,15 +67,15 @@ pub enum Fault {
         /// What is stored.
         found: String,
     },
-    /// The search visited a move that does not exist.
-    #[error("the search visited the move {packed} (packed), which is not legal here")]
-    VisitedIllegal {
+    /// The target holds a move that does not exist.
+    #[error("the policy target holds the move {packed} (packed), which is not legal here")]
+    TargetIllegal {
         /// The move as stored.
         packed: u16,
     },
-    /// A full search without a visit has no policy target.
-    #[error("a full search should have visits, found none")]
-    NoVisits,
+    /// A full search has a policy target.
+    #[error("a full search should have a policy target, found a sum of 0")]
+    NoTarget,
     /// The search's value is not a result.
     #[error("root_q {q} and root_d {d} should satisfy |q| + d ≤ 1 with d in 0..=1")]
     SearchValue {

@@ -47,6 +47,7 @@ fn position_row(number: u32, game: &Game, played: Move, result: i8) -> PositionR
         played: played.packed(),
         legal: moves.len() as u16,
         visits: (1..).take(moves.len()).collect(),
+        target: (1..).take(moves.len()).collect(),
         moves,
         root_q: 0.25,
         root_d: 0.5,

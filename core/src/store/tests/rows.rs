@@ -37,11 +37,13 @@ fn impossible_positions_are_refused() {
         refused(&[position(), row], 1, expected);
     };
     bad(&|row| row.visits.push(1), "`moves` and `visits` have different lengths, 2 and 3");
+    bad(&|row| row.target.truncate(1), "`moves` and `target` have different lengths, 2 and 1");
     bad(&|row| row.legal = 1, "`moves` has 2 moves, but only 1 are legal");
     bad(&|row| row.moves[0] = 0xffff, "`moves` does not rise");
     bad(&|row| row.moves[1] = 0xffff, "65535 is no packed move");
     bad(&|row| row.played = 0xffff, "65535 is no packed move");
-    bad(&|row| row.visits[0] = 0, "`visits` holds a 0");
+    let neither = |row: &mut PositionRow| (row.visits[0], row.target[0]) = (0, 0);
+    bad(&neither, "a move has neither visits nor a share of `target`");
     bad(&|row| row.root_q = f32::NAN, "`root_q` is NaN, expected -1 to 1");
     bad(&|row| row.net_q = -1.1, "`net_q` is -1.1, expected -1 to 1");
     bad(&|row| row.root_d = -0.1, "`root_d` is -0.1, expected 0 to 1");

@@ -65,7 +65,7 @@ impl Replay<'_> {
         same("legal", &self.legal.len(), &usize::from(row.legal))?;
         same("played", &played, &row.played)?;
         same("result", &result, &row.result)?;
-        same("visits' length", &row.moves.len(), &row.visits.len())
+        same("target's length", &row.moves.len(), &row.target.len())
     }
 
     /// Adds a sample; one without a policy target has no moves.

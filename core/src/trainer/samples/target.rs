@@ -71,17 +71,16 @@ fn to_wdl([win, draw, loss]: [f64; 3]) -> Wdl {
     Wdl { win: win as f32, draw: draw as f32, loss: loss as f32 }
 }
 
-/// The visits as shares of their sum, laid out as `legal` (packed moves).
+/// The policy target as shares of its sum, laid out as `legal` (packed moves).
 pub(super) fn shares(row: &PositionRow, legal: &[u16]) -> Result<Vec<f32>, Fault> {
-    let total: u64 = row.visits.iter().copied().map(u64::from).sum();
+    let total: u64 = row.target.iter().copied().map(u64::from).sum();
     if total == 0 {
-        return Err(Fault::NoVisits);
+        return Err(Fault::NoTarget);
     }
     let mut shares = vec![0.0; legal.len()];
-    for (&packed, &visits) in row.moves.iter().zip(&row.visits) {
-        let place =
-            legal.iter().position(|&other| other == packed).ok_or(Fault::VisitedIllegal { packed })?;
-        shares[place] = (f64::from(visits) / total as f64) as f32;
+    for (&packed, &share) in row.moves.iter().zip(&row.target) {
+        let place = legal.iter().position(|&other| other == packed).ok_or(Fault::TargetIllegal { packed })?;
+        shares[place] = (f64::from(share) / total as f64) as f32;
     }
     Ok(shares)
 }

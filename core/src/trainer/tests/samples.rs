@@ -70,20 +70,20 @@ fn the_search_value_mixes_with_the_result() {
 }
 
 #[test]
-fn the_policy_target_is_the_share_of_visits_over_all_legal_moves() {
+fn the_policy_target_is_laid_out_over_all_legal_moves() {
     let (game, mut positions) = rows(0, &uci("e2e4"), 0);
-    let visited = uci("d2d4 e2e4");
-    positions[0].moves = visited.iter().map(|played| played.packed()).collect();
-    positions[0].visits = vec![1, 3];
+    let held = uci("d2d4 e2e4");
+    positions[0].moves = held.iter().map(|played| played.packed()).collect();
+    positions[0].target = vec![100, 300];
     let samples = samples(&[game], &positions, &all_trained());
     let sample = samples.training_row(0);
     assert_eq!(sample.legal.len(), 20);
     let start = Game::initial();
     for (index, share) in sample.legal.iter().zip(sample.shares) {
         let played = encoding().move_at(*index, start.position()).expect("a move");
-        let expected = if played == visited[0] {
+        let expected = if played == held[0] {
             0.25
-        } else if played == visited[1] {
+        } else if played == held[1] {
             0.75
         } else {
             0.0
@@ -96,7 +96,7 @@ fn the_policy_target_is_the_share_of_visits_over_all_legal_moves() {
 fn a_fast_search_gives_a_value_target_and_no_policy_target() {
     let (game, mut positions) = rows(0, &uci(FOOLS_MATE), -1);
     positions[1].full = false;
-    positions[1].visits.clear();
+    positions[1].target.clear();
     positions[1].moves.clear();
     let samples = samples(&[game], &positions, &all_trained());
     let moves: Vec<usize> = (0..4).map(|place| samples.training_row(place).legal.len()).collect();
@@ -136,8 +136,8 @@ fn every_other_contradiction_is_an_error_too() {
         (|_, rows| rows[1].result = -1, "result"),
         (|_, rows| rows[1].legal = 5, "legal"),
         (|_, rows| rows[1].played = rows[0].played, "played"),
-        (|_, rows| rows[1].visits.truncate(1), "length"),
-        (|_, rows| rows[1].visits.fill(0), "visits"),
+        (|_, rows| rows[1].target.truncate(1), "length"),
+        (|_, rows| rows[1].target.fill(0), "policy target"),
         (|_, rows| rows[1].moves[0] = 0, "not legal"),
         (|_, rows| rows[1].root_q = 0.75, "root_q"),
         (|game, _| game.moves[1] = game.moves[0], "not legal"),
@@ -185,7 +185,7 @@ fn the_digest_changes_with_any_sample_and_with_the_split() {
     let (games, positions) = random_games(8, 10);
     let base = samples(&games, &positions, &all_trained()).digest();
     let mut other = positions.clone();
-    other[7].visits[0] += 1;
+    other[7].target[0] += 1;
     assert_ne!(base, samples(&games, &other, &all_trained()).digest());
     let split = TrainParams { validation_fraction: 0.5, ..TrainParams::default() };
     assert_ne!(base, samples(&games, &positions, &split).digest());
