@@ -18,6 +18,8 @@ pub enum Purpose {
     RootNoise,
     /// The choice of a move by temperature.
     MoveChoice,
+    /// Which moves get a full search.
+    PlayoutCap,
     /// Initial weights of a net.
     Weights,
     /// Which positions a training update sees.
@@ -35,6 +37,7 @@ impl Purpose {
             Self::Opening => "opening",
             Self::RootNoise => "root-noise",
             Self::MoveChoice => "move-choice",
+            Self::PlayoutCap => "playout-cap",
             Self::Weights => "weights",
             Self::Sampling => "sampling",
             Self::RandomPlayer => "random-player",

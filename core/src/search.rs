@@ -16,10 +16,13 @@ mod root;
 mod tree;
 mod walk;
 
-pub use choice::{Target, Visited, choose_move};
+pub use choice::{ChoiceParams, ChooseBy, Target, Visited, choose_move};
 pub use noise::RootNoise;
-pub use params::{FirstPlay, FirstPlayParams, RootParams, RootRule, SearchParams};
+pub use params::{
+    FirstPlay, FirstPlayParams, ImprovedPolicyParams, InFlight, RootParams, RootRule, SearchParams, TreeRule,
+};
 pub use proof::Proof;
+pub use tree::TreeMemory;
 pub use walk::Search;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::board::Rules;
 use crate::params;
 use crate::params::Schedule;
-use crate::search::SearchParams;
+use crate::search::{ChoiceParams, SearchParams};
 
 params! {
     /// A match of two players; both search alike, without noise.
@@ -14,6 +14,8 @@ params! {
         search: SearchParams = SearchParams::default();
         /// Temperature of the choice of the move, by ply; 0 plays the most visited move.
         temperature: Schedule = Schedule::constant(0.0), in 0.0..=100.0;
+        /// How a `puct` root chooses the move from its statistics.
+        choice: ChoiceParams = ChoiceParams::default();
         /// Random legal moves at the start of each pair. Without variety two nets play the same two games for ever.
         opening_plies: u32 = 6, in 0..=60;
         /// A game this long is drawn.

@@ -15,7 +15,8 @@ pub(super) struct MatchGame<'a> {
     number: u32,
     /// The first player's mover and the second's.
     movers: [Mover; 2],
-    search: Search,
+    /// A search for each player, so that each keeps its own tree.
+    searches: [Search; 2],
     choice: Stream,
     random: Stream,
     outcome: Option<Outcome>,
@@ -30,7 +31,7 @@ impl<'a> MatchGame<'a> {
             params,
             number,
             movers,
-            search: Search::new(game, rules, params.search.clone()),
+            searches: [0, 1].map(|_| Search::new(game.clone(), rules, params.search.clone())),
             choice: seed.stream(u64::from(number), Purpose::MoveChoice),
             random: seed.stream(u64::from(number), Purpose::RandomPlayer),
             outcome: None,
@@ -44,20 +45,29 @@ impl<'a> MatchGame<'a> {
         self.number.is_multiple_of(2)
     }
 
+    fn game(&self) -> &Game {
+        self.searches[0].game()
+    }
+
+    /// 0 if the first player is to move, 1 if the second is.
+    fn to_move(&self) -> usize {
+        let white_moves = self.game().position().side_to_move() == Side::White;
+        usize::from(white_moves != self.first_is_white())
+    }
+
     fn mover(&self) -> Mover {
-        let white_moves = self.search.game().position().side_to_move() == Side::White;
-        self.movers[usize::from(white_moves != self.first_is_white())]
+        self.movers[self.to_move()]
     }
 
     fn play(&mut self, played: Move) {
-        self.search.play(played);
-        self.outcome = self.search.outcome();
+        self.searches.iter_mut().for_each(|search| search.play(played));
+        self.outcome = self.searches[0].outcome();
     }
 
     /// Plays on until a net is to move or the game is over.
     fn play_without_search(&mut self) {
         while self.outcome.is_none() {
-            let mut game: Game = self.search.game().clone();
+            let mut game: Game = self.game().clone();
             let played = match self.mover() {
                 Mover::Evaluator(_) => return,
                 Mover::Random => random_move(&game, &mut self.random),
@@ -70,7 +80,7 @@ impl<'a> MatchGame<'a> {
     /// The game's row, if it is over.
     pub(super) fn row(&self, names: [&str; 2]) -> Option<MatchGameRow> {
         let outcome = self.outcome?;
-        let game = self.search.game();
+        let game = self.game();
         let first_side = if self.first_is_white() { Side::White } else { Side::Black };
         Some(MatchGameRow {
             game: self.number,
@@ -92,17 +102,18 @@ impl<'a> MatchGame<'a> {
 impl Seat for MatchGame<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
         match (self.outcome, self.mover()) {
-            (None, Mover::Evaluator(number)) => Some((number, &mut self.search)),
+            (None, Mover::Evaluator(number)) => Some((number, &mut self.searches[self.to_move()])),
             _ => None,
         }
     }
 
     fn advance(&mut self) {
-        if !self.search.is_done() {
+        let search = &self.searches[self.to_move()];
+        if !search.is_done() {
             return;
         }
-        let temperature = self.params.temperature.at(self.search.game().ply() as u32);
-        let played = self.search.choose(temperature, &mut self.choice);
+        let temperature = self.params.temperature.at(search.game().ply() as u32);
+        let played = search.choose(&self.params.choice, temperature, &mut self.choice);
         self.play(played);
         self.play_without_search();
     }

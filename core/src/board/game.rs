@@ -9,6 +9,8 @@ struct Ply {
     key: u64,
     /// How often this position occurred before in the game.
     repetitions: u8,
+    /// How many plies ago it occurred last; 0 if it did not.
+    since: u16,
 }
 
 /// A game that can be played forward and taken back; a search walks its tree on one.
@@ -24,7 +26,7 @@ impl Game {
     /// A game from a position without a past.
     pub fn from_position(position: Position) -> Self {
         let key = position.key();
-        Self { plies: vec![Ply { position, key, repetitions: 0 }], moves: Vec::new() }
+        Self { plies: vec![Ply { position, key, repetitions: 0, since: 0 }], moves: Vec::new() }
     }
 
     /// A game from the initial position.
@@ -61,6 +63,11 @@ impl Game {
         self.last().repetitions
     }
 
+    /// How many plies ago the present position occurred last, if it did.
+    pub fn plies_since_repetition(&self) -> Option<usize> {
+        (self.last().since > 0).then(|| self.last().since.into())
+    }
+
     /// The moves since the start position.
     pub fn moves(&self) -> &[Move] {
         &self.moves
@@ -75,19 +82,19 @@ impl Game {
     pub fn play_unchecked(&mut self, played: Move) {
         let mut position = self.position().clone();
         let key = position.play_unchecked(played, self.key());
-        let repetitions = self.count_repetitions(key, position.halfmove_clock());
-        self.plies.push(Ply { position, key, repetitions });
+        let since = self.plies_since(key, position.halfmove_clock());
+        let repetitions =
+            since.map_or(0, |plies| self.plies[self.plies.len() - plies].repetitions.saturating_add(1));
+        self.plies.push(Ply { position, key, repetitions, since: since.unwrap_or(0) as u16 });
         self.moves.push(played);
     }
 
-    /// Only positions since the last capture or pawn move, with the same side to move, can be equal.
-    fn count_repetitions(&self, key: u64, halfmove_clock: u32) -> u8 {
+    /// How many plies before the next one a position with this key stood on the board. Only positions since the last capture
+    /// or pawn move, with the same side to move, can be equal.
+    fn plies_since(&self, key: u64, halfmove_clock: u32) -> Option<usize> {
         let reach = halfmove_clock as usize;
         let equal = |distance: &usize| self.plies[self.plies.len() - distance].key == key;
-        (4..=reach.min(self.plies.len()))
-            .step_by(2)
-            .find(equal)
-            .map_or(0, |distance| self.plies[self.plies.len() - distance].repetitions.saturating_add(1))
+        (4..=reach.min(self.plies.len())).step_by(2).find(equal)
     }
 
     /// Takes back the last moves until `ply` moves are left.

@@ -2,24 +2,33 @@
 
 use super::params::{FirstPlay, FirstPlayParams};
 
-/// The exploration term of PUCT: `c_puct · P · √N / (1 + n)` (Silver et al. 2018, Methods).
+/// The exploration term of PUCT: `c · P · √N / (1 + n)` (Silver et al. 2018, Methods), with `c_times_root = c · √N`.
 ///
-/// `parent_visits` N counts the parent's own evaluation as in AlphaZero's pseudocode, so that priors decide the first
-/// descent; `visits` n counts descents in flight.
-pub(super) fn exploration(c_puct: f64, prior: f64, parent_visits: u32, visits: u32) -> f64 {
-    c_puct * prior * f64::from(parent_visits).sqrt() / f64::from(1 + visits)
+/// N counts the parent's own evaluation as in AlphaZero's pseudocode, so that priors decide the first descent; `visits` n
+/// counts descents in flight.
+pub(super) fn exploration(c_times_root: f64, prior: f64, visits: u32) -> f64 {
+    c_times_root * prior / f64::from(1 + visits)
 }
 
-/// The mean value of a visited move, descents in flight counted as visits worth `-virtual_loss`.
+/// `init + factor · ln((N + base + 1) / base)` (AlphaZero 2018, pseudocode, with its factor 1).
+pub(super) fn c_puct(init: f64, factor: f64, base: f64, parent_visits: u32) -> f64 {
+    if factor == 0.0 {
+        return init;
+    }
+    init + factor * ((f64::from(parent_visits) + base + 1.0) / base).ln()
+}
+
+/// The mean value of a tried move, descents in flight counted as visits worth `-virtual_loss`.
 pub(super) fn mean_value(value_sum: f64, visits: u32, in_flight: u32, virtual_loss: f64) -> f64 {
     (value_sum - virtual_loss * f64::from(in_flight)) / f64::from(visits + in_flight)
 }
 
-/// The value of a move without a visit. `visited_prior` is the sum of the priors of visited moves.
-pub(super) fn first_play_value(params: &FirstPlayParams, parent_value: f64, visited_prior: f64) -> f64 {
+/// The value of a move without a visit. `tried_prior` is the sum of the priors of tried moves.
+pub(super) fn first_play_value(params: &FirstPlayParams, parent_value: f64, tried_prior: f64) -> f64 {
     match params.kind {
         FirstPlay::Absolute => params.value,
-        FirstPlay::Reduction => parent_value - params.value * visited_prior.sqrt(),
+        FirstPlay::Reduction => parent_value - params.value * tried_prior.sqrt(),
+        FirstPlay::Parent => parent_value,
     }
 }
 
@@ -28,21 +37,56 @@ pub(super) fn noisy_prior(prior: f64, noise: f64, fraction: f64) -> f64 {
     (1.0 - fraction) * prior + fraction * noise
 }
 
+/// The visits that a tried move of the root must have: `√(k · P · N)`, N the visits of all moves (Wu 2020, section 3.2).
+pub(super) fn forced_visits(forced_playouts: f64, prior: f64, all_visits: u32) -> f64 {
+    (forced_playouts * prior * f64::from(all_visits)).sqrt()
+}
+
+/// Priors at a softmax temperature: `P^(1/T)`, normalised. They become a policy again whatever their sum.
+pub(super) fn tempered(priors: &mut [f32], temperature: f64) {
+    if temperature == 1.0 {
+        return;
+    }
+    // Relative to the largest prior, so that no power vanishes for all.
+    let largest = priors.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let power = |prior: f32| (f64::from(prior) / f64::from(largest)).powf(1.0 / temperature);
+    let total: f64 = priors.iter().map(|prior| power(*prior)).sum();
+    for prior in priors {
+        *prior = (power(*prior) / total) as f32;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn worked_examples() {
-        // 1.5 · 0.2 · √25 / (1 + 4) = 0.3
-        assert!((exploration(1.5, 0.2, 25, 4) - 0.3).abs() < 1e-12);
+        // 1.5 · √25 · 0.2 / (1 + 4) = 0.3
+        assert!((exploration(1.5 * 5.0, 0.2, 4) - 0.3).abs() < 1e-12);
+        // 1.25 + 2 · ln((99 + 100 + 1) / 100) = 1.25 + 2 · ln 2
+        assert!((c_puct(1.25, 2.0, 100.0, 99) - 2.636_294_361_119_891).abs() < 1e-12);
+        assert_eq!(c_puct(1.25, 0.0, 100.0, 99), 1.25);
         // Three visits worth 1.2 in all and one in flight as a loss: (1.2 − 1) / 4 = 0.05
         assert!((mean_value(1.2, 3, 1, 1.0) - 0.05).abs() < 1e-12);
-        let reduction = FirstPlayParams { kind: FirstPlay::Reduction, value: 0.3 };
+        let first_play = |kind, value| first_play_value(&FirstPlayParams { kind, value }, 0.1, 0.25);
         // 0.1 − 0.3 · √0.25 = −0.05
-        assert!((first_play_value(&reduction, 0.1, 0.25) + 0.05).abs() < 1e-12);
-        let absolute = FirstPlayParams { kind: FirstPlay::Absolute, value: -0.5 };
-        assert_eq!(first_play_value(&absolute, 0.9, 1.0), -0.5);
+        assert!((first_play(FirstPlay::Reduction, 0.3) + 0.05).abs() < 1e-12);
+        assert_eq!(first_play(FirstPlay::Absolute, -0.5), -0.5);
+        assert_eq!(first_play(FirstPlay::Parent, -0.5), 0.1);
         assert!((noisy_prior(0.4, 0.8, 0.25) - 0.5).abs() < 1e-12);
+        // √(2 · 0.25 · 32) = 4
+        assert!((forced_visits(2.0, 0.25, 32) - 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_temperature_flattens_or_sharpens_and_keeps_the_sum() {
+        let mut priors = [0.64, 0.32, 0.04];
+        tempered(&mut priors, 2.0);
+        // Square roots 0.8, 0.5657, 0.2 over their sum.
+        assert!((priors[0] - 0.510_95).abs() < 1e-4 && (priors.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        let mut tiny = [1e-30, 1e-38];
+        tempered(&mut tiny, 0.5);
+        assert!(tiny[0] == 1.0 && (tiny[1] / 1e-16 - 1.0).abs() < 1e-5, "{tiny:?}");
     }
 }

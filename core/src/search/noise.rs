@@ -11,6 +11,9 @@ params! {
     pub struct RootNoise {
         /// Concentration; smaller puts the noise on fewer moves. AlphaZero's for chess.
         alpha: f64 = 0.3, in 0.001..=1000.0;
+        /// Concentration shared out among the legal moves, instead of `alpha` for each: `total / moves` (10.83 in KataGo, Wu
+        /// 2020); () for `alpha`.
+        total: Option<f64> = None, in 0.001..=1000.0;
         /// Share of noise in the mixed prior.
         fraction: f64 = 0.25, in 0.0..=1.0;
     }
@@ -22,7 +25,8 @@ impl RootNoise {
         if moves < 2 {
             return vec![1.0; moves];
         }
-        let alphas = vec![self.alpha; moves];
+        let alpha = self.total.map_or(self.alpha, |total| total / moves as f64);
+        let alphas = vec![alpha; moves];
         let dirichlet = Dirichlet::new(&alphas).expect("at least two concentrations above zero");
         dirichlet.sample(stream)
     }

@@ -7,8 +7,10 @@ param_enum! {
     pub enum FirstPlay {
         /// The given value, whatever the parent is worth.
         Absolute = "absolute",
-        /// The parent's value less `value · √(sum of the priors of visited moves)`, as in Leela Chess Zero.
+        /// The parent's value less `value · √(sum of the priors of tried moves)`, as in Leela Chess Zero.
         Reduction = "reduction",
+        /// The parent's value; `value` is not used.
+        Parent = "parent",
     }
 }
 
@@ -24,13 +26,33 @@ params! {
 }
 
 param_enum! {
+    /// How a descent in flight keeps the next one off its way.
+    pub enum InFlight {
+        /// It counts as a visit worth minus `virtual_loss` (Chaslot et al. 2008).
+        Loss = "loss",
+        /// It counts as a visit that leaves the mean value as it is, as in Leela Chess Zero.
+        Visit = "visit",
+    }
+}
+
+param_enum! {
     /// How the root spends its simulations, chooses the move and teaches the policy.
     pub enum RootRule {
         /// PUCT as below the root; visits decide the move and are the policy's target (Silver et al. 2018).
         Puct = "puct",
         /// Sequential halving over moves drawn by the Gumbel-top-k trick; completed values decide, and improve the policy
-        /// even with few simulations (Danihelka et al. 2022). PUCT below the root.
+        /// even with few simulations (Danihelka et al. 2022).
         Gumbel = "gumbel",
+    }
+}
+
+param_enum! {
+    /// How moves are selected below the root.
+    pub enum TreeRule {
+        /// The largest `Q + U` (Silver et al. 2018).
+        Puct = "puct",
+        /// The move whose share of visits lags most behind the improved policy (Danihelka et al. 2022, section 5).
+        Improved = "improved",
     }
 }
 
@@ -39,31 +61,65 @@ params! {
     pub struct RootParams {
         /// Which rule.
         rule: RootRule = RootRule::Puct;
+        /// PUCT's `c_puct` at the root; () for the tree's.
+        c_puct: Option<f64> = None, in 0.0..=100.0;
+        /// First-play value at the root; () for the tree's.
+        first_play: Option<FirstPlayParams> = None;
+        /// Softmax temperature of the root's priors; () for the tree's.
+        policy_temperature: Option<f64> = None, in 0.05..=20.0;
+        /// A tried move of a `puct` root gets at least `√(forced_playouts · P · N)` visits while training games are played, and
+        /// the surplus is taken out of the policy target (Wu 2020, section 3.2, which used 2). 0 forces none.
+        forced_playouts: f64 = 0.0, in 0.0..=100.0;
         /// Moves that `gumbel` considers at first (m in the paper, which used 16 in chess).
-        considered: u32 = 16, in 1..=256;
-        /// Offset of the visits in `gumbel`'s weight of values: `σ(q) = (c_visit + max N) · c_scale · q`, q in 0..1.
+        considered: u32 = 16, in 1..=218;
+    }
+}
+
+params! {
+    /// The weight of values in the improved policy of the Gumbel rules, `σ(q) = (c_visit + max N) · c_scale · q` (Danihelka et
+    /// al. 2022, equation 8).
+    pub struct ImprovedPolicyParams {
+        /// Offset of the visits.
         c_visit: f64 = 50.0, in 0.0..=10_000.0;
-        /// Scale of `gumbel`'s weight of values; smaller trusts them less (1.0 in the paper for chess).
-        c_scale: f64 = 1.0, in 0.0..=100.0;
+        /// Scale of values in [−1, 1]; smaller trusts them less. The paper's 1.0 in chess is for values in [0, 1].
+        c_scale: f64 = 0.5, in 0.0..=100.0;
+        /// Whether values are first stretched to [0, 1] among the moves of a node, as in mctx for games of unknown scale.
+        rescale: bool = false;
     }
 }
 
 params! {
     /// How one move's search spends its budget.
     pub struct SearchParams {
-        /// Visits of the root for each move: its own evaluation and then one for each descent. AlphaZero used 800.
+        /// Visits of the root for each move: its own evaluation, then one for each descent. AlphaZero used 800. Visits kept by
+        /// `reuse_tree` count.
         simulations: u32 = 800, in 1..=10_000_000;
         /// Weight of the prior against the value in the PUCT rule; larger explores more (AlphaZero 2018, pseudocode).
         c_puct: f64 = 1.25, in 0.0..=100.0;
-        /// How the root spends the simulations.
-        root: RootParams = RootParams::default();
+        /// Growth of `c_puct` with the parent's visits N: `c_puct_factor · ln((N + c_puct_base + 1) / c_puct_base)` is added. 0
+        /// keeps it constant; AlphaZero's pseudocode has 1.
+        c_puct_factor: f64 = 0.0, in 0.0..=100.0;
+        /// How many visits it takes for `c_puct` to grow; AlphaZero's.
+        c_puct_base: f64 = 19_652.0, in 1.0..=1e9;
         /// What a move is worth before its first visit.
         first_play: FirstPlayParams = FirstPlayParams::default();
+        /// Softmax temperature of the priors: they become `P^(1/T)`, normalised. Larger than 1 flattens them (Leela Chess Zero
+        /// plays with 1.36).
+        policy_temperature: f64 = 1.0, in 0.05..=20.0;
+        /// What a draw is worth to the player at the root, and minus that to the opponent; below 0 plays for a win.
+        draw_score: f64 = 0.0, in -1.0..=1.0;
+        /// The rule of the root.
+        root: RootParams = RootParams::default();
+        /// The rule below the root.
+        tree_rule: TreeRule = TreeRule::Puct;
+        /// The improved policy of the Gumbel root and of the `improved` tree rule.
+        improved_policy: ImprovedPolicyParams = ImprovedPolicyParams::default();
         /// Leaves that one tree may have in flight at once; more fill batches from one tree, and make the search less
         /// exact. 1 where many games share a batch.
         leaves: u32 = 1, in 1..=4096;
-        /// A descent in flight counts as a visit worth minus this, so that the next one takes another way
-        /// (virtual loss, Chaslot et al. 2008).
+        /// How a descent in flight counts.
+        in_flight: InFlight = InFlight::Loss;
+        /// What a descent in flight loses, where `in_flight` is `loss`.
         virtual_loss: f64 = 1.0, in 0.0..=1.0;
         /// Whether wins, draws and losses that the tree proves are taken for certain (MCTS-Solver, Winands et al. 2008): a
         /// proven win is played, a proven loss avoided, and neither is searched again.
@@ -71,9 +127,29 @@ params! {
         /// Whether every new position is looked at for a mate in one, which is then proven without asking the net; a short
         /// mate search at the leaves as in dlshogi.
         mate_in_one: bool = false;
+        /// Whether a position that repeats one of the tree counts as a draw at once, as in Leela Chess Zero; it proves nothing.
+        two_fold_draws: bool = false;
+        /// Whether the part of the tree below the move played is kept for the next search, as AlphaZero did.
+        reuse_tree: bool = false;
     }
-    check |params| {
+    check check_search;
+}
+
+fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
+    let mut problems = Vec::new();
+    if params.mate_in_one && !params.solver {
         let needs = "needs the solver, which makes use of it; set solver to true or leave it out";
-        if params.mate_in_one && !params.solver { vec![("mate_in_one", needs.to_owned())] } else { Vec::new() }
-    };
+        problems.push(("mate_in_one", needs.to_owned()));
+    }
+    if params.root.rule == RootRule::Gumbel {
+        if params.reuse_tree {
+            let fresh = "a gumbel root starts every move with a fresh tree; leave it out, or set root.rule to \"puct\"";
+            problems.push(("reuse_tree", fresh.to_owned()));
+        }
+        if params.root.forced_playouts > 0.0 {
+            let puct = "belongs to the puct root; leave it out, or set root.rule to \"puct\"";
+            problems.push(("root.forced_playouts", puct.to_owned()));
+        }
+    }
+    problems
 }

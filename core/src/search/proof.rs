@@ -32,9 +32,13 @@ impl Proof {
         }
     }
 
-    /// 1, 0 or −1.
-    pub fn value(self) -> f64 {
-        f64::from(self as i8 - 1)
+    /// 1 or −1, or what a draw is worth.
+    pub fn value(self, draw: f64) -> f64 {
+        match self {
+            Self::Loss => -1.0,
+            Self::Draw => draw,
+            Self::Win => 1.0,
+        }
     }
 
     pub(super) fn wdl(self) -> Wdl {

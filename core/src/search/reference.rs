@@ -1,29 +1,31 @@
 //! The search written to be read: recursive, one leaf at a time, nothing shared with the fast one but its parameters.
 //!
-//! With the same evaluator it visits exactly the same moves as [`super::Search`] with one leaf in flight.
+//! With the same evaluator and the same noise it visits exactly the same moves as [`super::Search`] with one leaf in flight.
+//! Each step names the equation it follows. Values are for the side to move.
 
-use super::params::{FirstPlay, SearchParams};
-use crate::board::{Game, Move, Rules};
+use rand::RngExt;
+
+use super::noise::RootNoise;
+use super::params::{FirstPlay, FirstPlayParams, RootRule, SearchParams, TreeRule};
+use crate::board::{Game, Move, Rules, Side};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
+use crate::rng::Stream;
 
-/// A position of the reference tree; values are for its side to move.
+/// A position of the reference tree.
 #[derive(Debug)]
 pub struct Node {
-    /// Simulations that reached it.
+    /// N(s): simulations that reached it.
     pub visits: u32,
-    /// Sum of their values.
+    /// W(s): the sum of their values, draws at their worth.
     pub value_sum: f64,
-    /// Legal moves in falling order of the prior; empty where the result was certain from the start.
+    /// v(s): the value of its own evaluation, a draw at its worth.
+    pub own_value: f64,
+    /// Legal moves in falling order of the prior; empty where no net was asked.
     pub children: Vec<Child>,
     /// 1, 0 or −1 once the result is certain.
     pub certain: Option<i8>,
-}
-
-impl Node {
-    /// What is certain, else the mean of the simulations.
-    pub fn value(&self) -> f64 {
-        self.certain.map_or(self.value_sum / f64::from(self.visits), f64::from)
-    }
+    /// Whether it counts as a draw because it repeats a position of the tree.
+    repeated: bool,
 }
 
 /// A legal move of a [`Node`].
@@ -31,8 +33,10 @@ impl Node {
 pub struct Child {
     /// The move.
     pub played: Move,
-    /// Its prior P.
+    /// P(s, a).
     pub prior: f64,
+    /// Its Gumbel sample; 0 without noise.
+    noise: f64,
     /// The position it leads to, once visited.
     pub node: Option<Box<Node>>,
 }
@@ -47,60 +51,278 @@ impl Child {
     fn certain(&self) -> Option<i8> {
         self.node.as_ref().and_then(|node| node.certain).map(|result| -result)
     }
+}
 
-    /// Q(s, a) for the side that makes the move: the child's value is the opponent's. Certain losses are no choice.
-    fn q(&self, params: &SearchParams) -> Option<f64> {
-        if params.solver && self.certain() == Some(-1) {
-            return Some(f64::NEG_INFINITY);
+/// A search of one position.
+pub struct Reference<'a> {
+    game: Game,
+    rules: Rules,
+    params: &'a SearchParams,
+    /// The position searched.
+    pub root: Node,
+    forcing: bool,
+}
+
+impl<'a> Reference<'a> {
+    /// Evaluates the root.
+    pub fn new(
+        game: &Game,
+        rules: Rules,
+        params: &'a SearchParams,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<Self, EvaluatorError> {
+        let empty = certain_node(0, 0.0);
+        let mut search = Self { game: game.clone(), rules, params, root: empty, forcing: false };
+        search.root = search.expand(0, evaluator)?;
+        if params.mate_in_one && has_mate(game) {
+            search.root.certain = Some(1);
         }
-        self.node.as_ref().map(|node| -node.value())
+        Ok(search)
     }
-}
 
-/// Searches the present position of a game and returns the root.
-pub fn search(
-    game: &Game,
-    rules: &Rules,
-    params: &SearchParams,
-    evaluator: &mut dyn Evaluator,
-) -> Result<Node, EvaluatorError> {
-    let mut game = game.clone();
-    let (mut root, _) = expand(&game, rules, evaluator)?;
-    root.certain = (params.mate_in_one && has_mate(&game)).then_some(1);
-    while root.visits < params.simulations && root.certain.is_none() {
-        simulate(&mut root, &mut game, rules, params, evaluator)?;
+    /// Mixes Dirichlet noise into the root's priors: `(1 − ε) · P + ε · η` (Silver et al. 2018, Methods).
+    pub fn add_noise(&mut self, noise: &RootNoise, stream: &mut Stream) {
+        let sample = noise.sample(self.root.children.len(), stream);
+        for (child, eta) in self.root.children.iter_mut().zip(sample) {
+            child.prior = f64::from(((1.0 - noise.fraction) * child.prior + noise.fraction * eta) as f32);
+        }
+        self.root.children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     }
-    Ok(root)
-}
 
-/// One simulation from `node`: selection, expansion, evaluation, back-up. Returns the value for `node`'s side to move.
-fn simulate(
-    node: &mut Node,
-    game: &mut Game,
-    rules: &Rules,
-    params: &SearchParams,
-    evaluator: &mut dyn Evaluator,
-) -> Result<f64, EvaluatorError> {
-    if let Some(certain) = node.certain {
-        return Ok(visit(node, f64::from(certain)));
+    /// Draws g(a) = −ln(−ln u) times a scale for every move of the root (Danihelka et al. 2022, section 2).
+    pub fn add_gumbel_noise(&mut self, scale: f64, stream: &mut Stream) {
+        for child in &mut self.root.children {
+            let uniform: f64 = stream.random();
+            child.noise = scale * -(-uniform.max(f64::MIN_POSITIVE).ln()).ln();
+        }
     }
-    let best = select(node, params);
-    let child = &mut node.children[best];
-    let ply = game.ply();
-    game.play_unchecked(child.played);
-    let value = if let Some(below) = &mut child.node {
-        simulate(below, game, rules, params, evaluator)?
-    } else {
-        let (below, value) = reach(game, rules, params, evaluator)?;
-        child.node = Some(Box::new(below));
-        value
-    };
-    game.take_back_to(ply);
-    if params.solver {
-        node.certain = solved(node);
+
+    /// Forces visits as far as `forced_playouts` says.
+    pub fn force_playouts(&mut self) {
+        self.forcing = true;
     }
-    let value = node.certain.map_or(-value, f64::from);
-    Ok(visit(node, value))
+
+    /// Spends the budget.
+    pub fn run(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
+        let considered = self.params.root.considered.min(self.root.children.len() as u32);
+        let due = considered_visits(considered, self.params.simulations.saturating_sub(1));
+        let mut root = std::mem::replace(&mut self.root, certain_node(0, 0.0));
+        for due in due {
+            if root.certain.is_some() {
+                break;
+            }
+            let best = match self.params.root.rule {
+                RootRule::Puct => self.select_puct(&root, 0),
+                RootRule::Gumbel => self.select_gumbel(&root, due),
+            };
+            self.simulate(&mut root, best, 0, evaluator)?;
+        }
+        self.root = root;
+        Ok(())
+    }
+
+    /// What a draw is worth to the side to move at a depth.
+    fn draw_value(&self, depth: u32) -> f64 {
+        if depth.is_multiple_of(2) { self.params.draw_score } else { -self.params.draw_score }
+    }
+
+    /// What is certain, else the mean of the simulations: Q(s) = W(s) / N(s).
+    fn value(&self, node: &Node, depth: u32) -> f64 {
+        let certain = |result: i8| if result == 0 { self.draw_value(depth) } else { f64::from(result) };
+        node.certain.map_or(node.value_sum / f64::from(node.visits), certain)
+    }
+
+    /// Q(s, a) for the side that makes the move: the child's value is the opponent's.
+    fn q(&self, child: &Child, depth: u32) -> Option<f64> {
+        child.node.as_ref().map(|node| -self.value(node, depth + 1))
+    }
+
+    /// One simulation through a move of `node`: selection, expansion, evaluation, back-up. Returns the value for `node`'s
+    /// side to move.
+    fn simulate(
+        &mut self,
+        node: &mut Node,
+        best: usize,
+        depth: u32,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<f64, EvaluatorError> {
+        let child = &mut node.children[best];
+        let ply = self.game.ply();
+        self.game.play_unchecked(child.played);
+        let value = match &mut child.node {
+            None => {
+                let below = self.reach(depth + 1, evaluator)?;
+                let value = below.value_sum;
+                child.node = Some(Box::new(below));
+                value
+            }
+            Some(below) if below.certain.is_some() || below.repeated => {
+                let value = self.value(below, depth + 1);
+                visit(below, value)
+            }
+            Some(below) => {
+                let next = match self.params.tree_rule {
+                    TreeRule::Puct => self.select_puct(below, depth + 1),
+                    TreeRule::Improved => self.select_improved(below, depth + 1),
+                };
+                self.simulate(below, next, depth + 1, evaluator)?
+            }
+        };
+        self.game.take_back_to(ply);
+        if self.params.solver {
+            node.certain = solved(node);
+        }
+        let value = if node.certain.is_some() { self.value(node, depth) } else { -value };
+        Ok(visit(node, value))
+    }
+
+    /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
+    fn select_puct(&self, node: &Node, depth: u32) -> usize {
+        let params = self.params;
+        let at_root = depth == 0;
+        let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
+        let n = f64::from(node.visits);
+        let c = init + params.c_puct_factor * ((n + params.c_puct_base + 1.0) / params.c_puct_base).ln();
+        let first_play = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
+        let untried = first_play_value(first_play, node);
+        let mut best = (0, f64::NEG_INFINITY);
+        for (at, child) in node.children.iter().enumerate() {
+            if params.solver && child.certain() == Some(-1) {
+                continue;
+            }
+            if at_root && self.forcing && self.is_forced(child, node.visits) {
+                return at;
+            }
+            let q = self.q(child, depth).unwrap_or(untried);
+            let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits());
+            if q + u > best.1 {
+                best = (at, q + u);
+            }
+        }
+        best.0
+    }
+
+    /// `n_forced(c) = √(k · P(c) · Σ N)` for moves that were tried (Wu 2020, section 3.2).
+    fn is_forced(&self, child: &Child, parent_visits: u32) -> bool {
+        let all = f64::from(parent_visits - 1);
+        let forced = (self.params.root.forced_playouts * child.prior * all).sqrt();
+        child.visits() > 0 && f64::from(child.visits()) < forced
+    }
+
+    /// Of the moves with the visits that sequential halving asks for, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
+    /// 2022, algorithm 2).
+    fn select_gumbel(&self, root: &Node, due: u32) -> usize {
+        let scores = self.scores(root);
+        let open = |at: &usize| root.children[*at].certain() != Some(-1);
+        let scheduled = |at: &usize| open(at) && root.children[*at].visits() == due;
+        let all = 0..root.children.len();
+        argmax(all.clone().filter(scheduled), &scores)
+            .or_else(|| argmax(all.filter(open), &scores))
+            .unwrap_or(0)
+    }
+
+    /// `g(a) + logit(a) + σ(completed q(a))`.
+    fn scores(&self, root: &Node) -> Vec<f64> {
+        let logits = self.improved_logits(root, 0);
+        logits.into_iter().zip(&root.children).map(|(logit, child)| logit + child.noise).collect()
+    }
+
+    /// argmax of `π'(a) − N(a) / (1 + Σ N)` (Danihelka et al. 2022, section 5).
+    fn select_improved(&self, node: &Node, depth: u32) -> usize {
+        let policy = softmax(&self.improved_logits(node, depth));
+        let all: u32 = node.children.iter().map(Child::visits).sum();
+        let lag = |(share, child): (f64, &Child)| share - f64::from(child.visits()) / f64::from(1 + all);
+        let lags: Vec<f64> = policy.into_iter().zip(&node.children).map(lag).collect();
+        let open = |at: &usize| node.children[*at].certain() != Some(-1);
+        argmax((0..lags.len()).filter(open), &lags).unwrap_or(0)
+    }
+
+    /// `logit(a) + (c_visit + max N) · c_scale · q(a)`, q of unvisited moves completed by the mixed value (equation 8 and
+    /// appendix D).
+    fn improved_logits(&self, node: &Node, depth: u32) -> Vec<f64> {
+        let params = &self.params.improved_policy;
+        let visited = || node.children.iter().filter(|child| child.visits() > 0);
+        let total: f64 = visited().map(|child| f64::from(child.visits())).sum();
+        let prior: f64 = visited().map(|child| child.prior).sum();
+        let weighted: f64 = visited().map(|child| child.prior * self.q(child, depth).unwrap_or(0.0)).sum();
+        let mixed = if prior > 0.0 {
+            (node.own_value + total * weighted / prior) / (1.0 + total)
+        } else {
+            node.own_value
+        };
+        let mut q: Vec<f64> =
+            node.children.iter().map(|child| self.q(child, depth).unwrap_or(mixed)).collect();
+        if params.rescale {
+            let low = q.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            q = q.into_iter().map(|q| (q - low) / (high - low).max(1e-8)).collect();
+        }
+        let most = visited().map(Child::visits).max().unwrap_or(0);
+        let scale = (params.c_visit + f64::from(most)) * params.c_scale;
+        let logit = |child: &Child| child.prior.max(f64::from(f32::MIN_POSITIVE)).ln();
+        q.into_iter().zip(&node.children).map(|(q, child)| logit(child) + scale * q).collect()
+    }
+
+    /// The move that a Gumbel root plays: of the most visited ones, argmax of `g(a) + logit(a) + σ(q(a))`.
+    pub fn gumbel_choice(&self) -> Move {
+        let (root, scores) = (&self.root, self.scores(&self.root));
+        let most = root.children.iter().map(Child::visits).max();
+        let best = argmax((0..scores.len()).filter(|at| Some(root.children[*at].visits()) == most), &scores);
+        root.children[best.unwrap_or(0)].played
+    }
+
+    /// The improved policy of the root, in the order of its children.
+    pub fn improved_policy(&self) -> Vec<f64> {
+        softmax(&self.improved_logits(&self.root, 0))
+    }
+
+    /// The present position, `depth` plies below the root, reached for the first time.
+    fn reach(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
+        if let Some(outcome) = self.game.outcome(&self.rules) {
+            let side = self.game.position().side_to_move();
+            return Ok(certain_node(outcome.score_for(side), self.draw_value(depth)));
+        }
+        if self.params.mate_in_one && has_mate(&self.game) {
+            return Ok(certain_node(1, 0.0));
+        }
+        if self.params.two_fold_draws && self.repeats(depth) {
+            let draw = certain_node(0, self.draw_value(depth));
+            return Ok(Node { certain: None, repeated: true, ..draw });
+        }
+        self.expand(depth, evaluator)
+    }
+
+    /// Whether the position stood on the board at or after the root.
+    fn repeats(&self, depth: u32) -> bool {
+        let mut game = self.game.clone();
+        let (key, last) = (game.key(), game.ply());
+        (1..=depth as usize).any(|plies| {
+            game.take_back_to(last - plies);
+            game.key() == key
+        })
+    }
+
+    /// Asks the net; the node has its first visit.
+    fn expand(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
+        let (game, params) = (&self.game, self.params);
+        let moves = game.position().legal_moves();
+        let side: Side = game.position().side_to_move();
+        let mut batch = Batch::default();
+        evaluator.encoding().encode(game, &mut batch.binary, &mut batch.scalars);
+        batch.legal = moves.iter().map(|played| evaluator.encoding().policy_index(*played, side)).collect();
+        batch.legal_ends = vec![moves.len() as u32];
+        batch.keys = vec![game.key()];
+        let mut answer = Evaluations::default();
+        evaluator.evaluate(&batch, &mut answer)?;
+        let at_root = params.root.policy_temperature.filter(|_| depth == 0);
+        let priors = tempered(&answer.policy, at_root.unwrap_or(params.policy_temperature));
+        let child = |(played, prior): (&Move, f64)| Child { played: *played, prior, noise: 0.0, node: None };
+        let mut children: Vec<Child> = moves.iter().zip(priors).map(child).collect();
+        children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+        let wdl = answer.wdl[0];
+        let value = f64::from(wdl.value()) + f64::from(wdl.draw) * self.draw_value(depth);
+        Ok(Node { visits: 1, value_sum: value, own_value: value, children, certain: None, repeated: false })
+    }
 }
 
 fn visit(node: &mut Node, value: f64) -> f64 {
@@ -109,45 +331,25 @@ fn visit(node: &mut Node, value: f64) -> f64 {
     value
 }
 
-/// A node is won by one winning move, and otherwise worth its best move once all are certain.
+fn certain_node(result: i8, draw: f64) -> Node {
+    let value = if result == 0 { draw } else { f64::from(result) };
+    Node {
+        visits: 1,
+        value_sum: value,
+        own_value: value,
+        children: Vec::new(),
+        certain: Some(result),
+        repeated: false,
+    }
+}
+
+/// A node is won by one winning move, and otherwise worth its best move once all are certain (Winands et al. 2008).
 fn solved(node: &Node) -> Option<i8> {
     if node.children.iter().any(|child| child.certain() == Some(1)) {
         return Some(1);
     }
     let all: Option<Vec<i8>> = node.children.iter().map(Child::certain).collect();
     all.and_then(|results| results.into_iter().max())
-}
-
-/// argmax over a of `Q(s, a) + c_puct · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties.
-fn select(node: &Node, params: &SearchParams) -> usize {
-    let visited: f64 =
-        node.children.iter().filter(|child| child.node.is_some()).map(|child| child.prior).sum();
-    let unvisited_q = match params.first_play.kind {
-        FirstPlay::Absolute => params.first_play.value,
-        FirstPlay::Reduction => {
-            node.value_sum / f64::from(node.visits) - params.first_play.value * visited.sqrt()
-        }
-    };
-    let mut best = (0, f64::NEG_INFINITY);
-    for (at, child) in node.children.iter().enumerate() {
-        let q = child.q(params).unwrap_or(unvisited_q);
-        let u = params.c_puct * child.prior * f64::from(node.visits).sqrt() / f64::from(1 + child.visits());
-        if q + u > best.1 {
-            best = (at, q + u);
-        }
-    }
-    best.0
-}
-
-/// A node below the root that is reached for the first time.
-fn reach(
-    game: &Game,
-    rules: &Rules,
-    params: &SearchParams,
-    evaluator: &mut dyn Evaluator,
-) -> Result<(Node, f64), EvaluatorError> {
-    let wins = params.mate_in_one && game.outcome(rules).is_none() && has_mate(game);
-    if wins { Ok(certain_node(1)) } else { expand(game, rules, evaluator) }
 }
 
 /// Whether some legal move mates, by trying all of them.
@@ -159,29 +361,53 @@ fn has_mate(game: &Game) -> bool {
     })
 }
 
-fn certain_node(result: i8) -> (Node, f64) {
-    let value = f64::from(result);
-    (Node { visits: 1, value_sum: value, children: Vec::new(), certain: Some(result) }, value)
+/// The value of moves without a visit.
+fn first_play_value(params: &FirstPlayParams, node: &Node) -> f64 {
+    let parent = node.value_sum / f64::from(node.visits);
+    let tried: f64 = node.children.iter().filter(|child| child.node.is_some()).map(|child| child.prior).sum();
+    match params.kind {
+        FirstPlay::Absolute => params.value,
+        FirstPlay::Reduction => parent - params.value * tried.sqrt(),
+        FirstPlay::Parent => parent,
+    }
 }
 
-/// A new node with its first visit, and its value for the side to move.
-fn expand(game: &Game, rules: &Rules, evaluator: &mut dyn Evaluator) -> Result<(Node, f64), EvaluatorError> {
-    if let Some(outcome) = game.outcome(rules) {
-        return Ok(certain_node(outcome.score_for(game.position().side_to_move())));
+/// The visits that each descent's move must have so far: sequential halving (Karnin et al. 2013) as one list.
+fn considered_visits(considered: u32, descents: u32) -> Vec<u32> {
+    let phases = f64::from(considered.max(2)).log2().ceil();
+    let (mut list, mut visits, mut left) = (Vec::new(), 0, considered.max(1));
+    while list.len() < descents as usize {
+        let passes = (f64::from(descents) / (phases * f64::from(left))).floor().max(1.0) as u32;
+        for _ in 0..passes {
+            list.extend(std::iter::repeat_n(visits, left as usize));
+            visits += 1;
+        }
+        left = (left / 2).max(2).min(left);
     }
-    let moves = game.position().legal_moves();
-    let side = game.position().side_to_move();
-    let mut batch = Batch::default();
-    evaluator.encoding().encode(game, &mut batch.binary, &mut batch.scalars);
-    batch.legal = moves.iter().map(|played| evaluator.encoding().policy_index(*played, side)).collect();
-    batch.legal_ends = vec![moves.len() as u32];
-    batch.keys = vec![game.key()];
-    let mut answer = Evaluations::default();
-    evaluator.evaluate(&batch, &mut answer)?;
-    let child =
-        |(played, prior): (&Move, &f32)| Child { played: *played, prior: f64::from(*prior), node: None };
-    let mut children: Vec<Child> = moves.iter().zip(&answer.policy).map(child).collect();
-    children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-    let value = f64::from(answer.wdl[0].value());
-    Ok((Node { visits: 1, value_sum: value, children, certain: None }, value))
+    list.truncate(descents as usize);
+    list
+}
+
+/// `P^(1/T)`, normalised.
+fn tempered(priors: &[f32], temperature: f64) -> Vec<f64> {
+    if temperature == 1.0 {
+        return priors.iter().map(|prior| f64::from(*prior)).collect();
+    }
+    let largest = f64::from(priors.iter().copied().fold(f32::MIN_POSITIVE, f32::max));
+    let powers: Vec<f64> =
+        priors.iter().map(|prior| (f64::from(*prior) / largest).powf(1.0 / temperature)).collect();
+    let total: f64 = powers.iter().sum();
+    // The tree holds priors as 32-bit floats.
+    powers.into_iter().map(|power| f64::from((power / total) as f32)).collect()
+}
+
+fn softmax(logits: &[f64]) -> Vec<f64> {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total: f64 = logits.iter().map(|logit| (logit - largest).exp()).sum();
+    logits.iter().map(|logit| (logit - largest).exp() / total).collect()
+}
+
+/// The first of the largest scores.
+fn argmax(places: impl Iterator<Item = usize>, scores: &[f64]) -> Option<usize> {
+    places.reduce(|a, b| if scores[b] > scores[a] { b } else { a })
 }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use rand::RngExt;
 
+use super::reference::{Node, Reference};
+use super::tree::ROOT;
 use super::{
-    FirstPlay, FirstPlayParams, Proof, RootNoise, RootParams, RootRule, Search, SearchParams, Visited,
-    choose_move,
-    reference::{self, Node},
+    ChoiceParams, ChooseBy, FirstPlay, FirstPlayParams, Proof, RootNoise, RootParams, RootRule, Search,
+    SearchParams, TreeRule, Visited, choose_move,
 };
 use crate::board::{Game, Move, Position, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -59,6 +60,12 @@ fn reference_visits(root: &Node) -> Vec<(Move, u32)> {
     root.children.iter().map(|child| (child.played, child.visits())).collect()
 }
 
+/// Visits in an order that does not depend on which moves were tried first.
+fn sorted(mut visits: Vec<(Move, u32)>) -> Vec<(Move, u32)> {
+    visits.sort_unstable();
+    visits
+}
+
 fn sample_games() -> Vec<Game> {
     let opened = (0..12).map(|game| {
         let mut stream = Seed { run: 9, step: 0 }.stream(game, Purpose::Opening);
@@ -72,32 +79,144 @@ fn sample_games() -> Vec<Game> {
     opened.chain(fens.map(from_fen)).collect()
 }
 
-#[test]
-fn the_search_visits_what_the_reference_visits() {
-    let reduction = FirstPlayParams { kind: FirstPlay::Reduction, value: 0.33 };
-    let absolute = FirstPlayParams { kind: FirstPlay::Absolute, value: -1.0 };
-    for (c_puct, first_play) in [(1.25, reduction.clone()), (4.0, absolute), (0.0, reduction)] {
-        for (solver, mate_in_one) in [(false, false), (true, false), (true, true)] {
-            let params = SearchParams {
-                c_puct,
-                first_play: first_play.clone(),
-                solver,
-                mate_in_one,
-                ..simulations(300)
-            };
-            compare_with_the_reference(&params);
+/// Searches with noise drawn the same way as the reference draws it.
+fn searched_with_noise(
+    game: &Game,
+    params: &SearchParams,
+    noise: Noise,
+    evaluator: &mut dyn Evaluator,
+) -> Search {
+    let mut search = Search::new(game.clone(), RULES, params.clone());
+    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    let mut fresh = true;
+    while !search.is_done() {
+        batch.clear();
+        search.gather(&encoding(), &mut batch);
+        evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
+        search.apply(&batch, &answers, 0);
+        if std::mem::take(&mut fresh) {
+            noise.add(&mut search);
+        }
+    }
+    search.check_invariants();
+    search
+}
+
+/// The noise of a root.
+#[derive(Debug, Clone, Copy)]
+enum Noise {
+    None,
+    Dirichlet,
+    Gumbel,
+}
+
+impl Noise {
+    fn add(self, search: &mut Search) {
+        match self {
+            Self::None => {}
+            Self::Dirichlet => search.add_noise(&RootNoise::default(), &mut stream(4)),
+            Self::Gumbel => search.add_gumbel_noise(1.0, &mut stream(4)),
+        }
+        search.force_playouts();
+    }
+
+    fn add_to_reference(self, search: &mut Reference<'_>, params: &SearchParams) {
+        match self {
+            Self::None => {}
+            Self::Dirichlet => search.add_noise(&RootNoise::default(), &mut stream(4)),
+            Self::Gumbel => search.add_gumbel_noise(1.0, &mut stream(4)),
+        }
+        if params.root.forced_playouts > 0.0 {
+            search.force_playouts();
         }
     }
 }
 
-fn compare_with_the_reference(params: &SearchParams) {
+fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
     for (salt, game) in sample_games().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64);
-        let fast = searched(game, params, &mut evaluator);
-        let slow = reference::search(game, &RULES, params, &mut evaluator).expect("fakes do not fail");
-        assert_eq!(visits(&fast), reference_visits(&slow), "{}", game.position().fen());
-        assert!((fast.root_value().0 - slow.value()).abs() < 1e-9);
-        assert_eq!(fast.proof().map(Proof::value), slow.certain.map(f64::from));
+        let fast = searched_with_noise(game, params, noise, &mut evaluator);
+        let mut slow = Reference::new(game, RULES, params, &mut evaluator).expect("fakes do not fail");
+        noise.add_to_reference(&mut slow, params);
+        slow.run(&mut evaluator).expect("fakes do not fail");
+        let fen = game.position().fen();
+        assert_eq!(sorted(visits(&fast)), sorted(reference_visits(&slow.root)), "{fen}, {params:?}");
+        assert_eq!(fast.proof().map(|proof| proof.value(0.0)), slow.root.certain.map(f64::from), "{fen}");
+        if fast.proof().is_none() {
+            let mean = slow.root.value_sum / f64::from(slow.root.visits);
+            assert!((fast.tree.node(ROOT).value() - mean).abs() < 1e-9, "{fen}");
+        }
+        if params.root.rule == RootRule::Gumbel && fast.proof().is_none() {
+            assert_eq!(fast.choose(&ChoiceParams::default(), 0.0, &mut stream(0)), slow.gumbel_choice());
+            let mut shares: Vec<(Move, f64)> =
+                slow.root.children.iter().map(|child| child.played).zip(slow.improved_policy()).collect();
+            shares.sort_by_key(|(played, _)| *played);
+            let mut target = fast.policy_target();
+            target.sort_by_key(|of| of.played);
+            for (of, (played, share)) in target.iter().zip(shares) {
+                assert!(of.played == played && (of.share - share).abs() < 1e-9, "{fen}");
+            }
+        }
+    }
+}
+
+/// Every option away from its default, one at a time and together.
+fn shapes() -> Vec<SearchParams> {
+    let base = || simulations(200);
+    let first_play = |kind, value| FirstPlayParams { kind, value };
+    let root = |root: RootParams| SearchParams { root, ..base() };
+    vec![
+        base(),
+        SearchParams { c_puct: 0.0, ..base() },
+        SearchParams { c_puct: 4.0, first_play: first_play(FirstPlay::Absolute, -1.0), ..base() },
+        SearchParams { first_play: first_play(FirstPlay::Parent, 0.0), ..base() },
+        SearchParams { c_puct_factor: 2.0, c_puct_base: 50.0, ..base() },
+        SearchParams { policy_temperature: 1.6, ..base() },
+        SearchParams { draw_score: -0.4, ..base() },
+        SearchParams { solver: false, ..base() },
+        SearchParams { mate_in_one: true, ..base() },
+        SearchParams { two_fold_draws: true, mate_in_one: true, ..base() },
+        root(RootParams { c_puct: Some(3.0), ..RootParams::default() }),
+        root(RootParams { first_play: Some(first_play(FirstPlay::Absolute, 1.0)), ..RootParams::default() }),
+        root(RootParams { policy_temperature: Some(0.7), ..RootParams::default() }),
+        root(RootParams { forced_playouts: 2.0, ..RootParams::default() }),
+        SearchParams { tree_rule: TreeRule::Improved, ..base() },
+        SearchParams {
+            c_puct_factor: 1.0,
+            c_puct_base: 20.0,
+            policy_temperature: 1.3,
+            draw_score: 0.3,
+            mate_in_one: true,
+            two_fold_draws: true,
+            root: RootParams {
+                c_puct: Some(2.0),
+                policy_temperature: Some(1.1),
+                forced_playouts: 3.0,
+                ..RootParams::default()
+            },
+            ..base()
+        },
+    ]
+}
+
+#[test]
+fn the_search_visits_what_the_reference_visits() {
+    for params in shapes() {
+        compare_with_the_reference(&params, Noise::None);
+        compare_with_the_reference(&params, Noise::Dirichlet);
+    }
+}
+
+#[test]
+fn the_gumbel_root_visits_what_the_reference_visits() {
+    for mut params in shapes() {
+        params.root = RootParams { rule: RootRule::Gumbel, forced_playouts: 0.0, ..params.root };
+        for (considered, rescale, budget) in [(16, false, 17), (4, true, 100), (64, false, 200)] {
+            params.root.considered = considered;
+            params.improved_policy.rescale = rescale;
+            params.simulations = budget;
+            compare_with_the_reference(&params, Noise::Gumbel);
+        }
     }
 }
 
@@ -117,7 +236,7 @@ fn the_solver_proves_a_mate_in_two_and_plays_it() {
     let search = solved(fen, &simulations(20_000));
     assert_eq!(search.proof(), Some(Proof::Win));
     assert!(search.visits() < 20_000, "a proven search stops");
-    assert_eq!(search.choose(5.0, &mut stream(0)).to_string(), "a1a6");
+    assert_eq!(search.choose(&ChoiceParams::default(), 5.0, &mut stream(0)).to_string(), "a1a6");
     assert_eq!(held(&search), ["a1a6"]);
     let without = solved(fen, &SearchParams { solver: false, ..simulations(2_000) });
     assert_eq!((without.proof(), without.visits()), (None, 2_000));
@@ -143,7 +262,7 @@ fn a_lost_position_is_proven_lost_and_still_has_a_move() {
         solved("7k/1R6/R7/8/8/8/8/K7 b - - 0 1", &SearchParams { mate_in_one: true, ..simulations(50) });
     assert_eq!((search.proof(), search.root_value()), (Some(Proof::Loss), (-1.0, 0.0)));
     assert_eq!(held(&search), ["h8g8"]);
-    assert_eq!(search.choose(0.0, &mut stream(0)).to_string(), "h8g8");
+    assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "h8g8");
 }
 
 #[test]
@@ -155,7 +274,7 @@ fn a_mate_on_the_board_needs_one_evaluation() {
     assert_eq!((search.proof(), search.visits()), (Some(Proof::Win), 1));
     assert!(search.net_value().0 < 1.0, "the net's own value is kept apart");
     assert_eq!(held(&search), ["d1d8"]);
-    assert_eq!(search.choose(1.0, &mut stream(0)).to_string(), "d1d8");
+    assert_eq!(search.choose(&ChoiceParams::default(), 1.0, &mut stream(0)).to_string(), "d1d8");
 }
 
 #[test]
@@ -253,7 +372,7 @@ fn noise_changes_the_priors_by_its_fraction_and_keeps_their_sum() {
     let mut evaluator = Uniform::new(encoding());
     let mut search = Search::new(Game::initial(), RULES, simulations(1));
     run(&mut search, &mut evaluator);
-    search.add_noise(&RootNoise { alpha: 0.3, fraction: 0.25 }, &mut stream(0));
+    search.add_noise(&RootNoise { alpha: 0.3, fraction: 0.25, ..RootNoise::default() }, &mut stream(0));
     let priors: Vec<f32> = search.root_moves().map(|seen| seen.prior).collect();
     assert!((priors.iter().sum::<f32>() - 1.0).abs() < 1e-5);
     assert!(priors.iter().all(|prior| *prior >= 0.75 / 20.0 - 1e-6));
@@ -325,7 +444,7 @@ fn a_gumbel_root_teaches_the_better_value_beyond_its_prior() {
     after.play_unchecked(Move::from_uci("a2a3").unwrap());
     let mut evaluator = Scripted::new(encoding(), HashMap::from([(after.key(), Wdl::LOSS)]));
     let search = searched(&Game::initial(), &gumbel(32, 33), &mut evaluator);
-    assert_eq!(search.choose(0.0, &mut stream(0)).to_string(), "a2a3");
+    assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "a2a3");
     let target = search.policy_target();
     assert!((target.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
     let best = target.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
@@ -341,14 +460,21 @@ fn a_gumbel_root_without_values_teaches_the_policy_itself() {
 }
 
 fn visited(uci: &str, visits: u32) -> Visited {
-    Visited { played: Move::from_uci(uci).unwrap(), visits, prior: 0.1, value: None, proof: None }
+    Visited {
+        played: Move::from_uci(uci).unwrap(),
+        visits,
+        prior: 0.1,
+        value: Some(0.0),
+        standard_error: 0.0,
+        proof: None,
+    }
 }
 
 #[test]
 fn temperature_zero_takes_the_most_visited_and_draws_no_number() {
     let moves = [visited("e2e4", 3), visited("d2d4", 9), visited("c2c4", 9)];
     let (mut used, mut unused) = (stream(1), stream(1));
-    assert_eq!(choose_move(&moves, 0.0, &mut used).to_string(), "d2d4");
+    assert_eq!(choose_move(&moves, &ChoiceParams::default(), 0.0, &mut used).to_string(), "d2d4");
     assert_eq!(used.random::<u64>(), unused.random::<u64>(), "the stream was not touched");
 }
 
@@ -357,7 +483,9 @@ fn temperature_shapes_the_frequencies() {
     let moves = [visited("e2e4", 10), visited("d2d4", 30), visited("a2a3", 0)];
     let share = |temperature: f64| {
         let mut stream = stream(2);
-        let chosen = (0..20_000).filter(|_| choose_move(&moves, temperature, &mut stream) == moves[0].played);
+        let chosen = (0..20_000).filter(|_| {
+            choose_move(&moves, &ChoiceParams::default(), temperature, &mut stream) == moves[0].played
+        });
         chosen.count() as f64 / 20_000.0
     };
     assert!((share(1.0) - 0.25).abs() < 0.02, "10 / (10 + 30)");
@@ -366,10 +494,119 @@ fn temperature_shapes_the_frequencies() {
 }
 
 #[test]
+fn the_best_move_may_be_chosen_by_value_or_by_its_lower_bound() {
+    let seen = |uci, visits, value, standard_error| Visited {
+        value: Some(value),
+        standard_error,
+        ..visited(uci, visits)
+    };
+    let moves = [
+        seen("e2e4", 100, 0.1, 0.01),
+        seen("d2d4", 80, 0.2, 0.2),
+        seen("c2c4", 60, 0.15, 0.01),
+        seen("a2a3", 5, 0.9, 0.3),
+    ];
+    let chosen = |by| {
+        let params = ChoiceParams { by, ..ChoiceParams::default() };
+        choose_move(&moves, &params, 0.0, &mut stream(0)).to_string()
+    };
+    // a2a3 has too few visits to be trusted; d2d4's value is uncertain.
+    assert_eq!([ChooseBy::Visits, ChooseBy::Value, ChooseBy::Bound].map(chosen), ["e2e4", "d2d4", "c2c4"]);
+}
+
+#[test]
+fn an_offset_and_a_cutoff_keep_bad_moves_from_being_drawn() {
+    let moves = [
+        Visited { value: Some(0.5), ..visited("e2e4", 10) },
+        Visited { value: Some(0.4), ..visited("d2d4", 3) },
+        Visited { value: Some(-0.5), ..visited("a2a3", 10) },
+    ];
+    let drawn = |params: ChoiceParams| {
+        let mut stream = stream(3);
+        let mut seen: Vec<String> =
+            (0..500).map(|_| choose_move(&moves, &params, 1.0, &mut stream).to_string()).collect();
+        seen.sort();
+        seen.dedup();
+        seen
+    };
+    assert_eq!(drawn(ChoiceParams::default()), ["a2a3", "d2d4", "e2e4"]);
+    assert_eq!(drawn(ChoiceParams { visit_offset: -3.0, ..ChoiceParams::default() }), ["a2a3", "e2e4"]);
+    assert_eq!(drawn(ChoiceParams { value_cutoff: 0.2, ..ChoiceParams::default() }), ["d2d4", "e2e4"]);
+}
+
+#[test]
+fn a_kept_tree_goes_on_where_it_was() {
+    let params =
+        SearchParams { reuse_tree: true, draw_score: 0.4, policy_temperature: 1.2, ..simulations(300) };
+    for (salt, game) in sample_games().iter().enumerate() {
+        let mut evaluator = Hashed::new(encoding(), salt as u64);
+        let mut search = searched(game, &params, &mut evaluator);
+        if search.proof().is_some() {
+            continue;
+        }
+        let best = search.root_moves().max_by_key(|seen| seen.visits).expect("has moves");
+        search.play(best.played);
+        if !search.has_root() {
+            assert!(search.outcome().is_some() || best.visits <= 1 || best.proof.is_some());
+            continue;
+        }
+        search.check_invariants();
+        assert_eq!(search.visits(), best.visits);
+        let fresh =
+            searched(search.game(), &SearchParams { simulations: 1, ..params.clone() }, &mut evaluator);
+        let ((kept, kept_draw), (own, draw)) = (search.net_value(), fresh.net_value());
+        assert!((kept - own).abs() < 1e-6 && (kept_draw - draw).abs() < 1e-6, "{kept} {own}");
+        assert!(search.root_value().0.abs() <= 1.0 + 1e-9);
+        run(&mut search, &mut evaluator);
+        assert!(search.proof().is_some() || search.visits() == 300);
+    }
+}
+
+#[test]
+fn a_repetition_within_the_tree_may_count_as_a_draw_at_once() {
+    let game = from_fen("4k3/8/p7/P7/8/8/8/4K3 w - - 0 1");
+    let params = SearchParams { two_fold_draws: true, ..simulations(1500) };
+    let mut evaluator = Hashed::new(encoding(), 7);
+    let fast = searched(&game, &params, &mut evaluator);
+    let repeated = fast.tree.nodes.iter().filter(|node| node.state == super::tree::State::Repeated).count();
+    assert!(repeated > 0, "kings that shuffle come back");
+    let mut slow = Reference::new(&game, RULES, &params, &mut evaluator).expect("fakes do not fail");
+    slow.run(&mut evaluator).expect("fakes do not fail");
+    assert_eq!(sorted(visits(&fast)), sorted(reference_visits(&slow.root)));
+}
+
+#[test]
+fn forced_playouts_are_taken_out_of_the_target_again() {
+    // So many that every tried move is forced to have more visits than its score would give it.
+    let root = RootParams { forced_playouts: 30.0, ..RootParams::default() };
+    let params = SearchParams { root, ..simulations(400) };
+    let game = Game::initial();
+    let forced = searched_with_noise(&game, &params, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
+    let target = forced.policy_target();
+    assert!((target.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    let top = target.iter().max_by_key(|of| of.visits).expect("has moves");
+    assert!(target.iter().all(|of| of.share <= top.share));
+    let raw_share = f64::from(top.visits) / 399.0;
+    assert!(top.share > 1.2 * raw_share, "{} against {raw_share}", top.share);
+    let without = SearchParams { root: RootParams::default(), ..params };
+    let free = searched_with_noise(&game, &without, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
+    let most = free.root_moves().map(|seen| seen.visits).max();
+    assert!(most > Some(top.visits), "forcing takes visits from the best move");
+}
+
+#[test]
+fn nodes_and_edges_stay_within_the_sizes_promised() {
+    let search = searched(&Game::initial(), &simulations(200_000), &mut Hashed::new(encoding(), 1));
+    let memory = search.memory();
+    assert!(memory.nodes > 190_000 && memory.node_bytes <= 32 * memory.nodes);
+    assert!(memory.move_bytes <= 12 * memory.moves, "{memory:?}");
+}
+
+#[test]
 fn one_simulation_plays_the_policy() {
     let search = searched(&Game::initial(), &simulations(1), &mut Hashed::new(encoding(), 0));
     let moves: Vec<Visited> = search.root_moves().collect();
-    assert_eq!(choose_move(&moves, 1.0, &mut stream(0)), moves[0].played);
+    assert_eq!(choose_move(&moves, &ChoiceParams::default(), 1.0, &mut stream(0)), moves[0].played);
 }
 
 #[test]

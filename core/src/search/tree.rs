@@ -1,187 +1,210 @@
-//! The tree: nodes and edges in two arrays, the edges of a node side by side.
+//! The tree: nodes, legal moves with their priors, and what was visited of them, in arrays of their own.
+//!
+//! Most moves of a search are never tried, so a move costs six bytes (itself and its prior) until it is; only then does it
+//! get a [`Branch`]. A descent reads the branches of a node, which lie side by side, and one prior more.
 
 use super::proof::Proof;
 use crate::board::Move;
 
 /// A node's place in [`Tree::nodes`].
 pub(super) type NodeId = u32;
-/// An edge's place in [`Tree::edges`].
-pub(super) type EdgeId = u32;
 
 pub(super) const ROOT: NodeId = 0;
 
-/// How far a node's search is.
+/// What is known of a node's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Its evaluation is under way.
     InFlight,
-    /// It has edges for all legal moves.
+    /// It has its legal moves.
     Expanded,
-    /// Its result was certain when it was reached, so that it needs no edges.
+    /// Its result was certain when it was reached, so it needs no moves.
     Certain,
+    /// It repeats a position of the tree, which counts as a draw but proves nothing.
+    Repeated,
 }
 
 /// A position in the tree. Values are for the node's side to move.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
+    pub(super) value_sum: f64,
+    pub(super) draw_sum: f64,
+    pub(super) visits: u32,
+    first_edge: u32,
+    first_branch: u32,
+    edge_count: u8,
+    branch_count: u8,
     pub(super) state: State,
     /// Its result, once certain.
     pub(super) proof: Option<Proof>,
-    pub(super) visits: u32,
-    pub(super) first_edge: EdgeId,
-    pub(super) edge_count: u32,
-    pub(super) value_sum: f64,
-    pub(super) draw_sum: f64,
 }
 
 impl Node {
-    fn new(proof: Option<Proof>) -> Self {
-        let state = if proof.is_some() { State::Certain } else { State::InFlight };
-        Self { state, proof, visits: 0, first_edge: 0, edge_count: 0, value_sum: 0.0, draw_sum: 0.0 }
-    }
-
     /// Mean value for the side to move; only for visited nodes.
     pub(super) fn value(&self) -> f64 {
         self.value_sum / f64::from(self.visits)
     }
 }
 
-/// A legal move of a node. Values are for the side that makes the move.
+/// A move that was tried. Values are for the side that makes it.
 #[derive(Debug, Clone)]
-pub(super) struct Edge {
+pub(super) struct Branch {
     pub(super) value_sum: f64,
-    pub(super) prior: f32,
+    pub(super) square_sum: f32,
     pub(super) visits: u32,
-    end: EdgeEnd,
+    pub(super) child: NodeId,
     pub(super) in_flight: u16,
-    pub(super) played: Move,
+    /// Its result, once certain.
+    pub(super) proof: Option<Proof>,
 }
 
-impl Edge {
-    /// The node it leads to, once visited.
-    pub(super) fn child(&self) -> Option<NodeId> {
-        let child = self.end.0 & EdgeEnd::CHILD;
-        (child != EdgeEnd::CHILD).then_some(child)
+impl Branch {
+    pub(super) const EMPTY: Self =
+        Self { value_sum: 0.0, square_sum: 0.0, visits: 0, child: ROOT, in_flight: 0, proof: None };
+
+    /// Visits and descents in flight.
+    pub(super) fn started(&self) -> u32 {
+        self.visits + u32::from(self.in_flight)
     }
 
-    /// What is certain of the move, for the side that makes it.
-    pub(super) fn proof(&self) -> Option<Proof> {
-        match self.end.0 >> EdgeEnd::CHILD_BITS {
-            0 => None,
-            code => Some(Proof::of_score(code as i8 - 2)),
-        }
-    }
-}
-
-/// An edge's child (30 bits, all set for none) and above it what is proven of the move (0 nothing, 1 loss, 2 draw, 3 win):
-/// together in one word, because a search reads edges more than anything else.
-#[derive(Debug, Clone, Copy)]
-struct EdgeEnd(u32);
-
-impl EdgeEnd {
-    const CHILD_BITS: u32 = 30;
-    const CHILD: u32 = (1 << Self::CHILD_BITS) - 1;
-    const NEW: Self = Self(Self::CHILD);
-
-    fn set_child(&mut self, child: NodeId) {
-        debug_assert!(child < Self::CHILD, "the tree has fewer nodes than simulations");
-        self.0 = self.0 & !Self::CHILD | child;
+    /// The standard error of the mean; 0 without visits.
+    pub(super) fn standard_error(&self) -> f64 {
+        let mean = self.mean().unwrap_or(0.0);
+        let visits = f64::from(self.visits.max(1));
+        let variance = (f64::from(self.square_sum) / visits - mean * mean).max(0.0);
+        (variance / visits).sqrt()
     }
 
-    fn set_proof(&mut self, proof: Proof) {
-        self.0 = self.0 & Self::CHILD | (proof as u32 + 1) << Self::CHILD_BITS;
+    /// The mean value of the visits, if there are any.
+    pub(super) fn mean(&self) -> Option<f64> {
+        (self.visits > 0).then(|| self.value_sum / f64::from(self.visits))
     }
 }
 
-/// Invariants: a node's visits are 1 (its own evaluation) plus those of its edges; edges are sorted by falling prior,
-/// and the visited ones come first, because all unvisited moves of a node are worth the same.
+/// Invariants: a node's visits are 1 (its own evaluation) plus those of its branches; its first moves are the tried ones in
+/// the order of their first visit, and the others follow in falling order of the prior.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    pub(super) edges: Vec<Edge>,
+    moves: Vec<Move>,
+    priors: Vec<f32>,
+    branches: Branches,
+    /// For sorting: prior, place in move generation, move.
+    sorted: Vec<(f32, u16, Move)>,
 }
 
 impl Tree {
     /// Forgets everything and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
-        self.edges.clear();
+        self.moves.clear();
+        self.priors.clear();
+        self.branches.clear();
     }
 
-    /// Adds a node that nothing points to yet: with a certain result, or with an evaluation under way.
-    pub(super) fn add_node(&mut self, proof: Option<Proof>) -> NodeId {
-        self.nodes.push(Node::new(proof));
+    /// Adds a node that nothing points to yet.
+    pub(super) fn add_node(&mut self, state: State, proof: Option<Proof>) -> NodeId {
+        self.nodes.push(Node {
+            value_sum: 0.0,
+            draw_sum: 0.0,
+            visits: 0,
+            first_edge: 0,
+            first_branch: 0,
+            edge_count: 0,
+            branch_count: 0,
+            state,
+            proof,
+        });
         (self.nodes.len() - 1) as NodeId
     }
 
-    /// Adds the node that an edge leads to.
-    pub(super) fn add_child(&mut self, edge: EdgeId, proof: Option<Proof>) -> NodeId {
-        let child = self.add_node(proof);
-        self.edges[edge as usize].end.set_child(child);
-        child
+    pub(super) fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node as usize]
     }
 
-    /// Notes a certain result of a node's move, and what follows from it for the node (MCTS-Solver, Winands et al. 2008):
-    /// one winning move wins; once all moves are certain, the best of them is what the node is worth.
-    pub(super) fn prove_edge(&mut self, node: NodeId, edge: EdgeId, proof: Proof) {
-        if self.edges[edge as usize].proof().is_some() {
+    /// The moves of a node.
+    pub(super) fn moves(&self, node: NodeId) -> &[Move] {
+        &self.moves[self.node(node).edges()]
+    }
+
+    /// The priors of its moves.
+    pub(super) fn priors(&self, node: NodeId) -> &[f32] {
+        &self.priors[self.node(node).edges()]
+    }
+
+    /// The first of its moves: those that were tried.
+    pub(super) fn branches(&self, node: NodeId) -> &[Branch] {
+        &self.branches.all[self.node(node).branches()]
+    }
+
+    /// One tried move of a node.
+    pub(super) fn branch_mut(&mut self, node: NodeId, place: u8) -> &mut Branch {
+        let first = self.node(node).first_branch as usize;
+        &mut self.branches.all[first + usize::from(place)]
+    }
+
+    /// Gives a node its legal moves with their priors; equal priors keep the order of move generation.
+    pub(super) fn expand(&mut self, node: NodeId, moves: &[Move], priors: impl Iterator<Item = f32>) {
+        let expanded = &mut self.nodes[node as usize];
+        expanded.state = State::Expanded;
+        expanded.first_edge = self.moves.len() as u32;
+        expanded.edge_count = moves.len() as u8;
+        self.moves.extend_from_slice(moves);
+        self.priors.extend(priors);
+        debug_assert_eq!(self.moves.len(), self.priors.len(), "one prior for each legal move");
+        self.sort_untried(node);
+    }
+
+    /// Replaces the priors of a node's moves, in their order.
+    pub(super) fn set_priors(&mut self, node: NodeId, priors: &[f32]) {
+        let edges = self.node(node).edges();
+        self.priors[edges].copy_from_slice(priors);
+        self.sort_untried(node);
+    }
+
+    fn sort_untried(&mut self, node: NodeId) {
+        let of = self.node(node);
+        let untried = of.edges().start + usize::from(of.branch_count)..of.edges().end;
+        let items = self.priors[untried.clone()].iter().zip(&self.moves[untried.clone()]);
+        self.sorted.clear();
+        self.sorted.extend((0..).zip(items).map(|(at, (prior, played))| (*prior, at, *played)));
+        self.sorted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (place, (prior, _, played)) in untried.zip(&self.sorted) {
+            (self.priors[place], self.moves[place]) = (*prior, *played);
+        }
+    }
+
+    /// Makes the move at a place a tried one, and gives the place where it is from now on.
+    pub(super) fn try_move(&mut self, node: NodeId, place: usize) -> u8 {
+        let tried = self.node(node).branch_count;
+        debug_assert!(place >= usize::from(tried), "the move was not tried before");
+        let first = self.node(node).edges().start;
+        let moved = first + usize::from(tried)..first + place + 1;
+        self.moves[moved.clone()].rotate_right(1);
+        self.priors[moved].rotate_right(1);
+        let of = &mut self.nodes[node as usize];
+        of.first_branch = self.branches.push(of.first_branch, tried);
+        of.branch_count += 1;
+        tried
+    }
+
+    /// Notes a certain result of a tried move, and what follows from it for its node (MCTS-Solver, Winands et al. 2008): one
+    /// winning move wins; once all moves are certain, the best of them is what the node is worth.
+    pub(super) fn prove(&mut self, node: NodeId, place: u8, proof: Proof) {
+        let branch = self.branch_mut(node, place);
+        if branch.proof.is_some() {
             return;
         }
-        self.edges[edge as usize].end.set_proof(proof);
-        let best = if proof == Proof::Win { Some(proof) } else { self.worst_case(node) };
+        branch.proof = Some(proof);
+        let best = if proof == Proof::Win { Some(proof) } else { self.best_if_all_certain(node) };
         self.nodes[node as usize].proof = best;
     }
 
-    /// The best result of a node's moves, if all of them are certain.
-    fn worst_case(&self, node: NodeId) -> Option<Proof> {
-        let both = |best: Proof, proof: Option<Proof>| proof.map(|proof| best.max(proof));
-        self.edges_of(node).iter().map(Edge::proof).try_fold(Proof::Loss, both)
-    }
-
-    /// The edges of a node.
-    pub(super) fn edges_of(&self, node: NodeId) -> &[Edge] {
-        let node = &self.nodes[node as usize];
-        let first = node.first_edge as usize;
-        &self.edges[first..first + node.edge_count as usize]
-    }
-
-    fn edges_of_mut(&mut self, node: NodeId) -> &mut [Edge] {
-        let node = &self.nodes[node as usize];
-        let first = node.first_edge as usize;
-        &mut self.edges[first..first + node.edge_count as usize]
-    }
-
-    /// Gives a node its legal moves with their priors.
-    pub(super) fn expand(&mut self, node: NodeId, moves: &[Move], priors: &[f32]) {
-        debug_assert_eq!(moves.len(), priors.len(), "one prior for each legal move");
-        let expanded = &mut self.nodes[node as usize];
-        expanded.state = State::Expanded;
-        expanded.first_edge = self.edges.len() as EdgeId;
-        expanded.edge_count = moves.len() as u32;
-        self.edges.extend(moves.iter().zip(priors).map(|(played, prior)| Edge {
-            value_sum: 0.0,
-            prior: *prior,
-            visits: 0,
-            end: EdgeEnd::NEW,
-            in_flight: 0,
-            played: *played,
-        }));
-        self.sort_by_prior(node);
-    }
-
-    /// Replaces the priors of a node without visited moves; `priors` in the order of its edges.
-    pub(super) fn set_priors(&mut self, node: NodeId, priors: &[f32]) {
-        let edges = self.edges_of_mut(node);
-        debug_assert!(edges.iter().all(|edge| edge.visits == 0), "visited moves must stay in front");
-        for (edge, prior) in edges.iter_mut().zip(priors) {
-            edge.prior = *prior;
-        }
-        self.sort_by_prior(node);
-    }
-
-    /// A stable sort, so that equal priors keep the order of move generation.
-    fn sort_by_prior(&mut self, node: NodeId) {
-        self.edges_of_mut(node).sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    fn best_if_all_certain(&self, node: NodeId) -> Option<Proof> {
+        let branches = self.branches(node);
+        let both = |best: Proof, branch: &Branch| branch.proof.map(|proof| best.max(proof));
+        let all_tried = branches.len() == self.moves(node).len();
+        all_tried.then(|| branches.iter().try_fold(Proof::Loss, both)).flatten()
     }
 
     /// Adds one visit to a node.
@@ -191,4 +214,152 @@ impl Tree {
         node.value_sum += value;
         node.draw_sum += draw;
     }
+
+    /// The value and P(draw) of a node's own evaluation: what is left of its sums without its branches'.
+    pub(super) fn own_evaluation(&self, node: NodeId) -> (f64, f64) {
+        let of = self.node(node);
+        let branches = self.branches(node);
+        let below: f64 = branches.iter().map(|branch| branch.value_sum).sum();
+        let draws: f64 = branches.iter().map(|branch| self.node(branch.child).draw_sum).sum();
+        (of.value_sum - below, of.draw_sum - draws)
+    }
+
+    /// Copies the part below a node into an empty tree, where the node is the root.
+    pub(super) fn copy_below(&self, node: NodeId, into: &mut Self) {
+        into.clear();
+        into.nodes.push(self.node(node).clone());
+        // Nodes are appended in the order in which they are copied, so the queue is the new tree itself.
+        let mut sources = vec![node];
+        let mut at = 0;
+        while at < sources.len() {
+            let (source, copy) = (sources[at], at as NodeId);
+            let first_edge = into.moves.len() as u32;
+            into.moves.extend_from_slice(self.moves(source));
+            into.priors.extend_from_slice(self.priors(source));
+            let first_branch = into.branches.append(self.branches(source));
+            let of = &mut into.nodes[copy as usize];
+            (of.first_edge, of.first_branch) = (first_edge, first_branch);
+            for place in 0..of.branch_count {
+                let branch = into.branch_mut(copy, place);
+                sources.push(branch.child);
+                branch.child = (sources.len() - 1) as NodeId;
+                into.nodes.push(self.node(sources[sources.len() - 1]).clone());
+            }
+            at += 1;
+        }
+    }
+
+    /// Makes draws worth to each player what they were worth to the other. `at_root` is what a draw was worth at the root.
+    pub(super) fn turn_draw_values(&mut self, at_root: f64) {
+        if at_root == 0.0 {
+            return;
+        }
+        let mut worth = vec![at_root; self.nodes.len()];
+        for node in 0..self.nodes.len() {
+            let own = worth[node];
+            self.nodes[node].value_sum -= 2.0 * own * self.nodes[node].draw_sum;
+            for place in 0..self.nodes[node].branch_count {
+                let child = self.branch_mut(node as NodeId, place).child as usize;
+                worth[child] = -own;
+                let draws = self.nodes[child].draw_sum;
+                self.branch_mut(node as NodeId, place).value_sum -= 2.0 * own * draws;
+            }
+        }
+    }
+
+    /// What the tree takes of memory.
+    pub(super) fn memory(&self) -> TreeMemory {
+        let moves = size_of_val(&*self.moves) + size_of_val(&*self.priors);
+        TreeMemory {
+            nodes: self.nodes.len(),
+            node_bytes: size_of_val(&*self.nodes),
+            moves: self.moves.len(),
+            move_bytes: moves + size_of_val(&*self.branches.all),
+        }
+    }
 }
+
+/// What a tree takes of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeMemory {
+    /// Positions.
+    pub nodes: usize,
+    /// Their bytes.
+    pub node_bytes: usize,
+    /// Legal moves of all positions.
+    pub moves: usize,
+    /// Their bytes, with what is known of tried ones.
+    pub move_bytes: usize,
+}
+
+impl Node {
+    fn edges(&self) -> std::ops::Range<usize> {
+        let first = self.first_edge as usize;
+        first..first + usize::from(self.edge_count)
+    }
+
+    fn branches(&self) -> std::ops::Range<usize> {
+        let first = self.first_branch as usize;
+        first..first + usize::from(self.branch_count)
+    }
+}
+
+/// Blocks of branches, one for each node with any. A block holds a power of two; a full one moves to one twice as large, and
+/// its place is used again.
+#[derive(Debug, Clone, Default)]
+struct Branches {
+    all: Vec<Branch>,
+    /// Starts of unused blocks of 1, 2, 4, … branches.
+    free: [Vec<u32>; 9],
+}
+
+impl Branches {
+    fn clear(&mut self) {
+        self.all.clear();
+        self.free.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Makes place for one more branch in a block of `count`; gives the block's start from now on.
+    fn push(&mut self, first: u32, count: u8) -> u32 {
+        let count = usize::from(count);
+        if count > 0 && !count.is_power_of_two() {
+            self.all[first as usize + count] = Branch::EMPTY;
+            return first;
+        }
+        let size = if count == 0 { 1 } else { 2 * count };
+        let new = self.block(size);
+        for at in 0..count {
+            self.all[new as usize + at] = self.all[first as usize + at].clone();
+        }
+        self.all[new as usize + count] = Branch::EMPTY;
+        if count > 0 {
+            self.free[count.ilog2() as usize].push(first);
+        }
+        new
+    }
+
+    /// An unused block of a power of two.
+    fn block(&mut self, size: usize) -> u32 {
+        self.free[size.ilog2() as usize].pop().unwrap_or_else(|| {
+            let start = self.all.len();
+            self.all.resize(start + size, Branch::EMPTY);
+            start as u32
+        })
+    }
+
+    /// A block with copies of some branches.
+    fn append(&mut self, branches: &[Branch]) -> u32 {
+        if branches.is_empty() {
+            return 0;
+        }
+        let start = self.all.len();
+        self.all.extend_from_slice(branches);
+        self.all.resize(start + branches.len().next_power_of_two(), Branch::EMPTY);
+        start as u32
+    }
+}
+
+const _: () = assert!(
+    size_of::<Node>() == 32 && size_of::<Branch>() == 24,
+    "sizes that the memory of a search rests on"
+);

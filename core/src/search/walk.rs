@@ -1,10 +1,10 @@
 //! One search: down the tree to a leaf (gather), and its value back up (apply).
 
-use super::formulas::{exploration, first_play_value, mean_value};
-use super::gumbel::GumbelRoot;
-use super::params::{RootRule, SearchParams};
+use super::formulas::{c_puct, exploration, first_play_value, forced_visits, mean_value, tempered};
+use super::gumbel::{GumbelRoot, NodeView, select_improved};
+use super::params::{InFlight, RootRule, SearchParams, TreeRule};
 use super::proof::Proof;
-use super::tree::{EdgeId, NodeId, ROOT, State, Tree};
+use super::tree::{Branch, NodeId, ROOT, State, Tree};
 use crate::board::{Game, Move, Outcome, Rules};
 use crate::encoding::Encoding;
 use crate::network::{Batch, Evaluations, Wdl};
@@ -20,9 +20,10 @@ struct Leaf {
 }
 
 /// Where a descent stopped.
+#[derive(Clone, Copy)]
 enum Stop {
-    /// A position with a certain result for the side to move.
-    Certain(Proof),
+    /// A position whose result for the side to move is not asked of a net.
+    Known(Wdl),
     /// A new node that needs an evaluation.
     New,
     /// A node whose evaluation is already under way.
@@ -39,16 +40,22 @@ pub struct Search {
     rules: Rules,
     pub(super) params: SearchParams,
     pub(super) tree: Tree,
-    /// The net's own evaluation of the root, once it is there.
-    pub(super) root_evaluation: Option<Wdl>,
+    /// Where the part of the tree goes that is kept for the next move.
+    spare: Tree,
     pub(super) gumbel: GumbelRoot,
+    /// Visits that this move's search may have, [`SearchParams::simulations`] unless told.
+    pub(super) budget: u32,
+    /// Whether tried moves of the root are forced to have visits.
+    pub(super) forcing: bool,
     started: u32,
     leaves: Vec<Leaf>,
     /// Edges walked by the leaves in flight, each with the node it leaves, one way after the other.
-    ways: Vec<(NodeId, EdgeId)>,
+    ways: Vec<(NodeId, u8)>,
     /// Legal moves of the leaves in flight, one list after the other.
     legal: Vec<Move>,
     generated: Vec<Move>,
+    tempered: Vec<f32>,
+    scratch: Vec<f64>,
 }
 
 impl Search {
@@ -57,15 +64,19 @@ impl Search {
         Self {
             game,
             rules,
+            budget: params.simulations,
             params,
             tree: Tree::default(),
-            root_evaluation: None,
+            spare: Tree::default(),
             gumbel: GumbelRoot::default(),
+            forcing: false,
             started: 0,
             leaves: Vec::new(),
             ways: Vec::new(),
             legal: Vec::new(),
             generated: Vec::new(),
+            tempered: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
@@ -79,13 +90,34 @@ impl Search {
         self.game.outcome(&self.rules)
     }
 
-    /// Plays a legal move and forgets the tree.
+    /// Plays a legal move. The tree below it is kept if `reuse_tree` says so, and forgotten otherwise.
     pub fn play(&mut self, played: Move) {
         debug_assert!(self.leaves.is_empty(), "no leaf is in flight between moves");
+        let child = self.params.reuse_tree.then(|| self.child_to_keep(played)).flatten();
         self.game.play_unchecked(played);
-        self.tree.clear();
-        self.root_evaluation = None;
-        self.started = 0;
+        match child {
+            Some(child) => {
+                self.tree.copy_below(child, &mut self.spare);
+                std::mem::swap(&mut self.tree, &mut self.spare);
+                self.enter_kept_root();
+            }
+            None => self.tree.clear(),
+        }
+        self.started = self.visits();
+        self.budget = self.params.simulations;
+        self.forcing = false;
+    }
+
+    /// The node behind a move, if it has moves of its own.
+    fn child_to_keep(&self, played: Move) -> Option<NodeId> {
+        let place = self.tree.nodes.first().and(self.tree.moves(ROOT).iter().position(|of| *of == played))?;
+        let child = self.tree.branches(ROOT).get(place)?.child;
+        (self.tree.node(child).state == State::Expanded).then_some(child)
+    }
+
+    /// Changes the visits that the root may have for this move; before its evaluation.
+    pub fn set_budget(&mut self, simulations: u32) {
+        self.budget = simulations;
     }
 
     /// Visits of the root so far.
@@ -95,13 +127,13 @@ impl Search {
 
     /// Whether all simulations are done, or the solver left nothing to search.
     pub fn is_done(&self) -> bool {
-        self.proof().is_some() || self.visits() >= self.params.simulations
+        self.proof().is_some() || self.visits() >= self.budget
     }
 
     /// Starts simulations until `leaves` of them wait for an evaluation, and adds those to the batch.
     ///
     /// Returns the number of rows added; the same rows must come back through [`apply`](Self::apply). None are added
-    /// once the search is done. Simulations that end in a certain result are done at once.
+    /// once the search is done. Simulations that end in a known result are done at once.
     pub fn gather(&mut self, encoding: &Encoding, batch: &mut Batch) -> usize {
         debug_assert!(self.leaves.is_empty(), "the last batch was applied");
         let root_ply = self.game.ply();
@@ -109,9 +141,9 @@ impl Search {
             let way_start = self.ways.len();
             let (node, stop) = self.descend();
             match stop {
-                Stop::Certain(proof) => {
+                Stop::Known(wdl) => {
                     self.start();
-                    self.back_up(node, way_start..self.ways.len(), proof.wdl());
+                    self.back_up(node, way_start..self.ways.len(), wdl);
                     self.ways.truncate(way_start);
                 }
                 Stop::New => {
@@ -137,42 +169,54 @@ impl Search {
     }
 
     fn may_start(&self) -> bool {
-        let budget = self.started < self.params.simulations && self.proof().is_none();
-        budget && self.leaves.len() < self.params.leaves as usize
+        let open = self.started < self.budget && self.proof().is_none();
+        open && self.leaves.len() < self.params.leaves as usize
     }
 
-    /// Walks from the root by the PUCT rule, marking edges as in flight.
+    /// Walks from the root, marking edges as in flight.
     fn descend(&mut self) -> (NodeId, Stop) {
         if self.tree.nodes.is_empty() {
-            let root = self.tree.add_node(None);
+            let root = self.tree.add_node(State::InFlight, None);
             self.game.position().legal_moves_into(&mut self.generated);
             return (root, Stop::New);
         }
-        let mut node = ROOT;
+        let (mut node, mut depth) = (ROOT, 0);
         loop {
-            let reached = &self.tree.nodes[node as usize];
-            if let Some(proof) = reached.proof {
-                return (node, Stop::Certain(proof));
+            let reached = self.tree.node(node);
+            match (reached.proof, reached.state) {
+                (Some(proof), _) => return (node, Stop::Known(proof.wdl())),
+                (None, State::Repeated) => return (node, Stop::Known(Wdl::DRAW)),
+                (None, State::InFlight) => return (node, Stop::Collision),
+                (None, State::Expanded | State::Certain) => {}
             }
-            if reached.state == State::InFlight {
-                return (node, Stop::Collision);
-            }
-            let by_gumbel = node == ROOT && self.params.root.rule == RootRule::Gumbel;
-            let edge = if by_gumbel { self.select_at_root() } else { self.select(node) };
-            self.ways.push((node, edge));
-            let walked = &mut self.tree.edges[edge as usize];
-            walked.in_flight += 1;
-            let (played, child) = (walked.played, walked.child());
+            let place = self.select(node, depth);
+            let tried = place < self.tree.branches(node).len();
+            let played = self.tree.moves(node)[place];
+            let place = if tried { place as u8 } else { self.try_move(node, place) };
+            self.ways.push((node, place));
             self.game.play_unchecked(played);
-            match child {
-                Some(child) => node = child,
-                None => return self.reach(edge),
+            depth += 1;
+            let branch = self.tree.branch_mut(node, place);
+            branch.in_flight += 1;
+            if !tried {
+                let (child, stop) = self.reach(depth);
+                self.tree.branch_mut(node, place).child = child;
+                return (child, stop);
             }
+            node = branch.child;
         }
     }
 
-    /// Adds the node behind an edge that was walked for the first time.
-    fn reach(&mut self, edge: EdgeId) -> (NodeId, Stop) {
+    fn try_move(&mut self, node: NodeId, place: usize) -> u8 {
+        let tried = self.tree.try_move(node, place);
+        if node == ROOT {
+            self.gumbel.moved(place, tried.into());
+        }
+        tried
+    }
+
+    /// Adds the node of the present position, `depth` plies below the root, where no descent was before.
+    fn reach(&mut self, depth: usize) -> (NodeId, Stop) {
         self.game.position().legal_moves_into(&mut self.generated);
         let position = self.game.position();
         let proof = match self.game.outcome_given(!self.generated.is_empty(), &self.rules) {
@@ -180,43 +224,101 @@ impl Search {
             None if !self.params.mate_in_one => None,
             None => position.mate_in_one(&self.generated).map(|_| Proof::Win),
         };
-        (self.tree.add_child(edge, proof), proof.map_or(Stop::New, Stop::Certain))
+        if let Some(proof) = proof {
+            return (self.tree.add_node(State::Certain, Some(proof)), Stop::Known(proof.wdl()));
+        }
+        let repeats = || self.game.plies_since_repetition().is_some_and(|plies| plies <= depth);
+        if self.params.two_fold_draws && repeats() {
+            return (self.tree.add_node(State::Repeated, None), Stop::Known(Wdl::DRAW));
+        }
+        (self.tree.add_node(State::InFlight, None), Stop::New)
     }
 
-    /// The edge with the largest `Q + U`; the larger prior wins ties. Moves that are proven to lose are passed over.
-    ///
-    /// Unvisited edges are worth the same and sorted by prior, so only the first of them can be best.
-    fn select(&self, node: NodeId) -> EdgeId {
-        let (first_edge, parent) = {
-            let node = &self.tree.nodes[node as usize];
-            (node.first_edge, node)
+    /// The place of the move that a descent takes from a node `depth` plies below the root.
+    fn select(&mut self, node: NodeId, depth: usize) -> usize {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let improved = &self.params.improved_policy;
+        let place = if node == ROOT && self.params.root.rule == RootRule::Gumbel {
+            self.gumbel.select(improved, self.view(node, depth), &mut scratch)
+        } else if node != ROOT && self.params.tree_rule == TreeRule::Improved {
+            select_improved(improved, self.view(node, depth), &mut scratch)
+        } else {
+            self.select_by_puct(node, depth)
         };
-        let virtual_loss = self.params.virtual_loss;
-        let edges = self.tree.edges_of(node);
-        let in_flight: u32 = edges.iter().map_while(|edge| seen(edge.visits, edge.in_flight)).sum();
-        let parent_visits = parent.visits + in_flight;
-        let (mut best, mut best_score, mut visited_prior) = (0, f64::NEG_INFINITY, 0.0);
-        for (at, edge) in edges.iter().enumerate() {
-            let prior = f64::from(edge.prior);
-            let visits = edge.visits + u32::from(edge.in_flight);
-            let q = match edge.proof() {
-                Some(Proof::Loss) => f64::NEG_INFINITY,
-                Some(proof) => proof.value(),
-                None if visits == 0 => {
-                    first_play_value(&self.params.first_play, parent.value(), visited_prior)
-                }
-                None => mean_value(edge.value_sum, edge.visits, u32::from(edge.in_flight), virtual_loss),
-            };
-            visited_prior += prior;
-            let score = q + exploration(self.params.c_puct, prior, parent_visits, visits);
-            if score > best_score {
-                (best, best_score) = (at, score);
+        self.scratch = scratch;
+        place
+    }
+
+    pub(super) fn view(&self, node: NodeId, depth: usize) -> NodeView<'_> {
+        let draw_value = self.draw_value(depth);
+        let (own_value, _) = self.tree.own_evaluation(node);
+        NodeView { priors: self.tree.priors(node), branches: self.tree.branches(node), own_value, draw_value }
+    }
+
+    /// What a draw is worth to the side to move `depth` plies below the root.
+    pub(super) fn draw_value(&self, depth: usize) -> f64 {
+        if depth.is_multiple_of(2) { self.params.draw_score } else { -self.params.draw_score }
+    }
+
+    /// The move with the largest `Q + U`; the earlier one wins ties. Moves that are proven to lose are passed over.
+    ///
+    /// Untried moves are worth the same and sorted by prior, so only the first of them can be best.
+    fn select_by_puct(&self, node: NodeId, depth: usize) -> usize {
+        let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
+        let parent = self.tree.node(node);
+        let in_flight: u32 = branches.iter().map(|branch| u32::from(branch.in_flight)).sum();
+        let scale = self.exploration_scale(node, parent.visits + in_flight);
+        let (mut best, mut best_score, mut tried_prior) = (0, f64::NEG_INFINITY, 0.0);
+        for (place, (branch, prior)) in branches.iter().zip(priors).enumerate() {
+            let prior = f64::from(*prior);
+            tried_prior += prior;
+            let score = match branch.proof {
+                Some(Proof::Loss) => continue,
+                Some(proof) => proof.value(self.draw_value(depth)),
+                None => self.tried_value(branch, parent.value()),
+            } + exploration(scale, prior, branch.started());
+            if node == ROOT && self.forcing && self.is_forced(branch, prior, parent.visits) {
+                return place;
             }
-            if visits == 0 {
-                break;
+            if score > best_score {
+                (best, best_score) = (place, score);
             }
         }
-        first_edge + best as EdgeId
+        if let Some(prior) = priors.get(branches.len()) {
+            let first_play = first_play_value(self.first_play(node), parent.value(), tried_prior);
+            if first_play + exploration(scale, f64::from(*prior), 0) > best_score {
+                best = branches.len();
+            }
+        }
+        best
+    }
+
+    fn is_forced(&self, branch: &Branch, prior: f64, parent_visits: u32) -> bool {
+        let forced = forced_visits(self.params.root.forced_playouts, prior, parent_visits - 1);
+        branch.visits > 0 && f64::from(branch.started()) < forced
+    }
+
+    /// `c_puct · √N`.
+    pub(super) fn exploration_scale(&self, node: NodeId, parent_visits: u32) -> f64 {
+        let params = &self.params;
+        let init = if node == ROOT { params.root.c_puct.unwrap_or(params.c_puct) } else { params.c_puct };
+        c_puct(init, params.c_puct_factor, params.c_puct_base, parent_visits)
+            * f64::from(parent_visits).sqrt()
+    }
+
+    fn first_play(&self, node: NodeId) -> &super::FirstPlayParams {
+        let at_root = self.params.root.first_play.as_ref().filter(|_| node == ROOT);
+        at_root.unwrap_or(&self.params.first_play)
+    }
+
+    fn tried_value(&self, branch: &Branch, parent_value: f64) -> f64 {
+        let in_flight = u32::from(branch.in_flight);
+        match self.params.in_flight {
+            InFlight::Loss => {
+                mean_value(branch.value_sum, branch.visits, in_flight, self.params.virtual_loss)
+            }
+            InFlight::Visit => branch.mean().unwrap_or(parent_value),
+        }
     }
 
     fn add_row(&mut self, node: NodeId, encoding: &Encoding, batch: &mut Batch) {
@@ -232,8 +334,8 @@ impl Search {
 
     /// Takes back the marks of a descent that met a leaf in flight.
     fn turn_back(&mut self, way_start: usize) {
-        for (_, edge) in self.ways.drain(way_start..) {
-            self.tree.edges[edge as usize].in_flight -= 1;
+        for (node, place) in self.ways.drain(way_start..) {
+            self.tree.branch_mut(node, place).in_flight -= 1;
         }
     }
 
@@ -242,12 +344,16 @@ impl Search {
         let (mut way_start, mut legal_start) = (0, 0);
         let leaves = std::mem::take(&mut self.leaves);
         for (row, leaf) in (first_row..).zip(&leaves) {
-            let priors = &evaluations.policy[batch.legal_range(row)];
-            self.tree.expand(leaf.node, &self.legal[legal_start..leaf.legal_end], priors);
-            if leaf.node == ROOT {
-                self.enter_root(evaluations.wdl[row]);
-            }
+            self.tempered.clear();
+            self.tempered.extend_from_slice(&evaluations.policy[batch.legal_range(row)]);
+            let temperature = self.policy_temperature(leaf.node);
+            tempered(&mut self.tempered, temperature);
+            let legal = &self.legal[legal_start..leaf.legal_end];
+            self.tree.expand(leaf.node, legal, self.tempered.iter().copied());
             self.back_up(leaf.node, way_start..leaf.way_end, evaluations.wdl[row]);
+            if leaf.node == ROOT {
+                self.enter_root();
+            }
             (way_start, legal_start) = (leaf.way_end, leaf.legal_end);
         }
         self.leaves = leaves;
@@ -256,25 +362,33 @@ impl Search {
         self.legal.clear();
     }
 
+    pub(super) fn policy_temperature(&self, node: NodeId) -> f64 {
+        let at_root = self.params.root.policy_temperature.filter(|_| node == ROOT);
+        at_root.unwrap_or(self.params.policy_temperature)
+    }
+
     /// Adds a result for the side to move at `node` to every node and edge on its way; the view changes at each step.
     /// Above a node that is proven, the proof counts instead.
     fn back_up(&mut self, node: NodeId, way: std::ops::Range<usize>, wdl: Wdl) {
-        let (mut value, mut draw) = (f64::from(wdl.value()), f64::from(wdl.draw));
+        let mut depth = way.len();
+        let mut draw = f64::from(wdl.draw);
+        let mut value = f64::from(wdl.value()) + draw * self.draw_value(depth);
         self.tree.visit(node, value, draw);
         let mut below = node;
         for at in way.rev() {
-            let (parent, edge_id) = self.ways[at];
-            value = -value;
-            let edge = &mut self.tree.edges[edge_id as usize];
-            edge.visits += 1;
-            edge.in_flight -= 1;
-            edge.value_sum += value;
+            let (parent, place) = self.ways[at];
+            (value, depth) = (-value, depth - 1);
+            let branch = self.tree.branch_mut(parent, place);
+            branch.visits += 1;
+            branch.in_flight -= 1;
+            branch.value_sum += value;
+            branch.square_sum += (value * value) as f32;
             if self.params.solver {
-                if let Some(proof) = self.tree.nodes[below as usize].proof {
-                    self.tree.prove_edge(parent, edge_id, proof.for_opponent());
+                if let Some(proof) = self.tree.node(below).proof {
+                    self.tree.prove(parent, place, proof.for_opponent());
                 }
-                if let Some(proof) = self.tree.nodes[parent as usize].proof {
-                    (value, draw) = (proof.value(), f64::from(proof.wdl().draw));
+                if let Some(proof) = self.tree.node(parent).proof {
+                    (value, draw) = (proof.value(self.draw_value(depth)), f64::from(proof.wdl().draw));
                 }
             }
             self.tree.visit(parent, value, draw);
@@ -288,24 +402,16 @@ impl Search {
     /// If one does not hold.
     pub fn check_invariants(&self) {
         for (id, node) in self.tree.nodes.iter().enumerate() {
-            let edges = self.tree.edges_of(id as NodeId);
-            let below: u32 = edges.iter().map(|edge| edge.visits).sum();
+            let (branches, priors) = (self.tree.branches(id as NodeId), self.tree.priors(id as NodeId));
+            let below: u32 = branches.iter().map(|branch| branch.visits).sum();
             if node.state == State::Expanded {
-                assert_eq!(node.visits, 1 + below, "visits of a node are its own and its edges'");
+                assert_eq!(node.visits, 1 + below, "visits of a node are its own and its moves'");
             }
-            assert!(edges.is_sorted_by(|a, b| a.prior >= b.prior), "edges fall in prior");
-            let in_order = id != ROOT as usize || self.params.root.rule == RootRule::Puct;
-            assert!(
-                !in_order || edges.is_sorted_by(|a, b| a.visits > 0 || b.visits == 0),
-                "visited edges come first"
-            );
-            assert!(edges.iter().all(|edge| edge.in_flight == 0), "nothing is in flight");
+            assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
+            assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");
+            let untried = &priors[branches.len()..];
+            assert!(untried.is_sorted_by(|a, b| a >= b), "untried moves fall in prior");
             assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
         }
     }
-}
-
-/// Descents in flight below an edge that was walked at least once; `None` ends the scan of such edges.
-fn seen(visits: u32, in_flight: u16) -> Option<u32> {
-    (visits > 0 || in_flight > 0).then_some(u32::from(in_flight))
 }

@@ -3,7 +3,18 @@
 use crate::board::Rules;
 use crate::params;
 use crate::params::Schedule;
-use crate::search::{RootNoise, SearchParams};
+use crate::search::{ChoiceParams, RootNoise, SearchParams};
+
+params! {
+    /// Playout-cap randomisation (Wu 2020, section 3.1): most moves get a fast search, so that games and results come quickly;
+    /// the others get a full one, and only they are policy targets. The defaults are KataGo's.
+    pub struct PlayoutCap {
+        /// Share of moves with a fast search.
+        fast_share: f64 = 0.75, in 0.0..=1.0;
+        /// Simulations of a fast search, which has no Dirichlet noise and no forced playouts.
+        fast_simulations: u32 = 100, in 2..=10_000_000;
+    }
+}
 
 params! {
     /// One iteration of self-play.
@@ -19,9 +30,13 @@ params! {
         /// Temperature of the choice of the move of a `puct` root, by ply; 0 plays the most visited move, larger varies more.
         /// The default is 1 throughout, as in AlphaZero 2018.
         temperature: Schedule = Schedule::constant(1.0), in 0.0..=100.0;
-        /// Whether the searches are policy targets. Searches of very few simulations know too little to be; their games still
+        /// Fast searches for some of the moves; () for full ones throughout.
+        playout_cap: Option<PlayoutCap> = None;
+        /// Whether the full searches are policy targets. Searches of very few simulations know too little to be; their games still
         /// teach the value, and many of them cost little (fast searches as in KataGo, Wu 2020, section 3.1).
         policy_targets: bool = true;
+        /// How a `puct` root chooses the move from its statistics.
+        choice: ChoiceParams = ChoiceParams::default();
         /// Random legal moves at the start of every game, for variety; they are no training positions.
         opening_plies: u32 = 0, in 0..=60;
         /// A game this long is drawn; AlphaZero's limit.
@@ -35,6 +50,12 @@ params! {
         let mut problems = Vec::new();
         if params.search.simulations < 2 {
             problems.push(("search.simulations", "self-play needs at least 2, to record visits".to_owned()));
+        }
+        let simulations = params.search.simulations;
+        if let Some(cap) = params.playout_cap.as_ref().filter(|cap| cap.fast_simulations >= simulations) {
+            let found = cap.fast_simulations;
+            let message = format!("must stay below search.simulations = {simulations}, got {found}");
+            problems.push(("playout_cap.fast_simulations", message));
         }
         if params.opening_plies >= params.max_plies {
             problems.push(("opening_plies", format!("must stay below max_plies = {}", params.max_plies)));

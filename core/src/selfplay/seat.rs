@@ -1,5 +1,7 @@
 //! One game of self-play in progress.
 
+use rand::RngExt;
+
 use super::lockstep::Seat;
 use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
@@ -15,7 +17,10 @@ pub(super) struct SeatedGame<'a> {
     search: Search,
     noise: Stream,
     choice: Stream,
-    /// Whether the position that is being searched had its noise.
+    cap: Stream,
+    /// Whether the position that is being searched gets a full search.
+    full: bool,
+    /// Whether it had its noise.
     noise_added: bool,
     rows: Vec<PositionRow>,
     outcome: Option<Outcome>,
@@ -32,15 +37,34 @@ impl<'a> SeatedGame<'a> {
         let stream = |purpose| seed.stream(u64::from(number), purpose);
         let rules = params.rules();
         let game = random_opening(params.opening_plies, &rules, &mut stream(Purpose::Opening));
-        Self {
+        let mut seat = Self {
             params,
             number,
             search: Search::new(game, rules, params.search.clone()),
             noise: stream(Purpose::RootNoise),
             choice: stream(Purpose::MoveChoice),
+            cap: stream(Purpose::PlayoutCap),
+            full: true,
             noise_added: false,
             rows: Vec::new(),
             outcome: None,
+        };
+        seat.start_move();
+        seat
+    }
+
+    /// Readies the search of the present position.
+    fn start_move(&mut self) {
+        self.full = true;
+        if let Some(cap) = &self.params.playout_cap {
+            self.full = self.cap.random::<f64>() >= cap.fast_share;
+            if !self.full {
+                self.search.set_budget(cap.fast_simulations);
+            }
+        }
+        self.noise_added = false;
+        if self.search.has_root() {
+            self.add_noise();
         }
     }
 
@@ -48,19 +72,23 @@ impl<'a> SeatedGame<'a> {
         self.noise_added = true;
         match (self.params.search.root.rule, &self.params.root_noise) {
             (RootRule::Gumbel, _) => self.search.add_gumbel_noise(self.params.gumbel_noise, &mut self.noise),
-            (RootRule::Puct, Some(noise)) => self.search.add_noise(noise, &mut self.noise),
-            (RootRule::Puct, None) => {}
+            (RootRule::Puct, Some(noise)) if self.full => self.search.add_noise(noise, &mut self.noise),
+            (RootRule::Puct, _) => {}
+        }
+        if self.full {
+            self.search.force_playouts();
         }
     }
 
     fn play_move(&mut self) {
         let ply = self.search.game().ply();
-        let played = self.search.choose(self.params.temperature.at(ply as u32), &mut self.choice);
+        let played =
+            self.search.choose(&self.params.choice, self.params.temperature.at(ply as u32), &mut self.choice);
         let row = self.row(played);
         self.rows.push(row);
         self.search.play(played);
-        self.noise_added = false;
         self.outcome = self.search.outcome();
+        self.start_move();
     }
 
     /// The row of the present position; its result is filled in when the game ends.
@@ -89,7 +117,7 @@ impl<'a> SeatedGame<'a> {
             net_q: net_q as f32,
             net_d: net_d as f32,
             simulations: self.search.visits(),
-            full: self.params.policy_targets,
+            full: self.full && self.params.policy_targets,
             result: 0,
         }
     }

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tch::Device;
 
 use super::{SEED, all_trained, material, random_games, samples};
+use crate::board::{Game, Position};
 use crate::event::{Event, Observer, Silent};
 use crate::network::checkpoint::Checkpoint;
-use crate::network::{NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
+use crate::network::torch::{TorchEvaluator, TorchOptions};
+use crate::network::{Batch, Evaluations, Evaluator, NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
 use crate::params::{Schedule, Value, read};
+use crate::store::PositionRow;
 use crate::trainer::samples::Samples;
 use crate::trainer::{
     OptimizerKind, OptimizerParams, TrainError, TrainJob, TrainParams, TrainPrecision, Trained, train,
@@ -279,4 +282,47 @@ fn rules_between_parameters_are_checked() {
     let json = r#"{"optimizer": {"nesterov": true}}"#;
     let errors = read::<TrainParams>("train", &serde_json::from_str(json).expect("JSON")).expect_err("wrong");
     assert_eq!(errors.problems[0].path, "optimizer.nesterov");
+}
+
+/// The mean of |P(win) − P(loss)| that a net gives the positions of some games.
+fn conviction(trained: &Trained, positions: &[PositionRow]) -> f32 {
+    let spec = tiny_net().spec;
+    let mut evaluator =
+        TorchEvaluator::new(&spec, &trained.weights, TorchOptions::default()).expect("builds");
+    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    for row in positions {
+        let game = Game::from_position(Position::from_fen(&row.fen).expect("a FEN"));
+        let encoding = evaluator.encoding();
+        encoding.encode(&game, &mut batch.binary, &mut batch.scalars);
+        let side = game.position().side_to_move();
+        let legal = game.position().legal_moves();
+        batch.legal.extend(legal.into_iter().map(|played| encoding.policy_index(played, side)));
+        batch.legal_ends.push(batch.legal.len() as u32);
+        batch.keys.push(game.key());
+    }
+    evaluator.evaluate(&batch, &mut answers).expect("evaluates");
+    answers.wdl.iter().map(|wdl| wdl.value().abs()).sum::<f32>() / answers.wdl.len() as f32
+}
+
+#[test]
+fn a_flood_of_cut_off_games_need_not_teach_that_all_is_drawn() {
+    // Trap: draws swallow the buffer and the value learns their mean, while the losses fall.
+    let (mut games, mut positions) = random_games(60, 40);
+    for game in games.iter_mut().filter(|game| game.game % 10 != 0) {
+        (game.result, game.reason) = (0, "ply_cap".to_owned());
+    }
+    positions.iter_mut().filter(|row| row.game % 10 != 0).for_each(|row| row.result = 0);
+    let decided: Vec<PositionRow> = positions.iter().filter(|row| row.game % 10 == 0).cloned().collect();
+    let conviction_with = |ply_cap_value_weight| {
+        let params = TrainParams {
+            updates: 150,
+            batch: 64,
+            learning_rate: Schedule::constant(0.003),
+            ply_cap_value_weight,
+            ..all_trained()
+        };
+        conviction(&run(&params, &samples(&games, &positions, &params)), &decided)
+    };
+    let (flooded, kept) = (conviction_with(1.0), conviction_with(0.05));
+    assert!(kept > 2.0 * flooded, "{kept} against {flooded}");
 }
