@@ -4,6 +4,7 @@
 //! whole searches and games can be golden files.
 
 mod batch;
+mod cache;
 pub mod checkpoint;
 pub mod fake;
 mod fold;
@@ -16,6 +17,7 @@ pub mod torch;
 mod weights;
 
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+pub use cache::Cached;
 pub use layout::{Init, TensorSpec, initial_weights, layout, parameter_count, squeeze_width};
 pub use spec::{
     Activation, NetworkSpec, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,

@@ -12,7 +12,7 @@ mod value;
 
 pub use problems::{ParamErrors, Problem, Problems, nearest};
 pub use schedule::Schedule;
-pub use types::{Bounds, Param, Row};
+pub use types::{Bounds, Param, Row, group_row};
 pub use value::Value;
 
 /// A struct declared by [`params!`].

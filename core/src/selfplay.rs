@@ -13,7 +13,8 @@ mod seat;
 mod stats;
 
 pub use lanes::{Shard, shards_of};
-pub use params::SelfPlayParams;
+pub use params::{PlayoutCap, SelfPlayParams};
+pub(crate) use play::remembering;
 pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
 pub use records::{GameRow, PositionRow};
 pub use stats::SelfPlayStats;

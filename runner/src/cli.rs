@@ -28,6 +28,8 @@ pub struct Cli {
 pub enum Command {
     /// Say what this machine offers and whether experiments can run here.
     Doctor(DoctorArgs),
+    /// Print the reference of all parameters as Markdown.
+    Docs,
 }
 
 /// How a script is run.

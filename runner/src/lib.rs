@@ -11,6 +11,7 @@ pub mod launch;
 pub mod logging;
 mod openmp;
 pub mod progress;
+pub mod reference;
 pub mod run;
 pub mod script;
 pub mod steps;
@@ -36,6 +37,10 @@ pub fn main() -> ExitCode {
     let console = Arc::new(Console::new());
     let exit = match &cli.command {
         Some(Command::Doctor(args)) => doctor::doctor(args, &prepared, &console),
+        Some(Command::Docs) => {
+            console.result(&reference::markdown());
+            Exit::Done
+        }
         None => run_script(&cli, &console),
     };
     match console.take_failure() {

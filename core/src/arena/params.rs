@@ -6,12 +6,14 @@ use crate::params::Schedule;
 use crate::search::{ChoiceParams, SearchParams};
 
 params! {
-    /// A match of two players; both search alike, without noise.
+    /// A match of two players, without noise.
     pub struct ArenaParams {
         /// Games; even, because every opening is played with both colours.
         games: u32 = 100, in 2..=10_000_000;
         /// The search of every move of a net.
         search: SearchParams = SearchParams::default();
+        /// Another search for the second player, to compare searches with one net; () for the same.
+        opponent_search: Option<SearchParams> = None;
         /// Temperature of the choice of the move, by ply; 0 plays the most visited move.
         temperature: Schedule = Schedule::constant(0.0), in 0.0..=100.0;
         /// How a `puct` root chooses the move from its statistics.
@@ -20,6 +22,8 @@ params! {
         opening_plies: u32 = 6, in 0..=60;
         /// A game this long is drawn.
         max_plies: u32 = 512, in 1..=10_000;
+        /// Evaluations that a shard remembers for each player, first in, first out; 0 for none.
+        cache: u32 = 0, in 0..=100_000_000;
         /// Games in a shard, the unit that is stored and resumed; even.
         shard_games: u32 = 64, in 2..=1_000_000;
     }

@@ -7,9 +7,9 @@ use super::seat::MatchGame;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
 use crate::rng::Seed;
-use crate::selfplay::MakeEvaluator;
 use crate::selfplay::lanes::{self, Shard};
 use crate::selfplay::lockstep::Lockstep;
+use crate::selfplay::{MakeEvaluator, remembering};
 use crate::store::MatchGameRow;
 
 /// A match ended early. Shards that were kept stay good.
@@ -93,7 +93,7 @@ pub fn play(
     lanes::run(
         shards,
         lanes,
-        &|| Ok(Lane::new(&job.players)?),
+        &|| Ok(Lane::new(&job.players, job.params.cache)?),
         &|lane: &mut Lane, shard| lane.play_shard(job, shard, observer),
         &|shard, rows| keep(shard, rows).map_err(|source| ArenaError::Keep { shard: shard.index, source }),
     )
@@ -106,11 +106,11 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(players: &[Player<'_>; 2]) -> Result<Self, EvaluatorError> {
+    fn new(players: &[Player<'_>; 2], cache: u32) -> Result<Self, EvaluatorError> {
         let mut evaluators = Vec::new();
         let mut mover = |player: &Player<'_>| match player {
             Player::Network { make_evaluator, .. } => {
-                evaluators.push(make_evaluator()?);
+                evaluators.push(remembering(make_evaluator()?, cache));
                 Ok(Mover::Evaluator(evaluators.len() - 1))
             }
             Player::Random => Ok(Mover::Random),
@@ -129,6 +129,7 @@ impl Lane {
         let names = [job.players[0].name(), job.players[1].name()];
         let seat = |number| MatchGame::new(job.params, self.movers, job.seed, number);
         let mut seats: Vec<MatchGame> = shard.game_numbers().map(seat).collect();
+        self.evaluators.iter_mut().for_each(|evaluator| evaluator.start_shard());
         let mut lockstep = Lockstep::new(self.evaluators.len());
         let mut rows = Vec::new();
         while !seats.is_empty() {

@@ -31,7 +31,8 @@ impl<'a> MatchGame<'a> {
             params,
             number,
             movers,
-            searches: [0, 1].map(|_| Search::new(game.clone(), rules, params.search.clone())),
+            searches: [&params.search, params.opponent_search.as_ref().unwrap_or(&params.search)]
+                .map(|search| Search::new(game.clone(), rules, search.clone())),
             choice: seed.stream(u64::from(number), Purpose::MoveChoice),
             random: seed.stream(u64::from(number), Purpose::RandomPlayer),
             outcome: None,

@@ -72,6 +72,36 @@ fn a_net_against_itself_without_noise_scores_exactly_one_half() {
 }
 
 #[test]
+fn each_player_may_have_a_search_of_its_own() {
+    let net = Player::Network { name: "a", make_evaluator: &hashed };
+    let of = |simulations| SearchParams { simulations, ..SearchParams::default() };
+    let with = |opponent_search| {
+        let params = ArenaParams { search: of(8), opponent_search, ..params(6) };
+        played(&params, [net, net], 1)
+    };
+    assert_eq!(with(None), with(Some(of(8))));
+    assert_ne!(with(None), with(Some(of(2))));
+    // Exchanging searches exchanges the players of each pair.
+    let turned = ArenaParams { search: of(2), opponent_search: Some(of(8)), ..params(6) };
+    let score = |rows: &[MatchGameRow]| rows.iter().map(|row| row.score).sum::<f64>();
+    assert_eq!(score(&with(Some(of(2)))) + score(&played(&turned, [net, net], 1)), 6.0);
+}
+
+#[test]
+fn a_kept_tree_plays_whole_matches() {
+    let nets = [
+        Player::Network { name: "a", make_evaluator: &hashed },
+        Player::Network { name: "b", make_evaluator: &uniform },
+    ];
+    let with = |reuse_tree, lanes| {
+        let search = SearchParams { simulations: 24, reuse_tree, ..SearchParams::default() };
+        played(&ArenaParams { search, ..params(8) }, nets, lanes)
+    };
+    assert!(with(true, 1) == with(true, 2), "lanes change nothing");
+    assert!(with(true, 1) != with(false, 1), "kept visits change the play");
+}
+
+#[test]
 fn greed_beats_chance() {
     let summary = summarise(&played(&params(60), [Player::Greedy, Player::Random], 2));
     assert!(summary.score > 0.6, "{summary:?}");

@@ -115,4 +115,12 @@ pub trait Evaluator {
 
     /// Fills `out` with one answer for each row of `batch`; an empty batch is allowed.
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError>;
+
+    /// Forgets what was asked before, so that a shard's answers depend on nothing outside it.
+    fn start_shard(&mut self) {}
+
+    /// Rows that were answered from memory since the shard's start.
+    fn cache_hits(&self) -> u64 {
+        0
+    }
 }

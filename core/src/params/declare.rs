@@ -106,14 +106,18 @@ macro_rules! params {
                 $crate::params::Value::Group(fields.into())
             }
 
+            fn member_rows(path: &str) -> Vec<$crate::params::Row> {
+                <Self as $crate::params::Param>::rows_at(path, &Self::default(), None, "")
+            }
+
             fn rows_at(
                 path: &str,
                 default: &Self,
                 _: Option<$crate::params::Bounds>,
-                _: &str,
+                doc: &str,
             ) -> Vec<$crate::params::Row> {
                 let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-                let mut rows = Vec::new();
+                let mut rows = $crate::params::group_row(path, doc);
                 $(
                     let range = None $( .or(Some($crate::params::Bounds::from($range))) )?;
                     let doc = concat!($($doc),+).trim_start();

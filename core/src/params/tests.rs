@@ -123,7 +123,7 @@ fn schedules_read_numbers_samples_and_points_alike() {
 }
 
 #[test]
-fn the_reference_has_a_row_for_every_leaf() {
+fn the_reference_has_a_row_for_every_group_and_leaf() {
     let rows = Example::rows();
     let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(
@@ -131,6 +131,7 @@ fn the_reference_has_a_row_for_every_leaf() {
         [
             "simulations",
             "c_puct",
+            "noise",
             "noise.alpha",
             "noise.fraction",
             "paint",
@@ -142,5 +143,5 @@ fn the_reference_has_a_row_for_every_leaf() {
         ]
     );
     assert_eq!(rows[1].range, "0.0..=10.0");
-    assert_eq!(rows[2].doc, "Concentration.");
+    assert_eq!((rows[2].default.as_str(), rows[3].doc.as_str()), ("", "Concentration."));
 }

@@ -66,6 +66,11 @@ pub trait Param: Sized {
     /// The value that reads back as this.
     fn to_value(&self) -> Value;
 
+    /// The rows of the reference for the members of a group, with their own defaults; none for what is no group.
+    fn member_rows(_path: &str) -> Vec<Row> {
+        Vec::new()
+    }
+
     /// The rows of the reference for a parameter of this type.
     fn rows_at(path: &str, default: &Self, range: Option<Bounds>, doc: &str) -> Vec<Row> {
         vec![Row {
@@ -76,6 +81,21 @@ pub trait Param: Sized {
             doc: doc.to_owned(),
         }]
     }
+}
+
+/// The row of a group itself, before its members'; none without a doc text.
+pub fn group_row(path: &str, doc: &str) -> Vec<Row> {
+    if doc.is_empty() {
+        return Vec::new();
+    }
+    let kind = "a group #{…}".to_owned();
+    vec![Row {
+        path: path.to_owned(),
+        kind,
+        default: String::new(),
+        range: String::new(),
+        doc: doc.to_owned(),
+    }]
 }
 
 fn wrong_kind<T: Param>(value: &Value, path: &str, problems: &mut Problems) -> Option<T> {
@@ -184,6 +204,17 @@ impl<T: Param> Param for Option<T> {
 
     fn to_value(&self) -> Value {
         self.as_ref().map_or(Value::None, Param::to_value)
+    }
+
+    fn rows_at(path: &str, default: &Self, range: Option<Bounds>, doc: &str) -> Vec<Row> {
+        let row = Row {
+            path: path.to_owned(),
+            kind: Self::kind(),
+            default: default.to_value().to_string(),
+            range: range.map(|range| range.to_string()).unwrap_or_default(),
+            doc: doc.to_owned(),
+        };
+        [vec![row], T::member_rows(path)].concat()
     }
 }
 

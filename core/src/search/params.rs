@@ -91,8 +91,8 @@ params! {
 params! {
     /// How one move's search spends its budget.
     pub struct SearchParams {
-        /// Visits of the root for each move: its own evaluation, then one for each descent. AlphaZero used 800. Visits kept by
-        /// `reuse_tree` count.
+        /// Simulations for each move: the root's own evaluation, then descents. AlphaZero used 800. Visits kept by `reuse_tree`
+        /// come on top.
         simulations: u32 = 800, in 1..=10_000_000;
         /// Weight of the prior against the value in the PUCT rule; larger explores more (AlphaZero 2018, pseudocode).
         c_puct: f64 = 1.25, in 0.0..=100.0;
@@ -129,6 +129,9 @@ params! {
         mate_in_one: bool = false;
         /// Whether a position that repeats one of the tree counts as a draw at once, as in Leela Chess Zero; it proves nothing.
         two_fold_draws: bool = false;
+        /// Whether the search ends once no move can overtake the most visited one in what is left of the budget. Changes no
+        /// move that is chosen by visits at temperature 0, but the visits; for a `puct` root.
+        stop_when_settled: bool = false;
         /// Whether the part of the tree below the move played is kept for the next search, as AlphaZero did.
         reuse_tree: bool = false;
     }
@@ -145,6 +148,10 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
         if params.reuse_tree {
             let fresh = "a gumbel root starts every move with a fresh tree; leave it out, or set root.rule to \"puct\"";
             problems.push(("reuse_tree", fresh.to_owned()));
+        }
+        if params.stop_when_settled {
+            let all = "a gumbel root needs its whole budget; leave it out, or set root.rule to \"puct\"";
+            problems.push(("stop_when_settled", all.to_owned()));
         }
         if params.root.forced_playouts > 0.0 {
             let puct = "belongs to the puct root; leave it out, or set root.rule to \"puct\"";

@@ -108,7 +108,7 @@ impl<'a> Reference<'a> {
         let due = considered_visits(considered, self.params.simulations.saturating_sub(1));
         let mut root = std::mem::replace(&mut self.root, certain_node(0, 0.0));
         for due in due {
-            if root.certain.is_some() {
+            if root.certain.is_some() || self.params.stop_when_settled && self.is_settled(&root) {
                 break;
             }
             let best = match self.params.root.rule {
@@ -119,6 +119,14 @@ impl<'a> Reference<'a> {
         }
         self.root = root;
         Ok(())
+    }
+
+    /// Whether the most visited move would stay it if all simulations left went to the second.
+    fn is_settled(&self, root: &Node) -> bool {
+        let mut visits: Vec<u32> = root.children.iter().map(Child::visits).collect();
+        visits.sort_unstable_by(|a, b| b.cmp(a));
+        let second = visits.get(1).copied().unwrap_or(0);
+        visits[0] > second + self.params.simulations - root.visits
     }
 
     /// What a draw is worth to the side to move at a depth.

@@ -2,22 +2,24 @@
 
 use super::Search;
 use super::choice::{ChoiceParams, Target, Visited, choose_move, visit_shares};
-use super::formulas::{exploration, forced_visits, noisy_prior, tempered};
+use super::formulas::{exploration, forced_visits, noisy_prior};
 use super::gumbel::improved_policy;
 use super::noise::RootNoise;
 use super::params::RootRule;
 use super::proof::Proof;
 use super::tree::{Branch, ROOT, State, TreeMemory};
 use crate::board::Move;
+use crate::network::Wdl;
 use crate::rng::Stream;
 
 impl Search {
-    /// Readies a root that was just evaluated for its descents.
-    pub(super) fn enter_root(&mut self) {
+    /// Readies a root that was just evaluated for this move's descents.
+    pub(super) fn enter_root(&mut self, evaluation: Wdl) {
+        self.root_evaluation = Some(evaluation);
         let moves = self.tree.moves(ROOT);
         let considered = self.params.root.considered.min(moves.len() as u32);
         self.gumbel.start(considered, self.budget.saturating_sub(1));
-        if !self.params.mate_in_one {
+        if !self.params.mate_in_one || self.proof().is_some() {
             return;
         }
         let mate = self.game.position().mate_in_one(moves);
@@ -29,19 +31,6 @@ impl Search {
         }
     }
 
-    /// Readies a root that was a node of the last move's tree.
-    pub(super) fn enter_kept_root(&mut self) {
-        self.tree.turn_draw_values(self.draw_value(1));
-        let mut priors = self.tree.priors(ROOT).to_vec();
-        tempered(&mut priors, self.policy_temperature(ROOT) / self.params.policy_temperature);
-        self.tree.set_priors(ROOT, &priors);
-    }
-
-    /// Whether the root has its evaluation, and waits for noise or descents.
-    pub fn has_root(&self) -> bool {
-        self.tree.nodes.first().is_some_and(|root| root.state == State::Expanded)
-    }
-
     /// Forces visits of the root's tried moves in this move's search, as far as `forced_playouts` says.
     pub fn force_playouts(&mut self) {
         self.forcing = self.params.root.forced_playouts > 0.0 && self.params.root.rule == RootRule::Puct;
@@ -49,13 +38,13 @@ impl Search {
 
     /// Draws Gumbel noise of a scale for the root's moves; after the root's evaluation, before any descent.
     pub fn add_gumbel_noise(&mut self, scale: f64, stream: &mut Stream) {
-        debug_assert!(self.has_root(), "the root was evaluated");
+        debug_assert!(self.root_evaluation.is_some(), "the root was evaluated");
         self.gumbel.draw(self.tree.moves(ROOT).len(), scale, stream);
     }
 
     /// Mixes Dirichlet noise into the root's priors; after the root's evaluation, before this move's descents.
     pub fn add_noise(&mut self, noise: &RootNoise, stream: &mut Stream) {
-        debug_assert!(self.has_root(), "the root was evaluated");
+        debug_assert!(self.root_evaluation.is_some(), "the root was evaluated");
         let priors = self.tree.priors(ROOT);
         let sample = noise.sample(priors.len(), stream);
         let mixed =
@@ -130,10 +119,19 @@ impl Search {
         (root.value() - draw * self.draw_value(0), draw)
     }
 
-    /// The net's own value of the root in [−1, 1] for the side to move, and its P(draw); after its evaluation.
+    /// The net's own value of the root in [−1, 1] for the side to move, and its P(draw).
+    ///
+    /// # Panics
+    /// Before the root's evaluation.
     pub fn net_value(&self) -> (f64, f64) {
-        let (value, draw) = self.tree.own_evaluation(ROOT);
-        (value - draw * self.draw_value(0), draw)
+        let wdl = self.root_evaluation.expect("the root was evaluated");
+        (f64::from(wdl.value()), f64::from(wdl.draw))
+    }
+
+    /// The same with a draw at its worth to the side to move.
+    pub(super) fn root_own_value(&self) -> f64 {
+        let (value, draw) = self.net_value();
+        value + draw * self.draw_value(0)
     }
 
     /// What the tree takes of memory now.

@@ -174,6 +174,7 @@ fn shapes() -> Vec<SearchParams> {
         SearchParams { policy_temperature: 1.6, ..base() },
         SearchParams { draw_score: -0.4, ..base() },
         SearchParams { solver: false, ..base() },
+        SearchParams { stop_when_settled: true, ..base() },
         SearchParams { mate_in_one: true, ..base() },
         SearchParams { two_fold_draws: true, mate_in_one: true, ..base() },
         root(RootParams { c_puct: Some(3.0), ..RootParams::default() }),
@@ -211,6 +212,7 @@ fn the_search_visits_what_the_reference_visits() {
 fn the_gumbel_root_visits_what_the_reference_visits() {
     for mut params in shapes() {
         params.root = RootParams { rule: RootRule::Gumbel, forced_playouts: 0.0, ..params.root };
+        params.stop_when_settled = false;
         for (considered, rescale, budget) in [(16, false, 17), (4, true, 100), (64, false, 200)] {
             params.root.considered = considered;
             params.improved_policy.rescale = rescale;
@@ -546,20 +548,38 @@ fn a_kept_tree_goes_on_where_it_was() {
         }
         let best = search.root_moves().max_by_key(|seen| seen.visits).expect("has moves");
         search.play(best.played);
-        if !search.has_root() {
+        if search.visits() == 0 {
             assert!(search.outcome().is_some() || best.visits <= 1 || best.proof.is_some());
             continue;
         }
         search.check_invariants();
         assert_eq!(search.visits(), best.visits);
-        let fresh =
-            searched(search.game(), &SearchParams { simulations: 1, ..params.clone() }, &mut evaluator);
-        let ((kept, kept_draw), (own, draw)) = (search.net_value(), fresh.net_value());
-        assert!((kept - own).abs() < 1e-6 && (kept_draw - draw).abs() < 1e-6, "{kept} {own}");
-        assert!(search.root_value().0.abs() <= 1.0 + 1e-9);
+        let ((mean, draw), value) = (search.root_value(), best.value.expect("visited"));
+        // The mover's value with a draw at 0.4 is minus the opponent's with a draw at -0.4.
+        assert!(
+            search.proof().is_some() || (mean - 0.4 * draw + value).abs() < 1e-9,
+            "{mean} {draw} {value}"
+        );
         run(&mut search, &mut evaluator);
-        assert!(search.proof().is_some() || search.visits() == 300);
+        assert!(search.proof().is_some() || search.visits() == best.visits + 299);
     }
+}
+
+#[test]
+fn a_settled_search_plays_what_the_whole_one_plays() {
+    let settled = SearchParams { stop_when_settled: true, solver: false, ..simulations(400) };
+    let mut saved = 0;
+    for (salt, game) in sample_games().iter().enumerate() {
+        let mut evaluator = Hashed::new(encoding(), salt as u64);
+        let (short, whole) = (
+            searched(game, &settled, &mut evaluator),
+            searched(game, &SearchParams { stop_when_settled: false, ..settled.clone() }, &mut evaluator),
+        );
+        let chosen = |search: &Search| search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
+        assert_eq!(chosen(&short), chosen(&whole));
+        saved += 400 - short.visits();
+    }
+    assert!(saved > 0, "some searches end early");
 }
 
 #[test]

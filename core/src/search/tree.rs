@@ -162,6 +162,13 @@ impl Tree {
         self.sort_untried(node);
     }
 
+    /// Replaces the priors of a node's moves by those of `moves`, its legal moves in the order of move generation.
+    pub(super) fn renew_priors(&mut self, node: NodeId, moves: &[Move], priors: &[f32]) {
+        let prior_of = |played: &Move| moves.iter().position(|of| of == played).map(|at| priors[at]);
+        let renewed: Option<Vec<f32>> = self.moves(node).iter().map(prior_of).collect();
+        self.set_priors(node, &renewed.expect("the tree has the legal moves of its position"));
+    }
+
     fn sort_untried(&mut self, node: NodeId) {
         let of = self.node(node);
         let untried = of.edges().start + usize::from(of.branch_count)..of.edges().end;
@@ -215,13 +222,10 @@ impl Tree {
         node.draw_sum += draw;
     }
 
-    /// The value and P(draw) of a node's own evaluation: what is left of its sums without its branches'.
-    pub(super) fn own_evaluation(&self, node: NodeId) -> (f64, f64) {
-        let of = self.node(node);
-        let branches = self.branches(node);
-        let below: f64 = branches.iter().map(|branch| branch.value_sum).sum();
-        let draws: f64 = branches.iter().map(|branch| self.node(branch.child).draw_sum).sum();
-        (of.value_sum - below, of.draw_sum - draws)
+    /// The value of a node's own evaluation: what is left of its sum without its branches'. For nodes that are not proven.
+    pub(super) fn own_value(&self, node: NodeId) -> f64 {
+        let below: f64 = self.branches(node).iter().map(|branch| branch.value_sum).sum();
+        self.node(node).value_sum - below
     }
 
     /// Copies the part below a node into an empty tree, where the node is the root.

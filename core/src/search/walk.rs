@@ -42,8 +42,10 @@ pub struct Search {
     pub(super) tree: Tree,
     /// Where the part of the tree goes that is kept for the next move.
     spare: Tree,
+    /// What the net says of the root, once it was asked for this move's search.
+    pub(super) root_evaluation: Option<Wdl>,
     pub(super) gumbel: GumbelRoot,
-    /// Visits that this move's search may have, [`SearchParams::simulations`] unless told.
+    /// Visits that the root may have: those kept, and [`SearchParams::simulations`] unless told otherwise.
     pub(super) budget: u32,
     /// Whether tried moves of the root are forced to have visits.
     pub(super) forcing: bool,
@@ -68,6 +70,7 @@ impl Search {
             params,
             tree: Tree::default(),
             spare: Tree::default(),
+            root_evaluation: None,
             gumbel: GumbelRoot::default(),
             forcing: false,
             started: 0,
@@ -99,25 +102,28 @@ impl Search {
             Some(child) => {
                 self.tree.copy_below(child, &mut self.spare);
                 std::mem::swap(&mut self.tree, &mut self.spare);
-                self.enter_kept_root();
+                self.tree.turn_draw_values(self.draw_value(1));
             }
             None => self.tree.clear(),
         }
+        self.root_evaluation = None;
         self.started = self.visits();
-        self.budget = self.params.simulations;
         self.forcing = false;
+        self.set_budget(self.params.simulations);
     }
 
     /// The node behind a move, if it has moves of its own.
     fn child_to_keep(&self, played: Move) -> Option<NodeId> {
-        let place = self.tree.nodes.first().and(self.tree.moves(ROOT).iter().position(|of| *of == played))?;
+        self.tree.nodes.first()?;
+        let place = self.tree.moves(ROOT).iter().position(|of| *of == played)?;
         let child = self.tree.branches(ROOT).get(place)?.child;
         (self.tree.node(child).state == State::Expanded).then_some(child)
     }
 
-    /// Changes the visits that the root may have for this move; before its evaluation.
+    /// Changes the simulations of this move's search; before its first one. Visits that were kept come on top.
     pub fn set_budget(&mut self, simulations: u32) {
-        self.budget = simulations;
+        // A kept root was visited by its first evaluation; its second one is a simulation without a visit.
+        self.budget = self.visits().max(1) - 1 + simulations;
     }
 
     /// Visits of the root so far.
@@ -127,7 +133,20 @@ impl Search {
 
     /// Whether all simulations are done, or the solver left nothing to search.
     pub fn is_done(&self) -> bool {
-        self.proof().is_some() || self.visits() >= self.budget
+        let spent = || self.visits() >= self.budget;
+        self.root_evaluation.is_some() && (self.proof().is_some() || spent() || self.is_settled())
+    }
+
+    /// Whether the rest of the budget cannot change which move is the most visited.
+    fn is_settled(&self) -> bool {
+        if !self.params.stop_when_settled || self.visits() == 0 {
+            return false;
+        }
+        let (mut most, mut second) = (0, 0);
+        for visits in self.tree.branches(ROOT).iter().map(|branch| branch.visits) {
+            (most, second) = (most.max(visits), second.max(most.min(visits)));
+        }
+        most - second > self.budget - self.visits().min(self.budget)
     }
 
     /// Starts simulations until `leaves` of them wait for an evaluation, and adds those to the batch.
@@ -147,7 +166,9 @@ impl Search {
                     self.ways.truncate(way_start);
                 }
                 Stop::New => {
-                    self.start();
+                    if node != ROOT || self.visits() == 0 {
+                        self.start();
+                    }
                     self.add_row(node, encoding, batch);
                 }
                 Stop::Collision => self.turn_back(way_start),
@@ -169,16 +190,19 @@ impl Search {
     }
 
     fn may_start(&self) -> bool {
-        let open = self.started < self.budget && self.proof().is_none();
-        open && self.leaves.len() < self.params.leaves as usize
+        let needs_root = self.root_evaluation.is_none() && self.leaves.is_empty();
+        let open = self.started < self.budget && self.proof().is_none() && !self.is_settled();
+        needs_root || open && self.leaves.len() < self.params.leaves as usize
     }
 
     /// Walks from the root, marking edges as in flight.
     fn descend(&mut self) -> (NodeId, Stop) {
-        if self.tree.nodes.is_empty() {
-            let root = self.tree.add_node(State::InFlight, None);
+        if self.root_evaluation.is_none() {
+            if self.tree.nodes.is_empty() {
+                self.tree.add_node(State::InFlight, None);
+            }
             self.game.position().legal_moves_into(&mut self.generated);
-            return (root, Stop::New);
+            return (ROOT, Stop::New);
         }
         let (mut node, mut depth) = (ROOT, 0);
         loop {
@@ -251,7 +275,7 @@ impl Search {
 
     pub(super) fn view(&self, node: NodeId, depth: usize) -> NodeView<'_> {
         let draw_value = self.draw_value(depth);
-        let (own_value, _) = self.tree.own_evaluation(node);
+        let own_value = if node == ROOT { self.root_own_value() } else { self.tree.own_value(node) };
         NodeView { priors: self.tree.priors(node), branches: self.tree.branches(node), own_value, draw_value }
     }
 
@@ -349,10 +373,14 @@ impl Search {
             let temperature = self.policy_temperature(leaf.node);
             tempered(&mut self.tempered, temperature);
             let legal = &self.legal[legal_start..leaf.legal_end];
-            self.tree.expand(leaf.node, legal, self.tempered.iter().copied());
-            self.back_up(leaf.node, way_start..leaf.way_end, evaluations.wdl[row]);
+            if leaf.node == ROOT && self.visits() > 0 {
+                self.tree.renew_priors(ROOT, legal, &self.tempered);
+            } else {
+                self.tree.expand(leaf.node, legal, self.tempered.iter().copied());
+                self.back_up(leaf.node, way_start..leaf.way_end, evaluations.wdl[row]);
+            }
             if leaf.node == ROOT {
-                self.enter_root();
+                self.enter_root(evaluations.wdl[row]);
             }
             (way_start, legal_start) = (leaf.way_end, leaf.legal_end);
         }

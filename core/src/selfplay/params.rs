@@ -41,6 +41,9 @@ params! {
         opening_plies: u32 = 0, in 0..=60;
         /// A game this long is drawn; AlphaZero's limit.
         max_plies: u32 = 512, in 1..=10_000;
+        /// Evaluations that a shard remembers, first in, first out; 0 for none. Positions come back from move to move, more so
+        /// where the tree is not kept.
+        cache: u32 = 0, in 0..=100_000_000;
         /// Games in a shard, the unit that is stored and resumed; larger fills batches better, smaller loses less to a kill.
         shard_games: u32 = 128, in 1..=1_000_000;
         /// Games of a shard in flight at once: the rows of a batch.

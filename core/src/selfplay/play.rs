@@ -9,7 +9,7 @@ use super::records::{GameRow, PositionRow};
 use super::seat::SeatedGame;
 use super::stats::SelfPlayStats;
 use crate::event::{Cancelled, Event, Observer};
-use crate::network::{Evaluator, EvaluatorError};
+use crate::network::{Cached, Evaluator, EvaluatorError};
 use crate::rng::Seed;
 
 /// Makes an evaluator for one lane; called in the lane's own thread.
@@ -72,12 +72,17 @@ pub fn play(
     lanes::run(
         shards,
         lanes,
-        &|| Ok([(job.make_evaluator)()?]),
+        &|| Ok([remembering((job.make_evaluator)()?, job.params.cache)]),
         &|evaluators: &mut [Box<dyn Evaluator>; 1], shard| play_shard(job, shard, evaluators, observer),
         &|shard, result| {
             keep(shard, result).map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
         },
     )
+}
+
+/// An evaluator with a memory of this many answers, or as it is for 0.
+pub(crate) fn remembering(evaluator: Box<dyn Evaluator>, cache: u32) -> Box<dyn Evaluator> {
+    if cache == 0 { evaluator } else { Box::new(Cached::new(evaluator, cache as usize)) }
 }
 
 /// Plays one shard: at most `seats` games at once, a finished game's seat taken by the next.
@@ -89,6 +94,7 @@ pub fn play_shard(
 ) -> Result<ShardResult, SelfPlayError> {
     let mut waiting = shard.game_numbers().map(|number| SeatedGame::new(job.params, job.seed, number));
     let mut seats: Vec<SeatedGame> = waiting.by_ref().take(job.params.seats as usize).collect();
+    evaluators[0].start_shard();
     let mut lockstep = Lockstep::new(1);
     let mut stats = SelfPlayStats::default();
     let mut finished = Vec::new();
@@ -114,6 +120,7 @@ pub fn play_shard(
             seats.retain_mut(|seat| super::lockstep::Seat::waiting(seat).is_some());
         }
     }
+    stats.cache_hits = evaluators[0].cache_hits();
     finished.sort_by_key(|game| game.game.game);
     let (games, positions): (Vec<_>, Vec<_>) =
         finished.into_iter().map(|game| (game.game, game.positions)).unzip();

@@ -63,9 +63,6 @@ impl<'a> SeatedGame<'a> {
             }
         }
         self.noise_added = false;
-        if self.search.has_root() {
-            self.add_noise();
-        }
     }
 
     fn add_noise(&mut self) {

@@ -25,8 +25,10 @@ pub struct SelfPlayStats {
     pub plies: u64,
     /// Searched positions.
     pub positions: u64,
-    /// Positions the net evaluated.
+    /// Positions that searches asked of the net.
     pub evaluations: u64,
+    /// Evaluations that were remembered, so that the net was not asked.
+    pub cache_hits: u64,
     /// Batches the net evaluated.
     pub batches: u64,
     /// Simulations of all searches.
@@ -62,6 +64,7 @@ impl SelfPlayStats {
         self.plies += other.plies;
         self.positions += other.positions;
         self.evaluations += other.evaluations;
+        self.cache_hits += other.cache_hits;
         self.batches += other.batches;
         self.simulations += other.simulations;
         self.entropy_sum += other.entropy_sum;
@@ -80,6 +83,7 @@ impl SelfPlayStats {
             ("reasons", Value::Group(reasons)),
             ("positions", count(self.positions)),
             ("evaluations", count(self.evaluations)),
+            ("cache_hits", count(self.cache_hits)),
             ("simulations", count(self.simulations)),
             ("draw_rate", mean(self.draws as f64, self.games)),
             ("mean_plies", mean(self.plies as f64, self.games)),

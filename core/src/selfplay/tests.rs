@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::{SelfPlayError, SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
+use super::{PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
 use crate::board::{Game, Move, Position};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::{Event, Observer, Silent};
@@ -11,7 +11,7 @@ use crate::network::fake::Hashed;
 use crate::network::{Evaluator, EvaluatorError};
 use crate::params::{Schedule, Value, read};
 use crate::rng::Seed;
-use crate::search::SearchParams;
+use crate::search::{RootParams, RootRule, SearchParams};
 
 fn params() -> SelfPlayParams {
     SelfPlayParams {
@@ -83,6 +83,8 @@ fn rows_replay_as_games() {
                     let proven = position.root_q.abs() == 1.0 || position.root_d == 1.0;
                     assert!(proven || position.simulations == simulations);
                     assert!(position.moves.is_sorted());
+                    // The net's own figures stay its own whatever the solver proves.
+                    assert!(position.net_q.abs() + position.net_d <= 1.0 + 1e-5 && position.net_d >= 0.0);
                     let white_to_move = ply % 2 == 0;
                     assert_eq!(position.result, if white_to_move { row.result } else { -row.result });
                 }
@@ -94,6 +96,48 @@ fn rows_replay_as_games() {
         assert!(rows.next().is_none());
         assert_eq!(shard.stats.positions as usize, shard.positions.len());
         assert_eq!(shard.stats.games as usize, shard.games.len());
+    }
+}
+
+#[test]
+fn a_playout_cap_marks_the_full_searches_and_only_they_are_targets() {
+    let search = SearchParams { simulations: 20, solver: false, ..SearchParams::default() };
+    let cap = PlayoutCap { fast_share: 0.75, fast_simulations: 5 };
+    let capped = SelfPlayParams { search, playout_cap: Some(cap), ..params() };
+    let rows: Vec<_> = played(&capped, 1, 1).into_values().flat_map(|shard| shard.positions).collect();
+    let full = rows.iter().filter(|row| row.full).count();
+    assert!(rows.iter().all(|row| row.simulations == if row.full { 20 } else { 5 }));
+    let share = full as f64 / rows.len() as f64;
+    assert!((share - 0.25).abs() < 0.08, "{share} of {} searches are full", rows.len());
+    let untargeted = SelfPlayParams { policy_targets: false, ..capped };
+    let rows = played(&untargeted, 1, 1).into_values().flat_map(|shard| shard.positions);
+    assert!(rows.into_iter().all(|row| !row.full));
+}
+
+#[test]
+fn a_cache_changes_no_game_of_a_fake_and_saves_evaluations() {
+    let plain = played(&params(), 1, 1);
+    let cached = played(&SelfPlayParams { cache: 100_000, ..params() }, 2, 1);
+    for (one, other) in plain.values().zip(cached.values()) {
+        assert_eq!((&one.games, &one.positions), (&other.games, &other.positions));
+        assert_eq!((one.stats.cache_hits, one.stats.evaluations), (0, other.stats.evaluations));
+        assert!(other.stats.cache_hits > other.stats.evaluations / 20, "{:?}", other.stats);
+    }
+}
+
+#[test]
+fn every_root_rule_plays_games_that_do_not_depend_on_lanes_or_seats() {
+    let gumbel = RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() };
+    let forced = RootParams { forced_playouts: 2.0, ..RootParams::default() };
+    let of = |root, reuse_tree| SearchParams { root, reuse_tree, simulations: 12, ..SearchParams::default() };
+    for search in [of(gumbel, false), of(forced.clone(), false), of(forced, true)] {
+        let params = SelfPlayParams { search, ..params() };
+        let alone = SelfPlayParams { seats: 1, ..params.clone() };
+        assert_eq!(played(&params, 1, 1), played(&params, 3, 1));
+        let games = |params: &SelfPlayParams| -> Vec<_> {
+            played(params, 2, 1).into_values().flat_map(|shard| shard.games).collect()
+        };
+        assert_eq!(games(&params), games(&alone));
     }
 }
 

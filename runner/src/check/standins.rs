@@ -46,6 +46,7 @@ pub(super) fn self_play(params: &SelfPlayParams) -> SelfPlayStats {
         plies: positions + games * u64::from(params.opening_plies),
         positions,
         evaluations: simulations,
+        cache_hits: 0,
         batches: simulations.div_ceil(u64::from(params.seats)),
         simulations,
         entropy_sum: positions as f64,

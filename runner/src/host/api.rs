@@ -178,7 +178,13 @@ fn arena_of_words(
 
 fn arena(call: &Call<'_>, run: &RunHandle, first: &Network, second: &Opponent, map: &Map) -> Answer<Verdict> {
     let by_ply = Sampling::by(map, "max_plies", ArenaParams::default().max_plies);
-    let verdict = call.run(run.0.host.arena(first, second, asked(call, map, by_ply)?))?;
+    let asked: Asked<ArenaParams> = asked(call, map, by_ply)?;
+    if asked.params.opponent_search.is_some() && !matches!(second, Opponent::Network(_)) {
+        return Err(
+            call.misuse(format!("opponent_search: \"{}\" does not search; leave it out", second.name()))
+        );
+    }
+    let verdict = call.run(run.0.host.arena(first, second, asked))?;
     run.0.note(|table| table.matched(&verdict));
     Ok(verdict)
 }

@@ -21,8 +21,8 @@ pub fn opened(folder: &str, record: &Record, shop: &Shop, finished: usize) -> St
     )
 }
 
-/// What a step came to; `closing` has its time and rates.
-pub fn finished(slot: Slot, finished: &Finished, closing: &str) -> String {
+/// What a step came to; `who` played, where there were two players, and `closing` has its time and rates.
+pub fn finished(slot: Slot, who: &str, finished: &Finished, closing: &str) -> String {
     let summary = &finished.manifest.summary;
     let figures = match (slot.series, finished.manifest.kind.as_str()) {
         (Series::Iterations, _) => games(summary),
@@ -32,7 +32,8 @@ pub fn finished(slot: Slot, finished: &Finished, closing: &str) -> String {
     };
     let end = if finished.before { "done before" } else { closing };
     let end = if end.is_empty() { String::new() } else { format!("  ({end})") };
-    format!("{} {}  {figures}{end}", what(slot.series), slot.label())
+    let who = if who.is_empty() { String::new() } else { format!("{who}: ") };
+    format!("{} {}  {who}{figures}{end}", what(slot.series), slot.label())
 }
 
 /// A promotion.

@@ -155,7 +155,7 @@ impl Open {
     fn step(
         &mut self,
         call: &StepCall,
-        slot: Slot,
+        (slot, who): (Slot, &str),
         body: impl FnOnce(&Workplace, &Shop) -> Result<Product, StepError>,
     ) -> Result<Finished, HostError> {
         self.shop.check()?;
@@ -164,7 +164,7 @@ impl Open {
         if let Some(again) = &finished.again {
             log::warn!("{again} was missing; the step that made it was done again");
         }
-        let line = lines::finished(slot, &finished, &shop.take_closing());
+        let line = lines::finished(slot, who, &finished, &shop.take_closing());
         shop.console.note(&line);
         log::info!("{line}");
         Ok(finished)
@@ -219,7 +219,8 @@ impl Host for Runner {
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
         self.with_open(|open| {
             let (spec, slot) = (asked.params, next(&mut open.networks, Series::Networks));
-            let finished = open.step(&network::call(&spec), slot, |place, _| network::body(place, &spec))?;
+            let finished =
+                open.step(&network::call(&spec), (slot, ""), |place, _| network::body(place, &spec))?;
             let made = open.network(slot, spec, &finished);
             open.generations.begin(&made)?;
             Ok(made)
@@ -231,7 +232,7 @@ impl Host for Runner {
             let (params, slot) = (asked.params, next(&mut open.iterations, Series::Iterations));
             let call = self_play::call(player, &params);
             let finished =
-                open.step(&call, slot, |place, shop| self_play::body(place, shop, player, &params))?;
+                open.step(&call, (slot, ""), |place, shop| self_play::body(place, shop, player, &params))?;
             let fields = GamesFields {
                 iteration: slot.number,
                 network: player.0.number,
@@ -252,8 +253,8 @@ impl Host for Runner {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.networks, Series::Networks));
             let call = train::call(start, window, &params);
-            let finished =
-                open.step(&call, slot, |place, shop| train::body(place, shop, (start, window), &params))?;
+            let finished = open
+                .step(&call, (slot, ""), |place, shop| train::body(place, shop, (start, window), &params))?;
             Ok(open.network(slot, start.0.spec.clone(), &finished))
         })
     }
@@ -267,8 +268,10 @@ impl Host for Runner {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.matches, Series::Matches));
             let call = arena::call(first, second, &params);
-            let finished =
-                open.step(&call, slot, |place, shop| arena::body(place, shop, (first, second), &params))?;
+            let who = format!("{} vs {}", first.name(), second.name());
+            let finished = open.step(&call, (slot, &who), |place, shop| {
+                arena::body(place, shop, (first, second), &params)
+            })?;
             let summary = finished.manifest.summary;
             Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
         })

@@ -1,0 +1,44 @@
+//! The reference of all parameters, written from their declarations.
+
+use std::fmt::Write as _;
+
+use dc0_core::arena::ArenaParams;
+use dc0_core::network::NetworkSpec;
+use dc0_core::params::{Params, Row};
+use dc0_core::selfplay::SelfPlayParams;
+use dc0_core::trainer::TrainParams;
+
+use crate::host::{OpenParams, WindowParams};
+
+const HEAD: &str = "# Parameters
+
+Every parameter of every call, as `dc0-run docs` prints them from the declarations in the code.
+What a call's map leaves out has its default; a dotted name is a member of a group, such as `search: #{ root: #{ rule: \"gumbel\" } }`.
+Where the default is `()`, the members below it are those of a group that is given, with what they have when left out.
+";
+
+/// Markdown with one table for each call of a script.
+pub fn markdown() -> String {
+    let mut page = HEAD.to_owned();
+    section::<OpenParams>(&mut page, "open_run");
+    section::<NetworkSpec>(&mut page, "network");
+    section::<SelfPlayParams>(&mut page, "self_play");
+    section::<WindowParams>(&mut page, "window");
+    section::<TrainParams>(&mut page, "train");
+    section::<ArenaParams>(&mut page, "arena");
+    page.truncate(page.trim_end().len());
+    page
+}
+
+fn section<P: Params>(page: &mut String, call: &str) {
+    let about = P::about();
+    let table: String = P::rows().iter().map(line).collect();
+    let head = "| name | kind | default | range | meaning |\n|---|---|---|---|---|";
+    write!(page, "\n## `{call}`\n\n{about}\n\n{head}\n{table}").expect("text takes everything");
+}
+
+fn line(row: &Row) -> String {
+    let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
+    let cells = [code(&row.path), row.kind.clone(), code(&row.default), code(&row.range), row.doc.clone()];
+    format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
+}
