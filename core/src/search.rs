@@ -13,6 +13,8 @@ mod params;
 mod proof;
 pub mod reference;
 mod root;
+mod select;
+pub mod suite;
 mod tree;
 mod walk;
 

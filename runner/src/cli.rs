@@ -30,6 +30,8 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Print the reference of all parameters as Markdown.
     Docs,
+    /// Measure the search without a net, and print its signature.
+    Bench(BenchArgs),
 }
 
 /// How a script is run.
@@ -70,6 +72,23 @@ pub struct DoctorArgs {
     /// The folder that runs would be written to.
     #[arg(long, value_name = "DIR", default_value = "datasets")]
     pub out: PathBuf,
+}
+
+/// What `bench` measures.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Games side by side in a lane.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub games: u32,
+    /// Simulations for each move.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub simulations: u32,
+    /// Lanes of the second measurement [default: the number of cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub lanes: Option<u32>,
+    /// Seconds that each line is measured for.
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub seconds: u64,
 }
 
 /// The least important log messages that are shown.

@@ -1,5 +1,6 @@
 //! The program `dc0-run`: command line, scripts, durable runs, progress.
 
+pub mod bench;
 pub mod check;
 pub mod cli;
 pub mod clock;
@@ -37,6 +38,7 @@ pub fn main() -> ExitCode {
     let console = Arc::new(Console::new());
     let exit = match &cli.command {
         Some(Command::Doctor(args)) => doctor::doctor(args, &prepared, &console),
+        Some(Command::Bench(args)) => bench::bench(args, &console),
         Some(Command::Docs) => {
             console.result(&reference::markdown());
             Exit::Done

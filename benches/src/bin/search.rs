@@ -8,8 +8,9 @@ use dc0_benches::Rates;
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
-use dc0_core::network::{Batch, Evaluations, Evaluator};
+use dc0_core::network::{Batch, Evaluator};
 use dc0_core::rng::{Purpose, Seed};
+use dc0_core::search::suite::search_in_lockstep;
 use dc0_core::search::{Search, SearchParams};
 
 /// Simulations a second of the search with evaluators that cost next to nothing, on one core.
@@ -41,21 +42,7 @@ fn sample(games: u64) -> Vec<Game> {
 fn search_all(games: &[Game], params: &SearchParams, evaluator: &mut dyn Evaluator) -> u64 {
     let mut searches: Vec<Search> =
         games.iter().map(|game| Search::new(game.clone(), RULES, params.clone())).collect();
-    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
-    let encoding = evaluator.encoding().clone();
-    let mut first_rows = Vec::new();
-    while searches.iter().any(|search| !search.is_done()) {
-        batch.clear();
-        first_rows.clear();
-        for search in &mut searches {
-            first_rows.push(batch.len());
-            search.gather(&encoding, &mut batch);
-        }
-        evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
-        for (search, first_row) in searches.iter_mut().zip(&first_rows) {
-            search.apply(&batch, &answers, *first_row);
-        }
-    }
+    search_in_lockstep(&mut searches, evaluator).expect("fakes do not fail");
     searches.iter().map(|search| u64::from(search.visits())).sum()
 }
 

@@ -1,0 +1,97 @@
+//! Which move a descent takes from a node.
+
+use super::Search;
+use super::formulas::{c_puct, exploration, first_play_value, forced_visits, mean_value};
+use super::gumbel::{NodeView, select_improved};
+use super::params::{FirstPlayParams, InFlight, RootRule, TreeRule};
+use super::proof::Proof;
+use super::tree::{Branch, NodeId, ROOT};
+
+impl Search {
+    /// The place of the move that a descent takes from a node `depth` plies below the root.
+    pub(super) fn select(&mut self, node: NodeId, depth: usize) -> usize {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let improved = &self.params.improved_policy;
+        let place = if node == ROOT && self.params.root.rule == RootRule::Gumbel {
+            self.gumbel.select(improved, self.view(node, depth), &mut scratch)
+        } else if node != ROOT && self.params.tree_rule == TreeRule::Improved {
+            select_improved(improved, self.view(node, depth), &mut scratch)
+        } else {
+            self.select_by_puct(node, depth)
+        };
+        self.scratch = scratch;
+        place
+    }
+
+    pub(super) fn view(&self, node: NodeId, depth: usize) -> NodeView<'_> {
+        let draw_value = self.draw_value(depth);
+        let own_value = if node == ROOT { self.root_own_value() } else { self.tree.own_value(node) };
+        NodeView { priors: self.tree.priors(node), branches: self.tree.branches(node), own_value, draw_value }
+    }
+
+    /// What a draw is worth to the side to move `depth` plies below the root.
+    pub(super) fn draw_value(&self, depth: usize) -> f64 {
+        if depth.is_multiple_of(2) { self.params.draw_score } else { -self.params.draw_score }
+    }
+
+    /// The move with the largest `Q + U`; the earlier one wins ties. Moves that are proven to lose are passed over.
+    ///
+    /// Untried moves are worth the same and sorted by prior, so only the first of them can be best.
+    fn select_by_puct(&self, node: NodeId, depth: usize) -> usize {
+        let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
+        let parent = self.tree.node(node);
+        let in_flight: u32 = branches.iter().map(|branch| u32::from(branch.in_flight)).sum();
+        let scale = self.exploration_scale(node, parent.visits + in_flight);
+        let (mut best, mut best_score, mut tried_prior) = (0, f64::NEG_INFINITY, 0.0);
+        for (place, (branch, prior)) in branches.iter().zip(priors).enumerate() {
+            let prior = f64::from(*prior);
+            tried_prior += prior;
+            let score = match branch.proof {
+                Some(Proof::Loss) => continue,
+                Some(proof) => proof.value(self.draw_value(depth)),
+                None => self.tried_value(branch, parent.value()),
+            } + exploration(scale, prior, branch.started());
+            if node == ROOT && self.forcing && self.is_forced(branch, prior, parent.visits) {
+                return place;
+            }
+            if score > best_score {
+                (best, best_score) = (place, score);
+            }
+        }
+        if let Some(prior) = priors.get(branches.len()) {
+            let first_play = first_play_value(self.first_play(node), parent.value(), tried_prior);
+            if first_play + exploration(scale, f64::from(*prior), 0) > best_score {
+                best = branches.len();
+            }
+        }
+        best
+    }
+
+    fn is_forced(&self, branch: &Branch, prior: f64, parent_visits: u32) -> bool {
+        let forced = forced_visits(self.params.root.forced_playouts, prior, parent_visits - 1);
+        branch.visits > 0 && f64::from(branch.started()) < forced
+    }
+
+    /// `c_puct · √N`.
+    pub(super) fn exploration_scale(&self, node: NodeId, parent_visits: u32) -> f64 {
+        let params = &self.params;
+        let init = if node == ROOT { params.root.c_puct.unwrap_or(params.c_puct) } else { params.c_puct };
+        c_puct(init, params.c_puct_factor, params.c_puct_base, parent_visits)
+            * f64::from(parent_visits).sqrt()
+    }
+
+    fn first_play(&self, node: NodeId) -> &FirstPlayParams {
+        let at_root = self.params.root.first_play.as_ref().filter(|_| node == ROOT);
+        at_root.unwrap_or(&self.params.first_play)
+    }
+
+    fn tried_value(&self, branch: &Branch, parent_value: f64) -> f64 {
+        let in_flight = u32::from(branch.in_flight);
+        match self.params.in_flight {
+            InFlight::Loss => {
+                mean_value(branch.value_sum, branch.visits, in_flight, self.params.virtual_loss)
+            }
+            InFlight::Visit => branch.mean().unwrap_or(parent_value),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The fast search and the reference do the same, with every option.
+
+use super::*;
+
+fn reference_visits(root: &Node) -> Vec<(Move, u32)> {
+    root.children.iter().map(|child| (child.played, child.visits())).collect()
+}
+
+/// Visits in an order that does not depend on which moves were tried first.
+fn sorted(mut visits: Vec<(Move, u32)>) -> Vec<(Move, u32)> {
+    visits.sort_unstable();
+    visits
+}
+
+fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
+    for (salt, game) in suite::positions().iter().enumerate() {
+        let mut evaluator = Hashed::new(encoding(), salt as u64);
+        let fast = searched_with_noise(game, params, noise, &mut evaluator);
+        let mut slow = Reference::new(game, RULES, params, &mut evaluator).expect("fakes do not fail");
+        noise.add_to_reference(&mut slow, params);
+        slow.run(&mut evaluator).expect("fakes do not fail");
+        let fen = game.position().fen();
+        assert_eq!(sorted(visits(&fast)), sorted(reference_visits(&slow.root)), "{fen}, {params:?}");
+        assert_eq!(fast.proof().map(|proof| proof.value(0.0)), slow.root.certain.map(f64::from), "{fen}");
+        if fast.proof().is_none() {
+            let mean = slow.root.value_sum / f64::from(slow.root.visits);
+            assert!((fast.tree.node(ROOT).value() - mean).abs() < 1e-9, "{fen}");
+        }
+        if params.root.rule == RootRule::Gumbel && fast.proof().is_none() {
+            assert_eq!(fast.choose(&ChoiceParams::default(), 0.0, &mut stream(0)), slow.gumbel_choice());
+            let mut shares: Vec<(Move, f64)> =
+                slow.root.children.iter().map(|child| child.played).zip(slow.improved_policy()).collect();
+            shares.sort_by_key(|(played, _)| *played);
+            let mut target = fast.policy_target();
+            target.sort_by_key(|of| of.played);
+            for (of, (played, share)) in target.iter().zip(shares) {
+                assert!(of.played == played && (of.share - share).abs() < 1e-9, "{fen}");
+            }
+        }
+    }
+}
+
+/// Every option away from its default, one at a time and together.
+fn shapes() -> Vec<SearchParams> {
+    let base = || simulations(200);
+    let first_play = |kind, value| FirstPlayParams { kind, value };
+    let root = |root: RootParams| SearchParams { root, ..base() };
+    vec![
+        base(),
+        SearchParams { c_puct: 0.0, ..base() },
+        SearchParams { c_puct: 4.0, first_play: first_play(FirstPlay::Absolute, -1.0), ..base() },
+        SearchParams { first_play: first_play(FirstPlay::Parent, 0.0), ..base() },
+        SearchParams { c_puct_factor: 2.0, c_puct_base: 50.0, ..base() },
+        SearchParams { policy_temperature: 1.6, ..base() },
+        SearchParams { draw_score: -0.4, ..base() },
+        SearchParams { solver: false, ..base() },
+        SearchParams { stop_when_settled: true, ..base() },
+        SearchParams { mate_in_one: true, ..base() },
+        SearchParams { two_fold_draws: true, mate_in_one: true, ..base() },
+        root(RootParams { c_puct: Some(3.0), ..RootParams::default() }),
+        root(RootParams { first_play: Some(first_play(FirstPlay::Absolute, 1.0)), ..RootParams::default() }),
+        root(RootParams { policy_temperature: Some(0.7), ..RootParams::default() }),
+        root(RootParams { forced_playouts: 2.0, ..RootParams::default() }),
+        SearchParams { tree_rule: TreeRule::Improved, ..base() },
+        SearchParams {
+            c_puct_factor: 1.0,
+            c_puct_base: 20.0,
+            policy_temperature: 1.3,
+            draw_score: 0.3,
+            mate_in_one: true,
+            two_fold_draws: true,
+            root: RootParams {
+                c_puct: Some(2.0),
+                policy_temperature: Some(1.1),
+                forced_playouts: 3.0,
+                ..RootParams::default()
+            },
+            ..base()
+        },
+    ]
+}
+
+#[test]
+fn the_search_visits_what_the_reference_visits() {
+    for params in shapes() {
+        compare_with_the_reference(&params, Noise::None);
+        compare_with_the_reference(&params, Noise::Dirichlet);
+    }
+}
+
+#[test]
+fn the_gumbel_root_visits_what_the_reference_visits() {
+    for mut params in shapes() {
+        params.root = RootParams { rule: RootRule::Gumbel, forced_playouts: 0.0, ..params.root };
+        params.stop_when_settled = false;
+        for (considered, rescale, budget) in [(16, false, 17), (4, true, 100), (64, false, 200)] {
+            params.root.considered = considered;
+            params.improved_policy.rescale = rescale;
+            params.simulations = budget;
+            compare_with_the_reference(&params, Noise::Gumbel);
+        }
+    }
+}
+
+#[test]
+fn a_repetition_within_the_tree_may_count_as_a_draw_at_once() {
+    let game = from_fen("4k3/8/p7/P7/8/8/8/4K3 w - - 0 1");
+    let params = SearchParams { two_fold_draws: true, ..simulations(1500) };
+    let mut evaluator = Hashed::new(encoding(), 7);
+    let fast = searched(&game, &params, &mut evaluator);
+    let repeated =
+        fast.tree.nodes.iter().filter(|node| node.state == crate::search::tree::State::Repeated).count();
+    assert!(repeated > 0, "kings that shuffle come back");
+    let mut slow = Reference::new(&game, RULES, &params, &mut evaluator).expect("fakes do not fail");
+    slow.run(&mut evaluator).expect("fakes do not fail");
+    assert_eq!(sorted(visits(&fast)), sorted(reference_visits(&slow.root)));
+}

@@ -1,0 +1,90 @@
+//! What is certain.
+
+use super::*;
+
+/// The moves of the policy target.
+fn held(search: &Search) -> Vec<String> {
+    let target = search.policy_target().into_iter().filter(|of| of.share > 0.0);
+    target.map(|of| of.played.to_string()).collect()
+}
+
+fn solved(fen: &str, params: &SearchParams) -> Search {
+    searched(&from_fen(fen), params, &mut Hashed::new(encoding(), 2))
+}
+
+#[test]
+fn the_solver_proves_a_mate_in_two_and_plays_it() {
+    let fen = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1";
+    let search = solved(fen, &simulations(20_000));
+    assert_eq!(search.proof(), Some(Proof::Win));
+    assert!(search.visits() < 20_000, "a proven search stops");
+    assert_eq!(search.choose(&ChoiceParams::default(), 5.0, &mut stream(0)).to_string(), "a1a6");
+    assert_eq!(held(&search), ["a1a6"]);
+    let without = solved(fen, &SearchParams { solver: false, ..simulations(2_000) });
+    assert_eq!((without.proof(), without.visits()), (None, 2_000));
+}
+
+#[test]
+fn a_move_into_mate_is_not_played_while_another_is_left() {
+    // After g8h8 the rook mates on e8; every other move holds.
+    let fen = "6k1/5ppp/8/8/8/8/8/K3R3 b - - 0 1";
+    let params = SearchParams { mate_in_one: true, ..simulations(400) };
+    let search = searched(&from_fen(fen), &params, &mut Uniform::new(encoding()));
+    let moves: Vec<Visited> = search.root_moves().collect();
+    let losing = moves.iter().find(|seen| seen.played.to_string() == "g8h8").expect("is legal");
+    assert_eq!((losing.proof, losing.visits <= 1), (Some(Proof::Loss), true));
+    assert!(!held(&search).contains(&"g8h8".to_owned()));
+    assert_eq!(search.proof(), None);
+}
+
+#[test]
+fn a_lost_position_is_proven_lost_and_still_has_a_move() {
+    // Any move of the king lets the rooks mate.
+    let search =
+        solved("7k/1R6/R7/8/8/8/8/K7 b - - 0 1", &SearchParams { mate_in_one: true, ..simulations(50) });
+    assert_eq!((search.proof(), search.root_value()), (Some(Proof::Loss), (-1.0, 0.0)));
+    assert_eq!(held(&search), ["h8g8"]);
+    assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "h8g8");
+}
+
+#[test]
+fn a_mate_on_the_board_needs_one_evaluation() {
+    let search = solved(
+        "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
+        &SearchParams { mate_in_one: true, ..simulations(400) },
+    );
+    assert_eq!((search.proof(), search.visits()), (Some(Proof::Win), 1));
+    assert!(search.net_value().0 < 1.0, "the net's own value is kept apart");
+    assert_eq!(held(&search), ["d1d8"]);
+    assert_eq!(search.choose(&ChoiceParams::default(), 1.0, &mut stream(0)).to_string(), "d1d8");
+}
+
+#[test]
+fn ends_of_the_game_are_exact_in_the_tree() {
+    // One ply before the fifty-move rule every quiet move draws: draws are worth 0 and certain.
+    let search = searched(
+        &from_fen("k7/8/6K1/8/8/8/8/7R w - - 99 80"),
+        &simulations(60),
+        &mut Hashed::new(encoding(), 1),
+    );
+    for seen in search.root_moves().filter(|seen| seen.visits > 0) {
+        assert_eq!(seen.value, Some(0.0), "{}", seen.played);
+    }
+    let (value, draw) = search.root_value();
+    assert!(value.abs() <= 1.0 / 60.0 && draw > 0.9);
+}
+
+#[test]
+fn a_repetition_in_the_tree_is_a_draw() {
+    // Both sides shuffled twice; g8 for the third time on the board ends the game.
+    let mut game = Game::initial();
+    for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"] {
+        game.play_unchecked(Move::from_uci(text).unwrap());
+    }
+    let mut evaluator = Scripted::new(encoding(), HashMap::new());
+    let search = searched(&game, &simulations(200), &mut evaluator);
+    let back = search.root_moves().find(|seen| seen.played.to_string() == "f6g8").unwrap();
+    assert_eq!(back.value, Some(0.0));
+    let (_, draw) = search.root_value();
+    assert!((draw - 1.0).abs() < 1e-9);
+}

@@ -1,0 +1,196 @@
+//! Noise, root rules and the choice of the move.
+
+use super::*;
+
+#[test]
+fn noise_changes_the_priors_by_its_fraction_and_keeps_their_sum() {
+    let mut evaluator = Uniform::new(encoding());
+    let mut search = Search::new(Game::initial(), RULES, simulations(1));
+    run(&mut search, &mut evaluator);
+    search.add_noise(&RootNoise { alpha: 0.3, fraction: 0.25, ..RootNoise::default() }, &mut stream(0));
+    let priors: Vec<f32> = search.root_moves().map(|seen| seen.prior).collect();
+    assert!((priors.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    assert!(priors.iter().all(|prior| *prior >= 0.75 / 20.0 - 1e-6));
+    assert!(priors[0] > 0.06, "some move got a good part of the noise");
+    search.check_invariants();
+}
+
+#[test]
+fn a_single_legal_move_takes_noise_without_harm() {
+    let forced = from_fen("7k/8/8/8/8/8/r7/1r5K w - - 0 1");
+    assert_eq!(forced.position().legal_moves().len(), 0);
+    let forced = from_fen("k7/8/8/8/8/7p/r6P/7K w - - 0 1");
+    assert_eq!(forced.position().legal_moves().len(), 1);
+    let mut search = Search::new(forced, RULES, simulations(1));
+    run(&mut search, &mut Uniform::new(encoding()));
+    search.add_noise(&RootNoise::default(), &mut stream(0));
+    let only: Vec<Visited> = search.root_moves().collect();
+    assert_eq!(only[0].prior, 1.0);
+}
+
+fn gumbel(considered: u32, budget: u32) -> SearchParams {
+    let root = RootParams { rule: RootRule::Gumbel, considered, ..RootParams::default() };
+    SearchParams { root, ..simulations(budget) }
+}
+
+/// A gumbel search whose noise is drawn after the root's evaluation.
+fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) -> Search {
+    let mut evaluator = Hashed::new(encoding(), 1);
+    let mut search = Search::new(game.clone(), RULES, params.clone());
+    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    while !search.is_done() {
+        batch.clear();
+        search.gather(&encoding(), &mut batch);
+        evaluator.evaluate(&batch, &mut answers).unwrap();
+        search.apply(&batch, &answers, 0);
+        if search.visits() == 1 {
+            search.add_gumbel_noise(scale, &mut stream(number));
+        }
+    }
+    search.check_invariants();
+    search
+}
+
+#[test]
+fn sequential_halving_gives_the_survivors_most_visits() {
+    // 64 descents: 16 moves once, 8 moves 2 more, 4 moves 4 more, 2 moves 8 more: 1, 3, 7 or 15 visits.
+    let search = gumbel_searched(&Game::initial(), &gumbel(16, 65), 0.0, 0);
+    let mut counts: Vec<u32> = search.root_moves().map(|seen| seen.visits).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 7, 7, 15, 15]);
+}
+
+#[test]
+fn gumbel_noise_decides_which_moves_are_considered() {
+    let params = gumbel(4, 5);
+    let considered = |scale, number| -> Vec<Move> {
+        let search = gumbel_searched(&Game::initial(), &params, scale, number);
+        search.root_moves().filter(|seen| seen.visits > 0).map(|seen| seen.played).collect()
+    };
+    assert_eq!(considered(0.0, 1), considered(0.0, 2));
+    assert_ne!(considered(1.0, 1), considered(1.0, 2));
+    assert_eq!(considered(1.0, 1), considered(1.0, 1));
+}
+
+#[test]
+fn a_gumbel_root_teaches_the_better_value_beyond_its_prior() {
+    // Only the position after a2a3 has a value, and all priors are equal.
+    let mut after = Game::initial();
+    after.play_unchecked(Move::from_uci("a2a3").unwrap());
+    let mut evaluator = Scripted::new(encoding(), HashMap::from([(after.key(), Wdl::LOSS)]));
+    let search = searched(&Game::initial(), &gumbel(32, 33), &mut evaluator);
+    assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "a2a3");
+    let target = search.policy_target();
+    assert!((target.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    let best = target.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
+    assert_eq!((best.played.to_string().as_str(), best.share > 0.99), ("a2a3", true));
+}
+
+#[test]
+fn a_gumbel_root_without_values_teaches_the_policy_itself() {
+    let search = searched(&Game::initial(), &gumbel(8, 9), &mut Scripted::new(encoding(), HashMap::new()));
+    for (of, seen) in search.policy_target().iter().zip(search.root_moves()) {
+        assert!((of.share - f64::from(seen.prior)).abs() < 1e-6);
+    }
+}
+
+fn visited(uci: &str, visits: u32) -> Visited {
+    Visited {
+        played: Move::from_uci(uci).unwrap(),
+        visits,
+        prior: 0.1,
+        value: Some(0.0),
+        standard_error: 0.0,
+        proof: None,
+    }
+}
+
+#[test]
+fn temperature_zero_takes_the_most_visited_and_draws_no_number() {
+    let moves = [visited("e2e4", 3), visited("d2d4", 9), visited("c2c4", 9)];
+    let (mut used, mut unused) = (stream(1), stream(1));
+    assert_eq!(choose_move(&moves, &ChoiceParams::default(), 0.0, &mut used).to_string(), "d2d4");
+    assert_eq!(used.random::<u64>(), unused.random::<u64>(), "the stream was not touched");
+}
+
+#[test]
+fn temperature_shapes_the_frequencies() {
+    let moves = [visited("e2e4", 10), visited("d2d4", 30), visited("a2a3", 0)];
+    let share = |temperature: f64| {
+        let mut stream = stream(2);
+        let chosen = (0..20_000).filter(|_| {
+            choose_move(&moves, &ChoiceParams::default(), temperature, &mut stream) == moves[0].played
+        });
+        chosen.count() as f64 / 20_000.0
+    };
+    assert!((share(1.0) - 0.25).abs() < 0.02, "10 / (10 + 30)");
+    assert!((share(0.5) - 0.1).abs() < 0.02, "100 / (100 + 900)");
+    assert!(share(0.01) < 0.001);
+}
+
+#[test]
+fn the_best_move_may_be_chosen_by_value_or_by_its_lower_bound() {
+    let seen = |uci, visits, value, standard_error| Visited {
+        value: Some(value),
+        standard_error,
+        ..visited(uci, visits)
+    };
+    let moves = [
+        seen("e2e4", 100, 0.1, 0.01),
+        seen("d2d4", 80, 0.2, 0.2),
+        seen("c2c4", 60, 0.15, 0.01),
+        seen("a2a3", 5, 0.9, 0.3),
+    ];
+    let chosen = |by| {
+        let params = ChoiceParams { by, ..ChoiceParams::default() };
+        choose_move(&moves, &params, 0.0, &mut stream(0)).to_string()
+    };
+    // a2a3 has too few visits to be trusted; d2d4's value is uncertain.
+    assert_eq!([ChooseBy::Visits, ChooseBy::Value, ChooseBy::Bound].map(chosen), ["e2e4", "d2d4", "c2c4"]);
+}
+
+#[test]
+fn an_offset_and_a_cutoff_keep_bad_moves_from_being_drawn() {
+    let moves = [
+        Visited { value: Some(0.5), ..visited("e2e4", 10) },
+        Visited { value: Some(0.4), ..visited("d2d4", 3) },
+        Visited { value: Some(-0.5), ..visited("a2a3", 10) },
+    ];
+    let drawn = |params: ChoiceParams| {
+        let mut stream = stream(3);
+        let mut seen: Vec<String> =
+            (0..500).map(|_| choose_move(&moves, &params, 1.0, &mut stream).to_string()).collect();
+        seen.sort();
+        seen.dedup();
+        seen
+    };
+    assert_eq!(drawn(ChoiceParams::default()), ["a2a3", "d2d4", "e2e4"]);
+    assert_eq!(drawn(ChoiceParams { visit_offset: -3.0, ..ChoiceParams::default() }), ["a2a3", "e2e4"]);
+    assert_eq!(drawn(ChoiceParams { value_cutoff: 0.2, ..ChoiceParams::default() }), ["d2d4", "e2e4"]);
+}
+
+#[test]
+fn forced_playouts_are_taken_out_of_the_target_again() {
+    // So many that every tried move is forced to have more visits than its score would give it.
+    let root = RootParams { forced_playouts: 30.0, ..RootParams::default() };
+    let params = SearchParams { root, ..simulations(400) };
+    let game = Game::initial();
+    let forced = searched_with_noise(&game, &params, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
+    let target = forced.policy_target();
+    assert!((target.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    let top = target.iter().max_by_key(|of| of.visits).expect("has moves");
+    assert!(target.iter().all(|of| of.share <= top.share));
+    let raw_share = f64::from(top.visits) / 399.0;
+    assert!(top.share > 1.2 * raw_share, "{} against {raw_share}", top.share);
+    let without = SearchParams { root: RootParams::default(), ..params };
+    let free = searched_with_noise(&game, &without, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
+    let most = free.root_moves().map(|seen| seen.visits).max();
+    assert!(most > Some(top.visits), "forcing takes visits from the best move");
+}
+
+#[test]
+fn one_simulation_plays_the_policy() {
+    let search = searched(&Game::initial(), &simulations(1), &mut Hashed::new(encoding(), 0));
+    let moves: Vec<Visited> = search.root_moves().collect();
+    assert_eq!(choose_move(&moves, &ChoiceParams::default(), 1.0, &mut stream(0)), moves[0].played);
+}
