@@ -16,6 +16,7 @@ impl Search {
     /// Readies a root that was just evaluated for this move's descents.
     pub(super) fn enter_root(&mut self, evaluation: Wdl) {
         self.root_evaluation = Some(evaluation);
+        self.tree.sort_untried(ROOT);
         let moves = self.tree.moves(ROOT);
         let considered = self.params.root.considered.min(moves.len() as u32);
         self.gumbel.start(considered, self.budget.saturating_sub(1));

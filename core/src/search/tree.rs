@@ -82,7 +82,7 @@ impl Branch {
 }
 
 /// Invariants: a node's visits are 1 (its own evaluation) plus those of its branches; its first moves are the tried ones in
-/// the order of their first visit, and the others follow in falling order of the prior.
+/// the order of their first visit, and once there is one the others follow in falling order of the prior.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
@@ -143,7 +143,8 @@ impl Tree {
         &mut self.branches.all[first + usize::from(place)]
     }
 
-    /// Gives a node its legal moves with their priors; equal priors keep the order of move generation.
+    /// Gives a node its legal moves with their priors, in the order of move generation. Most nodes are never gone through, so
+    /// [`Self::sort_untried`] waits for the first descent.
     pub(super) fn expand(&mut self, node: NodeId, moves: &[Move], priors: impl Iterator<Item = f32>) {
         let expanded = &mut self.nodes[node as usize];
         expanded.state = State::Expanded;
@@ -152,7 +153,6 @@ impl Tree {
         self.moves.extend_from_slice(moves);
         self.priors.extend(priors);
         debug_assert_eq!(self.moves.len(), self.priors.len(), "one prior for each legal move");
-        self.sort_untried(node);
     }
 
     /// Replaces the priors of a node's moves, in their order.
@@ -169,7 +169,8 @@ impl Tree {
         self.set_priors(node, &renewed.expect("the tree has the legal moves of its position"));
     }
 
-    fn sort_untried(&mut self, node: NodeId) {
+    /// Sorts the moves that were not tried by falling prior; equal priors keep their order.
+    pub(super) fn sort_untried(&mut self, node: NodeId) {
         let of = self.node(node);
         let untried = of.edges().start + usize::from(of.branch_count)..of.edges().end;
         let items = self.priors[untried.clone()].iter().zip(&self.moves[untried.clone()]);

@@ -213,6 +213,9 @@ impl Search {
                 (None, State::InFlight) => return (node, Stop::Collision),
                 (None, State::Expanded | State::Certain) => {}
             }
+            if node != ROOT && self.tree.branches(node).is_empty() {
+                self.tree.sort_untried(node);
+            }
             let place = self.select(node, depth);
             let tried = place < self.tree.branches(node).len();
             let played = self.tree.moves(node)[place];
@@ -351,7 +354,8 @@ impl Search {
             assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
             assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");
             let untried = &priors[branches.len()..];
-            assert!(untried.is_sorted_by(|a, b| a >= b), "untried moves fall in prior");
+            let sorted = untried.is_sorted_by(|a, b| a >= b);
+            assert!(branches.is_empty() || sorted, "untried moves fall in prior");
             assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
         }
     }
