@@ -36,6 +36,11 @@ impl NodeView<'_> {
         self.branch(place).and_then(|branch| branch.proof)
     }
 
+    /// Whether a move is not proven to lose.
+    fn is_open(&self, place: usize) -> bool {
+        self.proof(place) != Some(Proof::Loss)
+    }
+
     /// The value of a move that is proven or visited.
     fn value(&self, place: usize) -> Option<f64> {
         let branch = self.branch(place)?;
@@ -119,7 +124,7 @@ pub(super) fn select_improved(
     for (place, share) in scratch.iter_mut().enumerate() {
         *share -= f64::from(node.started(place)) / f64::from(1 + all);
     }
-    best(scratch, |place| node.proof(place) != Some(Proof::Loss)).unwrap_or(0)
+    best(scratch, |place| node.is_open(place)).unwrap_or(0)
 }
 
 /// The first of the largest scores that `fits` lets through.
@@ -170,9 +175,8 @@ impl GumbelRoot {
     ) -> usize {
         self.score(params, root, scratch);
         let due = self.halving.visits();
-        let open = |place: usize| root.proof(place) != Some(Proof::Loss);
-        let scheduled = best(scratch, |place| open(place) && root.started(place) == due);
-        scheduled.or_else(|| best(scratch, open)).unwrap_or(0)
+        let scheduled = best(scratch, |place| root.is_open(place) && root.started(place) == due);
+        scheduled.or_else(|| best(scratch, |place| root.is_open(place))).unwrap_or(0)
     }
 
     /// The move to play: a proven win, else the best of the most visited ones; a proven loss only where all are.
@@ -183,11 +187,10 @@ impl GumbelRoot {
         scratch: &mut Vec<f64>,
     ) -> usize {
         self.score(params, root, scratch);
-        let open = |place: usize| root.proof(place) != Some(Proof::Loss);
         let visits = |place: usize| root.branch(place).map_or(0, |branch| branch.visits);
-        let most = (0..root.priors.len()).filter(|place| open(*place)).map(visits).max();
+        let most = (0..root.priors.len()).filter(|place| root.is_open(*place)).map(visits).max();
         let won = (0..root.priors.len()).find(|place| root.proof(*place) == Some(Proof::Win));
-        let most_visited = || best(scratch, |place| open(place) && Some(visits(place)) == most);
+        let most_visited = || best(scratch, |place| root.is_open(place) && Some(visits(place)) == most);
         won.or_else(most_visited).or_else(|| best(scratch, |_| true)).unwrap_or(0)
     }
 

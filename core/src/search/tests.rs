@@ -7,8 +7,8 @@ use rand::RngExt;
 use super::reference::{Node, Reference};
 use super::tree::ROOT;
 use super::{
-    ChoiceParams, ChooseBy, FirstPlay, FirstPlayParams, Proof, RootNoise, RootParams, RootRule, Search,
-    SearchParams, TreeRule, Visited, choose_move, suite,
+    ChoiceParams, ChooseBy, FirstPlay, FirstPlayParams, InFlight, Proof, RootNoise, RootParams, RootRule,
+    Search, SearchParams, TreeRule, Visited, choose_move, suite,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -140,14 +140,26 @@ fn trees_in_one_batch_do_not_touch_each_other() {
 #[test]
 fn several_leaves_in_flight_keep_the_invariants_and_find_the_mate() {
     let mate_in_one = from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
-    for leaves in [2, 7, 64] {
-        let params = SearchParams { leaves, solver: false, ..simulations(400) };
+    for (leaves, in_flight) in
+        [2, 7, 64].into_iter().flat_map(|leaves| [(leaves, InFlight::Loss), (leaves, InFlight::Visit)])
+    {
+        let params = SearchParams { leaves, in_flight, solver: false, ..simulations(400) };
         let search = searched(&mate_in_one, &params, &mut Uniform::new(encoding()));
         assert_eq!(search.visits(), 400);
         let best = search.root_moves().max_by_key(|seen| seen.visits).expect("has moves");
-        assert_eq!(best.played.to_string(), "d1d8", "with {leaves} leaves");
+        assert_eq!(best.played.to_string(), "d1d8", "with {leaves} leaves, {in_flight:?}");
         assert!(best.value.expect("visited") > 0.99);
     }
+}
+
+#[test]
+fn how_a_descent_in_flight_counts_matters_only_where_there_are_several() {
+    let visits_with = |leaves, in_flight| {
+        let params = SearchParams { leaves, in_flight, ..simulations(300) };
+        visits(&searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1)))
+    };
+    assert_eq!(visits_with(1, InFlight::Loss), visits_with(1, InFlight::Visit));
+    assert_ne!(visits_with(16, InFlight::Loss), visits_with(16, InFlight::Visit));
 }
 
 #[test]

@@ -81,8 +81,9 @@ impl Branch {
     }
 }
 
-/// Invariants: a node's visits are 1 (its own evaluation) plus those of its branches; its first moves are the tried ones in
-/// the order of their first visit, and once there is one the others follow in falling order of the prior.
+/// Invariants: a node's visits are 1 (its own evaluation) plus those of its branches, and more once it is proven, because
+/// later descents end there; its first moves are the tried ones in the order of their first visit, and once there is one
+/// the others follow in falling order of the prior.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,

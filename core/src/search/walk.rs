@@ -348,8 +348,11 @@ impl Search {
         for (id, node) in self.tree.nodes.iter().enumerate() {
             let (branches, priors) = (self.tree.branches(id as NodeId), self.tree.priors(id as NodeId));
             let below: u32 = branches.iter().map(|branch| branch.visits).sum();
-            if node.state == State::Expanded {
-                assert_eq!(node.visits, 1 + below, "visits of a node are its own and its moves'");
+            match (node.state, node.proof) {
+                (State::Expanded, None) => {
+                    assert_eq!(node.visits, 1 + below, "visits of a node are its own and its moves'");
+                }
+                _ => assert!(node.visits >= below, "a proven node is visited without going on"),
             }
             assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
             assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");

@@ -88,3 +88,20 @@ fn a_repetition_in_the_tree_is_a_draw() {
     let (_, draw) = search.root_value();
     assert!((draw - 1.0).abs() < 1e-9);
 }
+
+#[test]
+fn a_proof_leaves_the_nets_own_figures_as_they_are() {
+    // Two plies before the ply cap: a move of the a-pawn lets the rook mate, all others are drawn.
+    let searched_for = |simulations| {
+        // So wide that every move is tried.
+        let params = SearchParams { simulations, c_puct: 50.0, mate_in_one: true, ..SearchParams::default() };
+        let game = from_fen("4r1k1/8/8/8/8/8/P5PP/7K w - - 0 1");
+        let mut search = Search::new(game, Rules { max_plies: 2 }, params);
+        run(&mut search, &mut Hashed::new(encoding(), 1));
+        search
+    };
+    let proven = searched_for(20_000);
+    assert_eq!((proven.proof(), proven.root_value()), (Some(Proof::Draw), (0.0, 1.0)));
+    assert!(proven.root_moves().any(|seen| seen.proof == Some(Proof::Loss)));
+    assert_eq!(proven.net_value(), searched_for(1).net_value());
+}

@@ -16,6 +16,20 @@ fn noise_changes_the_priors_by_its_fraction_and_keeps_their_sum() {
 }
 
 #[test]
+fn a_total_concentration_is_shared_out_among_the_moves() {
+    let noised = |noise: &RootNoise| -> Vec<f32> {
+        let mut search = Search::new(Game::initial(), RULES, simulations(1));
+        run(&mut search, &mut Uniform::new(encoding()));
+        search.add_noise(noise, &mut stream(0));
+        search.root_moves().map(|seen| seen.prior).collect()
+    };
+    // Twenty legal moves: a total of 6 is 0.3 for each.
+    let total = RootNoise { alpha: 9.0, total: Some(6.0), ..RootNoise::default() };
+    assert_eq!(noised(&total), noised(&RootNoise { alpha: 0.3, ..RootNoise::default() }));
+    assert_ne!(noised(&total), noised(&RootNoise { alpha: 9.0, ..RootNoise::default() }));
+}
+
+#[test]
 fn a_single_legal_move_takes_noise_without_harm() {
     let forced = from_fen("7k/8/8/8/8/8/r7/1r5K w - - 0 1");
     assert_eq!(forced.position().legal_moves().len(), 0);
