@@ -68,6 +68,19 @@ impl Game {
         (self.last().since > 0).then(|| self.last().since.into())
     }
 
+    /// A hash of what decides how a game may go on from here: the position, its clocks and ply, how often it stood on the board
+    /// before (up to twice), and which earlier positions would be drawn if they came back at the next move. Only positions that
+    /// stood on the board once before, and would have to come back twice, are not seen.
+    pub fn state_key(&self) -> u64 {
+        let clock = self.position().halfmove_clock();
+        let reversible = self.plies.iter().rev().skip(1).take(clock as usize);
+        // A position's second occurrence stands for it, so that each counts once, in whatever order.
+        let twice = reversible.filter(|ply| ply.repetitions == 1);
+        let drawn = twice.fold(0u64, |sum, ply| sum.wrapping_add(mixed(ply.key)));
+        let counts = (self.ply() as u64) << 32 | u64::from(clock) << 2 | u64::from(self.repetitions().min(2));
+        mixed(self.key() ^ mixed(drawn ^ mixed(counts)))
+    }
+
     /// The moves since the start position.
     pub fn moves(&self) -> &[Move] {
         &self.moves
@@ -132,4 +145,12 @@ impl Game {
         };
         Some(Outcome::draw(reason))
     }
+}
+
+/// The finaliser of SplitMix64 (Steele et al. 2014, "Fast splittable pseudorandom number generators").
+fn mixed(mut bits: u64) -> u64 {
+    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
 }

@@ -28,6 +28,11 @@ impl Wdl {
         self.win - self.loss
     }
 
+    /// The value with a draw worth `draw` instead of 0.
+    pub(crate) fn worth(self, draw: f64) -> f64 {
+        f64::from(self.value()) + f64::from(self.draw) * draw
+    }
+
     /// The same result seen by the other side.
     pub fn flipped(self) -> Self {
         Self { win: self.loss, draw: self.draw, loss: self.win }

@@ -135,7 +135,7 @@ pub(super) fn visit_shares(moves: &[Visited]) -> Vec<f64> {
 const WON: u8 = 2;
 
 /// Proven wins go before all, proven losses behind.
-fn rank(seen: &Visited) -> u8 {
+pub(super) fn rank(seen: &Visited) -> u8 {
     match seen.proof {
         Some(Proof::Win) => WON,
         Some(Proof::Draw) | None => 1,

@@ -89,6 +89,17 @@ params! {
 }
 
 params! {
+    /// Ends a search that changes its mind no more: after every `interval` visits the shares of the root's moves are compared with
+    /// those before (the KLD gain of Leela Chess Zero, whose default is off).
+    pub struct GainStop {
+        /// Visits between two looks; Leela Chess Zero's.
+        interval: u32 = 100, in 1..=1_000_000;
+        /// The search ends once an interval gained less than this a visit, KL(shares before ‖ shares now) / visits between, in nats.
+        minimum: f64 = 1e-5, in 0.0..=1.0;
+    }
+}
+
+params! {
     /// How one move's search spends its budget.
     pub struct SearchParams {
         /// Simulations for each move: the root's own evaluation, then descents. AlphaZero used 800. Visits kept by `reuse_tree`
@@ -134,6 +145,14 @@ params! {
         stop_when_settled: bool = false;
         /// Whether the part of the tree below the move played is kept for the next search, as AlphaZero did.
         reuse_tree: bool = false;
+        /// Whether positions that several ways lead to are held once, so that all learn from each visit (Monte-Carlo graph search:
+        /// Czech et al. 2021; KataGo's notes). Positions are the same where the rules can see no difference: pieces, rights, clocks,
+        /// ply, and earlier positions that may come back.
+        graph: bool = false;
+        /// Ends the search when it gains little; () for never. For a `puct` root.
+        stop_by_gain: Option<GainStop> = None;
+        /// Positions that the tree may hold, about 300 bytes each; the search ends once there are so many.
+        max_nodes: u32 = 10_000_000, in 1..=50_000_000;
     }
     check check_search;
 }
@@ -152,6 +171,10 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
         if params.stop_when_settled {
             let all = "a gumbel root needs its whole budget; leave it out, or set root.rule to \"puct\"";
             problems.push(("stop_when_settled", all.to_owned()));
+        }
+        if params.stop_by_gain.is_some() {
+            let all = "a gumbel root needs its whole budget; leave it out, or set root.rule to \"puct\"";
+            problems.push(("stop_by_gain", all.to_owned()));
         }
         if params.root.forced_playouts > 0.0 {
             let puct = "belongs to the puct root; leave it out, or set root.rule to \"puct\"";

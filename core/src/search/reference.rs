@@ -3,11 +3,13 @@
 //! With the same evaluator and the same noise it visits exactly the same moves as [`super::Search`] with one leaf in flight.
 //! Each step names the equation it follows. Values are for the side to move.
 
+use std::collections::HashMap;
+
 use rand::RngExt;
 
 use super::noise::RootNoise;
 use super::params::{FirstPlay, FirstPlayParams, RootRule, SearchParams, TreeRule};
-use crate::board::{Game, Move, Rules, Side};
+use crate::board::{Game, Move, Reason, Rules, Side};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 use crate::rng::Stream;
 
@@ -37,29 +39,23 @@ pub struct Child {
     pub prior: f64,
     /// Its Gumbel sample; 0 without noise.
     noise: f64,
-    /// The position it leads to, once visited.
-    pub node: Option<Box<Node>>,
-}
-
-impl Child {
     /// N(s, a).
-    pub fn visits(&self) -> u32 {
-        self.node.as_ref().map_or(0, |node| node.visits)
-    }
-
-    /// The move's certain result for the side that makes it.
-    fn certain(&self) -> Option<i8> {
-        self.node.as_ref().and_then(|node| node.certain).map(|result| -result)
-    }
+    pub visits: u32,
+    /// The place of the position it leads to, once visited.
+    node: Option<usize>,
 }
+
+const ROOT: usize = 0;
 
 /// A search of one position.
 pub struct Reference<'a> {
     game: Game,
     rules: Rules,
     params: &'a SearchParams,
-    /// The position searched.
-    pub root: Node,
+    /// The positions reached; the first is the one searched.
+    nodes: Vec<Node>,
+    /// Where each position is found, if positions are shared.
+    shared: HashMap<(u64, bool), usize>,
     forcing: bool,
 }
 
@@ -71,27 +67,34 @@ impl<'a> Reference<'a> {
         params: &'a SearchParams,
         evaluator: &mut dyn Evaluator,
     ) -> Result<Self, EvaluatorError> {
-        let empty = certain_node(0, 0.0);
-        let mut search = Self { game: game.clone(), rules, params, root: empty, forcing: false };
-        search.root = search.expand(0, evaluator)?;
+        let (nodes, shared) = (Vec::new(), HashMap::new());
+        let mut search = Self { game: game.clone(), rules, params, nodes, shared, forcing: false };
+        let mut root = search.expand(0, evaluator)?;
         if params.mate_in_one && has_mate(game) {
-            search.root.certain = Some(1);
+            root.certain = Some(1);
         }
+        search.nodes.push(root);
         Ok(search)
+    }
+
+    /// The position searched.
+    pub fn root(&self) -> &Node {
+        &self.nodes[ROOT]
     }
 
     /// Mixes Dirichlet noise into the root's priors: `(1 − ε) · P + ε · η` (Silver et al. 2018, Methods).
     pub fn add_noise(&mut self, noise: &RootNoise, stream: &mut Stream) {
-        let sample = noise.sample(self.root.children.len(), stream);
-        for (child, eta) in self.root.children.iter_mut().zip(sample) {
+        let children = &mut self.nodes[ROOT].children;
+        let sample = noise.sample(children.len(), stream);
+        for (child, eta) in children.iter_mut().zip(sample) {
             child.prior = f64::from(((1.0 - noise.fraction) * child.prior + noise.fraction * eta) as f32);
         }
-        self.root.children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+        children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     }
 
     /// Draws g(a) = −ln(−ln u) times a scale for every move of the root (Danihelka et al. 2022, section 2).
     pub fn add_gumbel_noise(&mut self, scale: f64, stream: &mut Stream) {
-        for child in &mut self.root.children {
+        for child in &mut self.nodes[ROOT].children {
             let uniform: f64 = stream.random();
             child.noise = scale * -(-uniform.max(f64::MIN_POSITIVE).ln()).ln();
         }
@@ -104,29 +107,45 @@ impl<'a> Reference<'a> {
 
     /// Spends the budget.
     pub fn run(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
-        let considered = self.params.root.considered.min(self.root.children.len() as u32);
+        let considered = self.params.root.considered.min(self.root().children.len() as u32);
         let due = considered_visits(considered, self.params.simulations.saturating_sub(1));
-        let mut root = std::mem::replace(&mut self.root, certain_node(0, 0.0));
+        let mut looked_at = Vec::new();
         for due in due {
-            if root.certain.is_some() || self.params.stop_when_settled && self.is_settled(&root) {
+            let settled = self.params.stop_when_settled && self.is_settled();
+            if self.root().certain.is_some() || settled || self.gained_little(&mut looked_at) {
                 break;
             }
             let best = match self.params.root.rule {
-                RootRule::Puct => self.select_puct(&root, 0),
-                RootRule::Gumbel => self.select_gumbel(&root, due),
+                RootRule::Puct => self.select_puct(ROOT, 0),
+                RootRule::Gumbel => self.select_gumbel(due),
             };
-            self.simulate(&mut root, best, 0, evaluator)?;
+            self.simulate(ROOT, best, 0, evaluator)?;
         }
-        self.root = root;
         Ok(())
     }
 
     /// Whether the most visited move would stay it if all simulations left went to the second.
-    fn is_settled(&self, root: &Node) -> bool {
-        let mut visits: Vec<u32> = root.children.iter().map(Child::visits).collect();
+    fn is_settled(&self) -> bool {
+        let mut visits: Vec<u32> = self.root().children.iter().map(|child| child.visits).collect();
         visits.sort_unstable_by(|a, b| b.cmp(a));
         let second = visits.get(1).copied().unwrap_or(0);
-        visits[0] > second + self.params.simulations - root.visits
+        visits[0] > second + self.params.simulations - self.root().visits
+    }
+
+    /// Whether the shares of visits changed less than asked since the last look, after every interval of visits.
+    fn gained_little(&self, looked_at: &mut Vec<u32>) -> bool {
+        let Some(stop) = &self.params.stop_by_gain else { return false };
+        let now: Vec<u32> = self.root().children.iter().map(|child| child.visits).collect();
+        let (before, after) = (looked_at.iter().sum::<u32>(), now.iter().sum::<u32>());
+        if after < before + stop.interval {
+            return false;
+        }
+        let share = |visits: &u32, all: u32| f64::from(*visits) / f64::from(all);
+        let pairs = looked_at.iter().zip(&now).filter(|(old, _)| **old > 0);
+        let gain: f64 =
+            pairs.map(|(old, new)| share(old, before) * (share(old, before) / share(new, after)).ln()).sum();
+        *looked_at = now;
+        before > 0 && gain / f64::from(after - before) < stop.minimum
     }
 
     /// What a draw is worth to the side to move at a depth.
@@ -142,51 +161,91 @@ impl<'a> Reference<'a> {
 
     /// Q(s, a) for the side that makes the move: the child's value is the opponent's.
     fn q(&self, child: &Child, depth: u32) -> Option<f64> {
-        child.node.as_ref().map(|node| -self.value(node, depth + 1))
+        child.node.map(|node| -self.value(&self.nodes[node], depth + 1))
     }
 
-    /// One simulation through a move of `node`: selection, expansion, evaluation, back-up. Returns the value for `node`'s
-    /// side to move.
+    /// A move's certain result for the side that makes it.
+    fn certain(&self, child: &Child) -> Option<i8> {
+        child.node.and_then(|node| self.nodes[node].certain).map(|result| -result)
+    }
+
+    /// One simulation through a move of a position: selection, expansion, evaluation, back-up. Returns the value for the side
+    /// to move there.
     fn simulate(
         &mut self,
-        node: &mut Node,
+        at: usize,
         best: usize,
         depth: u32,
         evaluator: &mut dyn Evaluator,
     ) -> Result<f64, EvaluatorError> {
-        let child = &mut node.children[best];
-        let ply = self.game.ply();
+        let child = &self.nodes[at].children[best];
+        let (ply, visits) = (self.game.ply(), child.visits);
+        // In a graph the same move may lead elsewhere: by another way the position may repeat one.
+        let known = child.node.filter(|_| !self.params.graph);
         self.game.play_unchecked(child.played);
-        let value = match &mut child.node {
-            None => {
-                let below = self.reach(depth + 1, evaluator)?;
-                let value = below.value_sum;
-                child.node = Some(Box::new(below));
-                value
-            }
-            Some(below) if below.certain.is_some() || below.repeated => {
-                let value = self.value(below, depth + 1);
-                visit(below, value)
-            }
-            Some(below) => {
-                let next = match self.params.tree_rule {
-                    TreeRule::Puct => self.select_puct(below, depth + 1),
-                    TreeRule::Improved => self.select_improved(below, depth + 1),
-                };
-                self.simulate(below, next, depth + 1, evaluator)?
-            }
+        let (below, is_new) = match known {
+            Some(below) => (below, false),
+            None => self.reach(depth + 1, evaluator)?,
         };
+        self.nodes[at].children[best].node = Some(below);
+        let value = self.visit_below(below, is_new, visits, depth + 1, evaluator)?;
         self.game.take_back_to(ply);
+        self.nodes[at].children[best].visits += 1;
         if self.params.solver {
-            node.certain = solved(node);
+            self.nodes[at].certain = self.solved(at);
         }
-        let value = if node.certain.is_some() { self.value(node, depth) } else { -value };
-        Ok(visit(node, value))
+        Ok(self.count(at, -value, depth))
+    }
+
+    /// What a visit of a position that the move to it was visited `visits` times before is worth to its side to move.
+    fn visit_below(
+        &mut self,
+        at: usize,
+        is_new: bool,
+        visits: u32,
+        depth: u32,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<f64, EvaluatorError> {
+        if self.params.graph && self.params.solver && !self.nodes[at].children.is_empty() {
+            self.nodes[at].certain = self.solved(at);
+        }
+        let node = &self.nodes[at];
+        if is_new {
+            return Ok(node.value_sum);
+        }
+        if node.certain.is_some() || node.repeated {
+            let value = self.value(node, depth);
+            return Ok(visit(&mut self.nodes[at], value));
+        }
+        // Shared positions: a move to a position that other moves visited more often catches up (Wu 2023).
+        if self.params.graph && visits < node.visits {
+            return Ok(self.value(node, depth));
+        }
+        let next = match self.params.tree_rule {
+            TreeRule::Puct => self.select_puct(at, depth),
+            TreeRule::Improved => self.select_improved(at, depth),
+        };
+        self.simulate(at, next, depth, evaluator)
+    }
+
+    /// Counts a visit worth `value`, or what is certain instead. In a graph `Q(s) = (v(s) + Σ N(s, a) · Q(s, a)) / N(s)` (Wu 2023).
+    fn count(&mut self, at: usize, value: f64, depth: u32) -> f64 {
+        let node = &self.nodes[at];
+        let value = if node.certain.is_some() { self.value(node, depth) } else { value };
+        if !self.params.graph {
+            return visit(&mut self.nodes[at], value);
+        }
+        let of_moves = node.children.iter().filter_map(|child| Some((child, self.q(child, depth)?)));
+        let below: f64 = of_moves.map(|(child, q)| f64::from(child.visits) * q).sum();
+        let sum = node.own_value + below;
+        let node = &mut self.nodes[at];
+        (node.visits, node.value_sum) = (node.visits + 1, sum);
+        value
     }
 
     /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
-    fn select_puct(&self, node: &Node, depth: u32) -> usize {
-        let params = self.params;
+    fn select_puct(&self, at: usize, depth: u32) -> usize {
+        let (node, params) = (&self.nodes[at], self.params);
         let at_root = depth == 0;
         let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
         let n = f64::from(node.visits);
@@ -195,14 +254,14 @@ impl<'a> Reference<'a> {
         let untried = first_play_value(first_play, node);
         let mut best = (0, f64::NEG_INFINITY);
         for (at, child) in node.children.iter().enumerate() {
-            if params.solver && child.certain() == Some(-1) {
+            if params.solver && self.certain(child) == Some(-1) {
                 continue;
             }
             if at_root && self.forcing && self.is_forced(child, node.visits) {
                 return at;
             }
             let q = self.q(child, depth).unwrap_or(untried);
-            let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits());
+            let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
             if q + u > best.1 {
                 best = (at, q + u);
             }
@@ -214,15 +273,15 @@ impl<'a> Reference<'a> {
     fn is_forced(&self, child: &Child, parent_visits: u32) -> bool {
         let all = f64::from(parent_visits - 1);
         let forced = (self.params.root.forced_playouts * child.prior * all).sqrt();
-        child.visits() > 0 && f64::from(child.visits()) < forced
+        child.visits > 0 && f64::from(child.visits) < forced
     }
 
     /// Of the moves with the visits that sequential halving asks for, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
     /// 2022, algorithm 2).
-    fn select_gumbel(&self, root: &Node, due: u32) -> usize {
-        let scores = self.scores(root);
-        let open = |at: &usize| root.children[*at].certain() != Some(-1);
-        let scheduled = |at: &usize| open(at) && root.children[*at].visits() == due;
+    fn select_gumbel(&self, due: u32) -> usize {
+        let (root, scores) = (self.root(), self.scores());
+        let open = |at: &usize| self.certain(&root.children[*at]) != Some(-1);
+        let scheduled = |at: &usize| open(at) && root.children[*at].visits == due;
         let all = 0..root.children.len();
         argmax(all.clone().filter(scheduled), &scores)
             .or_else(|| argmax(all.filter(open), &scores))
@@ -230,18 +289,19 @@ impl<'a> Reference<'a> {
     }
 
     /// `g(a) + logit(a) + σ(completed q(a))`.
-    fn scores(&self, root: &Node) -> Vec<f64> {
-        let logits = self.improved_logits(root, 0);
-        logits.into_iter().zip(&root.children).map(|(logit, child)| logit + child.noise).collect()
+    fn scores(&self) -> Vec<f64> {
+        let logits = self.improved_logits(self.root(), 0);
+        logits.into_iter().zip(&self.root().children).map(|(logit, child)| logit + child.noise).collect()
     }
 
     /// argmax of `π'(a) − N(a) / (1 + Σ N)` (Danihelka et al. 2022, section 5).
-    fn select_improved(&self, node: &Node, depth: u32) -> usize {
+    fn select_improved(&self, at: usize, depth: u32) -> usize {
+        let node = &self.nodes[at];
         let policy = softmax(&self.improved_logits(node, depth));
-        let all: u32 = node.children.iter().map(Child::visits).sum();
-        let lag = |(share, child): (f64, &Child)| share - f64::from(child.visits()) / f64::from(1 + all);
+        let all: u32 = node.children.iter().map(|child| child.visits).sum();
+        let lag = |(share, child): (f64, &Child)| share - f64::from(child.visits) / f64::from(1 + all);
         let lags: Vec<f64> = policy.into_iter().zip(&node.children).map(lag).collect();
-        let open = |at: &usize| node.children[*at].certain() != Some(-1);
+        let open = |at: &usize| self.certain(&node.children[*at]) != Some(-1);
         argmax((0..lags.len()).filter(open), &lags).unwrap_or(0)
     }
 
@@ -249,8 +309,8 @@ impl<'a> Reference<'a> {
     /// appendix D).
     fn improved_logits(&self, node: &Node, depth: u32) -> Vec<f64> {
         let params = &self.params.improved_policy;
-        let visited = || node.children.iter().filter(|child| child.visits() > 0);
-        let total: f64 = visited().map(|child| f64::from(child.visits())).sum();
+        let visited = || node.children.iter().filter(|child| child.visits > 0);
+        let total: f64 = visited().map(|child| f64::from(child.visits)).sum();
         let prior: f64 = visited().map(|child| child.prior).sum();
         let weighted: f64 = visited().map(|child| child.prior * self.q(child, depth).unwrap_or(0.0)).sum();
         let mixed = if prior > 0.0 {
@@ -265,7 +325,7 @@ impl<'a> Reference<'a> {
             let high = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             q = q.into_iter().map(|q| (q - low) / (high - low).max(1e-8)).collect();
         }
-        let most = visited().map(Child::visits).max().unwrap_or(0);
+        let most = visited().map(|child| child.visits).max().unwrap_or(0);
         let scale = (params.c_visit + f64::from(most)) * params.c_scale;
         let logit = |child: &Child| child.prior.max(f64::from(f32::MIN_POSITIVE)).ln();
         q.into_iter().zip(&node.children).map(|(q, child)| logit(child) + scale * q).collect()
@@ -273,22 +333,37 @@ impl<'a> Reference<'a> {
 
     /// The move that a Gumbel root plays: of the most visited ones, argmax of `g(a) + logit(a) + σ(q(a))`.
     pub fn gumbel_choice(&self) -> Move {
-        let (root, scores) = (&self.root, self.scores(&self.root));
-        let most = root.children.iter().map(Child::visits).max();
-        let best = argmax((0..scores.len()).filter(|at| Some(root.children[*at].visits()) == most), &scores);
+        let (root, scores) = (self.root(), self.scores());
+        let most = root.children.iter().map(|child| child.visits).max();
+        let best = argmax((0..scores.len()).filter(|at| Some(root.children[*at].visits) == most), &scores);
         root.children[best.unwrap_or(0)].played
     }
 
     /// The improved policy of the root, in the order of its children.
     pub fn improved_policy(&self) -> Vec<f64> {
-        softmax(&self.improved_logits(&self.root, 0))
+        softmax(&self.improved_logits(self.root(), 0))
     }
 
-    /// The present position, `depth` plies below the root, reached for the first time.
-    fn reach(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
+    /// The place of the present position, `depth` plies below the root, and whether it is new.
+    fn reach(&mut self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<(usize, bool), EvaluatorError> {
+        let two_fold = self.params.two_fold_draws && self.repeats(depth);
+        let key = (self.game.state_key(), two_fold);
+        if let Some(found) = self.shared.get(&key).filter(|_| self.params.graph) {
+            return Ok((*found, false));
+        }
+        let node = self.new_node(depth, evaluator)?;
+        self.nodes.push(node);
+        self.shared.insert(key, self.nodes.len() - 1);
+        Ok((self.nodes.len() - 1, true))
+    }
+
+    fn new_node(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
         if let Some(outcome) = self.game.outcome(&self.rules) {
             let side = self.game.position().side_to_move();
-            return Ok(certain_node(outcome.score_for(side), self.draw_value(depth)));
+            let end = certain_node(outcome.score_for(side), self.draw_value(depth));
+            // In a graph other ways lead here without a repetition, so it proves nothing.
+            let repeated = self.params.graph && outcome.reason == Reason::Threefold;
+            return Ok(if repeated { Node { certain: None, repeated, ..end } } else { end });
         }
         if self.params.mate_in_one && has_mate(&self.game) {
             return Ok(certain_node(1, 0.0));
@@ -298,6 +373,16 @@ impl<'a> Reference<'a> {
             return Ok(Node { certain: None, repeated: true, ..draw });
         }
         self.expand(depth, evaluator)
+    }
+
+    /// A node is won by one winning move, and otherwise worth its best move once all are certain (Winands et al. 2008).
+    fn solved(&self, at: usize) -> Option<i8> {
+        let results = || self.nodes[at].children.iter().map(|child| self.certain(child));
+        if results().any(|result| result == Some(1)) {
+            return Some(1);
+        }
+        let all: Option<Vec<i8>> = results().collect();
+        all.and_then(|results| results.into_iter().max())
     }
 
     /// Whether the position stood on the board at or after the root.
@@ -324,7 +409,13 @@ impl<'a> Reference<'a> {
         evaluator.evaluate(&batch, &mut answer)?;
         let at_root = params.root.policy_temperature.filter(|_| depth == 0);
         let priors = tempered(&answer.policy, at_root.unwrap_or(params.policy_temperature));
-        let child = |(played, prior): (&Move, f64)| Child { played: *played, prior, noise: 0.0, node: None };
+        let child = |(played, prior): (&Move, f64)| Child {
+            played: *played,
+            prior,
+            noise: 0.0,
+            visits: 0,
+            node: None,
+        };
         let mut children: Vec<Child> = moves.iter().zip(priors).map(child).collect();
         children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
         let wdl = answer.wdl[0];
@@ -349,15 +440,6 @@ fn certain_node(result: i8, draw: f64) -> Node {
         certain: Some(result),
         repeated: false,
     }
-}
-
-/// A node is won by one winning move, and otherwise worth its best move once all are certain (Winands et al. 2008).
-fn solved(node: &Node) -> Option<i8> {
-    if node.children.iter().any(|child| child.certain() == Some(1)) {
-        return Some(1);
-    }
-    let all: Option<Vec<i8>> = node.children.iter().map(Child::certain).collect();
-    all.and_then(|results| results.into_iter().max())
 }
 
 /// Whether some legal move mates, by trying all of them.

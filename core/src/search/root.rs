@@ -26,7 +26,7 @@ impl Search {
         let mate = self.game.position().mate_in_one(moves);
         if let Some(place) = moves.iter().position(|played| Some(*played) == mate) {
             let place = self.tree.try_move(ROOT, place);
-            let child = self.tree.add_node(State::Certain, Some(Proof::Loss));
+            let child = self.tree.add_node(State::Certain, Some(Proof::Loss), 0);
             self.tree.branch_mut(ROOT, place).child = child;
             self.tree.prove(ROOT, place, Proof::Win);
         }
@@ -66,12 +66,15 @@ impl Search {
             RootRule::Puct => {
                 choose_move(&self.root_moves().collect::<Vec<_>>(), params, temperature, stream)
             }
-            RootRule::Gumbel => {
-                let (root, mut scores) = (self.view(ROOT, 0), Vec::new());
-                let place = self.gumbel.choose(&self.params.improved_policy, root, &mut scores);
-                self.tree.moves(ROOT)[place]
-            }
+            RootRule::Gumbel => self.gumbel_choice(),
         }
+    }
+
+    /// The move that a `gumbel` root plays.
+    pub(super) fn gumbel_choice(&self) -> Move {
+        let (root, mut scores) = (self.view(ROOT, 0), Vec::new());
+        let place = self.gumbel.choose(&self.params.improved_policy, root, &mut scores);
+        self.tree.moves(ROOT)[place]
     }
 
     /// What the policy should learn of the root: shares of all its moves that sum to 1.

@@ -25,7 +25,8 @@ impl Search {
 
     pub(super) fn view(&self, node: NodeId, depth: usize) -> NodeView<'_> {
         let draw_value = self.draw_value(depth);
-        let own_value = if node == ROOT { self.root_own_value() } else { self.tree.own_value(node) };
+        let own_value =
+            if node == ROOT { self.root_own_value() } else { self.tree.own_value(node, draw_value) };
         NodeView { priors: self.tree.priors(node), branches: self.tree.branches(node), own_value, draw_value }
     }
 

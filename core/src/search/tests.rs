@@ -7,8 +7,8 @@ use rand::RngExt;
 use super::reference::{Node, Reference};
 use super::tree::ROOT;
 use super::{
-    ChoiceParams, ChooseBy, FirstPlay, FirstPlayParams, InFlight, Proof, RootNoise, RootParams, RootRule,
-    Search, SearchParams, TreeRule, Visited, choose_move, suite,
+    ChoiceParams, ChooseBy, FirstPlay, FirstPlayParams, GainStop, InFlight, Proof, RootNoise, RootParams,
+    RootRule, Search, SearchParams, SharedSearch, TreeRule, Visited, choose_move, suite,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -17,7 +17,10 @@ use crate::network::{Batch, Evaluations, Evaluator, Wdl};
 use crate::rng::{Purpose, Seed, Stream};
 
 mod agreement;
+mod budget;
+mod data;
 mod exact;
+mod graph;
 mod root;
 
 const RULES: Rules = Rules { max_plies: 512 };

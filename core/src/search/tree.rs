@@ -3,6 +3,10 @@
 //! Most moves of a search are never tried, so a move costs six bytes (itself and its prior) until it is; only then does it
 //! get a [`Branch`]. A descent reads the branches of a node, which lie side by side, and one prior more.
 
+use std::collections::HashMap;
+
+use super::blocks::Branches;
+use super::graph::Graph;
 use super::proof::Proof;
 use crate::board::Move;
 
@@ -44,6 +48,17 @@ impl Node {
     pub(super) fn value(&self) -> f64 {
         self.value_sum / f64::from(self.visits)
     }
+
+    /// What is proven, else the mean, with a draw at `draw_value`.
+    pub(super) fn certain_or_mean(&self, draw_value: f64) -> f64 {
+        self.proof.map_or_else(|| self.value(), |proof| proof.value(draw_value))
+    }
+
+    /// P(draw): what is proven, else the mean.
+    pub(super) fn draw_share(&self) -> f64 {
+        let mean = || self.draw_sum / f64::from(self.visits.max(1));
+        self.proof.map_or_else(mean, |proof| f64::from(proof.wdl().draw))
+    }
 }
 
 /// A move that was tried. Values are for the side that makes it.
@@ -65,6 +80,14 @@ impl Branch {
     /// Visits and descents in flight.
     pub(super) fn started(&self) -> u32 {
         self.visits + u32::from(self.in_flight)
+    }
+
+    /// Adds the visit of a descent that was in flight.
+    pub(super) fn visit(&mut self, value: f64) {
+        self.visits += 1;
+        self.in_flight -= 1;
+        self.value_sum += value;
+        self.square_sum += (value * value) as f32;
     }
 
     /// The standard error of the mean; 0 without visits.
@@ -90,21 +113,34 @@ pub(super) struct Tree {
     moves: Vec<Move>,
     priors: Vec<f32>,
     branches: Branches,
+    /// What sharing positions needs; `None` where every move leads to a node of its own.
+    pub(super) graph: Option<Graph>,
     /// For sorting: prior, place in move generation, move.
     sorted: Vec<(f32, u16, Move)>,
 }
 
 impl Tree {
+    /// An empty tree; with `shared` positions or without.
+    pub(super) fn new(shared: bool) -> Self {
+        Self { graph: shared.then(Graph::default), ..Self::default() }
+    }
+
     /// Forgets everything and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.moves.clear();
         self.priors.clear();
         self.branches.clear();
+        if let Some(graph) = &mut self.graph {
+            graph.clear();
+        }
     }
 
-    /// Adds a node that nothing points to yet.
-    pub(super) fn add_node(&mut self, state: State, proof: Option<Proof>) -> NodeId {
+    /// Adds a node that nothing points to yet; `key` finds it where positions are shared.
+    pub(super) fn add_node(&mut self, state: State, proof: Option<Proof>, key: u64) -> NodeId {
+        if let Some(graph) = &mut self.graph {
+            graph.add(key, self.nodes.len() as NodeId);
+        }
         self.nodes.push(Node {
             value_sum: 0.0,
             draw_sum: 0.0,
@@ -154,6 +190,13 @@ impl Tree {
         self.moves.extend_from_slice(moves);
         self.priors.extend(priors);
         debug_assert_eq!(self.moves.len(), self.priors.len(), "one prior for each legal move");
+    }
+
+    /// Gives an expanded node its tried moves; for a tree that is put together from rows.
+    pub(super) fn set_branches(&mut self, node: NodeId, branches: &[Branch]) {
+        let first = self.branches.append(branches);
+        let of = &mut self.nodes[node as usize];
+        (of.first_branch, of.branch_count) = (first, branches.len() as u8);
     }
 
     /// Replaces the priors of a node's moves, in their order.
@@ -224,8 +267,12 @@ impl Tree {
         node.draw_sum += draw;
     }
 
-    /// The value of a node's own evaluation: what is left of its sum without its branches'. For nodes that are not proven.
-    pub(super) fn own_value(&self, node: NodeId) -> f64 {
+    /// The value of a node's own evaluation with a draw at `draw_value`: kept, or what is left of its sum without its branches'.
+    /// For nodes that are not proven.
+    pub(super) fn own_value(&self, node: NodeId, draw_value: f64) -> f64 {
+        if let Some(graph) = &self.graph {
+            return graph.own(node).worth(draw_value);
+        }
         let below: f64 = self.branches(node).iter().map(|branch| branch.value_sum).sum();
         self.node(node).value_sum - below
     }
@@ -233,26 +280,44 @@ impl Tree {
     /// Copies the part below a node into an empty tree, where the node is the root.
     pub(super) fn copy_below(&self, node: NodeId, into: &mut Self) {
         into.clear();
-        into.nodes.push(self.node(node).clone());
+        into.graph = self.graph.as_ref().map(|_| Graph::default());
         // Nodes are appended in the order in which they are copied, so the queue is the new tree itself.
-        let mut sources = vec![node];
+        let mut sources = Vec::new();
+        let mut shared = HashMap::new();
+        self.copy_node(node, into, &mut sources);
         let mut at = 0;
         while at < sources.len() {
-            let (source, copy) = (sources[at], at as NodeId);
-            let first_edge = into.moves.len() as u32;
-            into.moves.extend_from_slice(self.moves(source));
-            into.priors.extend_from_slice(self.priors(source));
-            let first_branch = into.branches.append(self.branches(source));
-            let of = &mut into.nodes[copy as usize];
-            (of.first_edge, of.first_branch) = (first_edge, first_branch);
-            for place in 0..of.branch_count {
-                let branch = into.branch_mut(copy, place);
-                sources.push(branch.child);
-                branch.child = (sources.len() - 1) as NodeId;
-                into.nodes.push(self.node(sources[sources.len() - 1]).clone());
+            self.copy_moves(sources[at], at as NodeId, into);
+            for place in 0..into.nodes[at].branch_count {
+                let child = into.branch_mut(at as NodeId, place).child;
+                let known = shared.get(&child).copied();
+                let copy = known.unwrap_or_else(|| self.copy_node(child, into, &mut sources));
+                if self.graph.is_some() {
+                    shared.insert(child, copy);
+                }
+                into.branch_mut(at as NodeId, place).child = copy;
             }
             at += 1;
         }
+    }
+
+    fn copy_node(&self, source: NodeId, into: &mut Self, sources: &mut Vec<NodeId>) -> NodeId {
+        let copy = sources.len() as NodeId;
+        sources.push(source);
+        into.nodes.push(self.node(source).clone());
+        if let (Some(from), Some(to)) = (&self.graph, &mut into.graph) {
+            to.add_copy(from, source, copy);
+        }
+        copy
+    }
+
+    fn copy_moves(&self, source: NodeId, copy: NodeId, into: &mut Self) {
+        let first_edge = into.moves.len() as u32;
+        into.moves.extend_from_slice(self.moves(source));
+        into.priors.extend_from_slice(self.priors(source));
+        let first_branch = into.branches.append(self.branches(source));
+        let of = &mut into.nodes[copy as usize];
+        (of.first_edge, of.first_branch) = (first_edge, first_branch);
     }
 
     /// Makes draws worth to each player what they were worth to the other. `at_root` is what a draw was worth at the root.
@@ -281,6 +346,7 @@ impl Tree {
             node_bytes: size_of_val(&*self.nodes),
             moves: self.moves.len(),
             move_bytes: moves + size_of_val(&*self.branches.all),
+            graph_bytes: self.graph.as_ref().map_or(0, Graph::bytes),
         }
     }
 }
@@ -296,6 +362,8 @@ pub struct TreeMemory {
     pub moves: usize,
     /// Their bytes, with what is known of tried ones.
     pub move_bytes: usize,
+    /// What sharing positions takes besides, about.
+    pub graph_bytes: usize,
 }
 
 impl Node {
@@ -307,61 +375,6 @@ impl Node {
     fn branches(&self) -> std::ops::Range<usize> {
         let first = self.first_branch as usize;
         first..first + usize::from(self.branch_count)
-    }
-}
-
-/// Blocks of branches, one for each node with any. A block holds a power of two; a full one moves to one twice as large, and
-/// its place is used again.
-#[derive(Debug, Clone, Default)]
-struct Branches {
-    all: Vec<Branch>,
-    /// Starts of unused blocks of 1, 2, 4, … branches.
-    free: [Vec<u32>; 9],
-}
-
-impl Branches {
-    fn clear(&mut self) {
-        self.all.clear();
-        self.free.iter_mut().for_each(Vec::clear);
-    }
-
-    /// Makes place for one more branch in a block of `count`; gives the block's start from now on.
-    fn push(&mut self, first: u32, count: u8) -> u32 {
-        let count = usize::from(count);
-        if count > 0 && !count.is_power_of_two() {
-            self.all[first as usize + count] = Branch::EMPTY;
-            return first;
-        }
-        let size = if count == 0 { 1 } else { 2 * count };
-        let new = self.block(size);
-        for at in 0..count {
-            self.all[new as usize + at] = self.all[first as usize + at].clone();
-        }
-        self.all[new as usize + count] = Branch::EMPTY;
-        if count > 0 {
-            self.free[count.ilog2() as usize].push(first);
-        }
-        new
-    }
-
-    /// An unused block of a power of two.
-    fn block(&mut self, size: usize) -> u32 {
-        self.free[size.ilog2() as usize].pop().unwrap_or_else(|| {
-            let start = self.all.len();
-            self.all.resize(start + size, Branch::EMPTY);
-            start as u32
-        })
-    }
-
-    /// A block with copies of some branches.
-    fn append(&mut self, branches: &[Branch]) -> u32 {
-        if branches.is_empty() {
-            return 0;
-        }
-        let start = self.all.len();
-        self.all.extend_from_slice(branches);
-        self.all.resize(start + branches.len().next_power_of_two(), Branch::EMPTY);
-        start as u32
     }
 }
 

@@ -1,184 +1,74 @@
-//! One search: down the tree to a leaf (gather), and its value back up (apply).
+//! Down the tree to a leaf.
 
-use super::formulas::tempered;
-use super::gumbel::GumbelRoot;
-use super::params::{RootRule, SearchParams};
+use super::Search;
+use super::params::RootRule;
+use super::pending::{Leaf, Pending};
 use super::proof::Proof;
-use super::tree::{NodeId, ROOT, State, Tree};
-use crate::board::{Game, Move, Outcome, Rules};
+use super::tree::{NodeId, ROOT, State};
+use crate::board::Reason;
 use crate::encoding::Encoding;
-use crate::network::{Batch, Evaluations, Wdl};
-
-/// A leaf whose evaluation is under way.
-#[derive(Debug, Clone)]
-struct Leaf {
-    node: NodeId,
-    /// Where its way from the root ends in [`Search::ways`].
-    way_end: usize,
-    /// Where its legal moves end in [`Search::legal`].
-    legal_end: usize,
-}
+use crate::network::{Batch, Wdl};
 
 /// Where a descent stopped.
 #[derive(Clone, Copy)]
 enum Stop {
     /// A position whose result for the side to move is not asked of a net.
     Known(Wdl),
-    /// A new node that needs an evaluation.
+    /// A position that needs an evaluation.
     New,
+    /// A shared position that was visited more often than the move to it: its value is taken as it stands.
+    Visited,
     /// A node whose evaluation is already under way.
     Collision,
 }
 
-/// The search of one game's present position.
-///
-/// Use: [`gather`](Self::gather), evaluate, [`apply`](Self::apply), until [`is_done`](Self::is_done). Nothing is
-/// allocated for a simulation once the arrays have grown to the size of the search.
-#[derive(Debug, Clone)]
-pub struct Search {
-    pub(super) game: Game,
-    rules: Rules,
-    pub(super) params: SearchParams,
-    pub(super) tree: Tree,
-    /// Where the part of the tree goes that is kept for the next move.
-    spare: Tree,
-    /// What the net says of the root, once it was asked for this move's search.
-    pub(super) root_evaluation: Option<Wdl>,
-    pub(super) gumbel: GumbelRoot,
-    /// Visits that the root may have: those kept, and [`SearchParams::simulations`] unless told otherwise.
-    pub(super) budget: u32,
-    /// Whether tried moves of the root are forced to have visits.
-    pub(super) forcing: bool,
-    started: u32,
-    leaves: Vec<Leaf>,
-    /// Edges walked by the leaves in flight, each with the node it leaves, one way after the other.
-    ways: Vec<(NodeId, u8)>,
-    /// Legal moves of the leaves in flight, one list after the other.
-    legal: Vec<Move>,
-    generated: Vec<Move>,
-    tempered: Vec<f32>,
-    pub(super) scratch: Vec<f64>,
-}
-
 impl Search {
-    /// A search of a game that is not over under `rules`.
-    pub fn new(game: Game, rules: Rules, params: SearchParams) -> Self {
-        Self {
-            game,
-            rules,
-            budget: params.simulations,
-            params,
-            tree: Tree::default(),
-            spare: Tree::default(),
-            root_evaluation: None,
-            gumbel: GumbelRoot::default(),
-            forcing: false,
-            started: 0,
-            leaves: Vec::new(),
-            ways: Vec::new(),
-            legal: Vec::new(),
-            generated: Vec::new(),
-            tempered: Vec::new(),
-            scratch: Vec::new(),
-        }
-    }
-
-    /// The game at the root of the tree.
-    pub fn game(&self) -> &Game {
-        &self.game
-    }
-
-    /// How the game ended, if it has.
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.game.outcome(&self.rules)
-    }
-
-    /// Plays a legal move. The tree below it is kept if `reuse_tree` says so, and forgotten otherwise.
-    pub fn play(&mut self, played: Move) {
-        debug_assert!(self.leaves.is_empty(), "no leaf is in flight between moves");
-        let child = self.params.reuse_tree.then(|| self.child_to_keep(played)).flatten();
-        self.game.play_unchecked(played);
-        match child {
-            Some(child) => {
-                self.tree.copy_below(child, &mut self.spare);
-                std::mem::swap(&mut self.tree, &mut self.spare);
-                self.tree.turn_draw_values(self.draw_value(1));
-            }
-            None => self.tree.clear(),
-        }
-        self.root_evaluation = None;
-        self.started = self.visits();
-        self.forcing = false;
-        self.set_budget(self.params.simulations);
-    }
-
-    /// The node behind a move, if it has moves of its own.
-    fn child_to_keep(&self, played: Move) -> Option<NodeId> {
-        self.tree.nodes.first()?;
-        let place = self.tree.moves(ROOT).iter().position(|of| *of == played)?;
-        let child = self.tree.branches(ROOT).get(place)?.child;
-        (self.tree.node(child).state == State::Expanded).then_some(child)
-    }
-
-    /// Changes the simulations of this move's search; before its first one. Visits that were kept come on top.
-    pub fn set_budget(&mut self, simulations: u32) {
-        // A kept root was visited by its first evaluation; its second one is a simulation without a visit.
-        self.budget = self.visits().max(1) - 1 + simulations;
-    }
-
-    /// Visits of the root so far.
-    pub fn visits(&self) -> u32 {
-        self.tree.nodes.first().map_or(0, |root| root.visits)
-    }
-
-    /// Whether all simulations are done, or the solver left nothing to search.
-    pub fn is_done(&self) -> bool {
-        let spent = || self.visits() >= self.budget;
-        self.root_evaluation.is_some() && (self.proof().is_some() || spent() || self.is_settled())
-    }
-
-    /// Whether the rest of the budget cannot change which move is the most visited.
-    fn is_settled(&self) -> bool {
-        if !self.params.stop_when_settled || self.visits() == 0 {
-            return false;
-        }
-        let (mut most, mut second) = (0, 0);
-        for visits in self.tree.branches(ROOT).iter().map(|branch| branch.visits) {
-            (most, second) = (most.max(visits), second.max(most.min(visits)));
-        }
-        most - second > self.budget - self.visits().min(self.budget)
-    }
-
     /// Starts simulations until `leaves` of them wait for an evaluation, and adds those to the batch.
     ///
     /// Returns the number of rows added; the same rows must come back through [`apply`](Self::apply). None are added
     /// once the search is done. Simulations that end in a known result are done at once.
     pub fn gather(&mut self, encoding: &Encoding, batch: &mut Batch) -> usize {
-        debug_assert!(self.leaves.is_empty(), "the last batch was applied");
+        let mut pending = std::mem::take(&mut self.pending);
+        let rows = self.gather_into(&mut pending, encoding, batch);
+        self.pending = pending;
+        rows
+    }
+
+    /// As [`gather`](Self::gather), for several batches under way at once: each has its `pending`, which must come back with
+    /// its evaluations through [`apply_from`](Self::apply_from).
+    pub fn gather_into(&mut self, pending: &mut Pending, encoding: &Encoding, batch: &mut Batch) -> usize {
+        debug_assert!(pending.is_empty(), "the last batch was applied");
         let root_ply = self.game.ply();
-        while self.may_start() {
-            let way_start = self.ways.len();
-            let (node, stop) = self.descend();
+        while self.may_start(pending.len()) {
+            let way_start = pending.ways.len();
+            let (node, stop) = self.descend(pending);
             match stop {
                 Stop::Known(wdl) => {
                     self.start();
-                    self.back_up(node, way_start..self.ways.len(), wdl);
-                    self.ways.truncate(way_start);
+                    self.back_up(&pending.ways[way_start..], node, wdl);
+                    self.watch_gain();
+                    pending.ways.truncate(way_start);
+                }
+                Stop::Visited => {
+                    self.start();
+                    self.climb_graph(&pending.ways[way_start..], node);
+                    self.watch_gain();
+                    pending.ways.truncate(way_start);
                 }
                 Stop::New => {
                     if node != ROOT || self.visits() == 0 {
                         self.start();
                     }
-                    self.add_row(node, encoding, batch);
+                    self.add_row(node, encoding, pending, batch);
                 }
-                Stop::Collision => self.turn_back(way_start),
+                Stop::Collision => self.turn_back(pending, way_start),
             }
             self.game.take_back_to(root_ply);
             if matches!(stop, Stop::Collision) || node == ROOT {
                 break;
             }
         }
-        self.leaves.len()
+        pending.len()
     }
 
     /// Counts a simulation that did not collide. The first one is the root's own evaluation.
@@ -189,23 +79,28 @@ impl Search {
         self.started += 1;
     }
 
-    fn may_start(&self) -> bool {
-        let needs_root = self.root_evaluation.is_none() && self.leaves.is_empty();
-        let open = self.started < self.budget && self.proof().is_none() && !self.is_settled();
-        needs_root || open && self.leaves.len() < self.params.leaves as usize
+    /// Whether one more descent may start where a batch has `waiting` leaves. The first is the root's own evaluation, alone.
+    fn may_start(&self, waiting: usize) -> bool {
+        if self.root_evaluation.is_none() {
+            return self.in_flight == 0;
+        }
+        self.started < self.budget && waiting < self.params.leaves as usize && !self.has_reason_to_end()
     }
 
     /// Walks from the root, marking edges as in flight.
-    fn descend(&mut self) -> (NodeId, Stop) {
+    fn descend(&mut self, pending: &mut Pending) -> (NodeId, Stop) {
         if self.root_evaluation.is_none() {
             if self.tree.nodes.is_empty() {
-                self.tree.add_node(State::InFlight, None);
+                self.tree.add_node(State::InFlight, None, self.state_key(0));
             }
             self.game.position().legal_moves_into(&mut self.generated);
             return (ROOT, Stop::New);
         }
         let (mut node, mut depth) = (ROOT, 0);
         loop {
+            if self.tree.graph.is_some() {
+                self.tree.refresh(node, self.draw_value(depth), self.params.solver);
+            }
             let reached = self.tree.node(node);
             match (reached.proof, reached.state) {
                 (Some(proof), _) => return (node, Stop::Known(proof.wdl())),
@@ -220,18 +115,29 @@ impl Search {
             let tried = place < self.tree.branches(node).len();
             let played = self.tree.moves(node)[place];
             let place = if tried { place as u8 } else { self.try_move(node, place) };
-            self.ways.push((node, place));
+            pending.ways.push((node, place));
             self.game.play_unchecked(played);
             depth += 1;
             let branch = self.tree.branch_mut(node, place);
             branch.in_flight += 1;
-            if !tried {
-                let (child, stop) = self.reach(depth);
+            let (visits, known) = (branch.visits, branch.child);
+            if !tried || self.is_elsewhere(known, depth) {
+                let (child, is_new) = self.reach(depth);
                 self.tree.branch_mut(node, place).child = child;
-                return (child, stop);
+                if is_new || !tried {
+                    return (child, self.stop_at(child, depth));
+                }
             }
-            node = branch.child;
+            node = self.tree.branch_mut(node, place).child;
+            if self.tree.graph.is_some() && visits < self.tree.node(node).visits {
+                return (node, self.stop_at(node, depth));
+            }
         }
+    }
+
+    /// Whether the move to a known node leads to another one this time: in a graph, repetition depends on the way.
+    fn is_elsewhere(&self, node: NodeId, depth: usize) -> bool {
+        self.tree.graph.as_ref().is_some_and(|graph| graph.key(node) != self.state_key(depth))
     }
 
     fn try_move(&mut self, node: NodeId, place: usize) -> u8 {
@@ -242,124 +148,80 @@ impl Search {
         tried
     }
 
-    /// Adds the node of the present position, `depth` plies below the root, where no descent was before.
-    fn reach(&mut self, depth: usize) -> (NodeId, Stop) {
-        self.game.position().legal_moves_into(&mut self.generated);
-        let position = self.game.position();
-        let proof = match self.game.outcome_given(!self.generated.is_empty(), &self.rules) {
-            Some(outcome) => Some(Proof::of_score(outcome.score_for(position.side_to_move()))),
-            None if !self.params.mate_in_one => None,
-            None => position.mate_in_one(&self.generated).map(|_| Proof::Win),
-        };
-        if let Some(proof) = proof {
-            return (self.tree.add_node(State::Certain, Some(proof)), Stop::Known(proof.wdl()));
+    /// The key of the present position, `depth` plies below the root, where positions are shared.
+    pub(super) fn state_key(&self, depth: usize) -> u64 {
+        if self.tree.graph.is_none() {
+            return 0;
         }
-        let repeats = || self.game.plies_since_repetition().is_some_and(|plies| plies <= depth);
-        if self.params.two_fold_draws && repeats() {
-            return (self.tree.add_node(State::Repeated, None), Stop::Known(Wdl::DRAW));
-        }
-        (self.tree.add_node(State::InFlight, None), Stop::New)
+        // A draw by the second occurrence depends on where the tree begins.
+        self.game.state_key() ^ u64::from(self.is_two_fold_draw(depth))
     }
 
-    fn add_row(&mut self, node: NodeId, encoding: &Encoding, batch: &mut Batch) {
+    fn is_two_fold_draw(&self, depth: usize) -> bool {
+        self.params.two_fold_draws && self.game.plies_since_repetition().is_some_and(|plies| plies <= depth)
+    }
+
+    /// What a descent makes of a node that it did not come to by this move before.
+    fn stop_at(&mut self, node: NodeId, depth: usize) -> Stop {
+        if self.tree.graph.is_some() {
+            self.tree.refresh(node, self.draw_value(depth), self.params.solver);
+        }
+        let found = self.tree.node(node);
+        match (found.proof, found.state) {
+            (Some(proof), _) => Stop::Known(proof.wdl()),
+            (None, State::Repeated) => Stop::Known(Wdl::DRAW),
+            // A second way to it gets a row of its own, so that there is a value to bring back.
+            (None, State::InFlight) => Stop::New,
+            (None, State::Expanded | State::Certain) => Stop::Visited,
+        }
+    }
+
+    /// The node of the present position, `depth` plies below the root, and whether it is new.
+    fn reach(&mut self, depth: usize) -> (NodeId, bool) {
+        self.game.position().legal_moves_into(&mut self.generated);
+        let key = self.state_key(depth);
+        if let Some(shared) = self.tree.graph.as_ref().and_then(|graph| graph.find(key)) {
+            return (shared, false);
+        }
+        let (state, proof) = self.first_look(depth);
+        (self.tree.add_node(state, proof, key), true)
+    }
+
+    /// What is known of the present position without a net.
+    fn first_look(&self, depth: usize) -> (State, Option<Proof>) {
+        let position = self.game.position();
+        match self.game.outcome_given(!self.generated.is_empty(), &self.rules) {
+            Some(outcome) if outcome.reason == Reason::Threefold && self.tree.graph.is_some() => {
+                return (State::Repeated, None);
+            }
+            Some(outcome) => {
+                let proof = Proof::of_score(outcome.score_for(position.side_to_move()));
+                return (State::Certain, Some(proof));
+            }
+            None => {}
+        }
+        if self.params.mate_in_one && position.mate_in_one(&self.generated).is_some() {
+            return (State::Certain, Some(Proof::Win));
+        }
+        (if self.is_two_fold_draw(depth) { State::Repeated } else { State::InFlight }, None)
+    }
+
+    fn add_row(&mut self, node: NodeId, encoding: &Encoding, pending: &mut Pending, batch: &mut Batch) {
         encoding.encode(&self.game, &mut batch.binary, &mut batch.scalars);
         let side = self.game.position().side_to_move();
         batch.legal.extend(self.generated.iter().map(|played| encoding.policy_index(*played, side)));
         batch.legal_ends.push(batch.legal.len() as u32);
         batch.keys.push(self.game.key());
-        self.legal.extend_from_slice(&self.generated);
-        let (way_end, legal_end) = (self.ways.len(), self.legal.len());
-        self.leaves.push(Leaf { node, way_end, legal_end });
+        pending.legal.extend_from_slice(&self.generated);
+        let (way_end, legal_end) = (pending.ways.len(), pending.legal.len());
+        pending.leaves.push(Leaf { node, way_end, legal_end });
+        self.in_flight += 1;
     }
 
     /// Takes back the marks of a descent that met a leaf in flight.
-    fn turn_back(&mut self, way_start: usize) {
-        for (node, place) in self.ways.drain(way_start..) {
+    fn turn_back(&mut self, pending: &mut Pending, way_start: usize) {
+        for (node, place) in pending.ways.drain(way_start..) {
             self.tree.branch_mut(node, place).in_flight -= 1;
-        }
-    }
-
-    /// Expands the leaves gathered last and backs their values up; their rows of the batch start at `first_row`.
-    pub fn apply(&mut self, batch: &Batch, evaluations: &Evaluations, first_row: usize) {
-        let (mut way_start, mut legal_start) = (0, 0);
-        let leaves = std::mem::take(&mut self.leaves);
-        for (row, leaf) in (first_row..).zip(&leaves) {
-            self.tempered.clear();
-            self.tempered.extend_from_slice(&evaluations.policy[batch.legal_range(row)]);
-            let temperature = self.policy_temperature(leaf.node);
-            tempered(&mut self.tempered, temperature);
-            let legal = &self.legal[legal_start..leaf.legal_end];
-            if leaf.node == ROOT && self.visits() > 0 {
-                self.tree.renew_priors(ROOT, legal, &self.tempered);
-            } else {
-                self.tree.expand(leaf.node, legal, self.tempered.iter().copied());
-                self.back_up(leaf.node, way_start..leaf.way_end, evaluations.wdl[row]);
-            }
-            if leaf.node == ROOT {
-                self.enter_root(evaluations.wdl[row]);
-            }
-            (way_start, legal_start) = (leaf.way_end, leaf.legal_end);
-        }
-        self.leaves = leaves;
-        self.leaves.clear();
-        self.ways.clear();
-        self.legal.clear();
-    }
-
-    pub(super) fn policy_temperature(&self, node: NodeId) -> f64 {
-        let at_root = self.params.root.policy_temperature.filter(|_| node == ROOT);
-        at_root.unwrap_or(self.params.policy_temperature)
-    }
-
-    /// Adds a result for the side to move at `node` to every node and edge on its way; the view changes at each step.
-    /// Above a node that is proven, the proof counts instead.
-    fn back_up(&mut self, node: NodeId, way: std::ops::Range<usize>, wdl: Wdl) {
-        let mut depth = way.len();
-        let mut draw = f64::from(wdl.draw);
-        let mut value = f64::from(wdl.value()) + draw * self.draw_value(depth);
-        self.tree.visit(node, value, draw);
-        let mut below = node;
-        for at in way.rev() {
-            let (parent, place) = self.ways[at];
-            (value, depth) = (-value, depth - 1);
-            let branch = self.tree.branch_mut(parent, place);
-            branch.visits += 1;
-            branch.in_flight -= 1;
-            branch.value_sum += value;
-            branch.square_sum += (value * value) as f32;
-            if self.params.solver {
-                if let Some(proof) = self.tree.node(below).proof {
-                    self.tree.prove(parent, place, proof.for_opponent());
-                }
-                if let Some(proof) = self.tree.node(parent).proof {
-                    (value, draw) = (proof.value(self.draw_value(depth)), f64::from(proof.wdl().draw));
-                }
-            }
-            self.tree.visit(parent, value, draw);
-            below = parent;
-        }
-    }
-
-    /// Checks the tree's invariants; for tests.
-    ///
-    /// # Panics
-    /// If one does not hold.
-    pub fn check_invariants(&self) {
-        for (id, node) in self.tree.nodes.iter().enumerate() {
-            let (branches, priors) = (self.tree.branches(id as NodeId), self.tree.priors(id as NodeId));
-            let below: u32 = branches.iter().map(|branch| branch.visits).sum();
-            match (node.state, node.proof) {
-                (State::Expanded, None) => {
-                    assert_eq!(node.visits, 1 + below, "visits of a node are its own and its moves'");
-                }
-                _ => assert!(node.visits >= below, "a proven node is visited without going on"),
-            }
-            assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
-            assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");
-            let untried = &priors[branches.len()..];
-            let sorted = untried.is_sorted_by(|a, b| a >= b);
-            assert!(branches.is_empty() || sorted, "untried moves fall in prior");
-            assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
         }
     }
 }

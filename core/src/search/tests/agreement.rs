@@ -3,7 +3,7 @@
 use super::*;
 
 fn reference_visits(root: &Node) -> Vec<(Move, u32)> {
-    root.children.iter().map(|child| (child.played, child.visits())).collect()
+    root.children.iter().map(|child| (child.played, child.visits)).collect()
 }
 
 /// Visits in an order that does not depend on which moves were tried first.
@@ -20,16 +20,16 @@ fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
         noise.add_to_reference(&mut slow, params);
         slow.run(&mut evaluator).expect("fakes do not fail");
         let fen = game.position().fen();
-        assert_eq!(sorted(visits(&fast)), sorted(reference_visits(&slow.root)), "{fen}, {params:?}");
-        assert_eq!(fast.proof().map(|proof| proof.value(0.0)), slow.root.certain.map(f64::from), "{fen}");
+        assert_eq!(sorted(visits(&fast)), sorted(reference_visits(slow.root())), "{fen}, {params:?}");
+        assert_eq!(fast.proof().map(|proof| proof.value(0.0)), slow.root().certain.map(f64::from), "{fen}");
         if fast.proof().is_none() {
-            let mean = slow.root.value_sum / f64::from(slow.root.visits);
+            let mean = slow.root().value_sum / f64::from(slow.root().visits);
             assert!((fast.tree.node(ROOT).value() - mean).abs() < 1e-9, "{fen}");
         }
         if params.root.rule == RootRule::Gumbel && fast.proof().is_none() {
             assert_eq!(fast.choose(&ChoiceParams::default(), 0.0, &mut stream(0)), slow.gumbel_choice());
             let mut shares: Vec<(Move, f64)> =
-                slow.root.children.iter().map(|child| child.played).zip(slow.improved_policy()).collect();
+                slow.root().children.iter().map(|child| child.played).zip(slow.improved_policy()).collect();
             shares.sort_by_key(|(played, _)| *played);
             let mut target = fast.policy_target();
             target.sort_by_key(|of| of.played);
@@ -62,6 +62,11 @@ fn shapes() -> Vec<SearchParams> {
         root(RootParams { policy_temperature: Some(0.7), ..RootParams::default() }),
         root(RootParams { forced_playouts: 2.0, ..RootParams::default() }),
         SearchParams { tree_rule: TreeRule::Improved, ..base() },
+        SearchParams { graph: true, ..base() },
+        SearchParams { graph: true, solver: false, draw_score: 0.2, ..base() },
+        SearchParams { graph: true, two_fold_draws: true, mate_in_one: true, ..base() },
+        SearchParams { graph: true, tree_rule: TreeRule::Improved, ..base() },
+        SearchParams { stop_by_gain: Some(GainStop { interval: 20, minimum: 1e-3 }), ..base() },
         SearchParams {
             c_puct_factor: 1.0,
             c_puct_base: 20.0,
@@ -92,7 +97,7 @@ fn the_search_visits_what_the_reference_visits() {
 fn the_gumbel_root_visits_what_the_reference_visits() {
     for mut params in shapes() {
         params.root = RootParams { rule: RootRule::Gumbel, forced_playouts: 0.0, ..params.root };
-        params.stop_when_settled = false;
+        (params.stop_when_settled, params.stop_by_gain) = (false, None);
         for (considered, rescale, budget) in [(16, false, 17), (4, true, 100), (64, false, 200)] {
             params.root.considered = considered;
             params.improved_policy.rescale = rescale;
@@ -113,5 +118,5 @@ fn a_repetition_within_the_tree_may_count_as_a_draw_at_once() {
     assert!(repeated > 0, "kings that shuffle come back");
     let mut slow = Reference::new(&game, RULES, &params, &mut evaluator).expect("fakes do not fail");
     slow.run(&mut evaluator).expect("fakes do not fail");
-    assert_eq!(sorted(visits(&fast)), sorted(reference_visits(&slow.root)));
+    assert_eq!(sorted(visits(&fast)), sorted(reference_visits(slow.root())));
 }

@@ -1,0 +1,103 @@
+//! Evaluations into the tree, and values back up.
+
+use super::Search;
+use super::formulas::tempered;
+use super::pending::Pending;
+use super::tree::{NodeId, ROOT, State};
+use crate::network::{Batch, Evaluations, Wdl};
+
+impl Search {
+    /// Expands the leaves gathered last and backs their values up; their rows of the batch start at `first_row`.
+    pub fn apply(&mut self, batch: &Batch, evaluations: &Evaluations, first_row: usize) {
+        let mut pending = std::mem::take(&mut self.pending);
+        self.apply_from(&mut pending, batch, evaluations, first_row);
+        self.pending = pending;
+    }
+
+    /// As [`apply`](Self::apply), for what [`gather_into`](Self::gather_into) left in `pending`.
+    pub fn apply_from(
+        &mut self,
+        pending: &mut Pending,
+        batch: &Batch,
+        evaluations: &Evaluations,
+        first_row: usize,
+    ) {
+        let (mut way_start, mut legal_start) = (0, 0);
+        for (row, leaf) in (first_row..).zip(&pending.leaves) {
+            let way = &pending.ways[way_start..leaf.way_end];
+            let wdl = evaluations.wdl[row];
+            let is_new = self.tree.node(leaf.node).state == State::InFlight;
+            if is_new || leaf.node == ROOT {
+                self.tempered.clear();
+                self.tempered.extend_from_slice(&evaluations.policy[batch.legal_range(row)]);
+                let temperature = self.policy_temperature(leaf.node);
+                tempered(&mut self.tempered, temperature);
+                let legal = &pending.legal[legal_start..leaf.legal_end];
+                if is_new {
+                    self.tree.expand(leaf.node, legal, self.tempered.iter().copied());
+                    if let Some(graph) = &mut self.tree.graph {
+                        graph.evaluated(leaf.node, wdl);
+                    }
+                    self.back_up(way, leaf.node, wdl);
+                } else {
+                    self.tree.renew_priors(ROOT, legal, &self.tempered);
+                }
+            } else {
+                // Another way's evaluation of the shared position came first.
+                self.climb_graph(way, leaf.node);
+            }
+            if leaf.node == ROOT {
+                self.enter_root(wdl);
+            }
+            self.watch_gain();
+            (way_start, legal_start) = (leaf.way_end, leaf.legal_end);
+        }
+        self.in_flight -= pending.len();
+        pending.clear();
+    }
+
+    pub(super) fn policy_temperature(&self, node: NodeId) -> f64 {
+        let at_root = self.params.root.policy_temperature.filter(|_| node == ROOT);
+        at_root.unwrap_or(self.params.policy_temperature)
+    }
+
+    /// Adds a result for the side to move at `node` to every node and edge on its way; the view changes at each step.
+    /// Above a node that is proven, the proof counts instead.
+    pub(super) fn back_up(&mut self, way: &[(NodeId, u8)], node: NodeId, wdl: Wdl) {
+        let mut depth = way.len();
+        let mut draw = f64::from(wdl.draw);
+        let mut value = wdl.worth(self.draw_value(depth));
+        self.tree.visit(node, value, draw);
+        if self.tree.graph.is_some() {
+            return self.climb_graph(way, node);
+        }
+        let mut below = node;
+        for (parent, place) in way.iter().rev().copied() {
+            (value, depth) = (-value, depth - 1);
+            self.tree.branch_mut(parent, place).visit(value);
+            if self.params.solver {
+                if let Some(proof) = self.tree.node(below).proof {
+                    self.tree.prove(parent, place, proof.for_opponent());
+                }
+                if let Some(proof) = self.tree.node(parent).proof {
+                    (value, draw) = (proof.value(self.draw_value(depth)), f64::from(proof.wdl().draw));
+                }
+            }
+            self.tree.visit(parent, value, draw);
+            below = parent;
+        }
+    }
+
+    /// Where positions are shared: counts a visit of every move on the way to `node`, and recounts the positions above.
+    pub(super) fn climb_graph(&mut self, way: &[(NodeId, u8)], node: NodeId) {
+        let mut below = node;
+        for (depth, (parent, place)) in way.iter().copied().enumerate().rev() {
+            let value = -self.tree.node(below).certain_or_mean(self.draw_value(depth + 1));
+            self.tree.branch_mut(parent, place).visit(value);
+            let draw_value = self.draw_value(depth);
+            self.tree.refresh(parent, draw_value, self.params.solver);
+            self.tree.recount(parent, draw_value);
+            below = parent;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The tree as rows, lines, and searches made again.
+
+use super::*;
+use crate::search::rows::TreeRow;
+
+fn some_searches() -> Vec<(Game, SearchParams, Search)> {
+    let shapes = [
+        SearchParams::default(),
+        SearchParams { draw_score: 0.3, mate_in_one: true, two_fold_draws: true, ..SearchParams::default() },
+        SearchParams { solver: false, ..SearchParams::default() },
+        SearchParams { graph: true, ..SearchParams::default() },
+    ];
+    let games = suite::positions();
+    let pairs = games.iter().flat_map(|game| shapes.iter().map(move |shape| (game, shape)));
+    pairs
+        .map(|(game, shape)| {
+            let params = SearchParams { simulations: 300, ..shape.clone() };
+            let search = searched(game, &params, &mut Hashed::new(encoding(), 2));
+            (game.clone(), params, search)
+        })
+        .collect()
+}
+
+#[test]
+fn rows_say_what_the_root_says_and_add_up() {
+    for (game, _, search) in some_searches() {
+        let rows = search.rows(7, true);
+        assert!(
+            rows.iter().all(|row| row.search == 7) && rows.iter().zip(0..).all(|(row, at)| row.row == at)
+        );
+        let root = &rows[0];
+        assert_eq!((root.visits, root.depth, root.node), (search.visits(), 0, 0));
+        let moves: Vec<&TreeRow> = rows[1..].iter().filter(|row| row.parent == 0).collect();
+        assert_eq!(moves.len(), game.position().legal_moves().len());
+        for (row, seen) in moves.iter().zip(search.root_moves()) {
+            assert_eq!((row.played, row.visits, row.prior), (seen.played.packed(), seen.visits, seen.prior));
+            if let Some(value) = seen.value {
+                assert!((f64::from(row.q) - value).abs() < 1e-6, "{row:?} {value}");
+            }
+        }
+        for row in rows.iter().filter(|row| row.node != TreeRow::NO_NODE) {
+            assert!((row.win + row.draw + row.loss - 1.0).abs() < 1e-5, "{row:?}");
+            assert!(
+                [row.win, row.draw, row.loss].iter().all(|share| (-1e-5..=1.00001).contains(share)),
+                "{row:?}"
+            );
+        }
+        let (value, draw) = search.root_value();
+        assert!(
+            (f64::from(root.win - root.loss) - value).abs() < 1e-5
+                && (f64::from(root.draw) - draw).abs() < 1e-5
+        );
+        let tried = search.rows(7, false);
+        assert!(tried.iter().all(|row| row.node != TreeRow::NO_NODE) && tried.len() < rows.len());
+    }
+}
+
+/// Whether rows are the same; a shared position's own evaluation may differ by rounding.
+fn alike(a: &TreeRow, b: &TreeRow) -> bool {
+    let own = |row: &TreeRow| (row.net_q, row.net_d);
+    let close = |a: (f32, f32), b: (f32, f32)| (a.0 - b.0).abs() < 1e-6 && (a.1 - b.1).abs() < 1e-6;
+    let without = |row: &TreeRow| TreeRow { net_q: 0.0, net_d: 0.0, ..row.clone() };
+    without(a) == without(b) && close(own(a), own(b))
+}
+
+#[test]
+fn a_search_made_of_rows_goes_on_like_a_kept_one() {
+    for (game, params, search) in some_searches() {
+        let rows = search.rows(0, true);
+        let restored =
+            Search::restore(game.clone(), RULES, params.clone(), &rows).expect("rows of a search fit");
+        restored.check_invariants();
+        assert!(restored.rows(0, true).iter().zip(&rows).all(|(a, b)| alike(a, b)), "{params:?}");
+        let mut kept = search;
+        kept.start_over();
+        let mut both = [kept, restored];
+        for search in &mut both {
+            run(search, &mut Hashed::new(encoding(), 2));
+        }
+        assert_eq!(visits(&both[0]), visits(&both[1]), "{}", game.position().fen());
+    }
+}
+
+#[test]
+fn rows_that_are_no_tree_of_the_game_are_refused() {
+    let game = Game::initial();
+    let search = searched(&game, &simulations(50), &mut Hashed::new(encoding(), 2));
+    let rows = search.rows(3, true);
+    let refusal = |change: &dyn Fn(&mut Vec<TreeRow>)| {
+        let mut rows = rows.clone();
+        change(&mut rows);
+        Search::restore(game.clone(), RULES, simulations(50), &rows).expect_err("is refused").to_string()
+    };
+    let cases: [(&dyn Fn(&mut Vec<TreeRow>), &str); 8] = [
+        (&|rows| drop(rows.remove(0)), "is not the root"),
+        (&|rows| drop(rows.remove(1)), "no row leads to 1"),
+        (&|rows| drop(rows.remove(20)), "not the 20 legal ones"),
+        (&|rows| rows[1].played = 0xffff, "is not a packed move"),
+        (&|rows| rows[1].visits += 1, "visits, its moves"),
+        (&|rows| rows[2].node = 4000, "no row leads to"),
+        (&|rows| rows[1].proof = "maybe".to_owned(), "\"maybe\", which is not known"),
+        (&|rows| rows.retain(|row| row.node != TreeRow::NO_NODE), "rows must include untried moves"),
+    ];
+    for (change, words) in cases {
+        let text = refusal(change);
+        assert!(text.starts_with("row ") && text.contains("search 3") && text.contains(words), "{text}");
+    }
+    let other = from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
+    let text = Search::restore(other, RULES, simulations(50), &rows).expect_err("is refused").to_string();
+    assert!(text.contains("must be the one that was searched"), "{text}");
+}
+
+#[test]
+fn lines_go_down_the_best_moves_and_start_with_the_one_played() {
+    for (game, _, search) in some_searches() {
+        let lines = search.lines(3);
+        let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
+        assert_eq!(lines[0].first.played, played);
+        assert_eq!(search.principal_variation(), lines[0].moves);
+        assert!(lines.windows(2).skip(1).all(|pair| pair[0].first.visits >= pair[1].first.visits));
+        for line in lines {
+            let mut game = game.clone();
+            for played in line.moves {
+                assert!(game.position().is_legal(played));
+                game.play_unchecked(played);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_proven_mate_is_the_first_line_to_its_end() {
+    let params = SearchParams { mate_in_one: false, ..simulations(20_000) };
+    let search =
+        searched(&from_fen("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"), &params, &mut Uniform::new(encoding()));
+    let line: Vec<String> = search.lines(5)[0].moves.iter().map(ToString::to_string).collect();
+    assert_eq!((line.len(), line[0].as_str()), (3, "a1a6"));
+}

@@ -1,0 +1,84 @@
+//! Several threads on one tree.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::{Pending, Search};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
+
+/// A search that several threads work on, each with an evaluator of its own.
+///
+/// While one thread's evaluator is busy the others gather and apply, one at a time; descents in flight keep them on different
+/// ways. The order in which batches come back is left to chance, so results differ from run to run; one thread alone does what a
+/// [`Search`] does.
+#[derive(Debug)]
+pub struct SharedSearch {
+    state: Mutex<State>,
+    /// Told whenever a batch was applied.
+    applied: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    search: Search,
+    is_stopped: bool,
+}
+
+impl SharedSearch {
+    /// Lets threads work on a search.
+    pub fn new(search: Search) -> Self {
+        Self { state: Mutex::new(State { search, is_stopped: false }), applied: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works until the search is done or stopped. Every thread calls it once, with an evaluator of its own; an error stops all.
+    pub fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
+        let (mut pending, mut batch, mut answers) =
+            (Pending::default(), Batch::default(), Evaluations::default());
+        while self.gather(&mut pending, evaluator, &mut batch) {
+            if let Err(error) = evaluator.evaluate(&batch, &mut answers) {
+                self.stop();
+                return Err(error);
+            }
+            self.state().search.apply_from(&mut pending, &batch, &answers, 0);
+            self.applied.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Fills a batch, waiting for other threads' where there is nothing to fill it with yet; false once there is nothing to do.
+    fn gather(&self, pending: &mut Pending, evaluator: &dyn Evaluator, batch: &mut Batch) -> bool {
+        batch.clear();
+        let mut state = self.state();
+        loop {
+            if state.is_stopped || state.search.is_done() {
+                self.applied.notify_all();
+                return false;
+            }
+            if state.search.gather_into(pending, evaluator.encoding(), batch) > 0 {
+                return true;
+            }
+            if state.search.in_flight() > 0 {
+                state = self.applied.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Ends the work of all threads after the batches that are under way.
+    pub fn stop(&self) {
+        self.state().is_stopped = true;
+        self.applied.notify_all();
+    }
+
+    /// Looks at the search between two batches.
+    pub fn look<T>(&self, at: impl FnOnce(&Search) -> T) -> T {
+        at(&self.state().search)
+    }
+
+    /// The search, once all threads are through.
+    pub fn into_search(self) -> Search {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).search
+    }
+}
