@@ -7,6 +7,7 @@ mod moves;
 mod opening;
 mod outcome;
 mod position;
+mod text;
 
 pub use fen::FenError;
 pub use game::Game;
@@ -14,6 +15,7 @@ pub use moves::{Move, Promotion};
 pub use opening::random_opening;
 pub use outcome::{Outcome, Reason, Rules};
 pub use position::{Castling, Piece, Position, Side};
+pub use text::GameTextError;
 
 #[cfg(test)]
 mod tests;

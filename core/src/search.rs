@@ -5,9 +5,11 @@
 //! the fast one is tested against. The search does no I/O, reads no clock, and draws no random numbers but for the
 //! noise it is asked for.
 
+mod analysis;
 mod back_up;
 mod blocks;
 mod budget;
+mod by_reference;
 mod choice;
 mod formulas;
 mod graph;
@@ -34,12 +36,13 @@ use tree::{NodeId, ROOT, State, Tree};
 use crate::board::{Game, Move, Outcome, Rules};
 use crate::network::Wdl;
 
+pub use analysis::{AnalysisError, AnalysisParams, LineRow, RULES as ANALYSIS_RULES, analyse};
 pub use choice::{ChoiceParams, ChooseBy, Target, Visited, choose_move};
 pub use lines::Line;
 pub use noise::RootNoise;
 pub use params::{
-    FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, RootParams, RootRule, SearchParams,
-    TreeRule,
+    Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, RootParams, RootRule,
+    SearchParams, TreeRule,
 };
 pub use pending::Pending;
 pub use proof::Proof;
@@ -71,6 +74,8 @@ pub struct Search {
     /// Whether tried moves of the root are forced to have visits.
     forcing: bool,
     gain: GainWatch,
+    /// Whether the reference engine has spent the budget.
+    is_complete: bool,
     /// Simulations started, the root's evaluation and visits that were kept included.
     started: u32,
     /// Rows of all batches that wait for their evaluations.
@@ -96,6 +101,7 @@ impl Search {
             gumbel: GumbelRoot::default(),
             forcing: false,
             gain: GainWatch::default(),
+            is_complete: false,
             started: 0,
             in_flight: 0,
             pending: Pending::default(),
@@ -154,6 +160,7 @@ impl Search {
         self.root_evaluation = None;
         self.started = self.visits();
         self.forcing = false;
+        self.is_complete = false;
         self.gain = GainWatch::default();
         self.set_budget(self.params.simulations);
     }

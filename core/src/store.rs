@@ -12,6 +12,7 @@ mod records;
 mod row;
 mod tables;
 
+pub use crate::search::{LineRow, TreeRow};
 pub use crate::selfplay::{GameRow, PositionRow};
 pub use error::{FileFault, FileProblem, StoreError};
 pub use file::{FileEntry, read_entry, read_table, verify_file, verify_files, write_table};

@@ -94,7 +94,7 @@ fn params(args: &BenchArgs) -> SearchParams {
 fn searched(args: &BenchArgs, kind: Kind) -> Result<Vec<Search>, EvaluatorError> {
     let mut searches: Vec<Search> =
         games(args.games).map(|game| Search::new(game, RULES, params(args))).collect();
-    search_in_lockstep(&mut searches, &mut *kind.make())?;
+    search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok(()))?;
     Ok(searches)
 }
 
@@ -123,7 +123,7 @@ fn of_reference(args: &BenchArgs) -> Result<f64, EvaluatorError> {
             let mut evaluator = Kind::Hashed.make();
             let mut search = Reference::new(game, RULES, &params, &mut *evaluator)?;
             search.run(&mut *evaluator)?;
-            visits += u64::from(search.root.visits);
+            visits += u64::from(search.root().visits);
         }
         Ok(visits)
     })

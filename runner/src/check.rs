@@ -9,16 +9,17 @@ use dc0_core::arena::ArenaParams;
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::torch::runtime;
 use dc0_core::params::Params;
+use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
 use crate::host::{
-    Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams, Opponent, RunInfo, Table,
-    Verdict, VerdictFields, Window, field,
+    Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
+    Opponent, RunInfo, Table, ToSearch, Verdict, VerdictFields, Window, field,
 };
 use crate::run::Folder;
 use crate::script::declared::Declaration;
-use crate::steps::Asking;
+use crate::steps::{Asking, assumed_searches};
 use plan::{Plan, Work};
 
 /// Steps of a plan; more than a script that ends comes to.
@@ -136,6 +137,22 @@ impl Host for Planner {
         self.add("arena", &asked, what, standins::match_work(&asked.params, second))?;
         let summary = standins::verdict(&asked.params).to_value();
         Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
+    }
+
+    fn search(
+        &self,
+        network: &Network,
+        what: &ToSearch,
+        asked: Asked<AnalysisParams>,
+    ) -> Result<Analysis, HostError> {
+        let number = self.state().next_analysis();
+        let positions = what.len() as u64;
+        let evaluations = positions * u64::from(asked.params.search.simulations);
+        let text = format!("analysis {number:04}: {positions} positions searched by {}", network.name());
+        self.add("search", &asked, text, Work { positions, evaluations, ..Work::default() })?;
+        let summary = assumed_searches(positions, &asked.params);
+        let can_go_on = asked.params.tree && asked.params.untried;
+        Ok(Analysis(Arc::new(AnalysisFields { number, files: Vec::new(), can_go_on, summary })))
     }
 
     fn promote(&self, _: &Network, _: u32) -> Result<(), HostError> {

@@ -7,7 +7,8 @@ mod table;
 
 pub use api::{USAGES, register};
 pub use handles::{
-    Fields, Games, GamesFields, Network, NetworkFields, Opponent, Verdict, VerdictFields, Window, field,
+    Analysis, AnalysisFields, Fields, Games, GamesFields, Network, NetworkFields, Opponent, ToSearch,
+    Verdict, VerdictFields, Window, field,
 };
 pub use session::Session;
 pub use table::Table;
@@ -17,6 +18,7 @@ use dc0_core::network::NetworkSpec;
 use dc0_core::network::torch::Precision;
 use dc0_core::params;
 use dc0_core::params::Value;
+use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 use thiserror::Error;
@@ -92,6 +94,14 @@ pub trait Host: Send + Sync {
         second: &Opponent,
         params: Asked<ArenaParams>,
     ) -> Result<Verdict, HostError>;
+
+    /// Searches given positions.
+    fn search(
+        &self,
+        network: &Network,
+        what: &ToSearch,
+        params: Asked<AnalysisParams>,
+    ) -> Result<Analysis, HostError>;
 
     /// Makes a net the next generation.
     fn promote(&self, network: &Network, generation: u32) -> Result<(), HostError>;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use dc0_core::arena::ArenaParams;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::{Params, Row};
+use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
@@ -26,6 +27,7 @@ pub fn markdown() -> String {
     section::<WindowParams>(&mut page, "window");
     section::<TrainParams>(&mut page, "train");
     section::<ArenaParams>(&mut page, "arena");
+    section::<AnalysisParams>(&mut page, "search");
     page.truncate(page.trim_end().len());
     page
 }

@@ -5,6 +5,7 @@ mod error;
 mod files;
 mod network;
 mod runner;
+mod search;
 mod self_play;
 mod train;
 
@@ -12,6 +13,7 @@ pub use error::StepError;
 pub use network::summary_members;
 pub(crate) use runner::cores;
 pub use runner::{Asking, Runner};
+pub use search::assumed_searches;
 pub use train::summary_value;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -23,7 +23,8 @@ impl Search {
 
     /// Whether the solver left nothing to search, the tree is full, or a stopping rule says that enough is known.
     pub(super) fn has_reason_to_end(&self) -> bool {
-        self.proof().is_some()
+        self.is_complete
+            || self.proof().is_some()
             || self.tree.nodes.len() >= self.params.max_nodes as usize
             || self.gain.is_spent
             || self.is_settled()

@@ -154,6 +154,17 @@ impl GumbelRoot {
         self.noise.extend((0..moves).map(|_| scale * standard_gumbel(stream)));
     }
 
+    /// The sample of a move; 0 without noise.
+    pub(super) fn noise(&self, place: usize) -> f64 {
+        self.noise.get(place).copied().unwrap_or(0.0)
+    }
+
+    /// Replaces the samples of all moves.
+    pub(super) fn set_noise(&mut self, noise: impl Iterator<Item = f64>) {
+        self.noise.clear();
+        self.noise.extend(noise);
+    }
+
     /// Follows a move that went from one place to an earlier one.
     pub(super) fn moved(&mut self, from: usize, to: usize) {
         if !self.noise.is_empty() {

@@ -3,6 +3,17 @@
 use crate::{param_enum, params};
 
 param_enum! {
+    /// Which program searches.
+    pub enum Engine {
+        /// The fast one.
+        Fast = "fast",
+        /// The plain recursive one that the fast one is tested against (`core/src/search/reference.rs`): the place to try a change of
+        /// the rules. It finds the same, one leaf at a time.
+        Reference = "reference",
+    }
+}
+
+param_enum! {
     /// What a move is worth before its first visit.
     pub enum FirstPlay {
         /// The given value, whatever the parent is worth.
@@ -105,6 +116,8 @@ params! {
         /// Simulations for each move: the root's own evaluation, then descents. AlphaZero used 800. Visits kept by `reuse_tree`
         /// come on top.
         simulations: u32 = 800, in 1..=10_000_000;
+        /// Which program searches.
+        engine: Engine = Engine::Fast;
         /// Weight of the prior against the value in the PUCT rule; larger explores more (AlphaZero 2018, pseudocode).
         c_puct: f64 = 1.25, in 0.0..=100.0;
         /// Growth of `c_puct` with the parent's visits N: `c_puct_factor · ln((N + c_puct_base + 1) / c_puct_base)` is added. 0
@@ -162,6 +175,15 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
     if params.mate_in_one && !params.solver {
         let needs = "needs the solver, which makes use of it; set solver to true or leave it out";
         problems.push(("mate_in_one", needs.to_owned()));
+    }
+    if params.engine == Engine::Reference {
+        if params.leaves > 1 {
+            problems.push(("leaves", "must be 1 with the reference engine".to_owned()));
+        }
+        if params.reuse_tree {
+            let fresh = "the reference engine starts every move with a fresh tree; leave it out";
+            problems.push(("reuse_tree", fresh.to_owned()));
+        }
     }
     if params.root.rule == RootRule::Gumbel {
         if params.reuse_tree {

@@ -10,7 +10,7 @@ use rand::RngExt;
 use super::noise::RootNoise;
 use super::params::{FirstPlay, FirstPlayParams, RootRule, SearchParams, TreeRule};
 use crate::board::{Game, Move, Reason, Rules, Side};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 use crate::rng::Stream;
 
 /// A position of the reference tree.
@@ -20,8 +20,12 @@ pub struct Node {
     pub visits: u32,
     /// W(s): the sum of their values, draws at their worth.
     pub value_sum: f64,
-    /// v(s): the value of its own evaluation, a draw at its worth.
-    pub own_value: f64,
+    /// The sum of their P(draw).
+    pub draw_sum: f64,
+    /// Its own evaluation.
+    pub evaluation: Wdl,
+    /// v(s): the value of that, a draw at its worth.
+    own_value: f64,
     /// Legal moves in falling order of the prior; empty where no net was asked.
     pub children: Vec<Child>,
     /// 1, 0 or −1 once the result is certain.
@@ -41,11 +45,20 @@ pub struct Child {
     noise: f64,
     /// N(s, a).
     pub visits: u32,
+    /// The sum of the squares of its values.
+    pub square_sum: f64,
     /// The place of the position it leads to, once visited.
-    node: Option<usize>,
+    pub node: Option<usize>,
 }
 
 const ROOT: usize = 0;
+
+/// What a visit brings to a position: its value for the side to move there, and P(draw).
+#[derive(Clone, Copy)]
+struct Brought {
+    value: f64,
+    draw: f64,
+}
 
 /// A search of one position.
 pub struct Reference<'a> {
@@ -82,6 +95,21 @@ impl<'a> Reference<'a> {
         &self.nodes[ROOT]
     }
 
+    /// All positions reached, the one searched first; [`Child::node`] gives a place among them.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Replaces the prior and the Gumbel sample of every move of the root.
+    pub fn set_root(&mut self, of: impl Fn(Move) -> (f32, f64)) {
+        let children = &mut self.nodes[ROOT].children;
+        for child in &mut *children {
+            let (prior, noise) = of(child.played);
+            (child.prior, child.noise) = (f64::from(prior), noise);
+        }
+        children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    }
+
     /// Mixes Dirichlet noise into the root's priors: `(1 − ε) · P + ε · η` (Silver et al. 2018, Methods).
     pub fn add_noise(&mut self, noise: &RootNoise, stream: &mut Stream) {
         let children = &mut self.nodes[ROOT].children;
@@ -112,7 +140,8 @@ impl<'a> Reference<'a> {
         let mut looked_at = Vec::new();
         for due in due {
             let settled = self.params.stop_when_settled && self.is_settled();
-            if self.root().certain.is_some() || settled || self.gained_little(&mut looked_at) {
+            let full = self.nodes.len() >= self.params.max_nodes as usize;
+            if self.root().certain.is_some() || settled || full || self.gained_little(&mut looked_at) {
                 break;
             }
             let best = match self.params.root.rule {
@@ -169,15 +198,14 @@ impl<'a> Reference<'a> {
         child.node.and_then(|node| self.nodes[node].certain).map(|result| -result)
     }
 
-    /// One simulation through a move of a position: selection, expansion, evaluation, back-up. Returns the value for the side
-    /// to move there.
+    /// One simulation through a move of a position: selection, expansion, evaluation, back-up.
     fn simulate(
         &mut self,
         at: usize,
         best: usize,
         depth: u32,
         evaluator: &mut dyn Evaluator,
-    ) -> Result<f64, EvaluatorError> {
+    ) -> Result<Brought, EvaluatorError> {
         let child = &self.nodes[at].children[best];
         let (ply, visits) = (self.game.ply(), child.visits);
         // In a graph the same move may lead elsewhere: by another way the position may repeat one.
@@ -188,13 +216,23 @@ impl<'a> Reference<'a> {
             None => self.reach(depth + 1, evaluator)?,
         };
         self.nodes[at].children[best].node = Some(below);
-        let value = self.visit_below(below, is_new, visits, depth + 1, evaluator)?;
+        let brought = self.visit_below(below, is_new, visits, depth + 1, evaluator)?;
         self.game.take_back_to(ply);
-        self.nodes[at].children[best].visits += 1;
+        let q = if self.params.graph { self.known(below, depth + 1).value } else { brought.value };
+        let child = &mut self.nodes[at].children[best];
+        (child.visits, child.square_sum) = (child.visits + 1, child.square_sum + q * q);
         if self.params.solver {
             self.nodes[at].certain = self.solved(at);
         }
-        Ok(self.count(at, -value, depth))
+        Ok(self.count(at, Brought { value: -brought.value, ..brought }, depth))
+    }
+
+    /// What is known of a position so far.
+    fn known(&self, at: usize, depth: u32) -> Brought {
+        let node = &self.nodes[at];
+        let mean = || node.draw_sum / f64::from(node.visits);
+        let draw = node.certain.map_or_else(mean, |result| f64::from(i8::from(result == 0)));
+        Brought { value: self.value(node, depth), draw }
     }
 
     /// What a visit of a position that the move to it was visited `visits` times before is worth to its side to move.
@@ -205,21 +243,21 @@ impl<'a> Reference<'a> {
         visits: u32,
         depth: u32,
         evaluator: &mut dyn Evaluator,
-    ) -> Result<f64, EvaluatorError> {
+    ) -> Result<Brought, EvaluatorError> {
         if self.params.graph && self.params.solver && !self.nodes[at].children.is_empty() {
             self.nodes[at].certain = self.solved(at);
         }
         let node = &self.nodes[at];
         if is_new {
-            return Ok(node.value_sum);
+            return Ok(self.known(at, depth));
         }
         if node.certain.is_some() || node.repeated {
-            let value = self.value(node, depth);
-            return Ok(visit(&mut self.nodes[at], value));
+            let known = self.known(at, depth);
+            return Ok(visit(&mut self.nodes[at], known));
         }
         // Shared positions: a move to a position that other moves visited more often catches up (Wu 2023).
         if self.params.graph && visits < node.visits {
-            return Ok(self.value(node, depth));
+            return Ok(self.known(at, depth));
         }
         let next = match self.params.tree_rule {
             TreeRule::Puct => self.select_puct(at, depth),
@@ -228,19 +266,24 @@ impl<'a> Reference<'a> {
         self.simulate(at, next, depth, evaluator)
     }
 
-    /// Counts a visit worth `value`, or what is certain instead. In a graph `Q(s) = (v(s) + Σ N(s, a) · Q(s, a)) / N(s)` (Wu 2023).
-    fn count(&mut self, at: usize, value: f64, depth: u32) -> f64 {
-        let node = &self.nodes[at];
-        let value = if node.certain.is_some() { self.value(node, depth) } else { value };
+    /// Counts a visit, with what is certain instead of what it brought. In a graph `Q(s) = (v(s) + Σ N(s, a) · Q(s, a)) / N(s)`
+    /// (Wu 2023).
+    fn count(&mut self, at: usize, brought: Brought, depth: u32) -> Brought {
+        let brought = if self.nodes[at].certain.is_some() { self.known(at, depth) } else { brought };
         if !self.params.graph {
-            return visit(&mut self.nodes[at], value);
+            return visit(&mut self.nodes[at], brought);
         }
-        let of_moves = node.children.iter().filter_map(|child| Some((child, self.q(child, depth)?)));
-        let below: f64 = of_moves.map(|(child, q)| f64::from(child.visits) * q).sum();
-        let sum = node.own_value + below;
+        let node = &self.nodes[at];
+        let (mut value, mut draw) = (node.own_value, f64::from(node.evaluation.draw));
+        for child in &node.children {
+            let Some(below) = child.node else { continue };
+            let below = self.known(below, depth + 1);
+            value -= f64::from(child.visits) * below.value;
+            draw += f64::from(child.visits) * below.draw;
+        }
         let node = &mut self.nodes[at];
-        (node.visits, node.value_sum) = (node.visits + 1, sum);
-        value
+        (node.visits, node.value_sum, node.draw_sum) = (node.visits + 1, value, draw);
+        brought
     }
 
     /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
@@ -351,13 +394,13 @@ impl<'a> Reference<'a> {
         if let Some(found) = self.shared.get(&key).filter(|_| self.params.graph) {
             return Ok((*found, false));
         }
-        let node = self.new_node(depth, evaluator)?;
+        let node = self.look(depth, evaluator)?;
         self.nodes.push(node);
         self.shared.insert(key, self.nodes.len() - 1);
         Ok((self.nodes.len() - 1, true))
     }
 
-    fn new_node(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
+    fn look(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
         if let Some(outcome) = self.game.outcome(&self.rules) {
             let side = self.game.position().side_to_move();
             let end = certain_node(outcome.score_for(side), self.draw_value(depth));
@@ -414,30 +457,37 @@ impl<'a> Reference<'a> {
             prior,
             noise: 0.0,
             visits: 0,
+            square_sum: 0.0,
             node: None,
         };
         let mut children: Vec<Child> = moves.iter().zip(priors).map(child).collect();
         children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-        let wdl = answer.wdl[0];
-        let value = f64::from(wdl.value()) + f64::from(wdl.draw) * self.draw_value(depth);
-        Ok(Node { visits: 1, value_sum: value, own_value: value, children, certain: None, repeated: false })
+        Ok(new_node(answer.wdl[0], self.draw_value(depth), children))
     }
 }
 
-fn visit(node: &mut Node, value: f64) -> f64 {
+fn visit(node: &mut Node, brought: Brought) -> Brought {
     node.visits += 1;
-    node.value_sum += value;
-    value
+    node.value_sum += brought.value;
+    node.draw_sum += brought.draw;
+    brought
 }
 
-fn certain_node(result: i8, draw: f64) -> Node {
-    let value = if result == 0 { draw } else { f64::from(result) };
+fn certain_node(result: i8, draw_value: f64) -> Node {
+    let evaluation = [Wdl::LOSS, Wdl::DRAW, Wdl::WIN][(result + 1) as usize];
+    Node { certain: Some(result), ..new_node(evaluation, draw_value, Vec::new()) }
+}
+
+fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
+    let own_value = f64::from(evaluation.value()) + f64::from(evaluation.draw) * draw_value;
     Node {
         visits: 1,
-        value_sum: value,
-        own_value: value,
-        children: Vec::new(),
-        certain: Some(result),
+        value_sum: own_value,
+        draw_sum: evaluation.draw.into(),
+        evaluation,
+        own_value,
+        children,
+        certain: None,
         repeated: false,
     }
 }

@@ -25,11 +25,13 @@ pub fn positions() -> Vec<Game> {
     opened.chain(fens.map(from_fen)).collect()
 }
 
-/// Searches games side by side, one leaf of each in every batch, until all are done.
-pub fn search_in_lockstep(
+/// Searches games side by side, the leaves of all in every batch, until all are done. `after_batch` is told the rows of every
+/// batch, and may end it.
+pub fn search_in_lockstep<E: From<EvaluatorError>>(
     searches: &mut [Search],
     evaluator: &mut dyn Evaluator,
-) -> Result<(), EvaluatorError> {
+    after_batch: &mut dyn FnMut(usize) -> Result<(), E>,
+) -> Result<(), E> {
     let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
     let encoding = evaluator.encoding().clone();
     let mut first_rows = Vec::new();
@@ -37,6 +39,7 @@ pub fn search_in_lockstep(
         batch.clear();
         first_rows.clear();
         for search in &mut *searches {
+            search.search_by_reference(evaluator)?;
             first_rows.push(batch.len());
             search.gather(&encoding, &mut batch);
         }
@@ -44,6 +47,7 @@ pub fn search_in_lockstep(
         for (search, first_row) in searches.iter_mut().zip(&first_rows) {
             search.apply(&batch, &answers, *first_row);
         }
+        after_batch(batch.len())?;
     }
     Ok(())
 }
@@ -56,7 +60,7 @@ pub fn signature() -> Result<u64, EvaluatorError> {
     for (salt, game) in (0..).zip(positions()) {
         let mut evaluator = Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), salt);
         let mut search = [Search::new(game, RULES, params.clone())];
-        search_in_lockstep(&mut search, &mut evaluator)?;
+        search_in_lockstep(&mut search, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))?;
         for seen in search[0].root_moves() {
             let item = u64::from(seen.played.packed()) << 32 | u64::from(seen.visits);
             // FNV-1a's step (Fowler, Noll & Vo).

@@ -7,8 +7,8 @@ use rand::RngExt;
 use super::reference::{Node, Reference};
 use super::tree::ROOT;
 use super::{
-    ChoiceParams, ChooseBy, FirstPlay, FirstPlayParams, GainStop, InFlight, Proof, RootNoise, RootParams,
-    RootRule, Search, SearchParams, SharedSearch, TreeRule, Visited, choose_move, suite,
+    ChoiceParams, ChooseBy, Engine, FirstPlay, FirstPlayParams, GainStop, InFlight, Proof, RootNoise,
+    RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, Visited, choose_move, suite,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -75,6 +75,7 @@ fn searched_with_noise(
     let mut fresh = true;
     while !search.is_done() {
         batch.clear();
+        search.search_by_reference(evaluator).expect("fakes do not fail");
         search.gather(&encoding(), &mut batch);
         evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
         search.apply(&batch, &answers, 0);

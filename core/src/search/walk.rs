@@ -1,7 +1,7 @@
 //! Down the tree to a leaf.
 
 use super::Search;
-use super::params::RootRule;
+use super::params::{Engine, RootRule};
 use super::pending::{Leaf, Pending};
 use super::proof::Proof;
 use super::tree::{NodeId, ROOT, State};
@@ -26,7 +26,7 @@ impl Search {
     /// Starts simulations until `leaves` of them wait for an evaluation, and adds those to the batch.
     ///
     /// Returns the number of rows added; the same rows must come back through [`apply`](Self::apply). None are added
-    /// once the search is done. Simulations that end in a known result are done at once.
+    /// once the search is done, nor for the reference engine. Simulations that end in a known result are done at once.
     pub fn gather(&mut self, encoding: &Encoding, batch: &mut Batch) -> usize {
         let mut pending = std::mem::take(&mut self.pending);
         let rows = self.gather_into(&mut pending, encoding, batch);
@@ -38,6 +38,9 @@ impl Search {
     /// its evaluations through [`apply_from`](Self::apply_from).
     pub fn gather_into(&mut self, pending: &mut Pending, encoding: &Encoding, batch: &mut Batch) -> usize {
         debug_assert!(pending.is_empty(), "the last batch was applied");
+        if self.params.engine == Engine::Reference {
+            return 0;
+        }
         let root_ply = self.game.ply();
         while self.may_start(pending.len()) {
             let way_start = pending.ways.len();

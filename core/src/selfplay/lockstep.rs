@@ -39,7 +39,7 @@ impl Lockstep {
         seats: &mut [S],
         evaluators: &mut [Box<dyn Evaluator>],
     ) -> Result<usize, EvaluatorError> {
-        self.gather(seats, evaluators);
+        self.gather(seats, evaluators)?;
         for (number, evaluator) in evaluators.iter_mut().enumerate() {
             if !self.batches[number].is_empty() {
                 evaluator.evaluate(&self.batches[number], &mut self.answers)?;
@@ -49,17 +49,23 @@ impl Lockstep {
         Ok(self.batches.iter().map(Batch::len).sum())
     }
 
-    fn gather<S: Seat>(&mut self, seats: &mut [S], evaluators: &[Box<dyn Evaluator>]) {
+    fn gather<S: Seat>(
+        &mut self,
+        seats: &mut [S],
+        evaluators: &mut [Box<dyn Evaluator>],
+    ) -> Result<(), EvaluatorError> {
         self.batches.iter_mut().for_each(Batch::clear);
         self.places.clear();
         for seat in seats {
-            let place = seat.waiting().map(|(number, search)| {
-                let first_row = self.batches[number].len();
-                search.gather(evaluators[number].encoding(), &mut self.batches[number]);
-                (number, first_row)
-            });
-            self.places.push(place);
+            let Some((number, search)) = seat.waiting() else {
+                self.places.push(None);
+                continue;
+            };
+            search.search_by_reference(&mut *evaluators[number])?;
+            self.places.push(Some((number, self.batches[number].len())));
+            search.gather(evaluators[number].encoding(), &mut self.batches[number]);
         }
+        Ok(())
     }
 
     fn apply<S: Seat>(&mut self, seats: &mut [S], evaluator: usize) {

@@ -11,7 +11,7 @@ use crate::network::fake::Hashed;
 use crate::network::{Evaluator, EvaluatorError};
 use crate::params::{Schedule, Value, read};
 use crate::rng::Seed;
-use crate::search::{RootParams, RootRule, SearchParams};
+use crate::search::{Engine, RootParams, RootRule, SearchParams};
 
 fn params() -> SelfPlayParams {
     SelfPlayParams {
@@ -206,4 +206,17 @@ fn rules_between_parameters_are_checked() {
         errors(r#"{"opening_plies": 9, "max_plies": 9}"#)
             .contains("opening_plies: must stay below max_plies")
     );
+}
+
+#[test]
+fn the_reference_engine_plays_the_same_games() {
+    let games = |engine, rule| {
+        let root = RootParams { rule, ..RootParams::default() };
+        let search = SearchParams { simulations: 12, engine, root, ..SearchParams::default() };
+        let params = SelfPlayParams { games: 3, max_plies: 40, search, ..params() };
+        played(&params, 1, 7)[&0].games.clone()
+    };
+    for rule in [RootRule::Puct, RootRule::Gumbel] {
+        assert_eq!(games(Engine::Fast, rule), games(Engine::Reference, rule));
+    }
 }

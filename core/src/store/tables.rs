@@ -3,6 +3,7 @@
 use super::records::{MatchGameRow, TrainingRow, ValidationRow};
 use super::row::table;
 use crate::board::{Move, Reason};
+use crate::search::{LineRow, TreeRow};
 use crate::selfplay::{GameRow, PositionRow};
 
 table! {
@@ -78,6 +79,47 @@ table! {
     }
 }
 
+table! {
+    LineRow is "searches" version 1, key (search: u32, line: u16), check line_fault {
+        search: u32 as Plain,
+        line: u16 as Dictionary,
+        start_fen: String as Dictionary,
+        moves: Vec<u16> as Dictionary,
+        fen: String as Lengths,
+        simulations: u32 as Plain,
+        played: u16 as Dictionary,
+        visits: u32 as Plain,
+        prior: f32 as Plain,
+        q: f32 as Plain,
+        proof: String as Dictionary,
+        pv: Vec<u16> as Dictionary,
+    }
+}
+
+table! {
+    TreeRow is "trees" version 1, key (search: u32, row: u32), check tree_fault {
+        search: u32 as Dictionary,
+        row: u32 as ByteColumns,
+        parent: u32 as Dictionary,
+        node: u32 as ByteColumns,
+        depth: u16 as Dictionary,
+        played: u16 as Dictionary,
+        visits: u32 as ByteColumns,
+        node_visits: u32 as ByteColumns,
+        value_sum: f64 as ByteColumns,
+        square_sum: f32 as ByteColumns,
+        draw_sum: f64 as ByteColumns,
+        q: f32 as ByteColumns,
+        win: f32 as ByteColumns,
+        draw: f32 as ByteColumns,
+        loss: f32 as ByteColumns,
+        prior: f32 as ByteColumns,
+        net_q: f32 as ByteColumns,
+        net_d: f32 as ByteColumns,
+        proof: String as Dictionary,
+    }
+}
+
 /// The check of tables of figures, which may be anything.
 fn sound<R>(_: &R) -> Option<String> {
     None
@@ -113,6 +155,34 @@ fn position_fault(row: &PositionRow) -> Option<String> {
         .or_else(|| out_of(-1.0, "net_q", row.net_q))
         .or_else(|| out_of(0.0, "net_d", row.net_d))
         .or_else(|| result_fault(row.result))
+}
+
+fn line_fault(row: &LineRow) -> Option<String> {
+    if row.pv.first() != Some(&row.played) {
+        return Some("`pv` does not begin with `played`".to_owned());
+    }
+    unknown_move(&row.moves)
+        .or_else(|| unknown_move(&row.pv))
+        .or_else(|| out_of(-1.0, "q", row.q))
+        .or_else(|| out_of(0.0, "prior", row.prior))
+        .or_else(|| proof_fault(&row.proof))
+}
+
+fn tree_fault(row: &TreeRow) -> Option<String> {
+    if (row.depth == 0) != (row.row == 0) {
+        return Some(format!("`depth` is {}; the first row, and only it, is the root", row.depth));
+    }
+    unknown_move(&[row.played])
+        .or_else(|| out_of(-1.0, "q", row.q))
+        .or_else(|| out_of(-1.0, "net_q", row.net_q))
+        .or_else(|| out_of(0.0, "prior", row.prior))
+        .or_else(|| out_of(0.0, "draw", row.draw))
+        .or_else(|| proof_fault(&row.proof))
+}
+
+fn proof_fault(word: &str) -> Option<String> {
+    let known = ["none", "win", "draw", "loss"];
+    (!known.contains(&word)).then(|| format!("`proof` is \"{word}\", expected one of {}", known.join(", ")))
 }
 
 fn match_game_fault(row: &MatchGameRow) -> Option<String> {

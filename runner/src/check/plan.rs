@@ -55,6 +55,7 @@ pub(super) struct Plan {
     calls: Vec<Calls>,
     networks: u32,
     iterations: u32,
+    analyses: u32,
 }
 
 impl Plan {
@@ -70,6 +71,11 @@ impl Plan {
     pub(super) fn next_iteration(&mut self) -> u32 {
         self.iterations += 1;
         self.iterations - 1
+    }
+
+    pub(super) fn next_analysis(&mut self) -> u32 {
+        self.analyses += 1;
+        self.analyses - 1
     }
 
     /// Adds a step and gives their number.

@@ -4,15 +4,17 @@
 
 use std::sync::Arc;
 
-use rhai::{Dynamic, Engine, ImmutableString, Map, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 
 use dc0_core::arena::ArenaParams;
+use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
-use dc0_core::params::{Params, nearest};
+use dc0_core::params::{Params, Problems, nearest};
+use dc0_core::search::{ANALYSIS_RULES, AnalysisParams};
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
-use super::handles::{Fields, Games, Network, Opponent, Verdict, Window};
+use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
 use super::{Asked, OpenParams, WindowParams};
 use crate::script::call::{Answer, Call};
@@ -30,6 +32,9 @@ pub const USAGES: &[Usage] = &[
     Usage { name: "window", form: "run.window(#{…})" },
     Usage { name: "train", form: "run.train(network, window, #{…})" },
     Usage { name: "arena", form: "run.arena(network, network or \"random\" or \"greedy\", #{…})" },
+    Usage {
+        name: "search", form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})"
+    },
     Usage { name: "promote", form: "run.promote(network)" },
     Usage { name: "summary", form: "run.summary()" },
 ];
@@ -41,6 +46,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<Games>(engine);
     register_fields::<Window>(engine);
     register_fields::<Verdict>(engine);
+    register_fields::<Analysis>(engine);
     let own = Arc::clone(session);
     engine
         .register_fn("params", move |context: Context<'_>, map: Map| own.declaration.declare(&context, map));
@@ -63,6 +69,8 @@ fn register_steps(engine: &mut Engine) {
     engine.register_fn("train", train);
     engine.register_fn("arena", arena_of_networks);
     engine.register_fn("arena", arena_of_words);
+    engine.register_fn("search", search_positions);
+    engine.register_fn("search", search_on);
     engine.register_fn("promote", promote);
     engine.register_fn("summary", summary);
 }
@@ -187,6 +195,71 @@ fn arena(call: &Call<'_>, run: &RunHandle, first: &Network, second: &Opponent, m
     let verdict = call.run(run.0.host.arena(first, second, asked))?;
     run.0.note(|table| table.matched(&verdict));
     Ok(verdict)
+}
+
+fn search_positions(
+    context: Context<'_>,
+    run: RunHandle,
+    network: Network,
+    positions: Array,
+    map: Map,
+) -> Answer<Analysis> {
+    let call = Call::new("search", &context);
+    let mut problems = Problems::default();
+    let games: Vec<Game> = (0..)
+        .zip(&positions)
+        .filter_map(|(at, position)| game_to_search(position, &format!("positions[{at}]"), &mut problems))
+        .collect();
+    if positions.is_empty() {
+        problems.add("positions", "is empty; give at least one position".to_owned());
+    }
+    if !problems.is_empty() {
+        return Err(call.fail(&problems.into_errors("search")));
+    }
+    search(&call, &run, &network, &ToSearch::Games(games), &map)
+}
+
+/// A game that is not over, of a script's text.
+fn game_to_search(given: &Dynamic, path: &str, problems: &mut Problems) -> Option<Game> {
+    let Ok(text) = given.clone().into_immutable_string() else {
+        let expected = "expected text, such as \"startpos moves e2e4\" or a FEN";
+        problems.add(path, format!("{expected}, got a value of type {}", given.type_name()));
+        return None;
+    };
+    let game = Game::from_text(&text).map_err(|error| problems.add(path, error.to_string())).ok()?;
+    if let Some(outcome) = game.outcome(&ANALYSIS_RULES) {
+        let reason = outcome.reason.word();
+        problems.add(path, format!("the game is over there ({reason}), so there is nothing to search"));
+        return None;
+    }
+    Some(game)
+}
+
+fn search_on(
+    context: Context<'_>,
+    run: RunHandle,
+    network: Network,
+    before: Analysis,
+    map: Map,
+) -> Answer<Analysis> {
+    let call = Call::new("search", &context);
+    if !before.0.can_go_on {
+        return Err(call.misuse(
+            "these searches kept no whole trees, so none can go on; make them with `tree` and `untried` true",
+        ));
+    }
+    search(&call, &run, &network, &ToSearch::GoOn(before), &map)
+}
+
+fn search(
+    call: &Call<'_>,
+    run: &RunHandle,
+    network: &Network,
+    what: &ToSearch,
+    map: &Map,
+) -> Answer<Analysis> {
+    let asked: Asked<AnalysisParams> = asked(call, map, Sampling(0))?;
+    call.run(run.0.host.search(network, what, asked))
 }
 
 fn promote(context: Context<'_>, run: RunHandle, network: Network) -> Answer<Network> {

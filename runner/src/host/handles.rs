@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
@@ -78,6 +79,49 @@ pub struct VerdictFields {
     pub second: String,
     /// The match in a few numbers.
     pub summary: Value,
+}
+
+/// Searches of given positions.
+#[derive(Debug, Clone)]
+pub struct Analysis(pub Arc<AnalysisFields>);
+
+/// What such searches are.
+#[derive(Debug, Clone)]
+pub struct AnalysisFields {
+    /// Their number among the run's analyses, from 0.
+    pub number: u32,
+    /// The tables, relative to the run: lines and trees in turn, or only lines.
+    pub files: Vec<FileEntry>,
+    /// Whether a search can go on from the trees.
+    pub can_go_on: bool,
+    /// The searches in a few numbers.
+    pub summary: Value,
+}
+
+impl Analysis {
+    /// The number of positions.
+    pub fn len(&self) -> usize {
+        field(&self.0.summary, "positions").and_then(|value| int(&value)).unwrap_or(0) as usize
+    }
+}
+
+/// What is searched.
+#[derive(Debug, Clone)]
+pub enum ToSearch {
+    /// The last positions of games.
+    Games(Vec<Game>),
+    /// The positions of earlier searches, which go on.
+    GoOn(Analysis),
+}
+
+impl ToSearch {
+    /// The number of positions.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Games(games) => games.len(),
+            Self::GoOn(before) => before.len(),
+        }
+    }
 }
 
 /// Whom a net plays.
@@ -186,6 +230,14 @@ impl Fields for Window {
         let iterations = Value::Int(self.0.len() as i64);
         let sums = ["games", "positions"].map(|name| (name.to_owned(), Value::Int(self.sum(name))));
         [("iterations".to_owned(), iterations)].into_iter().chain(sums).collect()
+    }
+}
+
+impl Fields for Analysis {
+    const KIND: &'static str = "Analysis";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
     }
 }
 

@@ -27,6 +27,7 @@ pub fn finished(slot: Slot, who: &str, finished: &Finished, closing: &str) -> St
     let figures = match (slot.series, finished.manifest.kind.as_str()) {
         (Series::Iterations, _) => games(summary),
         (Series::Matches, _) => score(summary),
+        (Series::Searches, _) => searches(summary),
         (Series::Networks, "train") => losses(summary),
         (Series::Networks, _) => parameters(summary),
     };
@@ -46,6 +47,7 @@ fn what(series: Series) -> &'static str {
         Series::Iterations => "iteration",
         Series::Networks => "network",
         Series::Matches => "match",
+        Series::Searches => "analysis",
     }
 }
 
@@ -57,6 +59,12 @@ fn games(summary: &Value) -> String {
     let [games, positions, drawn, plies] =
         ["games", "positions", "draw_rate", "mean_plies"].map(|name| number(summary, name));
     format!("{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each", 100.0 * drawn)
+}
+
+fn searches(summary: &Value) -> String {
+    let [positions, simulations, proven] =
+        ["positions", "simulations", "proven"].map(|name| number(summary, name));
+    format!("{positions} positions searched, {} simulations, {proven} proven", super::amount(simulations))
 }
 
 fn losses(summary: &Value) -> String {

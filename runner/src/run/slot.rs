@@ -10,6 +10,8 @@ pub enum Series {
     Networks,
     /// `matches/0003-….`.
     Matches,
+    /// `searches/analysis=0003/…`, `trees/analysis=0003/…`.
+    Searches,
 }
 
 /// One number of a series.
@@ -28,6 +30,7 @@ impl Series {
             Self::Iterations => &["games", "positions"],
             Self::Networks => &["networks", "training", "validation"],
             Self::Matches => &["matches"],
+            Self::Searches => &["searches", "trees"],
         }
     }
 
@@ -36,6 +39,7 @@ impl Series {
         match self {
             Self::Iterations => "iteration=",
             Self::Networks | Self::Matches => "",
+            Self::Searches => "analysis=",
         }
     }
 }
@@ -55,7 +59,7 @@ impl Slot {
     /// The slot a path belongs to, and what follows the number.
     pub fn of(path: &str) -> Option<(Self, &str, &str)> {
         let (folder, name) = path.split_once('/')?;
-        let all = [Series::Iterations, Series::Networks, Series::Matches];
+        let all = [Series::Iterations, Series::Networks, Series::Matches, Series::Searches];
         let series = all.into_iter().find(|series| series.folders().contains(&folder))?;
         let name = name.strip_prefix(series.prefix())?;
         let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();

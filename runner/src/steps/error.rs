@@ -4,8 +4,11 @@ use std::error::Error;
 use std::io;
 
 use dc0_core::arena::ArenaError;
+use dc0_core::board::GameTextError;
 use dc0_core::event::Cancelled;
+use dc0_core::network::EvaluatorError;
 use dc0_core::network::checkpoint::CheckpointError;
+use dc0_core::search::{AnalysisError, TreeFault};
 use dc0_core::selfplay::SelfPlayError;
 use dc0_core::store::StoreError;
 use dc0_core::trainer::TrainError;
@@ -52,6 +55,18 @@ pub enum StepError {
     /// A match.
     #[error(transparent)]
     Arena(#[from] ArenaError),
+    /// Searches of given positions.
+    #[error(transparent)]
+    Search(#[from] AnalysisError),
+    /// A stored tree that no search can go on with.
+    #[error(transparent)]
+    Tree(#[from] TreeFault),
+    /// A stored game that is none.
+    #[error(transparent)]
+    Game(#[from] GameTextError),
+    /// A net cannot be made ready.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
     /// The user asked to stop between two stages.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

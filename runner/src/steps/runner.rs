@@ -7,13 +7,14 @@ use dc0_core::arena::ArenaParams;
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::torch::{Device, Precision, runtime};
 use dc0_core::params::Value;
+use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
-use super::{Shop, StepError, arena, network, self_play, train};
+use super::{Shop, StepError, arena, network, search, self_play, train};
 use crate::host::{
-    Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams, Opponent, RunInfo, Table,
-    Verdict, VerdictFields, Window,
+    Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
+    Opponent, RunInfo, Table, ToSearch, Verdict, VerdictFields, Window,
 };
 use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
@@ -58,6 +59,7 @@ struct Open {
     iterations: u32,
     networks: u32,
     matches: u32,
+    analyses: u32,
 }
 
 impl Runner {
@@ -114,7 +116,7 @@ impl Runner {
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;
-        Ok(Open { run, shop, generations, iterations: 0, networks: 0, matches: 0 })
+        Ok(Open { run, shop, generations, iterations: 0, networks: 0, matches: 0, analyses: 0 })
     }
 }
 
@@ -274,6 +276,28 @@ impl Host for Runner {
             })?;
             let summary = finished.manifest.summary;
             Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
+        })
+    }
+
+    fn search(
+        &self,
+        network: &Network,
+        what: &ToSearch,
+        asked: Asked<AnalysisParams>,
+    ) -> Result<Analysis, HostError> {
+        self.with_open(|open| {
+            let (params, slot) = (asked.params, next(&mut open.analyses, Series::Searches));
+            let call = search::call(network, what, &params);
+            let finished = open.step(&call, (slot, &format!("by {}", network.name())), |place, shop| {
+                search::body(place, shop, network, (what, &params))
+            })?;
+            let fields = AnalysisFields {
+                number: slot.number,
+                files: finished.manifest.files,
+                can_go_on: params.tree && params.untried,
+                summary: finished.manifest.summary,
+            };
+            Ok(Analysis(Arc::new(fields)))
         })
     }
 

@@ -120,3 +120,47 @@ fn a_repetition_within_the_tree_may_count_as_a_draw_at_once() {
     slow.run(&mut evaluator).expect("fakes do not fail");
     assert_eq!(sorted(visits(&fast)), sorted(reference_visits(slow.root())));
 }
+
+/// Everything that a search says of its root, in the order of the moves.
+fn said(search: &Search) -> Vec<(Visited, f64)> {
+    let target: HashMap<Move, f64> =
+        search.policy_target().into_iter().map(|of| (of.played, of.share)).collect();
+    let mut said: Vec<(Visited, f64)> =
+        search.root_moves().map(|seen| (seen, target[&seen.played])).collect();
+    said.sort_by_key(|(seen, _)| seen.played);
+    said
+}
+
+#[test]
+fn the_reference_engine_says_what_the_fast_one_says() {
+    let gumbel = RootParams { rule: RootRule::Gumbel, considered: 8, ..RootParams::default() };
+    let more = [
+        SearchParams { root: gumbel, ..simulations(40) },
+        SearchParams { max_nodes: 30, mate_in_one: true, ..simulations(200) },
+    ];
+    for params in shapes().into_iter().chain(more) {
+        for (salt, game) in suite::positions().iter().enumerate() {
+            compare_engines(game, &params, salt as u64);
+        }
+    }
+}
+
+fn compare_engines(game: &Game, params: &SearchParams, salt: u64) {
+    let noise = if params.root.rule == RootRule::Gumbel { Noise::Gumbel } else { Noise::Dirichlet };
+    let search = |engine| {
+        let params = SearchParams { engine, ..params.clone() };
+        searched_with_noise(game, &params, noise, &mut Hashed::new(encoding(), salt))
+    };
+    let (fast, slow) = (search(Engine::Fast), search(Engine::Reference));
+    let (fen, close) = (game.position().fen(), |a: f64, b: f64| (a - b).abs() < 1e-6);
+    for ((a, share), (b, other)) in said(&fast).into_iter().zip(said(&slow)) {
+        assert_eq!((a.played, a.visits, a.prior, a.proof), (b.played, b.visits, b.prior, b.proof), "{fen}");
+        let same = close(a.value.unwrap_or(9.0), b.value.unwrap_or(9.0)) && close(share, other);
+        assert!(same && (a.standard_error - b.standard_error).abs() < 1e-3, "{fen} {params:?}: {a:?} {b:?}");
+    }
+    let (a, b) = (fast.root_value(), slow.root_value());
+    assert!(close(a.0, b.0) && close(a.1, b.1), "{fen} {params:?}: {a:?} {b:?}");
+    assert_eq!(fast.net_value(), slow.net_value());
+    let chosen = |search: &Search| search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
+    assert_eq!(chosen(&fast), chosen(&slow), "{fen} {params:?}");
+}

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::{GameRow, MatchGameRow, PositionRow, TableRow, TrainingRow, ValidationRow};
+use super::super::{
+    GameRow, LineRow, MatchGameRow, PositionRow, TableRow, TrainingRow, TreeRow, ValidationRow,
+};
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/README.md");
@@ -36,7 +38,9 @@ fn the_schema_page_lists_every_column_of_every_table_in_order() {
     check::<GameRow>(&page);
     check::<PositionRow>(&page);
     check::<MatchGameRow>(&page);
+    check::<LineRow>(&page);
+    check::<TreeRow>(&page);
     check::<TrainingRow>(&page);
     check::<ValidationRow>(&page);
-    assert_eq!(page.matches("\n### `").count(), 5, "the page describes no other table");
+    assert_eq!(page.matches("\n### `").count(), 7, "the page describes no other table");
 }

@@ -1,0 +1,120 @@
+//! Searches of given positions, kept as tables: their best lines and their trees.
+
+use super::lines::Line;
+use super::rows::proof_word;
+use super::suite::search_in_lockstep;
+use super::{Search, SearchParams};
+use crate::board::{Game, Rules};
+use crate::event::{Cancelled, Event, Observer};
+use crate::network::{Evaluator, EvaluatorError};
+use crate::params;
+
+params! {
+    /// Searches of given positions, without noise.
+    pub struct AnalysisParams {
+        /// The search of every position. For searches that go on, its simulations come on top.
+        search: SearchParams = SearchParams::default();
+        /// Best moves of each position that get a line of the `searches` table (multi-PV).
+        lines: u32 = 1, in 1..=218;
+        /// Whether the trees are kept, in the `trees` table.
+        tree: bool = true;
+        /// Whether moves that were never tried are in the trees. A search can go on only with them; without them a tree has about a
+        /// thirtieth of the rows.
+        untried: bool = true;
+        /// Positions searched side by side, which are stored and resumed as one.
+        shard_positions: u32 = 64, in 1..=65_536;
+    }
+    check |params| {
+        let mut problems = Vec::new();
+        if params.search.reuse_tree {
+            let one = "keeps a tree from move to move, and every position is searched once; leave it out";
+            problems.push(("search.reuse_tree", one.to_owned()));
+        }
+        problems
+    };
+}
+
+/// A line that a search found: a row of the `searches` table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineRow {
+    /// The number of the search; the key of the table, with `line`.
+    pub search: u32,
+    /// 1 for the best line.
+    pub line: u16,
+    /// The position the game started from.
+    pub start_fen: String,
+    /// The moves from there to the position searched, packed.
+    pub moves: Vec<u16>,
+    /// The position searched.
+    pub fen: String,
+    /// Simulations of the search.
+    pub simulations: u32,
+    /// The line's first move, packed.
+    pub played: u16,
+    /// Simulations that made it.
+    pub visits: u32,
+    /// Its prior.
+    pub prior: f32,
+    /// Its value for the side to move, in [−1, 1], draws at their worth: what is proven, else the mean; 0 without a visit.
+    pub q: f32,
+    /// "win", "draw" or "loss" where that is certain, else "none".
+    pub proof: String,
+    /// The first move and the best answers in turn, packed.
+    pub pv: Vec<u16>,
+}
+
+/// The rules of an analysis: games go on until chess ends them.
+pub const RULES: Rules = Rules { max_plies: 10_000 };
+
+/// Ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// The net failed.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// The user asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+/// Searches side by side until all are done.
+pub fn analyse(
+    searches: &mut [Search],
+    evaluator: &mut dyn Evaluator,
+    observer: &dyn Observer,
+) -> Result<(), AnalysisError> {
+    search_in_lockstep(searches, evaluator, &mut |rows| {
+        observer.event(Event::Work { unit: "evaluations", amount: rows as u64 });
+        Ok(observer.check()?)
+    })
+}
+
+impl LineRow {
+    /// The best lines of a search.
+    pub fn of(search: &Search, number: u32, count: u32) -> Vec<Self> {
+        let lines = (1..).zip(search.lines(count as usize));
+        lines.map(|(line, found)| Self::new(search, (number, line), &found)).collect()
+    }
+
+    fn new(search: &Search, (number, line): (u32, u16), found: &Line) -> Self {
+        let (game, first) = (search.game(), &found.first);
+        Self {
+            search: number,
+            line,
+            start_fen: game.start().fen(),
+            moves: packed(game),
+            fen: game.position().fen(),
+            simulations: search.visits(),
+            played: first.played.packed(),
+            visits: first.visits,
+            prior: first.prior,
+            q: first.value.unwrap_or(0.0) as f32,
+            proof: proof_word(first.proof).to_owned(),
+            pv: found.moves.iter().map(|played| played.packed()).collect(),
+        }
+    }
+}
+
+fn packed(game: &Game) -> Vec<u16> {
+    game.moves().iter().map(|played| played.packed()).collect()
+}

@@ -1,0 +1,88 @@
+//! The reference engine behind the interface of the fast one, so that scripts can ask for either.
+
+use std::collections::HashMap;
+
+use super::params::Engine;
+use super::reference::{Child, Node, Reference};
+use super::tree::{Branch, NodeId, ROOT, State, Tree};
+use super::{Proof, Search, SearchParams};
+use crate::board::Move;
+use crate::network::{Evaluator, EvaluatorError};
+
+impl Search {
+    /// Does the work of the reference engine if the parameters ask for it; for callers of [`gather`](Self::gather), before it.
+    /// The first call evaluates the root, so that noise can be added to it; the second spends the budget.
+    pub fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
+        if self.params.engine != Engine::Reference || self.is_done() {
+            return Ok(());
+        }
+        let params = SearchParams { simulations: self.budget, ..self.params.clone() };
+        let mut slow = Reference::new(&self.game, self.rules, &params, evaluator)?;
+        if self.root_evaluation.is_none() {
+            self.take_over(&slow);
+            // A mate in one is proven with its move, as for the fast engine.
+            self.tree.nodes[ROOT as usize].proof = None;
+            self.enter_root(slow.root().evaluation);
+            return Ok(());
+        }
+        let noise = self.root_noise();
+        slow.set_root(|played| noise[&played]);
+        if self.forcing {
+            slow.force_playouts();
+        }
+        slow.run(evaluator)?;
+        self.take_over(&slow);
+        self.gumbel.set_noise(self.tree.moves(ROOT).iter().map(|played| noise[played].1));
+        self.is_complete = true;
+        Ok(())
+    }
+
+    /// The prior and the Gumbel sample of every move of the root.
+    fn root_noise(&self) -> HashMap<Move, (f32, f64)> {
+        let moves = self.tree.moves(ROOT).iter().zip(self.tree.priors(ROOT));
+        moves.enumerate().map(|(at, (played, prior))| (*played, (*prior, self.gumbel.noise(at)))).collect()
+    }
+
+    /// Replaces the tree by the reference's.
+    fn take_over(&mut self, slow: &Reference<'_>) {
+        self.tree = Tree::new(self.params.graph);
+        for (number, node) in (0..).zip(slow.nodes()) {
+            let proof = node.certain.map(Proof::of_score);
+            let state = if proof.is_some() { State::Certain } else { State::Repeated };
+            let id = self.tree.add_node(state, proof, number);
+            let of = &mut self.tree.nodes[id as usize];
+            (of.visits, of.value_sum, of.draw_sum) = (node.visits, node.value_sum, node.draw_sum);
+            if let Some(graph) = &mut self.tree.graph {
+                graph.evaluated(id, node.evaluation);
+            }
+        }
+        for (id, node) in (0..).zip(slow.nodes()).filter(|(_, node)| !node.children.is_empty()) {
+            self.copy_moves(id, node);
+        }
+    }
+
+    /// Gives a node its moves, the tried ones first.
+    fn copy_moves(&mut self, id: NodeId, node: &Node) {
+        let (tried, untried): (Vec<&Child>, Vec<&Child>) =
+            node.children.iter().partition(|child| child.node.is_some());
+        let children = || tried.iter().chain(&untried);
+        let moves: Vec<Move> = children().map(|child| child.played).collect();
+        self.tree.expand(id, &moves, children().map(|child| child.prior as f32));
+        let branches: Vec<Branch> = tried.iter().map(|child| self.branch_of_child(child)).collect();
+        self.tree.set_branches(id, &branches);
+    }
+
+    fn branch_of_child(&self, child: &Child) -> Branch {
+        let place = child.node.expect("a tried move leads somewhere") as NodeId;
+        let below = self.tree.node(place);
+        let share = f64::from(child.visits) / f64::from(below.visits.max(1));
+        Branch {
+            value_sum: -below.value_sum * share,
+            square_sum: child.square_sum as f32,
+            visits: child.visits,
+            child: place,
+            in_flight: 0,
+            proof: below.proof.map(Proof::for_opponent).filter(|_| self.params.solver),
+        }
+    }
+}
