@@ -146,7 +146,7 @@ impl Host for Planner {
         asked: Asked<AnalysisParams>,
     ) -> Result<Analysis, HostError> {
         let number = self.state().next_analysis();
-        let positions = what.len() as u64;
+        let positions = what.positions() as u64;
         let evaluations = positions * u64::from(asked.params.search.simulations);
         let text = format!("analysis {number:04}: {positions} positions searched by {}", network.name());
         self.add("search", &asked, text, Work { positions, evaluations, ..Work::default() })?;

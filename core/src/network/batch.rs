@@ -28,6 +28,12 @@ impl Wdl {
         self.win - self.loss
     }
 
+    /// With this P(win) − P(loss) and this P(draw).
+    pub(crate) fn of_value(value: f32, draw: f32) -> Self {
+        let decided = 1.0 - draw;
+        Self { win: 0.5 * (decided + value), draw, loss: 0.5 * (decided - value) }
+    }
+
     /// The value with a draw worth `draw` instead of 0.
     pub(crate) fn worth(self, draw: f64) -> f64 {
         f64::from(self.value()) + f64::from(self.draw) * draw

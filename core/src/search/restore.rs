@@ -81,7 +81,7 @@ impl Search {
     /// A node's own evaluation as its row has it.
     fn own_of(&self, row: &TreeRow, sign: f32) -> Wdl {
         let plain = sign * row.net_q - row.net_d * self.draw_value(row.depth.into()) as f32;
-        Wdl { win: (1.0 - row.net_d + plain) / 2.0, draw: row.net_d, loss: (1.0 - row.net_d - plain) / 2.0 }
+        Wdl::of_value(plain, row.net_d)
     }
 
     /// Gives a node the moves of its rows.

@@ -100,7 +100,7 @@ pub struct AnalysisFields {
 
 impl Analysis {
     /// The number of positions.
-    pub fn len(&self) -> usize {
+    pub fn positions(&self) -> usize {
         field(&self.0.summary, "positions").and_then(|value| int(&value)).unwrap_or(0) as usize
     }
 }
@@ -116,10 +116,10 @@ pub enum ToSearch {
 
 impl ToSearch {
     /// The number of positions.
-    pub fn len(&self) -> usize {
+    pub fn positions(&self) -> usize {
         match self {
             Self::Games(games) => games.len(),
-            Self::GoOn(before) => before.len(),
+            Self::GoOn(before) => before.positions(),
         }
     }
 }

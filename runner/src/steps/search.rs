@@ -58,13 +58,13 @@ pub(super) fn body(
     (what, params): (&ToSearch, &AnalysisParams),
 ) -> Result<Product, StepError> {
     let net = files::load(&place.folder, network)?;
-    let shards = shards_of(what.len() as u32, params.shard_positions);
+    let shards = shards_of(what.positions() as u32, params.shard_positions);
     let finished = place.finished_shards::<Part>(shards.len() as u32)?;
     let done = finished.values().map(|note| note.part.positions).sum();
     let rest: Vec<Shard> =
         shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("searches by {}", network.name());
-    let progress = shop.progress(&label, ("positions", done, what.len() as u64));
+    let progress = shop.progress(&label, ("positions", done, what.positions() as u64));
     let search = |evaluator: &mut Box<dyn Evaluator>, shard| {
         let mut searches = begin(place, what, params, shard)?;
         evaluator.start_shard();

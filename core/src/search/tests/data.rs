@@ -81,17 +81,20 @@ fn a_search_made_of_rows_goes_on_like_a_kept_one() {
     }
 }
 
+/// What is done to the rows of a search before they are read again.
+type Change<'a> = &'a dyn Fn(&mut Vec<TreeRow>);
+
 #[test]
 fn rows_that_are_no_tree_of_the_game_are_refused() {
     let game = Game::initial();
     let search = searched(&game, &simulations(50), &mut Hashed::new(encoding(), 2));
     let rows = search.rows(3, true);
-    let refusal = |change: &dyn Fn(&mut Vec<TreeRow>)| {
+    let refusal = |change: Change<'_>| {
         let mut rows = rows.clone();
         change(&mut rows);
         Search::restore(game.clone(), RULES, simulations(50), &rows).expect_err("is refused").to_string()
     };
-    let cases: [(&dyn Fn(&mut Vec<TreeRow>), &str); 8] = [
+    let cases: [(Change<'_>, &str); 8] = [
         (&|rows| drop(rows.remove(0)), "is not the root"),
         (&|rows| drop(rows.remove(1)), "no row leads to 1"),
         (&|rows| drop(rows.remove(20)), "not the 20 legal ones"),
