@@ -1,11 +1,42 @@
 //! What the benches share: timing by repetition, and the one clock.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use dc0_core::encoding::Encoding;
+use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
 /// The present moment.
 #[expect(clippy::disallowed_methods, reason = "a bench is there to ask for the time")]
 pub fn now() -> Instant {
     Instant::now()
+}
+
+/// An evaluator whose time and rows are added up.
+pub struct Timed<'a, E> {
+    /// The evaluator.
+    pub inner: E,
+    /// Nanoseconds in it, over all threads.
+    pub nanos: &'a AtomicU64,
+    /// Rows it evaluated.
+    pub rows: &'a AtomicU64,
+    /// Batches they came in.
+    pub batches: &'a AtomicU64,
+}
+
+impl<E: Evaluator> Evaluator for Timed<'_, E> {
+    fn encoding(&self) -> &Encoding {
+        self.inner.encoding()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        let start = now();
+        let answer = self.inner.evaluate(batch, out);
+        self.nanos.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.rows.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        self.batches.fetch_add(1, Ordering::Relaxed);
+        answer
+    }
 }
 
 /// Rates of some repetitions, in units a second.

@@ -7,14 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::Parser;
-use dc0_benches::now;
-use dc0_core::encoding::Encoding;
+use dc0_benches::{Timed, now};
 use dc0_core::event::Silent;
 use dc0_core::network::torch::runtime::{self, Allocator};
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
-use dc0_core::network::{
-    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights,
-};
+use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHeadSpec, initial_weights};
 use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, shards_of};
@@ -45,25 +42,6 @@ struct Options {
     max_plies: u32,
 }
 
-/// Adds up the time that an evaluator takes.
-struct Timed<'a> {
-    inner: TorchEvaluator,
-    nanos: &'a AtomicU64,
-}
-
-impl Evaluator for Timed<'_> {
-    fn encoding(&self) -> &Encoding {
-        self.inner.encoding()
-    }
-
-    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        let start = now();
-        let answer = self.inner.evaluate(batch, out);
-        self.nanos.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        answer
-    }
-}
-
 fn main() {
     let options = Options::parse();
     let _prepared = runtime::prepare(Allocator::KeepPages);
@@ -81,11 +59,11 @@ fn main() {
         seats: options.seats,
         ..SelfPlayParams::default()
     };
-    let nanos: &'static AtomicU64 = Box::leak(Box::default());
+    let [nanos, rows, batches] = [(); 3].map(|()| -> &'static AtomicU64 { Box::leak(Box::default()) });
     let make = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
         runtime::set_threads(1);
         let inner = TorchEvaluator::new(&spec, &weights, TorchOptions::default()).expect("a CPU evaluator");
-        Ok(Box::new(Timed { inner, nanos }))
+        Ok(Box::new(Timed { inner, nanos, rows, batches }))
     };
     let job = SelfPlayJob {
         params: &params,

@@ -14,6 +14,8 @@ params! {
         search: SearchParams = SearchParams::default();
         /// Another search for the second player, to compare searches with one net; () for the same.
         opponent_search: Option<SearchParams> = None;
+        /// Whether `root.forced_playouts` act in the match as they do in training games, to see what they cost.
+        force_playouts: bool = false;
         /// Temperature of the choice of the move, by ply; 0 plays the most visited move.
         temperature: Schedule = Schedule::constant(0.0), in 0.0..=100.0;
         /// How a `puct` root chooses the move from its statistics.

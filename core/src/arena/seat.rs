@@ -109,7 +109,11 @@ impl Seat for MatchGame<'_> {
     }
 
     fn advance(&mut self) {
-        let search = &self.searches[self.to_move()];
+        let at = self.to_move();
+        if self.params.force_playouts {
+            self.searches[at].force_playouts();
+        }
+        let search = &self.searches[at];
         if !search.is_done() {
             return;
         }
