@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import polars
 
-TABLES = ["games", "positions", "matches", "training", "validation"]
+TABLES = ["games", "positions", "matches", "training", "validation", "searches", "trees"]
 PAGE = Path(__file__).resolve().parents[2] / "datasets" / "README.md"
 
 

@@ -13,10 +13,11 @@ use dc0_core::network::fake::Hashed;
 use dc0_core::network::{NetworkSpec, initial_weights};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
-use dc0_core::search::SearchParams;
+use dc0_core::search::{ANALYSIS_RULES, Search, SearchParams, analyse};
 use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, Shard, play_shard};
 use dc0_core::store::{
-    GameRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, ValidationRow, write_table,
+    GameRow, LineRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, TreeRow, ValidationRow,
+    write_table,
 };
 use dc0_tests::{dc0_run, root, succeed};
 
@@ -229,6 +230,9 @@ fn duckdb_and_polars_read_the_same_tables() {
     write(folder.path(), "matches/0001.parquet", &match_rows(&games));
     write(folder.path(), "training/0001.parquet", &[training(10), training(20)]);
     write(folder.path(), "validation/0001.parquet", &[validation(0)]);
+    let (lines, tree) = a_search();
+    write(folder.path(), "searches/analysis=0000/part-0.parquet", &lines);
+    write(folder.path(), "trees/analysis=0000/part-0.parquet", &tree);
     let said = content("read_tables.py", folder.path());
     for (table, rows, columns) in [
         (GameRow::TABLE, games.len(), GameRow::columns().len()),
@@ -236,11 +240,23 @@ fn duckdb_and_polars_read_the_same_tables() {
         (MatchGameRow::TABLE, games.len(), MatchGameRow::columns().len()),
         (TrainingRow::TABLE, 2, TrainingRow::columns().len()),
         (ValidationRow::TABLE, 1, ValidationRow::columns().len()),
+        (LineRow::TABLE, lines.len(), LineRow::columns().len()),
+        (TreeRow::TABLE, tree.len(), TreeRow::columns().len()),
     ] {
         assert!(said.contains(&format!("{table}: {rows} rows, {columns} columns\n")), "{said}");
     }
     let visits: u64 = positions.iter().flat_map(|row| &row.visits).map(|&visits| u64::from(visits)).sum();
     assert!(said.contains(&format!("sum of visits: {visits}\n")), "expected {visits} visits: {said}");
+}
+
+/// The lines and the tree of a search of the initial position.
+fn a_search() -> (Vec<LineRow>, Vec<TreeRow>) {
+    let params = SearchParams { simulations: 200, ..SearchParams::default() };
+    let mut search = [Search::new(Game::initial(), ANALYSIS_RULES, params)];
+    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    let mut evaluator = Hashed::new(encoding, 1);
+    analyse(&mut search, &mut evaluator, &Silent).expect("fakes do not fail");
+    (LineRow::of(&search[0], 0, 5), search[0].rows(0, true))
 }
 
 fn training(update: u32) -> TrainingRow {
@@ -284,7 +300,14 @@ fn outside_programs_read_everything_that_a_run_leaves() {
     let run = folder.path().join("tiny");
     content("replay_games.py", &run);
     let said = content("read_tables.py", &run);
-    for table in [GameRow::TABLE, PositionRow::TABLE, MatchGameRow::TABLE, TrainingRow::TABLE] {
+    for table in [
+        GameRow::TABLE,
+        PositionRow::TABLE,
+        MatchGameRow::TABLE,
+        TrainingRow::TABLE,
+        LineRow::TABLE,
+        TreeRow::TABLE,
+    ] {
         assert!(said.contains(&format!("{table}: ")), "{said}");
     }
     let networks = std::fs::read_dir(run.join("networks")).expect("the run made nets");
