@@ -1,4 +1,4 @@
-//! Rules of chess, with the history that draws depend on. Only this module names shakmaty.
+//! Rules of chess, with the history that draws depend on. Only this module names shakmaty and its tablebases.
 
 mod fen;
 mod game;
@@ -7,6 +7,7 @@ mod moves;
 mod opening;
 mod outcome;
 mod position;
+mod tablebase;
 mod text;
 
 pub use fen::FenError;
@@ -15,6 +16,7 @@ pub use moves::{Move, Promotion};
 pub use opening::random_opening;
 pub use outcome::{Outcome, Reason, Rules};
 pub use position::{Castling, Piece, Position, Side};
+pub use tablebase::{RankedMove, Tablebase, TablebaseError, TablebaseResult};
 pub use text::GameTextError;
 
 #[cfg(test)]

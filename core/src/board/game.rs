@@ -81,6 +81,12 @@ impl Game {
         mixed(self.key() ^ mixed(drawn ^ mixed(counts)))
     }
 
+    /// Whether any position was repeated since the last capture or pawn move.
+    pub fn has_repeated(&self) -> bool {
+        let reach = self.position().halfmove_clock() as usize;
+        self.plies.iter().rev().take(reach + 1).any(|ply| ply.repetitions > 0)
+    }
+
     /// The moves since the start position.
     pub fn moves(&self) -> &[Move] {
         &self.moves

@@ -1,0 +1,146 @@
+//! Syzygy endgame tablebases (Ronald de Man 2013, <https://github.com/syzygy1/tb>): perfect play with few pieces left.
+//!
+//! A WDL table says who wins, with the fifty-move rule, right after a capture or pawn move. A DTZ table says how many plies
+//! it takes to the next capture, pawn move or mate, which decides whether a win comes before the fifty moves are over.
+
+mod error;
+mod open;
+mod rank;
+mod result;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use shakmaty::{Chess, Position as _};
+use shakmaty_syzygy::{AmbiguousWdl, SyzygyError, Tablebase as Tables};
+
+use super::Position;
+
+pub use error::TablebaseError;
+pub use rank::RankedMove;
+pub use result::TablebaseResult;
+
+/// The tables of some folders; a clone shares them, and threads may probe at the same time.
+///
+/// Opening lists the files; a table is read when it is first asked. A damaged table is an error of the probe that meets it,
+/// because a value left out without a word would bend a search or a training unseen. A missing table is no error: the
+/// answer is `None`.
+#[derive(Clone)]
+pub struct Tablebase(Arc<Opened>);
+
+struct Opened {
+    folders: PathBuf,
+    /// Size in bytes of every table file by its name.
+    files: BTreeMap<String, u64>,
+    tables: Tables<Chess>,
+}
+
+impl Tablebase {
+    /// Opens all tables of a folder, or of several separated by `:`. Where a table lies in two folders, the first counts.
+    pub fn open(folders: &Path) -> Result<Self, TablebaseError> {
+        open::folders(folders).map(|opened| Self(Arc::new(opened)))
+    }
+
+    /// The folders as they were given.
+    pub fn folders(&self) -> &Path {
+        &self.0.folders
+    }
+
+    /// The most pieces, kings and pawns included, that a table covers.
+    pub fn max_pieces(&self) -> usize {
+        self.0.tables.max_pieces()
+    }
+
+    /// The number of WDL tables, one for each balance of material such as `KQvKR`.
+    pub fn tables(&self) -> usize {
+        self.0.files.keys().filter(|name| open::is_wdl(name)).count()
+    }
+
+    /// A digest of the names and sizes of all table files, as 64 hex digits. A table's content follows from its name, so
+    /// equal digests mean equal answers of undamaged tables.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new_derive_key("dc0 tablebases 1");
+        for (name, size_bytes) in &self.0.files {
+            hasher.update(name.as_bytes());
+            hasher.update(&[0]);
+            hasher.update(&size_bytes.to_le_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// The result of perfect play for the side to move, as if the last move had been a capture or a pawn move.
+    ///
+    /// It is exact where [`Position::halfmove_clock`] is 0. With a running clock a win or loss may in truth be a draw;
+    /// draws, cursed wins and blessed losses are draws for any clock. `None` with castling rights (the tables know none),
+    /// with more than [`Tablebase::max_pieces`] pieces, and where a table is missing.
+    pub fn probe_wdl(&self, position: &Position) -> Result<Option<TablebaseResult>, TablebaseError> {
+        if !self.covers(position) {
+            return Ok(None);
+        }
+        let found = self.0.tables.probe_wdl_after_zeroing(&position.0);
+        Ok(self.known(found)?.map(TablebaseResult::from))
+    }
+
+    /// The result of perfect play for the side to move with the halfmove clock as it stands; repetitions do not count.
+    ///
+    /// Needs DTZ tables. `None` where [`Tablebase::probe_wdl`] has none, and where it hangs on one ply by which stored
+    /// distances may be rounded.
+    pub fn probe_with_clock(&self, position: &Position) -> Result<Option<TablebaseResult>, TablebaseError> {
+        if position.halfmove_clock() == 0 {
+            return self.probe_wdl(position);
+        }
+        if !self.covers(position) {
+            return Ok(None);
+        }
+        if position.0.is_checkmate() {
+            // Mate comes before the fifty moves, whatever the clock says.
+            return Ok(Some(TablebaseResult::Loss));
+        }
+        let found = self.known(self.0.tables.probe_wdl(&position.0))?;
+        Ok(found.and_then(AmbiguousWdl::unambiguous).map(TablebaseResult::from))
+    }
+
+    /// Plies to the next capture, pawn move or mate of perfect play, as DTZ tables give them: positive for a win of the
+    /// side to move, negative for a loss, 100 more where the fifty-move rule saves the loser. Possibly one ply too low.
+    fn probe_dtz(&self, position: &Position) -> Result<Option<i32>, TablebaseError> {
+        let found = self.0.tables.probe_dtz(&position.0);
+        Ok(self.known(found)?.map(|dtz| dtz.ignore_rounding().into()))
+    }
+
+    fn covers(&self, position: &Position) -> bool {
+        let pieces = position.0.board().occupied().count();
+        pieces <= self.max_pieces() && !position.0.castles().any()
+    }
+
+    /// Tells what the tables do not hold from what they should.
+    fn known<T>(&self, probed: Result<T, SyzygyError>) -> Result<Option<T>, TablebaseError> {
+        match probed {
+            Ok(found) => Ok(Some(found)),
+            Err(SyzygyError::ProbeFailed { metric, material, error }) => {
+                Err(TablebaseError::damaged(&self.0.folders, metric, &material, &error))
+            }
+            Err(SyzygyError::MissingTable { .. } | SyzygyError::TooManyPieces | SyzygyError::Castling) => {
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Tablebase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tablebase")
+            .field("folders", &self.0.folders)
+            .field("tables", &self.tables())
+            .field("max_pieces", &self.max_pieces())
+            .finish()
+    }
+}
+
+/// Equal if they hold files of the same names and sizes.
+impl PartialEq for Tablebase {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.files == other.0.files
+    }
+}

@@ -1,0 +1,71 @@
+//! Why tablebases cannot be used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use shakmaty_syzygy::{Material, Metric, ProbeError};
+use thiserror::Error;
+
+/// Tablebases that cannot be used.
+#[derive(Debug, Error)]
+pub enum TablebaseError {
+    /// No folder was named.
+    #[error(
+        "\"{given}\" names no folder of tablebases; expected one folder, or several separated by \":\", such as \"/data/syzygy/345:/data/syzygy/6\""
+    )]
+    NoFolder {
+        /// The text given.
+        given: String,
+    },
+    /// A folder or a file in it cannot be looked at.
+    #[error(
+        "{}: cannot be read; expected a folder of Syzygy tables (KQvK.rtbw, KQvK.rtbz and the like); check the path and its permissions",
+        path.display()
+    )]
+    Read {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is not one table.
+    #[error(
+        "{}: no Syzygy tables found; expected files such as KQvK.rtbw; name the folder that holds them itself, not one above it",
+        folders.display()
+    )]
+    NoTables {
+        /// The folders as given.
+        folders: PathBuf,
+    },
+    /// A table is not what its name says.
+    #[error(
+        "{}: the tablebase {table} is damaged or unreadable ({cause}); fetch the file again, or remove it to do without",
+        folder.display()
+    )]
+    Damaged {
+        /// The folder, or the folders as given.
+        folder: PathBuf,
+        /// The file's name.
+        table: String,
+        /// What is wrong.
+        cause: String,
+    },
+}
+
+impl TablebaseError {
+    /// From a table that failed when it was asked.
+    pub(super) fn damaged(folders: &Path, metric: Metric, material: &Material, error: &ProbeError) -> Self {
+        let ending = match metric {
+            Metric::Wdl => "rtbw",
+            Metric::Dtz => "rtbz",
+        };
+        let cause = match error {
+            ProbeError::Read { error } => error.to_string(),
+            ProbeError::Magic { magic } => {
+                format!("its first bytes are {magic:x?}, those of no Syzygy table")
+            }
+            ProbeError::CorruptedTable { .. } => "its content contradicts itself".to_owned(),
+        };
+        Self::Damaged { folder: folders.to_owned(), table: format!("{material}.{ending}"), cause }
+    }
+}
