@@ -34,7 +34,7 @@ pub enum TrainError {
     },
     /// The samples were made with other parameters.
     #[error(
-        "the samples were made with another search_value_weight, discount, ply_cap_value_weight or validation_fraction; build them with this training's parameters"
+        "the samples were made with another search_value_weight, discount, ply_cap_value_weight, tablebases or validation_fraction; build them with this training's parameters"
     )]
     OtherTargets,
     /// The training diverged. Nothing of it is kept but the state before.

@@ -71,7 +71,8 @@ fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
         let all = games.training + games.validation;
         return Err(TrainError::NoSamples { games: all, held_out: games.validation });
     }
-    if job.samples.targets() != Targets::of(job.params) {
+    let same_tables = job.samples.tablebases() == job.params.tablebases.as_deref().map(Path::new);
+    if !same_tables || job.samples.targets() != Targets::of(job.params) {
         return Err(TrainError::OtherTargets);
     }
     let net = Encoding::new(job.start.spec.encoding, job.start.spec.orientation);

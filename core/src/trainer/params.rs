@@ -1,5 +1,8 @@
 //! The parameters of training.
 
+use std::path::Path;
+
+use crate::board::{Tablebase, TablebaseError};
 use crate::params::Schedule;
 use crate::{param_enum, params};
 
@@ -75,6 +78,10 @@ params! {
         /// Weight of the value's loss in games that only the ply cap ended. Such a game was cut off, not drawn (Pardo et al.
         /// 2018, Time limits in reinforcement learning); less than 1 keeps a flood of them from teaching that all is drawn.
         ply_cap_value_weight: f64 = 1.0, in 0.0..=1.0;
+        /// Folder of Syzygy tablebases, or several separated by `:`, that correct the games' results as Leela Chess Zero's
+        /// rescorer does: a position gets the result of perfect play from the first position at or after it that the
+        /// tables know. `()` for the results as played.
+        tablebases: Option<String> = None;
         /// Share of whole games that are never trained on and only measure the losses.
         validation_fraction: f64 = 0.05, in 0.0..=0.5;
         /// At most this many held-out positions are looked at in one validation, evenly spaced.
@@ -89,6 +96,13 @@ params! {
         log_every: u32 = 10, in 1..=1_000_000;
     }
     check check_train;
+}
+
+impl TrainParams {
+    /// Opens the tablebases that correct results, if there are to be any.
+    pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
+        self.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
+    }
 }
 
 fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {

@@ -1,17 +1,21 @@
 //! Games and positions as training samples.
 //!
 //! Each game is replayed from its start, so that repetitions are what they were in the game, and every stored row is
-//! compared with the replay: a sample never comes from data that contradicts itself.
+//! compared with the replay: a sample never comes from data that contradicts itself. Where the parameters name
+//! tablebases, results are those of perfect play as far as the tables know them.
 
 mod replay;
+mod rescore;
 mod rows;
 mod target;
+
+use std::path::Path;
 
 use rayon::prelude::*;
 use thiserror::Error;
 
 use super::TrainParams;
-use crate::board::FenError;
+use crate::board::{FenError, Tablebase, TablebaseError};
 use crate::encoding::Encoding;
 use crate::store::{GameRow, PositionRow};
 
@@ -32,7 +36,7 @@ pub struct Part<'a> {
 
 /// Stored rows that contradict each other or the rules of chess.
 #[derive(Debug, Error)]
-#[error("{part}, game {game}, ply {ply}: {fault}; the data is damaged, play or import it again")]
+#[error("{part}, game {game}, ply {ply}: {fault}{}", fault.advice())]
 pub struct SampleError {
     /// The part's name.
     pub part: String,
@@ -89,6 +93,19 @@ pub enum Fault {
         "games and plies should rise and every position should belong to a ply of a game of the same part"
     )]
     Order,
+    /// The tables that should correct the result cannot be asked.
+    #[error(transparent)]
+    Tablebase(#[from] TablebaseError),
+}
+
+impl Fault {
+    /// What to do, where the fault does not say so itself.
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Tablebase(_) => "",
+            _ => "; the data is damaged, play or import it again",
+        }
+    }
 }
 
 /// Training samples in memory, about 400 B each, with the held-out ones apart.
@@ -96,6 +113,8 @@ pub enum Fault {
 pub struct Samples {
     encoding: Encoding,
     targets: Targets,
+    /// What corrects the games' results.
+    tables: Option<Tablebase>,
     rows: Rows,
     /// Rows to train on.
     training: Vec<u32>,
@@ -115,26 +134,27 @@ pub struct GameCounts {
 
 impl Samples {
     /// No samples yet, for nets with this encoding, trained with these parameters: they decide the targets and what is
-    /// held out.
-    pub fn new(encoding: Encoding, params: &TrainParams) -> Self {
+    /// held out. Opens the tablebases that the parameters name.
+    pub fn new(encoding: Encoding, params: &TrainParams) -> Result<Self, TablebaseError> {
         let (rows, targets) = (Rows::new(&encoding), Targets::of(params));
-        Self {
+        Ok(Self {
             encoding,
             targets,
+            tables: params.open_tablebases()?,
             rows,
             training: Vec::new(),
             validation: Vec::new(),
             games: GameCounts::default(),
-        }
+        })
     }
 
     /// Adds the positions of a part, game by game in parallel; the result does not depend on the number of threads.
     pub fn add(&mut self, part: Part<'_>) -> Result<(), SampleError> {
         let games = with_positions(part)?;
-        let replayed: Result<Vec<Rows>, SampleError> = games
-            .into_par_iter()
-            .map(|game| replay::rows(part.name, game, &self.encoding, self.targets))
-            .collect();
+        let making =
+            replay::Making { encoding: &self.encoding, targets: self.targets, tables: self.tables.as_ref() };
+        let replayed: Result<Vec<Rows>, SampleError> =
+            games.into_par_iter().map(|game| replay::rows(part.name, game, making)).collect();
         for (game, rows) in part.games.iter().zip(replayed?) {
             let held_out = target::is_held_out(part.name, game.game, self.targets);
             self.append(&rows, held_out);
@@ -163,6 +183,11 @@ impl Samples {
     /// The parameters that the samples depend on.
     pub(super) fn targets(&self) -> Targets {
         self.targets
+    }
+
+    /// The folders of the tablebases that correct the results, if any do.
+    pub(super) fn tablebases(&self) -> Option<&Path> {
+        self.tables.as_ref().map(Tablebase::folders)
     }
 
     /// The number of samples to train on.

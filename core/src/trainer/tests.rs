@@ -97,7 +97,7 @@ fn material(position: &Position) -> i32 {
 }
 
 fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {
-    let mut samples = Samples::new(encoding(), params);
+    let mut samples = Samples::new(encoding(), params).expect("no tablebases");
     samples.add(Part { name: "iteration=0000/part-00000", games, positions }).expect("sound rows");
     samples
 }

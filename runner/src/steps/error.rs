@@ -5,6 +5,7 @@ use std::io;
 
 use dc0_core::arena::ArenaError;
 use dc0_core::board::GameTextError;
+use dc0_core::board::TablebaseError;
 use dc0_core::event::Cancelled;
 use dc0_core::network::EvaluatorError;
 use dc0_core::network::checkpoint::CheckpointError;
@@ -46,6 +47,9 @@ pub enum StepError {
     /// Games that cannot be trained on.
     #[error(transparent)]
     Samples(#[from] SampleError),
+    /// Tablebases that a parameter names.
+    #[error(transparent)]
+    Tablebase(#[from] TablebaseError),
     /// Self-play.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlayError),
@@ -76,7 +80,8 @@ impl Fault for StepError {
     fn exit(&self) -> Exit {
         match self {
             Self::Run(error) => error.exit(),
-            Self::OtherNetwork { .. } => Exit::Storage,
+            Self::OtherNetwork { .. } | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
+            Self::Tablebase(_) => Exit::BadInput,
             error => exit_of(error),
         }
     }
@@ -133,6 +138,7 @@ fn is_training_state(error: &TrainError) -> bool {
 mod tests {
     use std::io;
 
+    use dc0_core::board::TablebaseError;
     use dc0_core::event::Cancelled;
     use dc0_core::network::EvaluatorError;
     use dc0_core::selfplay::SelfPlayError;
@@ -159,6 +165,7 @@ mod tests {
             (StepError::from(Cancelled), Exit::Interrupted),
             (StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })), Exit::Failed),
             (StepError::from(TrainError::NoSamples { games: 1, held_out: 1 }), Exit::Failed),
+            (StepError::from(TablebaseError::NoTables { folders: "tables".into() }), Exit::BadInput),
             (StepError::from(TrainError::OtherState { path: "state".into() }), Exit::Storage),
         ];
         for (error, exit) in cases {

@@ -254,7 +254,7 @@ impl Host for Runner {
     ) -> Result<Network, HostError> {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.networks, Series::Networks));
-            let call = train::call(start, window, &params);
+            let call = train::call(start, window, &params)?;
             let finished = open
                 .step(&call, (slot, ""), |place, shop| train::body(place, shop, (start, window), &params))?;
             Ok(open.network(slot, start.0.spec.clone(), &finished))

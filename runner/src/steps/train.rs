@@ -21,14 +21,18 @@ struct StoredPart {
     positions: FileEntry,
 }
 
-pub(super) fn call(start: &Network, window: &Window, params: &TrainParams) -> StepCall {
+/// The tables are part of what is read: another set of files in the same folder makes another step.
+pub(super) fn call(start: &Network, window: &Window, params: &TrainParams) -> Result<StepCall, StepError> {
     let mut inputs = vec![Input { name: "start".to_owned(), digest: start.0.digest.clone() }];
     for part in parts(window) {
         for (kind, entry) in [("games", &part.games), ("positions", &part.positions)] {
             inputs.push(Input { name: format!("{kind} {}", part.name), digest: entry.blake3.clone() });
         }
     }
-    StepCall { kind: "train", version: 1, params: params.to_value(), inputs }
+    if let Some(tables) = params.open_tablebases()? {
+        inputs.push(Input { name: "tablebases".to_owned(), digest: tables.digest() });
+    }
+    Ok(StepCall { kind: "train", version: 1, params: params.to_value(), inputs })
 }
 
 /// The window's shards, the oldest first; each games file is followed by its positions file.
@@ -74,7 +78,7 @@ fn samples(
     params: &TrainParams,
     observer: &dyn Observer,
 ) -> Result<Samples, StepError> {
-    let mut samples = Samples::new(Encoding::new(net.spec.encoding, net.spec.orientation), params);
+    let mut samples = Samples::new(Encoding::new(net.spec.encoding, net.spec.orientation), params)?;
     for part in parts(window) {
         observer.check()?;
         let games: Vec<GameRow> = read_entry(folder.root(), &part.games)?;
@@ -128,4 +132,46 @@ pub fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
         ("validation_policy_accuracy", held_out(validation.map(|row| row.policy_accuracy))),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use dc0_core::network::NetworkSpec;
+
+    use super::*;
+    use crate::host::NetworkFields;
+    use crate::run::Identity;
+
+    fn identity(tables: Option<&Path>) -> Result<Identity, StepError> {
+        let (digest, file) = ("ab".repeat(32), "networks/0000.safetensors".to_owned());
+        let fields =
+            NetworkFields { number: 0, digest, spec: NetworkSpec::default(), file, summary: Value::group() };
+        let tablebases = tables.map(|folder| folder.display().to_string());
+        let params = TrainParams { tablebases, ..TrainParams::default() };
+        let call = call(&Network(Arc::new(fields)), &Window(Arc::default()), &params)?;
+        Ok(Identity::new(&call, 1, 0))
+    }
+
+    #[test]
+    fn another_set_of_tablebases_is_another_step() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let add = |name| fs::write(folder.path().join(name), [0; 80]).expect("a file");
+        add("KQvK.rtbw");
+        let few = identity(Some(folder.path())).expect("a table");
+        assert_eq!(identity(Some(folder.path())).expect("a table"), few);
+        add("KQvK.rtbz");
+        assert_ne!(identity(Some(folder.path())).expect("tables"), few);
+        assert_ne!(identity(None).expect("no tables"), few);
+    }
+
+    #[test]
+    fn tablebases_that_are_not_there_stop_the_step_before_it_begins() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = identity(Some(folder.path())).expect_err("no tables");
+        assert!(matches!(error, StepError::Tablebase(_)), "{error}");
+    }
 }

@@ -1,9 +1,8 @@
 //! What the net should have said, and which games are only looked at.
 
 use super::Fault;
-use crate::board::Reason;
 use crate::network::Wdl;
-use crate::store::{GameRow, PositionRow};
+use crate::store::PositionRow;
 use crate::trainer::TrainParams;
 
 /// How far |q| + d may lie above 1 by rounding alone.
@@ -24,12 +23,24 @@ impl Targets {
             *params;
         Self { search_value_weight, discount, ply_cap_value_weight, validation_fraction }
     }
+
+    /// The weight of a value target in a game whose end nobody knows.
+    pub(super) fn weight_of_cut_off(self) -> f32 {
+        self.ply_cap_value_weight as f32
+    }
 }
 
 /// The value target of a position `plies_left` before the game's end:
 /// `(1 − w) · discounted result + w · search`, with `w` the parameter `search_value_weight`.
-pub(super) fn value(row: &PositionRow, plies_left: usize, targets: Targets) -> Result<Wdl, Fault> {
-    let result = discounted(row.result, plies_left, targets.discount);
+///
+/// The result is that of perfect play where it is known, else the game's.
+pub(super) fn value(
+    row: &PositionRow,
+    perfect: Option<i8>,
+    plies_left: usize,
+    targets: Targets,
+) -> Result<Wdl, Fault> {
+    let result = discounted(perfect.unwrap_or(row.result), plies_left, targets.discount);
     let weight = targets.search_value_weight;
     if weight == 0.0 {
         return Ok(to_wdl(result));
@@ -38,12 +49,8 @@ pub(super) fn value(row: &PositionRow, plies_left: usize, targets: Targets) -> R
     Ok(to_wdl([0, 1, 2].map(|part| (1.0 - weight) * result[part] + weight * search[part])))
 }
 
-/// A value target times its weight in the loss, which is less than 1 where only the ply cap ended the game.
-pub(super) fn weighted(target: Wdl, game: &GameRow, targets: Targets) -> Wdl {
-    if game.reason != Reason::PlyCap.word() {
-        return target;
-    }
-    let weight = targets.ply_cap_value_weight as f32;
+/// A value target times its weight in the loss.
+pub(super) fn weighted(target: Wdl, weight: f32) -> Wdl {
     Wdl { win: target.win * weight, draw: target.draw * weight, loss: target.loss * weight }
 }
 

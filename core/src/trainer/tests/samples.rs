@@ -20,7 +20,8 @@ fn wdls(text: &str, result: i8, params: &TrainParams) -> Vec<[f32; 3]> {
 fn error(game: &GameRow, positions: &[PositionRow]) -> SampleError {
     let part = Part { name: "iteration=0002/part-00001", games: std::slice::from_ref(game), positions };
     let params = TrainParams { search_value_weight: 0.5, ..all_trained() };
-    Samples::new(encoding(), &params).add(part).expect_err("contradicts itself")
+    let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
+    samples.add(part).expect_err("contradicts itself")
 }
 
 #[test]
@@ -170,7 +171,7 @@ fn samples_do_not_depend_on_the_number_of_threads_or_on_how_games_are_cut_into_c
     };
     let one = with_threads(1);
     assert_eq!(one, with_threads(3));
-    let mut pieces = Samples::new(encoding(), &params);
+    let mut pieces = Samples::new(encoding(), &params).expect("no tablebases");
     let cut = positions.partition_point(|row| row.game < 5);
     for (games, positions) in [(&games[..5], &positions[..cut]), (&games[5..], &positions[cut..])] {
         let part = Part { name: "iteration=0000/part-00000", games, positions };
@@ -197,7 +198,7 @@ fn whole_games_are_held_out_at_about_the_fraction_asked_for_and_stay_so_when_the
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
     let part = |name| Part { name, games: &games, positions: &positions };
     let build = |names: &[&'static str]| {
-        let mut samples = Samples::new(encoding(), &params);
+        let mut samples = Samples::new(encoding(), &params).expect("no tablebases");
         for name in names {
             samples.add(part(name)).expect("sound rows");
         }
