@@ -1,6 +1,9 @@
-//! What the tests of whole programs share: running `dc0-run`, and digests of what a run stored.
+//! What the tests share: running `dc0-run`, digests of what a run stored, and positions for tablebases.
+
+pub mod endings;
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -8,6 +11,32 @@ use std::process::{Command, Output, Stdio};
 /// The workspace.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace").to_owned()
+}
+
+/// What a script of `tests/interop` says of a path.
+///
+/// # Panics
+/// If there is no Python with the packages it needs.
+pub fn interop_script(script: &str, path: &Path) -> Output {
+    let own = root().join("target/interop-venv/bin/python");
+    let python = env::var_os("DC0_PYTHON").map_or(own, PathBuf::from);
+    assert!(python.exists(), "no Python at {}; run `cargo xtask test`, which installs it", python.display());
+    let script = root().join("tests/interop").join(script);
+    Command::new(python).arg(&script).arg(path).output().expect("Python starts")
+}
+
+/// The folder of the tablebases with three and four pieces.
+///
+/// # Panics
+/// If `cargo xtask test` has not made it.
+pub fn syzygy() -> PathBuf {
+    let folder = env::var_os("DC0_SYZYGY").map_or_else(|| root().join("target/syzygy"), PathBuf::from);
+    assert!(
+        folder.exists(),
+        "no tablebases at {}; run `cargo xtask test`, which fetches them",
+        folder.display()
+    );
+    folder
 }
 
 /// The command that runs a script of the workspace with its runs in `out`; `program` is the test's own

@@ -1,9 +1,7 @@
 //! dc0's files read by other programs: python-chess replays the games, DuckDB and polars read the tables, the safetensors
 //! library opens the nets. `cargo xtask test` installs them; without them these tests fail and say so.
 
-use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use dc0_core::board::{Game, Move, Outcome, Position, Rules, Side};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
@@ -19,22 +17,9 @@ use dc0_core::store::{
     GameRow, LineRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, TreeRow, ValidationRow,
     write_table,
 };
-use dc0_tests::{dc0_run, root, succeed};
+use dc0_tests::{dc0_run, interop_script, succeed};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
-
-fn python() -> PathBuf {
-    let own = root().join("target/interop-venv/bin/python");
-    let python = env::var_os("DC0_PYTHON").map_or(own, PathBuf::from);
-    assert!(python.exists(), "no Python at {}; run `cargo xtask test`, which installs it", python.display());
-    python
-}
-
-/// What a script of `tests/interop` says of a path.
-fn run(script: &str, path: &Path) -> Output {
-    let script = root().join("tests/interop").join(script);
-    Command::new(python()).arg(&script).arg(path).output().expect("Python starts")
-}
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -42,7 +27,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Runs a script that must be content, and gives what it printed.
 fn content(script: &str, path: &Path) -> String {
-    let output = run(script, path);
+    let output = interop_script(script, path);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{script} {}: {}\n{out}\n{err}", path.display(), output.status);
     out
@@ -203,7 +188,7 @@ fn noticed(damage: &dyn Fn(&mut Vec<GameRow>, &mut Vec<PositionRow>), expected: 
     let (mut games, mut positions) = corners();
     damage(&mut games, &mut positions);
     store(folder.path(), &games, &positions);
-    let output = run("replay_games.py", folder.path());
+    let output = interop_script("replay_games.py", folder.path());
     let err = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains(expected), "expected {expected}, got {err}");

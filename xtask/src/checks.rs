@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use crate::checkout::{Checkout, exit_code};
-use crate::interop;
 use crate::report::say;
+use crate::{interop, syzygy};
 
 const FORMATTING: &[&str] = &["fmt", "--all", "--check"];
 /// Lints and tests use the release profile, so that the C++ part of tch is compiled once for both and for the user.
 const LINTS: &[&str] = &["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
 const TESTS: &[&str] = &["test", "--workspace", "--release"];
 const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bins"];
+
+const LEFT_OUT: &str = "== left out by --fast: whole runs, outside programs, tablebases, the core's examples";
 
 /// Runs the stages one after the other; the first that fails ends the run with its exit code.
 /// `fast` leaves out the tests that run whole programs, dc0's own and others.
@@ -26,9 +28,15 @@ pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
     let (name, mut tests) =
         if fast { ("unit tests", checkout.cargo(UNIT_TESTS)) } else { ("tests", checkout.cargo(TESTS)) };
     if !fast {
-        tests.env("DC0_PYTHON", interop::python(checkout)?);
+        let python = interop::python(checkout)?;
+        tests.env("DC0_SYZYGY", syzygy::tables(checkout, &python)?);
+        tests.env("DC0_PYTHON", python);
     }
-    Ok(run_stage(name, tests)?.unwrap_or(ExitCode::SUCCESS))
+    let failure = run_stage(name, tests)?;
+    if fast {
+        say(LEFT_OUT);
+    }
+    Ok(failure.unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Runs one stage under a header line; an exit code comes back only if it failed.

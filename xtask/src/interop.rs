@@ -10,7 +10,8 @@ use crate::checkout::Checkout;
 use crate::report::say;
 use crate::setup::digest;
 
-const REQUIREMENTS: &str = "tests/interop/requirements.txt";
+/// The Python packages of the interop tests.
+pub(crate) const REQUIREMENTS: &str = "tests/interop/requirements.txt";
 
 /// Path of the environment's Python. The environment is made once for each content of `requirements.txt`.
 pub(crate) fn python(checkout: &Checkout) -> anyhow::Result<PathBuf> {
@@ -47,8 +48,8 @@ fn make(venv: &Path, python: &Path, requirements: &Path) -> anyhow::Result<()> {
     )
 }
 
-/// Runs one step of making the environment; `advice` is what to do when it fails.
-fn step(command: &mut Command, advice: &str) -> anyhow::Result<()> {
+/// Runs one step of making what the tests need; `advice` is what to do when it fails.
+pub(crate) fn step(command: &mut Command, advice: &str) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}: {advice}"))?;
     ensure!(status.success(), "{command:?} failed ({status}): {advice}");
     Ok(())

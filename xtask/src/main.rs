@@ -11,6 +11,7 @@ mod command;
 mod interop;
 mod report;
 mod setup;
+mod syzygy;
 
 use std::env;
 use std::process::ExitCode;

@@ -1,0 +1,91 @@
+//! The Syzygy tablebases of the tests: all those with three and four pieces, which the source distribution of python-chess
+//! carries.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
+
+use anyhow::{Context, ensure};
+
+use crate::checkout::Checkout;
+use crate::interop::{REQUIREMENTS, step};
+use crate::report::say;
+use crate::setup::digest;
+
+/// Five balances with three pieces and thirty with four, each with a WDL and a DTZ table.
+const TABLE_FILES: usize = 70;
+
+const NO_NETWORK: &str = "the tests need the tablebases in it; the message stands above. \
+     Without a network, `cargo xtask test --fast` still works";
+
+/// Folder of the tables, made once for each version of python-chess in `requirements.txt`, with `python`'s pip.
+pub(crate) fn tables(checkout: &Checkout, python: &Path) -> anyhow::Result<PathBuf> {
+    let requirement = requirement(checkout)?;
+    let wanted = digest::of_bytes(requirement.as_bytes());
+    let folder = checkout.target_dir().join("syzygy");
+    if fs::read_to_string(folder.join("dc0-stamp")).is_ok_and(|found| found == wanted) {
+        return Ok(folder);
+    }
+    say(&format!("fetching the tablebases of the tests into {}", folder.display()));
+    let work = checkout.target_dir().join(format!("syzygy.tmp-{}", process::id()));
+    let made = make(&work, python, &requirement, &wanted).and_then(|tables| swap_in(&tables, &folder));
+    // What cannot be removed lies in the build folder, where it does no harm.
+    let _ = fs::remove_dir_all(&work);
+    made.map(|()| folder)
+}
+
+/// The line of `requirements.txt` that pins python-chess.
+fn requirement(checkout: &Checkout) -> anyhow::Result<String> {
+    let text = fs::read_to_string(checkout.path(REQUIREMENTS))
+        .with_context(|| format!("cannot read {REQUIREMENTS}"))?;
+    let line = text.lines().find(|line| line.starts_with("chess=="));
+    line.map(|line| line.trim().to_owned())
+        .with_context(|| format!("{REQUIREMENTS} has no line `chess==VERSION`; put it back"))
+}
+
+/// Downloads and unpacks in `work`; the folder that comes back holds the tables and the stamp.
+fn make(work: &Path, python: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> {
+    fs::create_dir_all(work).with_context(|| format!("cannot create {}", work.display()))?;
+    let source = format!("pip could not download the source of {requirement}; {NO_NETWORK}");
+    step(
+        Command::new(python)
+            .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"])
+            .args(["--no-binary", ":all:", "--dest"])
+            .arg(work)
+            .arg(requirement),
+        &source,
+    )?;
+    let name = requirement.replace("==", "-");
+    let inside = format!("{name}/data/syzygy/regular");
+    step(
+        Command::new("tar")
+            .arg("-xzf")
+            .arg(work.join(format!("{name}.tar.gz")))
+            .arg("-C")
+            .arg(work)
+            .arg(&inside),
+        "tar could not unpack what pip downloaded; its message stands above",
+    )?;
+    let tables = work.join(inside);
+    let found = count_tables(&tables)?;
+    ensure!(
+        found == TABLE_FILES,
+        "the source of {requirement} should hold {TABLE_FILES} files of tablebases, found {found}; pin a version that does"
+    );
+    fs::write(tables.join("dc0-stamp"), stamp).context("cannot write the stamp of the tablebases")?;
+    Ok(tables)
+}
+
+fn count_tables(folder: &Path) -> anyhow::Result<usize> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let is_table = |path: &Path| path.extension().is_some_and(|ending| ending == "rtbw" || ending == "rtbz");
+    Ok(entries.flatten().filter(|entry| is_table(&entry.path())).count())
+}
+
+/// Gives the finished folder its name, so that it is there whole or not at all.
+fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove the old {}", folder.display()))?;
+    }
+    fs::rename(tables, folder).with_context(|| format!("cannot move the tablebases to {}", folder.display()))
+}
