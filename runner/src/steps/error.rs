@@ -4,8 +4,7 @@ use std::error::Error;
 use std::io;
 
 use dc0_core::arena::ArenaError;
-use dc0_core::board::GameTextError;
-use dc0_core::board::TablebaseError;
+use dc0_core::board::{GameTextError, TablebaseError};
 use dc0_core::event::Cancelled;
 use dc0_core::network::EvaluatorError;
 use dc0_core::network::checkpoint::CheckpointError;
