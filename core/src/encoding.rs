@@ -7,7 +7,7 @@
 mod planes;
 mod policy;
 
-pub use planes::{Encoding, EncodingName, Orientation, Plane, PlaneKind};
+pub use planes::{Encoding, EncodingName, Orientation, Plane, PlaneKind, Viewed};
 pub use policy::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! Evaluators without a net, for tests, benches and golden files.
 
+mod material;
+
 use std::collections::HashMap;
 
 use super::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 use crate::encoding::Encoding;
+
+pub use material::Material;
 
 /// The same probability for every legal move, and a draw.
 #[derive(Debug, Clone)]

@@ -1,0 +1,121 @@
+//! An evaluator that counts pieces: enough of a sense of direction for tactical tests.
+
+use super::Uniform;
+use crate::board::Piece;
+use crate::encoding::{Encoding, Orientation, Plane, PlaneKind, Viewed};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+
+/// Counts material: the same probability for every legal move, and `v = tanh(balance / 4)` for the side to move.
+///
+/// A pawn counts 1, a knight or a bishop 3, a rook 5, a queen 9. P(win) is the positive part of `v`, P(loss) the negative
+/// one, and the rest is a draw.
+#[derive(Debug, Clone)]
+pub struct Material {
+    policy: Uniform,
+    /// Places of the piece planes among the binary ones, and what a piece on them is worth to the first side.
+    worths: Vec<(usize, f32)>,
+    /// The place of the plane that says whose move it is, where the first side is White.
+    white_to_move: Option<usize>,
+}
+
+impl Material {
+    /// For positions of an encoding.
+    pub fn new(encoding: Encoding) -> Self {
+        let binary = encoding.planes().iter().filter(|plane| plane.kind() == PlaneKind::Binary);
+        let (mut worths, mut white_to_move) = (Vec::new(), None);
+        for (place, plane) in binary.enumerate() {
+            match *plane {
+                Plane::Pieces(Viewed::First, piece) => worths.push((place, worth(piece))),
+                Plane::Pieces(Viewed::Second, piece) => worths.push((place, -worth(piece))),
+                Plane::WhiteToMove => white_to_move = Some(place),
+                _ => {}
+            }
+        }
+        let white_to_move = white_to_move.filter(|_| encoding.orientation() == Orientation::Absolute);
+        Self { policy: Uniform::new(encoding), worths, white_to_move }
+    }
+
+    /// What the side to move has more than the opponent, in pawns.
+    fn balance(&self, planes: &[u64]) -> f32 {
+        let count = |(place, worth): &(usize, f32)| planes[*place].count_ones() as f32 * worth;
+        let first: f32 = self.worths.iter().map(count).sum();
+        let is_second = self.white_to_move.is_some_and(|place| planes[place] == 0);
+        if is_second { -first } else { first }
+    }
+}
+
+/// In pawns; both sides have one king.
+fn worth(piece: Piece) -> f32 {
+    match piece {
+        Piece::Pawn => 1.0,
+        Piece::Knight | Piece::Bishop => 3.0,
+        Piece::Rook => 5.0,
+        Piece::Queen => 9.0,
+        Piece::King => 0.0,
+    }
+}
+
+fn wdl(balance: f32) -> Wdl {
+    let value = (balance / 4.0).tanh();
+    Wdl { win: value.max(0.0), draw: 1.0 - value.abs(), loss: (-value).max(0.0) }
+}
+
+impl Evaluator for Material {
+    fn encoding(&self) -> &Encoding {
+        self.policy.encoding()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        self.policy.evaluate(batch, out)?;
+        let width = self.encoding().binary_count();
+        for (wdl_of_row, planes) in out.wdl.iter_mut().zip(batch.binary.chunks_exact(width)) {
+            *wdl_of_row = wdl(self.balance(planes));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Material;
+    use crate::board::{Game, Position};
+    use crate::encoding::{Encoding, EncodingName, Orientation};
+    use crate::network::{Batch, Evaluations, Evaluator};
+
+    /// One row for each FEN.
+    fn evaluated(fens: &[&str], orientation: Orientation) -> Evaluations {
+        let encoding = Encoding::new(EncodingName::Dc0, orientation);
+        let mut batch = Batch::default();
+        for fen in fens {
+            let game = Game::from_position(Position::from_fen(fen).expect("test FEN"));
+            encoding.encode(&game, &mut batch.binary, &mut batch.scalars);
+            let side = game.position().side_to_move();
+            let moves = game.position().legal_moves();
+            batch.legal.extend(moves.iter().map(|played| encoding.policy_index(*played, side)));
+            batch.legal_ends.push(batch.legal.len() as u32);
+            batch.keys.push(game.key());
+        }
+        let mut answers = Evaluations::default();
+        Material::new(encoding).evaluate(&batch, &mut answers).expect("fakes do not fail");
+        answers
+    }
+
+    #[test]
+    fn the_balance_is_seen_by_the_side_to_move_in_both_orientations() {
+        let fens = [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            // White has a rook for a knight and a bishop, and two pawns more: 1 pawn.
+            "4k3/8/8/2nb4/8/8/PP6/R3K3 w - - 0 1",
+            "4k3/8/8/2nb4/8/8/PP6/R3K3 b - - 0 1",
+            "4k3/8/8/8/8/8/8/Q3K3 b - - 0 1",
+        ];
+        for orientation in [Orientation::Absolute, Orientation::SideToMove] {
+            let answers = evaluated(&fens, orientation);
+            let expected = [0.0, 0.25f32.tanh(), -0.25f32.tanh(), -2.25f32.tanh()];
+            let values: Vec<f32> = answers.wdl.iter().map(|wdl| wdl.value()).collect();
+            assert_eq!(values, expected, "{orientation:?}");
+            assert!(answers.wdl.iter().all(|wdl| (wdl.win + wdl.draw + wdl.loss - 1.0).abs() < 1e-6));
+            assert_eq!(answers.policy[..20], [0.05; 20], "the initial position has twenty moves");
+        }
+    }
+}
