@@ -13,7 +13,7 @@ use super::{
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::fake::{Hashed, Scripted, Uniform};
-use crate::network::{Batch, Evaluations, Evaluator, Wdl};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 use crate::rng::{Purpose, Seed, Stream};
 
 mod agreement;
@@ -21,7 +21,9 @@ mod budget;
 mod data;
 mod exact;
 mod graph;
+mod properties;
 mod root;
+mod tactics;
 
 const RULES: Rules = Rules { max_plies: 512 };
 

@@ -1,0 +1,182 @@
+//! What holds of every search, tried on the suite and on random positions with few simulations each.
+
+use rand::RngExt;
+
+use super::*;
+use crate::board::{Side, random_opening};
+
+mod endgames;
+mod mirror;
+mod repetitions;
+
+/// The suite's positions and random games of 0 to 149 plies.
+fn sample(random: u64) -> Vec<Game> {
+    let opened = (0..random).map(|number| {
+        let mut stream = Seed { run: 11, step: 0 }.stream(number, Purpose::Opening);
+        random_opening((number * 7 % 150) as u32, &RULES, &mut stream)
+    });
+    suite::positions().into_iter().chain(opened).collect()
+}
+
+/// The kinds of search that properties are tried on.
+fn kinds(budget: u32) -> Vec<SearchParams> {
+    let base = || simulations(budget);
+    let gumbel = || RootParams { rule: RootRule::Gumbel, ..RootParams::default() };
+    vec![
+        base(),
+        SearchParams { solver: false, ..base() },
+        SearchParams { mate_in_one: true, two_fold_draws: true, ..base() },
+        SearchParams { policy_temperature: 1.4, draw_score: -0.3, ..base() },
+        SearchParams { tree_rule: TreeRule::Improved, ..base() },
+        SearchParams { root: gumbel(), ..base() },
+        SearchParams { root: gumbel(), tree_rule: TreeRule::Improved, ..base() },
+    ]
+}
+
+/// Visits of the root's moves as the reference counts them, in the order of the moves.
+fn reference_visits(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Vec<(Move, u32)> {
+    let mut slow = Reference::new(game, RULES, params, evaluator).expect("fakes do not fail");
+    slow.run(evaluator).expect("fakes do not fail");
+    let mut visits: Vec<(Move, u32)> =
+        slow.root.children.iter().map(|child| (child.played, child.visits())).collect();
+    visits.sort_unstable();
+    visits
+}
+
+fn sorted_visits(search: &Search) -> Vec<(Move, u32)> {
+    let mut visits = visits(search);
+    visits.sort_unstable();
+    visits
+}
+
+/// Holds the reference to the same visits as the fast search, and gives the latter.
+fn compared(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Search {
+    let fast = searched(game, params, evaluator);
+    let expected = reference_visits(game, params, evaluator);
+    assert_eq!(sorted_visits(&fast), expected, "{}, {params:?}", game.position().fen());
+    fast
+}
+
+/// What any finished search must show.
+fn check(search: &Search, budget: u32) {
+    let fen = search.game().position().fen();
+    let moves: Vec<Visited> = search.root_moves().collect();
+    let below: u32 = moves.iter().map(|seen| seen.visits).sum();
+    match search.proof() {
+        None => assert_eq!((below + 1, search.visits()), (budget, budget), "{fen}"),
+        Some(_) => assert!(below < search.visits() && search.visits() <= budget, "{fen}"),
+    }
+    let (value, draw) = search.root_value();
+    assert!((-1.0..=1.0).contains(&value) && (0.0..=1.0).contains(&draw), "{fen}: {value}, {draw}");
+    for seen in &moves {
+        assert!(seen.value.is_none_or(|value| (-1.0..=1.0).contains(&value)), "{fen}: {seen:?}");
+        assert!(seen.standard_error >= 0.0 && (0.0..=1.0).contains(&seen.prior), "{fen}: {seen:?}");
+    }
+    let priors: f64 = moves.iter().map(|seen| f64::from(seen.prior)).sum();
+    let target = search.policy_target();
+    let shares: f64 = target.iter().map(|of| of.share).sum();
+    assert!((priors - 1.0).abs() < 1e-5 && (shares - 1.0).abs() < 1e-9, "{fen}: {priors}, {shares}");
+    assert!(target.iter().all(|of| of.share >= 0.0), "{fen}");
+    let mut played: Vec<Move> = moves.iter().map(|seen| seen.played).collect();
+    let mut legal = search.game().position().legal_moves();
+    played.sort_unstable();
+    legal.sort_unstable();
+    assert_eq!(played, legal, "{fen}");
+}
+
+#[test]
+fn sums_and_ranges_hold_whatever_the_options() {
+    for (number, game) in sample(250).iter().enumerate() {
+        for params in kinds(24) {
+            let search = searched(game, &params, &mut Hashed::new(encoding(), number as u64));
+            check(&search, 24);
+        }
+    }
+}
+
+#[test]
+fn sums_and_ranges_hold_with_leaves_in_flight() {
+    for (number, game) in sample(60).iter().enumerate() {
+        for (leaves, in_flight) in [(3, InFlight::Loss), (8, InFlight::Visit), (64, InFlight::Loss)] {
+            for params in kinds(40) {
+                let params = SearchParams { leaves, in_flight, ..params };
+                check(&searched(game, &params, &mut Hashed::new(encoding(), number as u64)), 40);
+            }
+        }
+    }
+}
+
+/// Seats of one batch: other positions, rules, budgets and leaves in flight, so that they end at different times.
+fn seats(count: usize) -> Vec<(Game, SearchParams)> {
+    let games = sample(120);
+    let seat = |number: usize| {
+        let kinds = kinds(2 + (number % 37) as u32);
+        let leaves = if number.is_multiple_of(5) { 4 } else { 1 };
+        let params = SearchParams { leaves, ..kinds[number % kinds.len()].clone() };
+        (games[number % games.len()].clone(), params)
+    };
+    (0..count).map(seat).collect()
+}
+
+#[test]
+fn a_seat_searches_the_same_alone_and_among_a_thousand() {
+    let seats = seats(1000);
+    let mut evaluator = Hashed::new(encoding(), 3);
+    let mut together: Vec<Search> =
+        seats.iter().map(|(game, params)| Search::new(game.clone(), RULES, params.clone())).collect();
+    suite::search_in_lockstep(&mut together, &mut evaluator).expect("fakes do not fail");
+    for ((game, params), search) in seats.iter().zip(&together) {
+        let alone = searched(game, params, &mut evaluator);
+        assert_eq!(visits(&alone), visits(search), "{}, {params:?}", game.position().fen());
+        assert_eq!(alone.root_value(), search.root_value());
+        assert_eq!(alone.policy_target(), search.policy_target());
+    }
+}
+
+#[test]
+fn rows_of_other_trees_change_nothing_where_one_leaf_is_in_flight() {
+    // What a descent in flight counts as is without effect, and so is the order of the seats.
+    let games = sample(30);
+    let mut evaluator = Hashed::new(encoding(), 4);
+    let mut searched_with = |in_flight, turned: bool| {
+        let params = SearchParams { leaves: 1, in_flight, ..simulations(60) };
+        let new = |game: &Game| Search::new(game.clone(), RULES, params.clone());
+        let mut searches: Vec<Search> = games.iter().map(new).collect();
+        if turned {
+            searches.reverse();
+        }
+        suite::search_in_lockstep(&mut searches, &mut evaluator).expect("fakes do not fail");
+        if turned {
+            searches.reverse();
+        }
+        searches.iter().map(visits).collect::<Vec<_>>()
+    };
+    let expected = searched_with(InFlight::Loss, false);
+    assert_eq!(searched_with(InFlight::Visit, false), expected);
+    assert_eq!(searched_with(InFlight::Loss, true), expected);
+}
+
+#[test]
+fn playing_for_strength_draws_no_random_number() {
+    for (number, game) in sample(20).iter().enumerate() {
+        for params in kinds(30) {
+            let search = searched(game, &params, &mut Hashed::new(encoding(), number as u64));
+            for by in [ChooseBy::Visits, ChooseBy::Value, ChooseBy::Bound] {
+                let (mut used, mut unused) = (stream(1), stream(1));
+                let choice = ChoiceParams { by, ..ChoiceParams::default() };
+                let played = search.choose(&choice, 0.0, &mut used);
+                assert!(game.position().is_legal(played));
+                assert_eq!(used.random::<u64>(), unused.random::<u64>(), "{by:?}, {params:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_reference_agrees_on_random_positions() {
+    for (number, game) in sample(120).iter().enumerate() {
+        for params in kinds(60) {
+            compared(game, &params, &mut Hashed::new(encoding(), number as u64));
+        }
+    }
+}

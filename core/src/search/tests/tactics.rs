@@ -1,0 +1,111 @@
+//! Mates that the search must find with an evaluator that only counts pieces.
+
+use super::*;
+use crate::network::fake::Material;
+
+/// A position and the moves in which its side to move mates.
+struct Mate {
+    game: Game,
+    moves: u32,
+}
+
+/// The suite of `tests/data/mates.epd`.
+fn mates() -> Vec<Mate> {
+    let text = include_str!("../../../../tests/data/mates.epd");
+    text.lines().filter(|line| !line.starts_with('#')).map(parsed).collect()
+}
+
+/// `<position> dm N; id "…";`
+fn parsed(line: &str) -> Mate {
+    let (position, operations) = line.split_once(" dm ").expect("an EPD line with dm");
+    let (moves, _) = operations.split_once(';').expect("an operation ends with a semicolon");
+    // EPD leaves out the clocks.
+    Mate { game: from_fen(&format!("{position} 0 1")), moves: moves.parse().expect("dm is a number") }
+}
+
+fn after(position: &Position, played: Move) -> Position {
+    let mut after = position.clone();
+    after.play_unchecked(played, position.key());
+    after
+}
+
+/// Whether the side to move mates within `moves`, by trying all of them.
+fn wins_within(position: &Position, moves: u32) -> bool {
+    let legal = position.legal_moves();
+    match moves {
+        0 => false,
+        1 => position.mate_in_one(&legal).is_some(),
+        _ => legal.into_iter().any(|played| loses_within(&after(position, played), moves - 1)),
+    }
+}
+
+/// Whether the side to move is mated, or will be within `moves` of its opponent whatever it does.
+fn loses_within(position: &Position, moves: u32) -> bool {
+    let legal = position.legal_moves();
+    if legal.is_empty() {
+        return position.is_check();
+    }
+    moves > 0 && legal.into_iter().all(|played| wins_within(&after(position, played), moves))
+}
+
+/// Whether the search proved the win, or would play a move that mates as soon as can be.
+fn found(search: &Search, moves: u32) -> bool {
+    let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
+    let keeps_the_distance = || loses_within(&after(search.game().position(), played), moves - 1);
+    search.proof() == Some(Proof::Win) || keeps_the_distance()
+}
+
+/// Searches every mate in N with the N-th of these budgets.
+fn find_all(budgets: &[u32], params: &SearchParams) {
+    for mate in mates().iter().filter(|mate| mate.moves as usize <= budgets.len()) {
+        let simulations = budgets[mate.moves as usize - 1];
+        let params = SearchParams { simulations, ..params.clone() };
+        let search = searched(&mate.game, &params, &mut Material::new(encoding()));
+        let fen = mate.game.position().fen();
+        assert!(found(&search, mate.moves), "mate in {} of {fen} with {params:?}", mate.moves);
+    }
+}
+
+/// Simulations for mates in 1, 2, 3 and 4: at least twice as many as the hardest of each needs.
+const WITH_SOLVER: [u32; 4] = [100, 12_800, 25_600, 1_000];
+const WITHOUT_SOLVER: [u32; 2] = [200, 25_600];
+const WITH_MATE_IN_ONE: [u32; 4] = [1, 200, 6_400, 1_000];
+const WITH_GUMBEL_ROOT: [u32; 3] = [100, 25_600, 25_600];
+
+/// All moves have the same prior, so the search has to be wide.
+fn wide() -> SearchParams {
+    SearchParams { c_puct: 3.0, ..SearchParams::default() }
+}
+
+#[test]
+fn the_suite_s_distances_are_exact() {
+    let mates = mates();
+    let count = |moves| mates.iter().filter(|mate| mate.moves == moves).count();
+    assert!([1, 2, 3].into_iter().all(|moves| count(moves) >= 6) && count(4) >= 3);
+    for mate in &mates {
+        let position = mate.game.position();
+        assert!(wins_within(position, mate.moves), "{} is longer", position.fen());
+        assert!(!wins_within(position, mate.moves - 1), "{} is shorter", position.fen());
+    }
+}
+
+#[test]
+fn mates_are_found() {
+    find_all(&WITH_SOLVER, &wide());
+}
+
+#[test]
+fn short_mates_are_found_by_visits_alone() {
+    find_all(&WITHOUT_SOLVER, &SearchParams { solver: false, ..wide() });
+}
+
+#[test]
+fn looking_for_a_mate_in_one_finds_mates_sooner() {
+    find_all(&WITH_MATE_IN_ONE, &SearchParams { mate_in_one: true, ..wide() });
+}
+
+#[test]
+fn a_gumbel_root_that_considers_every_move_finds_mates() {
+    let root = RootParams { rule: RootRule::Gumbel, considered: 218, ..RootParams::default() };
+    find_all(&WITH_GUMBEL_ROOT, &SearchParams { root, ..wide() });
+}
