@@ -1,0 +1,69 @@
+//! A fixed number of simulations without a net, for programs that count instructions; prints that number.
+//!
+//! `valgrind --tool=callgrind target/release/count --evaluator uniform --rounds 1`
+#![allow(clippy::print_stdout, reason = "its output is its result")]
+
+use clap::{Parser, ValueEnum};
+use dc0_core::board::{Game, Rules, random_opening};
+use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::network::Evaluator;
+use dc0_core::network::fake::{Hashed, Uniform};
+use dc0_core::rng::{Purpose, Seed};
+use dc0_core::search::suite::search_in_lockstep;
+use dc0_core::search::{Search, SearchParams};
+
+/// Searches many games side by side. What a run of two rounds takes more than a run of one is the search alone.
+#[derive(Parser)]
+struct Options {
+    /// What evaluates.
+    #[arg(long, value_enum)]
+    evaluator: Kind,
+    /// Games side by side.
+    #[arg(long, default_value_t = 256)]
+    games: u64,
+    /// Simulations of each game.
+    #[arg(long, default_value_t = 200)]
+    simulations: u32,
+    /// How often all games are searched.
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    Uniform,
+    Hashed,
+}
+
+const RULES: Rules = Rules { max_plies: 512 };
+
+fn evaluator(kind: Kind) -> Box<dyn Evaluator> {
+    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+    match kind {
+        Kind::Uniform => Box::new(Uniform::new(encoding)),
+        Kind::Hashed => Box::new(Hashed::new(encoding, 1)),
+    }
+}
+
+/// Positions from the opening to deep in random games.
+fn games(count: u64) -> Vec<Game> {
+    let game = |number| {
+        let mut stream = Seed { run: 1, step: 1 }.stream(number, Purpose::Opening);
+        random_opening((number % 80) as u32, &RULES, &mut stream)
+    };
+    (0..count).map(game).collect()
+}
+
+fn main() {
+    let options = Options::parse();
+    let games = games(options.games);
+    let params = SearchParams { simulations: options.simulations, ..SearchParams::default() };
+    let mut simulations = 0;
+    for _ in 0..options.rounds {
+        let new = |game: &Game| Search::new(game.clone(), RULES, params.clone());
+        let mut searches: Vec<Search> = games.iter().map(new).collect();
+        search_in_lockstep(&mut searches, &mut *evaluator(options.evaluator)).expect("fakes do not fail");
+        simulations += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
+    }
+    println!("{simulations}");
+}
