@@ -1,5 +1,11 @@
 //! `dc0-run bench`: the speed of the search without a net, and its signature.
 
+mod figures;
+mod memory;
+mod plot;
+mod table;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dc0_core::board::{Game, Rules, random_opening};
@@ -10,8 +16,9 @@ use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::reference::Reference;
 use dc0_core::search::suite::{search_in_lockstep, signature};
 use dc0_core::search::{Search, SearchParams};
+use thiserror::Error;
 
-use crate::cli::BenchArgs;
+use crate::cli::{BenchArgs, BenchPart, BenchSearchArgs};
 use crate::clock::Stopwatch;
 use crate::exit::Exit;
 use crate::progress::Console;
@@ -19,29 +26,56 @@ use crate::steps::cores;
 
 const RULES: Rules = Rules { max_plies: 512 };
 
-/// Measures and shows a table on stdout. Its last line has the form that match servers read: the signature as nodes, and the
-/// simulations of one lane a second.
-pub fn bench(args: &BenchArgs, console: &Console) -> Exit {
-    match measure(args, console) {
-        Ok(()) => Exit::Done,
-        Err(cause) => {
-            console.note(&format!("error: {cause}"));
-            Exit::Failed
-        }
-    }
+/// What went wrong while measuring.
+#[derive(Debug, Error)]
+pub enum BenchError {
+    /// An evaluator failed.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// The plot was not written.
+    #[error("cannot write the plot {}: {cause}; give --plot a file in a folder that you may write to", path.display())]
+    Plot {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system says.
+        cause: String,
+    },
 }
 
+/// Measures what the command line asks for.
+pub fn bench(args: &BenchArgs, console: &Console) -> Exit {
+    let measured = match &args.part {
+        Some(BenchPart::Search(args)) => compare(args, console),
+        None => measure(args, console).map_err(BenchError::from),
+    };
+    let Err(cause) = measured else { return Exit::Done };
+    console.note(&format!("error: {cause}"));
+    if matches!(cause, BenchError::Plot { .. }) { Exit::Storage } else { Exit::Failed }
+}
+
+/// The engines side by side, and how the fast one scales.
+fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> {
+    let comparison = figures::measure(args)?;
+    for line in table::lines(args, &comparison) {
+        console.result(&line);
+    }
+    args.plot.as_deref().map_or(Ok(()), |path| plot::write(path, &comparison))
+}
+
+/// Measures and shows a table on stdout. Its last line has the form that match servers read: the signature as nodes, and the
+/// simulations of one lane a second.
 fn measure(args: &BenchArgs, console: &Console) -> Result<(), EvaluatorError> {
     let signature = signature()?;
     let lanes = args.lanes.unwrap_or_else(cores);
+    let load = Load::new(args.games, args.simulations, args.seconds);
     let (games, simulations) = (args.games, args.simulations);
     console.result(&format!("{games} games side by side in a lane, {simulations} simulations each, no net"));
     console.result("engine     evaluator  lanes  simulations/s  bytes a position  bytes a move");
     let mut one_lane = 0.0;
-    for kind in [Kind::Uniform, Kind::Hashed] {
+    for kind in Kind::ALL {
         for lanes in if lanes > 1 { vec![1, lanes] } else { vec![1] } {
-            let speed = in_lanes(args, kind, lanes)?;
-            let [position, each_move] = memory(args, kind)?;
+            let speed = in_lanes(&load, kind, lanes)?;
+            let [position, each_move] = memory::of_fast(&load, kind)?;
             let name = kind.name();
             console.result(&format!(
                 "fast       {name:9}  {lanes:5}  {speed:13.0}  {position:16.1}  {each_move:12.1}"
@@ -49,10 +83,34 @@ fn measure(args: &BenchArgs, console: &Console) -> Result<(), EvaluatorError> {
             one_lane = if lanes == 1 { speed } else { one_lane };
         }
     }
-    let speed = of_reference(args)?;
+    let speed = of_reference(&load, Kind::Hashed)?;
     console.result(&format!("reference  hashed         1  {speed:13.0}"));
     console.result(&format!("{signature} nodes {one_lane:.0} nps"));
     Ok(())
+}
+
+/// What is searched, and for how long.
+#[derive(Debug, Clone, Copy)]
+struct Load {
+    /// Games that a lane searches.
+    games: u32,
+    /// How many of them side by side.
+    side_by_side: u32,
+    simulations: u32,
+    /// Leaves in flight of one tree.
+    leaves: u32,
+    /// How long a figure is measured for at least.
+    least: Duration,
+}
+
+impl Load {
+    fn new(games: u32, simulations: u32, seconds: u64) -> Self {
+        Self { games, side_by_side: games, simulations, leaves: 1, least: Duration::from_secs(seconds) }
+    }
+
+    fn params(&self) -> SearchParams {
+        SearchParams { simulations: self.simulations, leaves: self.leaves, ..SearchParams::default() }
+    }
 }
 
 /// An evaluator that costs next to nothing.
@@ -63,6 +121,8 @@ enum Kind {
 }
 
 impl Kind {
+    const ALL: [Self; 2] = [Self::Uniform, Self::Hashed];
+
     fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
@@ -87,24 +147,26 @@ fn games(count: u32) -> impl Iterator<Item = Game> {
     })
 }
 
-fn params(args: &BenchArgs) -> SearchParams {
-    SearchParams { simulations: args.simulations, ..SearchParams::default() }
-}
-
-fn searched(args: &BenchArgs, kind: Kind) -> Result<Vec<Search>, EvaluatorError> {
+/// Searches games side by side.
+fn searched(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
     let mut searches: Vec<Search> =
-        games(args.games).map(|game| Search::new(game, RULES, params(args))).collect();
+        games.iter().map(|game| Search::new(game.clone(), RULES, load.params())).collect();
     search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok(()))?;
     Ok(searches)
 }
 
 /// Simulations a second of some lanes together.
-fn in_lanes(args: &BenchArgs, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> {
+fn in_lanes(load: &Load, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> {
     let rates = std::thread::scope(|scope| {
         let lane = || {
-            rate(args, || {
-                let searches = searched(args, kind)?;
-                Ok(searches.iter().map(|search| u64::from(search.visits())).sum())
+            let games: Vec<Game> = games(load.games).collect();
+            rate(load.least, || {
+                let mut visits = 0;
+                for group in games.chunks(load.side_by_side as usize) {
+                    let searches = searched(load, kind, group)?;
+                    visits += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
+                }
+                Ok(visits)
             })
         };
         let running: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
@@ -114,27 +176,35 @@ fn in_lanes(args: &BenchArgs, kind: Kind, lanes: u32) -> Result<f64, EvaluatorEr
     Ok(rates?.iter().sum())
 }
 
-fn of_reference(args: &BenchArgs) -> Result<f64, EvaluatorError> {
-    let params = params(args);
-    let games: Vec<Game> = games(args.games.min(8)).collect();
-    rate(args, || {
+/// Simulations a second of the reference, one game after the other.
+fn of_reference(load: &Load, kind: Kind) -> Result<f64, EvaluatorError> {
+    let params = load.params();
+    let games: Vec<Game> = games(load.games).collect();
+    rate(load.least, || {
         let mut visits = 0;
         for game in &games {
-            let mut evaluator = Kind::Hashed.make();
-            let mut search = Reference::new(game, RULES, &params, &mut *evaluator)?;
-            search.run(&mut *evaluator)?;
-            visits += u64::from(search.root().visits);
+            visits += u64::from(by_reference(game, &params, kind)?.root().visits);
         }
         Ok(visits)
     })
 }
 
+fn by_reference<'a>(
+    game: &Game,
+    params: &'a SearchParams,
+    kind: Kind,
+) -> Result<Reference<'a>, EvaluatorError> {
+    let mut evaluator = kind.make();
+    let mut search = Reference::new(game, RULES, params, &mut *evaluator)?;
+    search.run(&mut *evaluator)?;
+    Ok(search)
+}
+
 /// Repeats some work for the time asked for; its amount a second.
 fn rate(
-    args: &BenchArgs,
+    least: Duration,
     mut work: impl FnMut() -> Result<u64, EvaluatorError>,
 ) -> Result<f64, EvaluatorError> {
-    let least = Duration::from_secs(args.seconds);
     let (watch, mut done) = (Stopwatch::start(), 0);
     loop {
         done += work()?;
@@ -143,15 +213,4 @@ fn rate(
             return Ok(done as f64 / elapsed.as_secs_f64());
         }
     }
-}
-
-/// Bytes a position, and bytes a legal move.
-fn memory(args: &BenchArgs, kind: Kind) -> Result<[f64; 2], EvaluatorError> {
-    let (mut bytes, mut counts) = ([0, 0], [0, 0]);
-    for search in searched(args, kind)? {
-        let memory = search.memory();
-        bytes = [bytes[0] + memory.node_bytes, bytes[1] + memory.move_bytes];
-        counts = [counts[0] + memory.nodes, counts[1] + memory.moves];
-    }
-    Ok([0, 1].map(|of| bytes[of] as f64 / counts[of].max(1) as f64))
 }

@@ -76,7 +76,11 @@ pub struct DoctorArgs {
 
 /// What `bench` measures.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
+    /// A closer look than the table.
+    #[command(subcommand)]
+    pub part: Option<BenchPart>,
     /// Games side by side in a lane.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub games: u32,
@@ -89,6 +93,43 @@ pub struct BenchArgs {
     /// Seconds that each line is measured for.
     #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
+}
+
+/// What `bench` can look at more closely.
+#[derive(Debug, Subcommand)]
+pub enum BenchPart {
+    /// Compare the search engines without a net, and show how the fast one scales.
+    Search(BenchSearchArgs),
+}
+
+/// What `bench search` measures.
+#[derive(Debug, Args)]
+pub struct BenchSearchArgs {
+    /// Games side by side in a lane, where nothing else is said.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub games: u32,
+    /// Simulations for each move, where nothing else is said.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub simulations: u32,
+    /// Searches whose time is taken, one after the other.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub searches: u32,
+    /// Simulations of each of them.
+    #[arg(long, value_name = "N", default_value_t = 800, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub long_simulations: u32,
+    /// Most lanes to try [default: the number of cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub lanes: Option<u32>,
+    /// Rows of a batch to try, as games side by side and as leaves in flight of one game.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,16,64,256",
+        value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub rows: Vec<u32>,
+    /// Seconds that each figure is measured for.
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub seconds: u64,
+    /// Draw the figures into this file, too.
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
 }
 
 /// The least important log messages that are shown.

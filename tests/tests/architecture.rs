@@ -97,6 +97,7 @@ const NAMES: [(&str, &[&str]); 11] = [
     ("indicatif", &["runner/", "xtask/"]),
     ("fern", &["runner/"]),
     ("ctrlc", &["runner/"]),
+    ("plotters", &["runner/"]),
 ];
 
 fn names(line: &str, package: &str) -> bool {

@@ -1,0 +1,104 @@
+//! `dc0-run bench search` from outside, as small as it goes: that it runs and what it writes, not how fast it is.
+
+mod common;
+
+use common::{Ended, Experiment};
+
+const TINY: [&str; 13] = [
+    "bench",
+    "search",
+    "--games=2",
+    "--simulations=4",
+    "--searches=2",
+    "--long-simulations=6",
+    "--lanes=2",
+    "--rows",
+    "1,3",
+    "--seconds",
+    "0",
+    "--plot",
+    "plot.svg",
+];
+
+fn run(experiment: &Experiment, args: &[&str]) -> Ended {
+    experiment.start(args).wait_with_output().expect("ends").into()
+}
+
+/// The elements of an XML text that opens and closes every one of them; `None` for one that does not.
+fn elements(text: &str) -> Option<Vec<String>> {
+    let (mut open, mut seen) = (Vec::new(), Vec::new());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        let (tag, left) = after.split_once('>')?;
+        let is_text_sound = !before.contains('>') && (before.trim().is_empty() || !open.is_empty());
+        let name = tag.trim_matches('/').split_whitespace().next()?;
+        match tag.strip_prefix('/') {
+            Some(closed) => (open.pop() == Some(closed)).then_some(())?,
+            None if tag.starts_with(['?', '!']) => {}
+            None => {
+                seen.push(name.to_owned());
+                if !tag.ends_with('/') {
+                    open.push(name);
+                }
+            }
+        }
+        (is_text_sound && tag.matches('"').count().is_multiple_of(2)).then_some(())?;
+        rest = left;
+    }
+    (open.is_empty() && rest.trim().is_empty()).then_some(seen)
+}
+
+#[test]
+fn elements_are_counted_and_damage_is_seen() {
+    assert_eq!(elements("<a><b x=\"1\"/>text</a>\n"), Some(vec!["a".to_owned(), "b".to_owned()]));
+    for damaged in ["<a><b></a>", "<a>", "<a x=\"1></a>", "<a></a><", "text<a/>"] {
+        assert_eq!(elements(damaged), None, "{damaged}");
+    }
+}
+
+#[test]
+fn the_engines_are_compared_in_a_table_and_a_plot() {
+    let experiment = Experiment::new("");
+    let ended = run(&experiment, &TINY);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let words: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    let count = |start: &[&str]| words.iter().filter(|line| line.starts_with(start)).count();
+    for (start, lines) in [
+        (["fast", "uniform"], 1),
+        (["fast", "hashed"], 1),
+        (["reference", "uniform"], 1),
+        (["reference", "hashed"], 1),
+        (["lanes", "hashed"], 2),
+        (["games", "uniform"], 2),
+        (["leaves", "hashed"], 2),
+    ] {
+        assert_eq!(count(&start), lines, "{start:?}\n{}", ended.stdout);
+    }
+    let svg = std::fs::read_to_string(experiment.folder.path().join("plot.svg")).expect("a plot");
+    let elements = elements(&svg).expect("every element is closed");
+    assert_eq!(elements[0], "svg");
+    let drawn = |name: &str| elements.iter().filter(|element| *element == name).count();
+    assert!(drawn("rect") > 12 && drawn("polyline") >= 6 && drawn("text") > 40, "{elements:?}");
+    for text in ["simulations/s", "bytes", "lanes", "reference hashed", "leaves, uniform"] {
+        assert!(svg.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn a_plot_that_cannot_be_written_is_named() {
+    let experiment = Experiment::new("");
+    let mut args = TINY.to_vec();
+    args[12] = "missing/plot.svg";
+    let ended = run(&experiment, &args);
+    assert!(ended.stderr.starts_with("error: cannot write the plot missing/plot.svg: "), "{}", ended.stderr);
+    assert_eq!(ended.code, Some(3));
+}
+
+#[test]
+fn a_figure_of_nothing_is_bad_input() {
+    let experiment = Experiment::new("");
+    for wrong in [["--games", "0"], ["--rows", "1,0"], ["--rows", "one"], ["--simulations", "1"]] {
+        let ended = run(&experiment, &["bench", "search", wrong[0], wrong[1]]);
+        assert_eq!(ended.code, Some(2), "{wrong:?}");
+    }
+}
