@@ -6,8 +6,8 @@
 use clap::{Parser, ValueEnum};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
-use dc0_core::network::Evaluator;
 use dc0_core::network::fake::{Hashed, Uniform};
+use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::suite::search_in_lockstep;
 use dc0_core::search::{Search, SearchParams};
@@ -62,7 +62,10 @@ fn main() {
     for _ in 0..options.rounds {
         let new = |game: &Game| Search::new(game.clone(), RULES, params.clone());
         let mut searches: Vec<Search> = games.iter().map(new).collect();
-        search_in_lockstep(&mut searches, &mut *evaluator(options.evaluator)).expect("fakes do not fail");
+        search_in_lockstep(&mut searches, &mut *evaluator(options.evaluator), &mut |_| {
+            Ok::<_, EvaluatorError>(())
+        })
+        .expect("fakes do not fail");
         simulations += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
     }
     println!("{simulations}");

@@ -23,11 +23,9 @@ pub(super) fn of_reference(load: &Load, kind: Kind) -> Result<[f64; 2], Evaluato
     let (params, mut held, mut moves) = (load.params(), 0, 0);
     for game in games(load.games) {
         let search = by_reference(&game, &params, kind)?;
-        let mut waiting = vec![&search.root];
-        while let Some(node) = waiting.pop() {
+        for node in search.nodes() {
             held += node.children.capacity();
             moves += node.children.len();
-            waiting.extend(node.children.iter().filter_map(|child| child.node.as_deref()));
         }
     }
     Ok([size_of::<Node>() as f64, (held * size_of::<Child>()) as f64 / moves.max(1) as f64])

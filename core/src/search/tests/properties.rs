@@ -38,7 +38,7 @@ fn reference_visits(game: &Game, params: &SearchParams, evaluator: &mut dyn Eval
     let mut slow = Reference::new(game, RULES, params, evaluator).expect("fakes do not fail");
     slow.run(evaluator).expect("fakes do not fail");
     let mut visits: Vec<(Move, u32)> =
-        slow.root.children.iter().map(|child| (child.played, child.visits())).collect();
+        slow.root().children.iter().map(|child| (child.played, child.visits)).collect();
     visits.sort_unstable();
     visits
 }
@@ -124,7 +124,8 @@ fn a_seat_searches_the_same_alone_and_among_a_thousand() {
     let mut evaluator = Hashed::new(encoding(), 3);
     let mut together: Vec<Search> =
         seats.iter().map(|(game, params)| Search::new(game.clone(), RULES, params.clone())).collect();
-    suite::search_in_lockstep(&mut together, &mut evaluator).expect("fakes do not fail");
+    suite::search_in_lockstep(&mut together, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
+        .expect("fakes do not fail");
     for ((game, params), search) in seats.iter().zip(&together) {
         let alone = searched(game, params, &mut evaluator);
         assert_eq!(visits(&alone), visits(search), "{}, {params:?}", game.position().fen());
@@ -145,7 +146,8 @@ fn rows_of_other_trees_change_nothing_where_one_leaf_is_in_flight() {
         if turned {
             searches.reverse();
         }
-        suite::search_in_lockstep(&mut searches, &mut evaluator).expect("fakes do not fail");
+        suite::search_in_lockstep(&mut searches, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
+            .expect("fakes do not fail");
         if turned {
             searches.reverse();
         }
