@@ -25,6 +25,7 @@ mod root;
 mod rows;
 mod select;
 pub mod suite;
+mod tables;
 mod threads;
 mod tree;
 mod walk;
@@ -33,7 +34,7 @@ use budget::GainWatch;
 use gumbel::GumbelRoot;
 use tree::{NodeId, ROOT, State, Tree};
 
-use crate::board::{Game, Move, Outcome, Rules};
+use crate::board::{Game, Move, Outcome, Rules, Tablebase, TablebaseError};
 use crate::network::Wdl;
 
 pub use analysis::{AnalysisError, AnalysisParams, LineRow, RULES as ANALYSIS_RULES, analyse};
@@ -42,7 +43,7 @@ pub use lines::Line;
 pub use noise::RootNoise;
 pub use params::{
     Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, RootParams, RootRule,
-    SearchParams, TreeRule,
+    SearchParams, TablebaseUse, TreeRule,
 };
 pub use pending::Pending;
 pub use proof::Proof;
@@ -81,6 +82,12 @@ pub struct Search {
     /// Rows of all batches that wait for their evaluations.
     in_flight: usize,
     pending: Pending,
+    tables: Option<Tablebase>,
+    tablebase_hits: u64,
+    /// A table that could not be read.
+    damage: Option<TablebaseError>,
+    /// The moves of the root that may be searched; empty for all.
+    allowed: Vec<Move>,
     generated: Vec<Move>,
     tempered: Vec<f32>,
     scratch: Vec<f64>,
@@ -105,6 +112,10 @@ impl Search {
             started: 0,
             in_flight: 0,
             pending: Pending::default(),
+            tables: None,
+            tablebase_hits: 0,
+            damage: None,
+            allowed: Vec::new(),
             generated: Vec::new(),
             tempered: Vec::new(),
             scratch: Vec::new(),
@@ -161,6 +172,7 @@ impl Search {
         self.started = self.visits();
         self.forcing = false;
         self.is_complete = false;
+        self.allowed.clear();
         self.gain = GainWatch::default();
         self.set_budget(self.params.simulations);
     }

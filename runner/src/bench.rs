@@ -151,7 +151,7 @@ fn games(count: u32) -> impl Iterator<Item = Game> {
 fn searched(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
     let mut searches: Vec<Search> =
         games.iter().map(|game| Search::new(game.clone(), RULES, load.params())).collect();
-    search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok(()))?;
+    search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok::<_, EvaluatorError>(()))?;
     Ok(searches)
 }
 

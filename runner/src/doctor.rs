@@ -90,7 +90,13 @@ fn try_game(device: Device) -> Result<String, String> {
     };
     let search = SearchParams { simulations: 8, ..SearchParams::default() };
     let params = SelfPlayParams { games: 2, max_plies: 4, search, ..SelfPlayParams::default() };
-    let job = SelfPlayJob { params: &params, seed, network: "doctor", make_evaluator: &make_evaluator };
+    let job = SelfPlayJob {
+        params: &params,
+        seed,
+        network: "doctor",
+        make_evaluator: &make_evaluator,
+        tables: None,
+    };
     let keep = |_, _| Ok(());
     match play(&job, &shards_of(2, 2), 1, &keep, &dc0_core::event::Silent) {
         Ok(()) => Ok("works".to_owned()),

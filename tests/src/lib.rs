@@ -66,7 +66,7 @@ pub fn succeed(command: &mut Command) -> Output {
 /// The digest of every file of a run that must be the same bytes each time: experience, networks, curves and matches.
 pub fn digests(run: &Path) -> BTreeMap<String, String> {
     let mut digests = BTreeMap::new();
-    for folder in ["games", "positions", "networks", "training", "matches"] {
+    for folder in ["games", "positions", "networks", "training", "matches", "searches", "trees"] {
         for file in files_below(&run.join(folder)) {
             let name = file.strip_prefix(run).expect("below the run").to_string_lossy().into_owned();
             let digest = blake3::hash(&fs::read(&file).expect("a stored file")).to_hex().to_string();

@@ -50,7 +50,13 @@ fn self_play() -> (Vec<GameRow>, Vec<PositionRow>) {
     let params = SelfPlayParams { search, opening_plies: 3, max_plies: 300, ..SelfPlayParams::default() };
     let unused = || unreachable!("the shard is given its evaluator");
     let seed = Seed { run: 11, step: 1 };
-    let job = SelfPlayJob { params: &params, seed, network: "0123456789abcdef", make_evaluator: &unused };
+    let job = SelfPlayJob {
+        params: &params,
+        seed,
+        network: "0123456789abcdef",
+        make_evaluator: &unused,
+        tables: None,
+    };
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let shard = Shard { index: 0, first_game: 0, games: 40 };
     let result = play_shard(&job, shard, &mut [Box::new(Hashed::new(encoding, 1))], &Silent);

@@ -70,6 +70,7 @@ fn main() {
         seed: Seed { run: 1, step: 2 },
         network: "bench",
         make_evaluator: &make,
+        tables: None,
     };
     let (positions, evaluations) = (AtomicU64::new(0), AtomicU64::new(0));
     let keep = |_, result: selfplay::ShardResult| {

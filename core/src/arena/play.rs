@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::params::ArenaParams;
 use super::seat::MatchGame;
+use crate::board::Tablebase;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
 use crate::rng::Seed;
@@ -76,6 +77,8 @@ pub struct Match<'a> {
     pub seed: Seed,
     /// The first player and the second; scores are the first's.
     pub players: [Player<'a>; 2],
+    /// What their searches may ask.
+    pub tables: [Option<&'a Tablebase>; 2],
 }
 
 /// Takes a finished shard; called from the lanes' threads.
@@ -108,13 +111,15 @@ struct Lane {
 impl Lane {
     fn new(players: &[Player<'_>; 2], cache: u32) -> Result<Self, EvaluatorError> {
         let mut evaluators = Vec::new();
-        let mut mover = |player: &Player<'_>| match player {
-            Player::Network { make_evaluator, .. } => {
-                evaluators.push(remembering(make_evaluator()?, cache));
-                Ok(Mover::Evaluator(evaluators.len() - 1))
+        let mut mover = |player: &Player<'_>| -> Result<Mover, EvaluatorError> {
+            match player {
+                Player::Network { make_evaluator, .. } => {
+                    evaluators.push(remembering(make_evaluator()?, cache));
+                    Ok(Mover::Evaluator(evaluators.len() - 1))
+                }
+                Player::Random => Ok(Mover::Random),
+                Player::Greedy => Ok(Mover::Greedy),
             }
-            Player::Random => Ok(Mover::Random),
-            Player::Greedy => Ok(Mover::Greedy),
         };
         let movers = [mover(&players[0])?, mover(&players[1])?];
         Ok(Self { movers, evaluators })
@@ -127,7 +132,7 @@ impl Lane {
         observer: &dyn Observer,
     ) -> Result<Vec<MatchGameRow>, ArenaError> {
         let names = [job.players[0].name(), job.players[1].name()];
-        let seat = |number| MatchGame::new(job.params, self.movers, job.seed, number);
+        let seat = |number| MatchGame::new(job, self.movers, number);
         let mut seats: Vec<MatchGame> = shard.game_numbers().map(seat).collect();
         self.evaluators.iter_mut().for_each(|evaluator| evaluator.start_shard());
         let mut lockstep = Lockstep::new(self.evaluators.len());

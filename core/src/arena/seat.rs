@@ -2,9 +2,9 @@
 
 use super::greedy::{greedy_move, random_move};
 use super::params::ArenaParams;
-use super::play::Mover;
+use super::play::{Match, Mover};
 use crate::board::{Game, Move, Outcome, Side, random_opening};
-use crate::rng::{Purpose, Seed, Stream};
+use crate::rng::{Purpose, Stream};
 use crate::search::Search;
 use crate::selfplay::lockstep::Seat;
 use crate::store::MatchGameRow;
@@ -23,16 +23,19 @@ pub(super) struct MatchGame<'a> {
 }
 
 impl<'a> MatchGame<'a> {
-    pub(super) fn new(params: &'a ArenaParams, movers: [Mover; 2], seed: Seed, number: u32) -> Self {
-        let rules = params.rules();
+    pub(super) fn new(job: &Match<'a>, movers: [Mover; 2], number: u32) -> Self {
+        let (params, seed, rules) = (job.params, job.seed, job.params.rules());
+        let searches = [&params.search, params.opponent_search.as_ref().unwrap_or(&params.search)];
         let mut opening = seed.stream(u64::from(number / 2), Purpose::Opening);
         let game = random_opening(params.opening_plies, &rules, &mut opening);
         let mut seat = Self {
             params,
             number,
             movers,
-            searches: [&params.search, params.opponent_search.as_ref().unwrap_or(&params.search)]
-                .map(|search| Search::new(game.clone(), rules, search.clone())),
+            searches: [0, 1].map(|player| {
+                let search = Search::new(game.clone(), rules, searches[player].clone());
+                search.with_tablebases(job.tables[player].cloned())
+            }),
             choice: seed.stream(u64::from(number), Purpose::MoveChoice),
             random: seed.stream(u64::from(number), Purpose::RandomPlayer),
             outcome: None,

@@ -31,7 +31,7 @@ fn params(games: u32) -> ArenaParams {
 }
 
 fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> Vec<MatchGameRow> {
-    let job = Match { params, seed: Seed { run: 1, step: 2 }, players };
+    let job = Match { params, seed: Seed { run: 1, step: 2 }, players, tables: [None; 2] };
     let kept = Mutex::new(Vec::new());
     let keep = |_, rows: Vec<MatchGameRow>| {
         kept.lock().unwrap().extend(rows);

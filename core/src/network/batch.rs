@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::board::TablebaseError;
 use crate::encoding::{Encoding, PolicyIndex};
 
 /// Probabilities of win, draw and loss for the side to move; they sum to 1.
@@ -109,6 +110,9 @@ pub enum EvaluatorError {
         /// What the library says.
         cause: String,
     },
+    /// A tablebase that a search asked in the net's place.
+    #[error(transparent)]
+    Tablebase(#[from] TablebaseError),
     /// A net produced NaN or infinity.
     #[error(
         "the net gave a value that is not finite for row {row}; its weights are damaged, go back to an earlier checkpoint"

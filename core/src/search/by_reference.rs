@@ -27,6 +27,7 @@ impl Search {
         }
         let noise = self.root_noise();
         slow.set_root(|played| noise[&played]);
+        slow.ask(self.tables.clone(), &self.allowed);
         if self.forcing {
             slow.force_playouts();
         }

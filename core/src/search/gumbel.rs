@@ -8,6 +8,7 @@ use rand::RngExt;
 use super::params::ImprovedPolicyParams;
 use super::proof::Proof;
 use super::tree::Branch;
+use crate::board::Move;
 use crate::rng::Stream;
 
 /// A node as the rules see it. Values are for the side to move.
@@ -21,6 +22,10 @@ pub(super) struct NodeView<'a> {
     pub(super) own_value: f64,
     /// What a certain draw is worth.
     pub(super) draw_value: f64,
+    /// The moves, of a root only.
+    pub(super) moves: &'a [Move],
+    /// Those of them that may be searched; empty for all.
+    pub(super) allowed: &'a [Move],
 }
 
 impl NodeView<'_> {
@@ -36,9 +41,13 @@ impl NodeView<'_> {
         self.branch(place).and_then(|branch| branch.proof)
     }
 
-    /// Whether a move is not proven to lose.
+    /// Whether a move may be searched and is not proven to lose.
     fn is_open(&self, place: usize) -> bool {
-        self.proof(place) != Some(Proof::Loss)
+        self.is_allowed(place) && self.proof(place) != Some(Proof::Loss)
+    }
+
+    fn is_allowed(&self, place: usize) -> bool {
+        self.allowed.is_empty() || self.allowed.contains(&self.moves[place])
     }
 
     /// The value of a move that is proven or visited.
@@ -202,7 +211,7 @@ impl GumbelRoot {
         let most = (0..root.priors.len()).filter(|place| root.is_open(*place)).map(visits).max();
         let won = (0..root.priors.len()).find(|place| root.proof(*place) == Some(Proof::Win));
         let most_visited = || best(scratch, |place| root.is_open(place) && Some(visits(place)) == most);
-        won.or_else(most_visited).or_else(|| best(scratch, |_| true)).unwrap_or(0)
+        won.or_else(most_visited).or_else(|| best(scratch, |place| root.is_allowed(place))).unwrap_or(0)
     }
 
     /// `g + logit + σ(q)` of all moves.
@@ -331,7 +340,14 @@ mod tests {
         };
         let branches: Vec<Branch> = order.iter().filter(|at| visits[**at] > 0.0).map(branch).collect();
         let own_value = case["raw_value"].as_f64().expect("a number");
-        let node = NodeView { priors: &priors, branches: &branches, own_value, draw_value: 0.0 };
+        let node = NodeView {
+            priors: &priors,
+            branches: &branches,
+            own_value,
+            draw_value: 0.0,
+            moves: &[],
+            allowed: &[],
+        };
         let params = ImprovedPolicyParams {
             c_visit: case["c_visit"].as_f64().expect("a number"),
             c_scale: case["c_scale"].as_f64().expect("a number"),

@@ -22,7 +22,7 @@ impl Search {
     /// The best moves of the root, the best first (multi-PV); after its evaluation. Moves without a visit are left out, but
     /// there is always one line.
     pub fn lines(&self, count: usize) -> Vec<Line> {
-        let mut moves: Vec<Visited> = self.root_moves().collect();
+        let mut moves = self.playable();
         let best = self.best_move(&moves);
         moves.sort_by_key(|of| Reverse((of.played == best, rank(of), of.visits, ordered(of.prior))));
         let worth_showing = |of: &Visited| of.visits > 0 || of.proof.is_some() || of.played == best;

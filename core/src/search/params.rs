@@ -3,6 +3,18 @@
 use crate::{param_enum, params};
 
 param_enum! {
+    /// Where a search asks tablebases.
+    pub enum TablebaseUse {
+        /// At the root and at new positions.
+        Both = "both",
+        /// At the root: only moves that keep its result are searched.
+        Root = "root",
+        /// At new positions right after a capture or a pawn move: their results are certain.
+        Leaves = "leaves",
+    }
+}
+
+param_enum! {
     /// Which program searches.
     pub enum Engine {
         /// The fast one.
@@ -164,6 +176,10 @@ params! {
         graph: bool = false;
         /// Ends the search when it gains little; () for never. For a `puct` root.
         stop_by_gain: Option<GainStop> = None;
+        /// Folder of Syzygy tablebases, or several separated by `:`; () for none.
+        tablebases: Option<String> = None;
+        /// Where they are asked.
+        tablebase_use: TablebaseUse = TablebaseUse::Both;
         /// Positions that the tree may hold, about 300 bytes each; the search ends once there are so many.
         max_nodes: u32 = 10_000_000, in 1..=50_000_000;
     }

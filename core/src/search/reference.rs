@@ -9,7 +9,8 @@ use rand::RngExt;
 
 use super::noise::RootNoise;
 use super::params::{FirstPlay, FirstPlayParams, RootRule, SearchParams, TreeRule};
-use crate::board::{Game, Move, Reason, Rules, Side};
+use super::tables::probe;
+use crate::board::{Game, Move, Reason, Rules, Side, Tablebase};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 use crate::rng::Stream;
 
@@ -69,6 +70,10 @@ pub struct Reference<'a> {
     nodes: Vec<Node>,
     /// Where each position is found, if positions are shared.
     shared: HashMap<(u64, bool), usize>,
+    tables: Option<Tablebase>,
+    /// The moves of the root that may be searched; empty for all.
+    allowed: Vec<Move>,
+    /// Whether tried moves of the root are forced to have visits.
     forcing: bool,
 }
 
@@ -81,7 +86,8 @@ impl<'a> Reference<'a> {
         evaluator: &mut dyn Evaluator,
     ) -> Result<Self, EvaluatorError> {
         let (nodes, shared) = (Vec::new(), HashMap::new());
-        let mut search = Self { game: game.clone(), rules, params, nodes, shared, forcing: false };
+        let (tables, allowed, forcing) = (None, Vec::new(), false);
+        let mut search = Self { game: game.clone(), rules, params, nodes, shared, tables, allowed, forcing };
         let mut root = search.expand(0, evaluator)?;
         if params.mate_in_one && has_mate(game) {
             root.certain = Some(1);
@@ -110,6 +116,12 @@ impl<'a> Reference<'a> {
         children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     }
 
+    /// Lets the search ask tables at new positions, and confines the root to some moves; none for all.
+    pub fn ask(&mut self, tables: Option<Tablebase>, allowed: &[Move]) {
+        self.tables = tables.filter(|_| self.params.ask_at_leaves());
+        self.allowed = allowed.to_vec();
+    }
+
     /// Mixes Dirichlet noise into the root's priors: `(1 − ε) · P + ε · η` (Silver et al. 2018, Methods).
     pub fn add_noise(&mut self, noise: &RootNoise, stream: &mut Stream) {
         let children = &mut self.nodes[ROOT].children;
@@ -135,7 +147,8 @@ impl<'a> Reference<'a> {
 
     /// Spends the budget.
     pub fn run(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
-        let considered = self.params.root.considered.min(self.root().children.len() as u32);
+        let open = self.root().children.iter().filter(|child| self.is_allowed(child)).count();
+        let considered = self.params.root.considered.min(open as u32);
         let due = considered_visits(considered, self.params.simulations.saturating_sub(1));
         let mut looked_at = Vec::new();
         for due in due {
@@ -297,7 +310,8 @@ impl<'a> Reference<'a> {
         let untried = first_play_value(first_play, node);
         let mut best = (0, f64::NEG_INFINITY);
         for (at, child) in node.children.iter().enumerate() {
-            if params.solver && self.certain(child) == Some(-1) {
+            let lost = params.solver && self.certain(child) == Some(-1);
+            if lost || at_root && !self.is_allowed(child) {
                 continue;
             }
             if at_root && self.forcing && self.is_forced(child, node.visits) {
@@ -312,6 +326,10 @@ impl<'a> Reference<'a> {
         best.0
     }
 
+    fn is_allowed(&self, child: &Child) -> bool {
+        self.allowed.is_empty() || self.allowed.contains(&child.played)
+    }
+
     /// `n_forced(c) = √(k · P(c) · Σ N)` for moves that were tried (Wu 2020, section 3.2).
     fn is_forced(&self, child: &Child, parent_visits: u32) -> bool {
         let all = f64::from(parent_visits - 1);
@@ -323,7 +341,10 @@ impl<'a> Reference<'a> {
     /// 2022, algorithm 2).
     fn select_gumbel(&self, due: u32) -> usize {
         let (root, scores) = (self.root(), self.scores());
-        let open = |at: &usize| self.certain(&root.children[*at]) != Some(-1);
+        let open = |at: &usize| {
+            let child = &root.children[*at];
+            self.is_allowed(child) && self.certain(child) != Some(-1)
+        };
         let scheduled = |at: &usize| open(at) && root.children[*at].visits == due;
         let all = 0..root.children.len();
         argmax(all.clone().filter(scheduled), &scores)
@@ -410,6 +431,9 @@ impl<'a> Reference<'a> {
         }
         if self.params.mate_in_one && has_mate(&self.game) {
             return Ok(certain_node(1, 0.0));
+        }
+        if let Some(proof) = self.tables.as_ref().map_or(Ok(None), |tables| probe(tables, &self.game))? {
+            return Ok(certain_node(proof.value(0.0) as i8, self.draw_value(depth)));
         }
         if self.params.two_fold_draws && self.repeats(depth) {
             let draw = certain_node(0, self.draw_value(depth));

@@ -17,8 +17,10 @@ impl Search {
     pub(super) fn enter_root(&mut self, evaluation: Wdl) {
         self.root_evaluation = Some(evaluation);
         self.tree.sort_untried(ROOT);
+        self.restrict_root_by_tables();
         let moves = self.tree.moves(ROOT);
-        let considered = self.params.root.considered.min(moves.len() as u32);
+        let open = if self.allowed.is_empty() { moves.len() } else { self.allowed.len() };
+        let considered = self.params.root.considered.min(open as u32);
         self.gumbel.start(considered, self.budget.saturating_sub(1));
         if !self.params.mate_in_one || self.proof().is_some() {
             return;
@@ -63,9 +65,7 @@ impl Search {
     /// before and takes the best of its most visited moves whatever the temperature.
     pub fn choose(&self, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
         match self.params.root.rule {
-            RootRule::Puct => {
-                choose_move(&self.root_moves().collect::<Vec<_>>(), params, temperature, stream)
-            }
+            RootRule::Puct => choose_move(&self.playable(), params, temperature, stream),
             RootRule::Gumbel => self.gumbel_choice(),
         }
     }
@@ -79,7 +79,9 @@ impl Search {
 
     /// What the policy should learn of the root: shares of all its moves that sum to 1.
     pub fn policy_target(&self) -> Vec<Target> {
-        let moves: Vec<Visited> = self.root_moves().collect();
+        let may_be_played = |seen: &Visited| self.allowed.is_empty() || self.allowed.contains(&seen.played);
+        let counted = |seen: Visited| if may_be_played(&seen) { seen } else { Visited { visits: 0, ..seen } };
+        let moves: Vec<Visited> = self.root_moves().map(counted).collect();
         let shares = match self.params.root.rule {
             RootRule::Puct if self.forcing => visit_shares(&self.without_forced_visits(&moves)),
             RootRule::Puct => visit_shares(&moves),

@@ -27,7 +27,10 @@ impl Search {
         let draw_value = self.draw_value(depth);
         let own_value =
             if node == ROOT { self.root_own_value() } else { self.tree.own_value(node, draw_value) };
-        NodeView { priors: self.tree.priors(node), branches: self.tree.branches(node), own_value, draw_value }
+        let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
+        let (moves, allowed) =
+            if node == ROOT { (self.tree.moves(ROOT), &*self.allowed) } else { (&[][..], &[][..]) };
+        NodeView { priors, branches, own_value, draw_value, moves, allowed }
     }
 
     /// What a draw is worth to the side to move `depth` plies below the root.
@@ -47,6 +50,9 @@ impl Search {
         for (place, (branch, prior)) in branches.iter().zip(priors).enumerate() {
             let prior = f64::from(*prior);
             tried_prior += prior;
+            if !self.is_allowed(node, place) {
+                continue;
+            }
             let score = match branch.proof {
                 Some(Proof::Loss) => continue,
                 Some(proof) => proof.value(self.draw_value(depth)),
@@ -59,10 +65,11 @@ impl Search {
                 (best, best_score) = (place, score);
             }
         }
-        if let Some(prior) = priors.get(branches.len()) {
+        let untried = (branches.len()..priors.len()).find(|place| self.is_allowed(node, *place));
+        if let Some(place) = untried {
             let first_play = first_play_value(self.first_play(node), parent.value(), tried_prior);
-            if first_play + exploration(scale, f64::from(*prior), 0) > best_score {
-                best = branches.len();
+            if first_play + exploration(scale, f64::from(priors[place]), 0) > best_score {
+                best = place;
             }
         }
         best

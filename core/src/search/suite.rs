@@ -42,6 +42,7 @@ pub fn search_in_lockstep<E: From<EvaluatorError>>(
             search.search_by_reference(evaluator)?;
             first_rows.push(batch.len());
             search.gather(&encoding, &mut batch);
+            search.take_damage().map_err(EvaluatorError::from)?;
         }
         evaluator.evaluate(&batch, &mut answers)?;
         for (search, first_row) in searches.iter_mut().zip(&first_rows) {

@@ -45,7 +45,7 @@ impl SharedSearch {
             self.state().search.apply_from(&mut pending, &batch, &answers, 0);
             self.applied.notify_all();
         }
-        Ok(())
+        Ok(self.state().search.take_damage()?)
     }
 
     /// Fills a batch, waiting for other threads' where there is nothing to fill it with yet; false once there is nothing to do.
@@ -53,7 +53,7 @@ impl SharedSearch {
         batch.clear();
         let mut state = self.state();
         loop {
-            if state.is_stopped || state.search.is_done() {
+            if state.is_stopped || state.search.is_damaged() || state.search.is_done() {
                 self.applied.notify_all();
                 return false;
             }

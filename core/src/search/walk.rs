@@ -191,7 +191,7 @@ impl Search {
     }
 
     /// What is known of the present position without a net.
-    fn first_look(&self, depth: usize) -> (State, Option<Proof>) {
+    fn first_look(&mut self, depth: usize) -> (State, Option<Proof>) {
         let position = self.game.position();
         match self.game.outcome_given(!self.generated.is_empty(), &self.rules) {
             Some(outcome) if outcome.reason == Reason::Threefold && self.tree.graph.is_some() => {
@@ -205,6 +205,11 @@ impl Search {
         }
         if self.params.mate_in_one && position.mate_in_one(&self.generated).is_some() {
             return (State::Certain, Some(Proof::Win));
+        }
+        if self.tables.is_some()
+            && let Some(proof) = self.probe_leaf()
+        {
+            return (State::Certain, Some(proof));
         }
         (if self.is_two_fold_draw(depth) { State::Repeated } else { State::InFlight }, None)
     }

@@ -64,6 +64,7 @@ impl Lockstep {
             search.search_by_reference(&mut *evaluators[number])?;
             self.places.push(Some((number, self.batches[number].len())));
             search.gather(evaluators[number].encoding(), &mut self.batches[number]);
+            search.take_damage()?;
         }
         Ok(())
     }

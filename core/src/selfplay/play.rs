@@ -8,6 +8,7 @@ use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
 use super::seat::SeatedGame;
 use super::stats::SelfPlayStats;
+use crate::board::Tablebase;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Cached, Evaluator, EvaluatorError};
 use crate::rng::Seed;
@@ -48,6 +49,8 @@ pub struct SelfPlayJob<'a> {
     pub network: &'a str,
     /// Makes the net's evaluator.
     pub make_evaluator: &'a MakeEvaluator<'a>,
+    /// What the searches may ask; [`SearchParams::open_tablebases`](crate::search::SearchParams::open_tablebases) opens them.
+    pub tables: Option<&'a Tablebase>,
 }
 
 /// The games of a shard, in the order of their numbers.
@@ -92,7 +95,8 @@ pub fn play_shard(
     evaluators: &mut [Box<dyn Evaluator>; 1],
     observer: &dyn Observer,
 ) -> Result<ShardResult, SelfPlayError> {
-    let mut waiting = shard.game_numbers().map(|number| SeatedGame::new(job.params, job.seed, number));
+    let mut waiting =
+        shard.game_numbers().map(|number| SeatedGame::new(job.params, job.tables.cloned(), job.seed, number));
     let mut seats: Vec<SeatedGame> = waiting.by_ref().take(job.params.seats as usize).collect();
     evaluators[0].start_shard();
     let mut lockstep = Lockstep::new(1);

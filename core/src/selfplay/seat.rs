@@ -6,7 +6,7 @@ use super::lockstep::Seat;
 use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
-use crate::board::{Move, Outcome, random_opening};
+use crate::board::{Move, Outcome, Tablebase, random_opening};
 use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{RootRule, Search, Target};
 
@@ -33,14 +33,19 @@ pub(super) struct FinishedGame {
 }
 
 impl<'a> SeatedGame<'a> {
-    pub(super) fn new(params: &'a SelfPlayParams, seed: Seed, number: u32) -> Self {
+    pub(super) fn new(
+        params: &'a SelfPlayParams,
+        tables: Option<Tablebase>,
+        seed: Seed,
+        number: u32,
+    ) -> Self {
         let stream = |purpose| seed.stream(u64::from(number), purpose);
         let rules = params.rules();
         let game = random_opening(params.opening_plies, &rules, &mut stream(Purpose::Opening));
         let mut seat = Self {
             params,
             number,
-            search: Search::new(game, rules, params.search.clone()),
+            search: Search::new(game, rules, params.search.clone()).with_tablebases(tables),
             noise: stream(Purpose::RootNoise),
             choice: stream(Purpose::MoveChoice),
             cap: stream(Purpose::PlayoutCap),

@@ -31,7 +31,13 @@ fn hashed() -> Result<Box<dyn Evaluator>, EvaluatorError> {
 }
 
 fn played(params: &SelfPlayParams, lanes: u32, run: u64) -> BTreeMap<u32, ShardResult> {
-    let job = SelfPlayJob { params, seed: Seed { run, step: 1 }, network: "fake", make_evaluator: &hashed };
+    let job = SelfPlayJob {
+        params,
+        seed: Seed { run, step: 1 },
+        network: "fake",
+        make_evaluator: &hashed,
+        tables: None,
+    };
     let kept = Mutex::new(BTreeMap::new());
     let keep = |shard: super::Shard, result| {
         kept.lock().unwrap().insert(shard.index, result);
@@ -174,6 +180,7 @@ fn a_request_to_stop_ends_between_batches() {
         seed: Seed { run: 1, step: 1 },
         network: "x",
         make_evaluator: &hashed,
+        tables: None,
     };
     let ended = play(&job, &shards_of(12, 5), 1, &|_, _| Ok(()), &StopsAfter(Mutex::new(10)));
     assert!(matches!(ended, Err(SelfPlayError::Cancelled(_))));
@@ -187,6 +194,7 @@ fn a_shard_that_cannot_be_kept_is_an_error_that_names_it() {
         seed: Seed { run: 1, step: 1 },
         network: "x",
         make_evaluator: &hashed,
+        tables: None,
     };
     let ended = play(&job, &shards_of(5, 5), 1, &|_, _| Err("disk full".into()), &Silent);
     let error = ended.expect_err("keeping fails");

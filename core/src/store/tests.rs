@@ -24,7 +24,13 @@ fn played(games: u32, simulations: u32, max_plies: u32) -> ShardResult {
     let params = SelfPlayParams { search, opening_plies: 4, max_plies, ..SelfPlayParams::default() };
     let seed = Seed { run: 5, step: 1 };
     let unused = || unreachable!("the shard is given its evaluator");
-    let job = SelfPlayJob { params: &params, seed, network: "0123456789abcdef", make_evaluator: &unused };
+    let job = SelfPlayJob {
+        params: &params,
+        seed,
+        network: "0123456789abcdef",
+        make_evaluator: &unused,
+        tables: None,
+    };
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let shard = Shard { index: 0, first_game: 0, games };
     play_shard(&job, shard, &mut [Box::new(Hashed::new(encoding, 1))], &Silent).expect("fakes do not fail")

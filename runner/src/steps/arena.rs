@@ -3,6 +3,7 @@
 use dc0_core::arena::{self, ArenaParams, Match, Player};
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Param;
+use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{Shard, shards_of};
 use dc0_core::store::{MatchGameRow, read_entry, write_table};
 
@@ -10,14 +11,17 @@ use super::{Shop, StepError, files};
 use crate::host::{Network, Opponent};
 use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
 
-pub(super) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> StepCall {
+pub(super) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> Result<StepCall, StepError> {
     let second = match second {
         Opponent::Network(network) => network.0.digest.clone(),
         word => word.name(),
     };
     let inputs = [("first", first.0.digest.clone()), ("second", second)];
-    let inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).into();
-    StepCall { kind: "arena", version: 1, params: params.to_value(), inputs }
+    let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
+    for search in std::iter::once(&params.search).chain(&params.opponent_search) {
+        inputs.extend(files::tablebases(search)?);
+    }
+    Ok(StepCall { kind: "arena", version: 1, params: params.to_value(), inputs })
 }
 
 pub(super) fn body(
@@ -47,7 +51,10 @@ pub(super) fn body(
         Opponent::Greedy => Player::Greedy,
     };
     let first = Player::Network { name: &names[0], make_evaluator: &make_first };
-    let job = Match { params, seed: place.seed, players: [first, second] };
+    let own = params.search.open_tablebases()?;
+    let rival = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
+    let tables = [own.as_ref(), rival.as_ref().unwrap_or(&own).as_ref()];
+    let job = Match { params, seed: place.seed, players: [first, second], tables };
     let keep = |shard, rows: Vec<MatchGameRow>| keep(place, shard, &rows).map_err(Into::into);
     arena::play(&job, &rest, shop.lanes, &keep, &progress)?;
     shop.close(&progress);

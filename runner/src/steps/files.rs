@@ -2,14 +2,16 @@
 
 use std::fs;
 
+use dc0_core::board::Tablebase;
 use dc0_core::durable;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Value;
+use dc0_core::search::SearchParams;
 use dc0_core::store::{FileEntry, Provenance};
 
 use super::StepError;
 use crate::host::Network;
-use crate::run::{Folder, RunError, Workplace};
+use crate::run::{Folder, Input, RunError, Workplace};
 
 /// Loads a net and makes sure that it is the one the run knows.
 pub(super) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, StepError> {
@@ -32,6 +34,12 @@ fn describe(folder: &Folder, path: String) -> Result<FileEntry, StepError> {
     let full = folder.path(&path);
     let content = fs::read(&full).map_err(RunError::io("read", &full))?;
     Ok(FileEntry { path, rows: 0, bytes: content.len() as u64, blake3: durable::digest(&content) })
+}
+
+/// The tables that a search asks, as an input: another set of files in the same folder makes another step.
+pub(super) fn tablebases(search: &SearchParams) -> Result<Option<Input>, StepError> {
+    let input = |tables: Tablebase| Input { name: "tablebases".to_owned(), digest: tables.digest() };
+    Ok(search.open_tablebases()?.map(input))
 }
 
 /// Where a table comes from, as its metadata says. Nothing in it depends on time, place or numbering.

@@ -232,7 +232,7 @@ impl Host for Runner {
     fn self_play(&self, player: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.iterations, Series::Iterations));
-            let call = self_play::call(player, &params);
+            let call = self_play::call(player, &params)?;
             let finished =
                 open.step(&call, (slot, ""), |place, shop| self_play::body(place, shop, player, &params))?;
             let fields = GamesFields {
@@ -269,7 +269,7 @@ impl Host for Runner {
     ) -> Result<Verdict, HostError> {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.matches, Series::Matches));
-            let call = arena::call(first, second, &params);
+            let call = arena::call(first, second, &params)?;
             let who = format!("{} vs {}", first.name(), second.name());
             let finished = open.step(&call, (slot, &who), |place, shop| {
                 arena::body(place, shop, (first, second), &params)
@@ -287,7 +287,7 @@ impl Host for Runner {
     ) -> Result<Analysis, HostError> {
         self.with_open(|open| {
             let (params, slot) = (asked.params, next(&mut open.analyses, Series::Searches));
-            let call = search::call(network, what, &params);
+            let call = search::call(network, what, &params)?;
             let finished = open.step(&call, (slot, &format!("by {}", network.name())), |place, shop| {
                 search::body(place, shop, network, (what, &params))
             })?;

@@ -29,7 +29,11 @@ struct Part {
     values: Vec<f64>,
 }
 
-pub(super) fn call(network: &Network, what: &ToSearch, params: &AnalysisParams) -> StepCall {
+pub(super) fn call(
+    network: &Network,
+    what: &ToSearch,
+    params: &AnalysisParams,
+) -> Result<StepCall, StepError> {
     let what = match what {
         ToSearch::Games(games) => ("positions", durable::digest(texts(games).join("\n").as_bytes())),
         ToSearch::GoOn(before) => {
@@ -38,8 +42,9 @@ pub(super) fn call(network: &Network, what: &ToSearch, params: &AnalysisParams) 
         }
     };
     let inputs = [("network", network.0.digest.clone()), what];
-    let inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).into();
-    StepCall { kind: "search", version: 1, params: params.to_value(), inputs }
+    let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
+    inputs.extend(files::tablebases(&params.search)?);
+    Ok(StepCall { kind: "search", version: 1, params: params.to_value(), inputs })
 }
 
 /// Each game as its start and its moves.
@@ -65,8 +70,10 @@ pub(super) fn body(
         shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("searches by {}", network.name());
     let progress = shop.progress(&label, ("positions", done, what.positions() as u64));
+    let tables = params.search.open_tablebases()?;
     let search = |evaluator: &mut Box<dyn Evaluator>, shard| {
-        let mut searches = begin(place, what, params, shard)?;
+        let begun = begin(place, what, params, shard)?.into_iter();
+        let mut searches: Vec<Search> = begun.map(|search| search.with_tablebases(tables.clone())).collect();
         evaluator.start_shard();
         analyse(&mut searches, &mut **evaluator, &progress)?;
         progress.event(Event::Work { unit: "positions", amount: searches.len() as u64 });

@@ -8,9 +8,10 @@ use super::{Shop, StepError, files};
 use crate::host::Network;
 use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
 
-pub(super) fn call(network: &Network, params: &SelfPlayParams) -> StepCall {
-    let inputs = vec![Input { name: "network".to_owned(), digest: network.0.digest.clone() }];
-    StepCall { kind: "self_play", version: 1, params: params.to_value(), inputs }
+pub(super) fn call(network: &Network, params: &SelfPlayParams) -> Result<StepCall, StepError> {
+    let mut inputs = vec![Input { name: "network".to_owned(), digest: network.0.digest.clone() }];
+    inputs.extend(files::tablebases(&params.search)?);
+    Ok(StepCall { kind: "self_play", version: 1, params: params.to_value(), inputs })
 }
 
 pub(super) fn body(
@@ -29,7 +30,14 @@ pub(super) fn body(
     let progress = shop.progress(&label, ("games", done, params.games.into()));
     let name = files::short_digest(&network.0.digest);
     let make_evaluator = || shop.evaluator(&net);
-    let job = SelfPlayJob { params, seed: place.seed, network: name, make_evaluator: &make_evaluator };
+    let tables = params.search.open_tablebases()?;
+    let job = SelfPlayJob {
+        params,
+        seed: place.seed,
+        network: name,
+        make_evaluator: &make_evaluator,
+        tables: tables.as_ref(),
+    };
     let keep = |shard, result| keep(place, name, shard, result).map_err(Into::into);
     selfplay::play(&job, &rest, shop.lanes, &keep, &progress)?;
     shop.close(&progress);

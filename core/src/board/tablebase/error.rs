@@ -2,12 +2,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use shakmaty_syzygy::{Material, Metric, ProbeError};
 use thiserror::Error;
 
 /// Tablebases that cannot be used.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum TablebaseError {
     /// No folder was named.
     #[error(
@@ -26,7 +27,7 @@ pub enum TablebaseError {
         /// The folder or file.
         path: PathBuf,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// There is not one table.
     #[error(

@@ -46,7 +46,8 @@ fn separate(given: &Path) -> Vec<&Path> {
 
 impl Opened {
     fn add_folder(&mut self, folder: &Path) -> Result<(), TablebaseError> {
-        let read = |source| TablebaseError::Read { path: folder.to_owned(), source };
+        let read =
+            |source: io::Error| TablebaseError::Read { path: folder.to_owned(), source: source.into() };
         for entry in fs::read_dir(folder).map_err(read)? {
             let path = entry.map_err(read)?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
@@ -59,7 +60,8 @@ impl Opened {
     }
 
     fn add_file(&mut self, folder: &Path, name: &str, path: &Path) -> Result<(), TablebaseError> {
-        let read = |source| TablebaseError::Read { path: PathBuf::from(path), source };
+        let read =
+            |source: io::Error| TablebaseError::Read { path: PathBuf::from(path), source: source.into() };
         let size_bytes = fs::metadata(path).map_err(read)?.len();
         if size_bytes % 64 != LENGTH_MODULO_64 {
             let cause = format!("a table has 64·n + 16 bytes, found {size_bytes}");

@@ -208,3 +208,27 @@ fn one_simulation_plays_the_policy() {
     let moves: Vec<Visited> = search.root_moves().collect();
     assert_eq!(choose_move(&moves, &ChoiceParams::default(), 1.0, &mut stream(0)), moves[0].played);
 }
+
+#[test]
+fn a_root_may_be_confined_to_some_moves() {
+    let only: Vec<Move> = ["a2a3", "h2h4"].map(|text| Move::from_uci(text).unwrap()).into();
+    for params in [simulations(60), gumbel(16, 40)] {
+        for engine in [Engine::Fast, Engine::Reference] {
+            let mut search = Search::new(Game::initial(), RULES, SearchParams { engine, ..params.clone() });
+            search.restrict_root(&only);
+            let mut evaluator = Hashed::new(encoding(), 2);
+            suite::search_in_lockstep(std::slice::from_mut(&mut search), &mut evaluator, &mut |_| {
+                Ok::<_, crate::network::EvaluatorError>(())
+            })
+            .expect("fakes do not fail");
+            for seen in search.root_moves() {
+                assert_eq!(seen.visits > 0, only.contains(&seen.played), "{}", seen.played);
+            }
+            let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
+            assert!(only.contains(&played) && search.lines(9).len() == 2);
+            search.play(played);
+            let other = search.game().position().legal_moves().len();
+            assert_eq!((other, search.visits()), (20, 0), "the next move has all moves again");
+        }
+    }
+}
