@@ -194,8 +194,8 @@ impl Search {
             assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
             assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");
             let untried = &priors[branches.len()..];
-            let sorted = untried.is_sorted_by(|a, b| a >= b);
-            assert!(branches.is_empty() || sorted, "untried moves fall in prior");
+            let leads = untried.first().is_none_or(|first| untried.iter().all(|prior| prior <= first));
+            assert!(branches.is_empty() || leads, "the likeliest untried move comes first");
             assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
         }
     }

@@ -106,7 +106,7 @@ impl Branch {
 
 /// Invariants: a node's visits are 1 (its own evaluation) plus those of its branches, and more once it is proven, because
 /// later descents end there; its first moves are the tried ones in the order of their first visit, and once there is one
-/// the others follow in falling order of the prior.
+/// the likeliest of the others comes next. At the root all others fall in prior.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
@@ -181,7 +181,7 @@ impl Tree {
     }
 
     /// Gives a node its legal moves with their priors, in the order of move generation. Most nodes are never gone through, so
-    /// [`Self::sort_untried`] waits for the first descent.
+    /// [`Self::lead_with_likeliest`] waits for the first descent.
     pub(super) fn expand(&mut self, node: NodeId, moves: &[Move], priors: impl Iterator<Item = f32>) {
         let expanded = &mut self.nodes[node as usize];
         expanded.state = State::Expanded;
@@ -213,6 +213,25 @@ impl Tree {
         self.set_priors(node, &renewed.expect("the tree has the legal moves of its position"));
     }
 
+    /// Puts the likeliest move that was not tried before the others, which keep their order. Descents need no more of the order, and
+    /// most nodes are left before a second move is tried.
+    pub(super) fn lead_with_likeliest(&mut self, node: NodeId) {
+        let of = self.node(node);
+        let untried = of.edges().start + usize::from(of.branch_count)..of.edges().end;
+        let priors = &self.priors[untried.clone()];
+        let (mut best, mut most) = (0, f32::NEG_INFINITY);
+        for (at, prior) in priors.iter().enumerate() {
+            if *prior > most {
+                (best, most) = (at, *prior);
+            }
+        }
+        if best > 0 {
+            let moved = untried.start..=untried.start + best;
+            self.moves[moved.clone()].rotate_right(1);
+            self.priors[moved].rotate_right(1);
+        }
+    }
+
     /// Sorts the moves that were not tried by falling prior; equal priors keep their order.
     pub(super) fn sort_untried(&mut self, node: NodeId) {
         let of = self.node(node);
@@ -237,6 +256,9 @@ impl Tree {
         let of = &mut self.nodes[node as usize];
         of.first_branch = self.branches.push(of.first_branch, tried);
         of.branch_count += 1;
+        if node != ROOT {
+            self.lead_with_likeliest(node);
+        }
         tried
     }
 

@@ -112,7 +112,7 @@ impl Search {
                 (None, State::Expanded | State::Certain) => {}
             }
             if node != ROOT && self.tree.branches(node).is_empty() {
-                self.tree.sort_untried(node);
+                self.tree.lead_with_likeliest(node);
             }
             let place = self.select(node, depth);
             let tried = place < self.tree.branches(node).len();
