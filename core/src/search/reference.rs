@@ -1,18 +1,24 @@
 //! The search written to be read: recursive, one leaf at a time, nothing shared with the fast one but its parameters.
 //!
 //! With the same evaluator and the same noise it visits exactly the same moves as [`super::Search`] with one leaf in flight.
-//! Each step names the equation it follows. Values are for the side to move.
+//! Each step names the equation it follows; `select` has the rules that choose moves, `leaf` what is said of new positions. Values are
+//! for the side to move.
 
 use std::collections::HashMap;
 
 use rand::RngExt;
 
 use super::noise::RootNoise;
-use super::params::{FirstPlay, FirstPlayParams, RootRule, SearchParams, TreeRule};
-use super::tables::probe;
-use crate::board::{Game, Move, Reason, Rules, Side, Tablebase};
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+use super::params::{RootRule, SearchParams, TreeRule};
+use crate::board::{Game, Move, Rules, Tablebase};
+use crate::network::{Evaluator, EvaluatorError, Wdl};
 use crate::rng::Stream;
+
+mod leaf;
+mod select;
+
+use leaf::has_mate;
+use select::considered_visits;
 
 /// A position of the reference tree.
 #[derive(Debug)]
@@ -298,196 +304,6 @@ impl<'a> Reference<'a> {
         (node.visits, node.value_sum, node.draw_sum) = (node.visits + 1, value, draw);
         brought
     }
-
-    /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
-    fn select_puct(&self, at: usize, depth: u32) -> usize {
-        let (node, params) = (&self.nodes[at], self.params);
-        let at_root = depth == 0;
-        let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
-        let n = f64::from(node.visits);
-        let c = init + params.c_puct_factor * ((n + params.c_puct_base + 1.0) / params.c_puct_base).ln();
-        let first_play = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
-        let untried = first_play_value(first_play, node);
-        let mut best = (0, f64::NEG_INFINITY);
-        for (at, child) in node.children.iter().enumerate() {
-            let lost = params.solver && self.certain(child) == Some(-1);
-            if lost || at_root && !self.is_allowed(child) {
-                continue;
-            }
-            if at_root && self.forcing && self.is_forced(child, node.visits) {
-                return at;
-            }
-            let q = self.q(child, depth).unwrap_or(untried);
-            let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
-            if q + u > best.1 {
-                best = (at, q + u);
-            }
-        }
-        best.0
-    }
-
-    fn is_allowed(&self, child: &Child) -> bool {
-        self.allowed.is_empty() || self.allowed.contains(&child.played)
-    }
-
-    /// `n_forced(c) = √(k · P(c) · Σ N)` for moves that were tried (Wu 2020, section 3.2).
-    fn is_forced(&self, child: &Child, parent_visits: u32) -> bool {
-        let all = f64::from(parent_visits - 1);
-        let forced = (self.params.root.forced_playouts * child.prior * all).sqrt();
-        child.visits > 0 && f64::from(child.visits) < forced
-    }
-
-    /// Of the moves with the visits that sequential halving asks for, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
-    /// 2022, algorithm 2).
-    fn select_gumbel(&self, due: u32) -> usize {
-        let (root, scores) = (self.root(), self.scores());
-        let open = |at: &usize| {
-            let child = &root.children[*at];
-            self.is_allowed(child) && self.certain(child) != Some(-1)
-        };
-        let scheduled = |at: &usize| open(at) && root.children[*at].visits == due;
-        let all = 0..root.children.len();
-        argmax(all.clone().filter(scheduled), &scores)
-            .or_else(|| argmax(all.filter(open), &scores))
-            .unwrap_or(0)
-    }
-
-    /// `g(a) + logit(a) + σ(completed q(a))`.
-    fn scores(&self) -> Vec<f64> {
-        let logits = self.improved_logits(self.root(), 0);
-        logits.into_iter().zip(&self.root().children).map(|(logit, child)| logit + child.noise).collect()
-    }
-
-    /// argmax of `π'(a) − N(a) / (1 + Σ N)` (Danihelka et al. 2022, section 5).
-    fn select_improved(&self, at: usize, depth: u32) -> usize {
-        let node = &self.nodes[at];
-        let policy = softmax(&self.improved_logits(node, depth));
-        let all: u32 = node.children.iter().map(|child| child.visits).sum();
-        let lag = |(share, child): (f64, &Child)| share - f64::from(child.visits) / f64::from(1 + all);
-        let lags: Vec<f64> = policy.into_iter().zip(&node.children).map(lag).collect();
-        let open = |at: &usize| self.certain(&node.children[*at]) != Some(-1);
-        argmax((0..lags.len()).filter(open), &lags).unwrap_or(0)
-    }
-
-    /// `logit(a) + (c_visit + max N) · c_scale · q(a)`, q of unvisited moves completed by the mixed value (equation 8 and
-    /// appendix D).
-    fn improved_logits(&self, node: &Node, depth: u32) -> Vec<f64> {
-        let params = &self.params.improved_policy;
-        let visited = || node.children.iter().filter(|child| child.visits > 0);
-        let total: f64 = visited().map(|child| f64::from(child.visits)).sum();
-        let prior: f64 = visited().map(|child| child.prior).sum();
-        let weighted: f64 = visited().map(|child| child.prior * self.q(child, depth).unwrap_or(0.0)).sum();
-        let mixed = if prior > 0.0 {
-            (node.own_value + total * weighted / prior) / (1.0 + total)
-        } else {
-            node.own_value
-        };
-        let mut q: Vec<f64> =
-            node.children.iter().map(|child| self.q(child, depth).unwrap_or(mixed)).collect();
-        if params.rescale {
-            let low = q.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            q = q.into_iter().map(|q| (q - low) / (high - low).max(1e-8)).collect();
-        }
-        let most = visited().map(|child| child.visits).max().unwrap_or(0);
-        let scale = (params.c_visit + f64::from(most)) * params.c_scale;
-        let logit = |child: &Child| child.prior.max(f64::from(f32::MIN_POSITIVE)).ln();
-        q.into_iter().zip(&node.children).map(|(q, child)| logit(child) + scale * q).collect()
-    }
-
-    /// The move that a Gumbel root plays: of the most visited ones, argmax of `g(a) + logit(a) + σ(q(a))`.
-    pub fn gumbel_choice(&self) -> Move {
-        let (root, scores) = (self.root(), self.scores());
-        let most = root.children.iter().map(|child| child.visits).max();
-        let best = argmax((0..scores.len()).filter(|at| Some(root.children[*at].visits) == most), &scores);
-        root.children[best.unwrap_or(0)].played
-    }
-
-    /// The improved policy of the root, in the order of its children.
-    pub fn improved_policy(&self) -> Vec<f64> {
-        softmax(&self.improved_logits(self.root(), 0))
-    }
-
-    /// The place of the present position, `depth` plies below the root, and whether it is new.
-    fn reach(&mut self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<(usize, bool), EvaluatorError> {
-        let two_fold = self.params.two_fold_draws && self.repeats(depth);
-        let key = (self.game.state_key(), two_fold);
-        if let Some(found) = self.shared.get(&key).filter(|_| self.params.graph) {
-            return Ok((*found, false));
-        }
-        let node = self.look(depth, evaluator)?;
-        self.nodes.push(node);
-        self.shared.insert(key, self.nodes.len() - 1);
-        Ok((self.nodes.len() - 1, true))
-    }
-
-    fn look(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
-        if let Some(outcome) = self.game.outcome(&self.rules) {
-            let side = self.game.position().side_to_move();
-            let end = certain_node(outcome.score_for(side), self.draw_value(depth));
-            // In a graph other ways lead here without a repetition, so it proves nothing.
-            let repeated = self.params.graph && outcome.reason == Reason::Threefold;
-            return Ok(if repeated { Node { certain: None, repeated, ..end } } else { end });
-        }
-        if self.params.mate_in_one && has_mate(&self.game) {
-            return Ok(certain_node(1, 0.0));
-        }
-        if let Some(proof) = self.tables.as_ref().map_or(Ok(None), |tables| probe(tables, &self.game))? {
-            return Ok(certain_node(proof.value(0.0) as i8, self.draw_value(depth)));
-        }
-        if self.params.two_fold_draws && self.repeats(depth) {
-            let draw = certain_node(0, self.draw_value(depth));
-            return Ok(Node { certain: None, repeated: true, ..draw });
-        }
-        self.expand(depth, evaluator)
-    }
-
-    /// A node is won by one winning move, and otherwise worth its best move once all are certain (Winands et al. 2008).
-    fn solved(&self, at: usize) -> Option<i8> {
-        let results = || self.nodes[at].children.iter().map(|child| self.certain(child));
-        if results().any(|result| result == Some(1)) {
-            return Some(1);
-        }
-        let all: Option<Vec<i8>> = results().collect();
-        all.and_then(|results| results.into_iter().max())
-    }
-
-    /// Whether the position stood on the board at or after the root.
-    fn repeats(&self, depth: u32) -> bool {
-        let mut game = self.game.clone();
-        let (key, last) = (game.key(), game.ply());
-        (1..=depth as usize).any(|plies| {
-            game.take_back_to(last - plies);
-            game.key() == key
-        })
-    }
-
-    /// Asks the net; the node has its first visit.
-    fn expand(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
-        let (game, params) = (&self.game, self.params);
-        let moves = game.position().legal_moves();
-        let side: Side = game.position().side_to_move();
-        let mut batch = Batch::default();
-        evaluator.encoding().encode(game, &mut batch.binary, &mut batch.scalars);
-        batch.legal = moves.iter().map(|played| evaluator.encoding().policy_index(*played, side)).collect();
-        batch.legal_ends = vec![moves.len() as u32];
-        batch.keys = vec![game.key()];
-        let mut answer = Evaluations::default();
-        evaluator.evaluate(&batch, &mut answer)?;
-        let at_root = params.root.policy_temperature.filter(|_| depth == 0);
-        let priors = tempered(&answer.policy, at_root.unwrap_or(params.policy_temperature));
-        let child = |(played, prior): (&Move, f64)| Child {
-            played: *played,
-            prior,
-            noise: 0.0,
-            visits: 0,
-            square_sum: 0.0,
-            node: None,
-        };
-        let mut children: Vec<Child> = moves.iter().zip(priors).map(child).collect();
-        children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-        Ok(new_node(answer.wdl[0], self.draw_value(depth), children))
-    }
 }
 
 fn visit(node: &mut Node, brought: Brought) -> Brought {
@@ -495,83 +311,4 @@ fn visit(node: &mut Node, brought: Brought) -> Brought {
     node.value_sum += brought.value;
     node.draw_sum += brought.draw;
     brought
-}
-
-fn certain_node(result: i8, draw_value: f64) -> Node {
-    let evaluation = [Wdl::LOSS, Wdl::DRAW, Wdl::WIN][(result + 1) as usize];
-    Node { certain: Some(result), ..new_node(evaluation, draw_value, Vec::new()) }
-}
-
-fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
-    let own_value = f64::from(evaluation.value()) + f64::from(evaluation.draw) * draw_value;
-    Node {
-        visits: 1,
-        value_sum: own_value,
-        draw_sum: evaluation.draw.into(),
-        evaluation,
-        own_value,
-        children,
-        certain: None,
-        repeated: false,
-    }
-}
-
-/// Whether some legal move mates, by trying all of them.
-fn has_mate(game: &Game) -> bool {
-    game.position().legal_moves().into_iter().any(|played| {
-        let mut after = game.clone();
-        after.play_unchecked(played);
-        !after.position().has_legal_move() && after.position().is_check()
-    })
-}
-
-/// The value of moves without a visit.
-fn first_play_value(params: &FirstPlayParams, node: &Node) -> f64 {
-    let parent = node.value_sum / f64::from(node.visits);
-    let tried: f64 = node.children.iter().filter(|child| child.node.is_some()).map(|child| child.prior).sum();
-    match params.kind {
-        FirstPlay::Absolute => params.value,
-        FirstPlay::Reduction => parent - params.value * tried.sqrt(),
-        FirstPlay::Parent => parent,
-    }
-}
-
-/// The visits that each descent's move must have so far: sequential halving (Karnin et al. 2013) as one list.
-fn considered_visits(considered: u32, descents: u32) -> Vec<u32> {
-    let phases = f64::from(considered.max(2)).log2().ceil();
-    let (mut list, mut visits, mut left) = (Vec::new(), 0, considered.max(1));
-    while list.len() < descents as usize {
-        let passes = (f64::from(descents) / (phases * f64::from(left))).floor().max(1.0) as u32;
-        for _ in 0..passes {
-            list.extend(std::iter::repeat_n(visits, left as usize));
-            visits += 1;
-        }
-        left = (left / 2).max(2).min(left);
-    }
-    list.truncate(descents as usize);
-    list
-}
-
-/// `P^(1/T)`, normalised.
-fn tempered(priors: &[f32], temperature: f64) -> Vec<f64> {
-    if temperature == 1.0 {
-        return priors.iter().map(|prior| f64::from(*prior)).collect();
-    }
-    let largest = f64::from(priors.iter().copied().fold(f32::MIN_POSITIVE, f32::max));
-    let powers: Vec<f64> =
-        priors.iter().map(|prior| (f64::from(*prior) / largest).powf(1.0 / temperature)).collect();
-    let total: f64 = powers.iter().sum();
-    // The tree holds priors as 32-bit floats.
-    powers.into_iter().map(|power| f64::from((power / total) as f32)).collect()
-}
-
-fn softmax(logits: &[f64]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let total: f64 = logits.iter().map(|logit| (logit - largest).exp()).sum();
-    logits.iter().map(|logit| (logit - largest).exp() / total).collect()
-}
-
-/// The first of the largest scores.
-fn argmax(places: impl Iterator<Item = usize>, scores: &[f64]) -> Option<usize> {
-    places.reduce(|a, b| if scores[b] > scores[a] { b } else { a })
 }

@@ -1,0 +1,154 @@
+//! Which move the reference takes, and what its Gumbel root makes of the statistics.
+
+use super::super::params::{FirstPlay, FirstPlayParams};
+use super::{Child, Node, ROOT, Reference};
+use crate::board::Move;
+
+impl Reference<'_> {
+    /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
+    pub(super) fn select_puct(&self, at: usize, depth: u32) -> usize {
+        let (node, params) = (&self.nodes[at], self.params);
+        let at_root = depth == 0;
+        let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
+        let n = f64::from(node.visits);
+        let c = init + params.c_puct_factor * ((n + params.c_puct_base + 1.0) / params.c_puct_base).ln();
+        let first_play = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
+        let untried = first_play_value(first_play, node);
+        let mut best = (0, f64::NEG_INFINITY);
+        for (at, child) in node.children.iter().enumerate() {
+            let lost = params.solver && self.certain(child) == Some(-1);
+            if lost || at_root && !self.is_allowed(child) {
+                continue;
+            }
+            if at_root && self.forcing && self.is_forced(child, node.visits) {
+                return at;
+            }
+            let q = self.q(child, depth).unwrap_or(untried);
+            let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
+            if q + u > best.1 {
+                best = (at, q + u);
+            }
+        }
+        best.0
+    }
+
+    pub(super) fn is_allowed(&self, child: &Child) -> bool {
+        self.allowed.is_empty() || self.allowed.contains(&child.played)
+    }
+
+    /// `n_forced(c) = √(k · P(c) · Σ N)` for moves that were tried (Wu 2020, section 3.2).
+    fn is_forced(&self, child: &Child, parent_visits: u32) -> bool {
+        let all = f64::from(parent_visits - 1);
+        let forced = (self.params.root.forced_playouts * child.prior * all).sqrt();
+        child.visits > 0 && f64::from(child.visits) < forced
+    }
+
+    /// Of the moves with the visits that sequential halving asks for, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
+    /// 2022, algorithm 2).
+    pub(super) fn select_gumbel(&self, due: u32) -> usize {
+        let (root, scores) = (self.root(), self.scores());
+        let open = |at: &usize| {
+            let child = &root.children[*at];
+            self.is_allowed(child) && self.certain(child) != Some(-1)
+        };
+        let scheduled = |at: &usize| open(at) && root.children[*at].visits == due;
+        let all = 0..root.children.len();
+        argmax(all.clone().filter(scheduled), &scores)
+            .or_else(|| argmax(all.filter(open), &scores))
+            .unwrap_or(0)
+    }
+
+    /// `g(a) + logit(a) + σ(completed q(a))`.
+    fn scores(&self) -> Vec<f64> {
+        let logits = self.improved_logits(self.root(), 0);
+        logits.into_iter().zip(&self.root().children).map(|(logit, child)| logit + child.noise).collect()
+    }
+
+    /// argmax of `π'(a) − N(a) / (1 + Σ N)` (Danihelka et al. 2022, section 5).
+    pub(super) fn select_improved(&self, at: usize, depth: u32) -> usize {
+        let node = &self.nodes[at];
+        let policy = softmax(&self.improved_logits(node, depth));
+        let all: u32 = node.children.iter().map(|child| child.visits).sum();
+        let lag = |(share, child): (f64, &Child)| share - f64::from(child.visits) / f64::from(1 + all);
+        let lags: Vec<f64> = policy.into_iter().zip(&node.children).map(lag).collect();
+        let open = |at: &usize| self.certain(&node.children[*at]) != Some(-1);
+        argmax((0..lags.len()).filter(open), &lags).unwrap_or(0)
+    }
+
+    /// `logit(a) + (c_visit + max N) · c_scale · q(a)`, q of unvisited moves completed by the mixed value (equation 8 and
+    /// appendix D).
+    fn improved_logits(&self, node: &Node, depth: u32) -> Vec<f64> {
+        let params = &self.params.improved_policy;
+        let visited = || node.children.iter().filter(|child| child.visits > 0);
+        let total: f64 = visited().map(|child| f64::from(child.visits)).sum();
+        let prior: f64 = visited().map(|child| child.prior).sum();
+        let weighted: f64 = visited().map(|child| child.prior * self.q(child, depth).unwrap_or(0.0)).sum();
+        let mixed = if prior > 0.0 {
+            (node.own_value + total * weighted / prior) / (1.0 + total)
+        } else {
+            node.own_value
+        };
+        let mut q: Vec<f64> =
+            node.children.iter().map(|child| self.q(child, depth).unwrap_or(mixed)).collect();
+        if params.rescale {
+            let low = q.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            q = q.into_iter().map(|q| (q - low) / (high - low).max(1e-8)).collect();
+        }
+        let most = visited().map(|child| child.visits).max().unwrap_or(0);
+        let scale = (params.c_visit + f64::from(most)) * params.c_scale;
+        let logit = |child: &Child| child.prior.max(f64::from(f32::MIN_POSITIVE)).ln();
+        q.into_iter().zip(&node.children).map(|(q, child)| logit(child) + scale * q).collect()
+    }
+
+    /// The move that a Gumbel root plays: of the most visited ones, argmax of `g(a) + logit(a) + σ(q(a))`.
+    pub fn gumbel_choice(&self) -> Move {
+        let (root, scores) = (self.root(), self.scores());
+        let most = root.children.iter().map(|child| child.visits).max();
+        let best = argmax((0..scores.len()).filter(|at| Some(root.children[*at].visits) == most), &scores);
+        root.children[best.unwrap_or(0)].played
+    }
+
+    /// The improved policy of the root, in the order of its children.
+    pub fn improved_policy(&self) -> Vec<f64> {
+        softmax(&self.improved_logits(self.root(), 0))
+    }
+}
+
+/// The value of moves without a visit.
+fn first_play_value(params: &FirstPlayParams, node: &Node) -> f64 {
+    let parent = node.value_sum / f64::from(node.visits);
+    let tried: f64 = node.children.iter().filter(|child| child.node.is_some()).map(|child| child.prior).sum();
+    match params.kind {
+        FirstPlay::Absolute => params.value,
+        FirstPlay::Reduction => parent - params.value * tried.sqrt(),
+        FirstPlay::Parent => parent,
+    }
+}
+
+/// The visits that each descent's move must have so far: sequential halving (Karnin et al. 2013) as one list.
+pub(super) fn considered_visits(considered: u32, descents: u32) -> Vec<u32> {
+    let phases = f64::from(considered.max(2)).log2().ceil();
+    let (mut list, mut visits, mut left) = (Vec::new(), 0, considered.max(1));
+    while list.len() < descents as usize {
+        let passes = (f64::from(descents) / (phases * f64::from(left))).floor().max(1.0) as u32;
+        for _ in 0..passes {
+            list.extend(std::iter::repeat_n(visits, left as usize));
+            visits += 1;
+        }
+        left = (left / 2).max(2).min(left);
+    }
+    list.truncate(descents as usize);
+    list
+}
+
+fn softmax(logits: &[f64]) -> Vec<f64> {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total: f64 = logits.iter().map(|logit| (logit - largest).exp()).sum();
+    logits.iter().map(|logit| (logit - largest).exp() / total).collect()
+}
+
+/// The first of the largest scores.
+fn argmax(places: impl Iterator<Item = usize>, scores: &[f64]) -> Option<usize> {
+    places.reduce(|a, b| if scores[b] > scores[a] { b } else { a })
+}
