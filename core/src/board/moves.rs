@@ -16,7 +16,13 @@ pub enum Promotion {
 
 impl Promotion {
     fn from_code(code: u16) -> Option<Self> {
-        [None, Some(Self::Knight), Some(Self::Bishop), Some(Self::Rook), Some(Self::Queen)][code as usize % 5]
+        match code {
+            1 => Some(Self::Knight),
+            2 => Some(Self::Bishop),
+            3 => Some(Self::Rook),
+            4 => Some(Self::Queen),
+            _ => None,
+        }
     }
 
     fn letter(self) -> char {
@@ -65,6 +71,11 @@ impl Move {
     /// The square moved to, 0..64.
     pub fn to(self) -> u8 {
         (self.0 >> 6 & 63) as u8
+    }
+
+    /// Both squares as one number in 0..4096: `from + 64·to`.
+    pub fn squares(self) -> u16 {
+        self.0 & 0xfff
     }
 
     /// What a pawn becomes, if it promotes.

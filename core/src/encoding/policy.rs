@@ -4,8 +4,6 @@
 //! SSE, SSW, WSW, WNW, NNW), 64–72 underpromotions (left, forward, right × knight, bishop, rook). A queen promotion is
 //! the queen move of the same squares.
 
-use std::sync::LazyLock;
-
 use crate::board::{Move, Piece, Position, Promotion};
 
 /// Planes of the policy.
@@ -20,7 +18,9 @@ const QUEEN_STEPS: [(i8, i8); 8] = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-
 /// (file, rank) steps: NNE, ENE, ESE, SSE, SSW, WSW, WNW, NNW.
 const KNIGHT_STEPS: [(i8, i8); 8] = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
 const UNDERPROMOTIONS: [Promotion; 3] = [Promotion::Knight, Promotion::Bishop, Promotion::Rook];
-const NO_PLANE: u8 = u8::MAX;
+const NO_INDEX: u16 = u16::MAX;
+/// Mirrors the ranks of both squares of [`Move::squares`].
+const BOTH_MIRRORED: u16 = 56 | 56 << 6;
 
 /// A place in the policy vector, below [`POLICY_SIZE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,27 +48,31 @@ impl PolicyIndex {
     }
 }
 
-fn step(from: u8, (files, ranks): (i8, i8), distance: i8) -> Option<u8> {
+const fn step(from: u8, (files, ranks): (i8, i8), distance: i8) -> Option<u8> {
     let file = (from % 8) as i8 + files * distance;
     let rank = (from / 8) as i8 + ranks * distance;
-    ((0..8).contains(&file) && (0..8).contains(&rank)).then_some((rank * 8 + file) as u8)
+    let on_board = file >= 0 && file < 8 && rank >= 0 && rank < 8;
+    if on_board { Some((rank * 8 + file) as u8) } else { None }
 }
 
-/// The plane of each pair of squares that a queen or a knight can connect.
-static PLANES: LazyLock<[[u8; 64]; 64]> = LazyLock::new(|| {
-    let mut planes = [[NO_PLANE; 64]; 64];
-    for from in 0..64u8 {
-        for plane in 0..FIRST_UNDERPROMOTION_PLANE {
-            if let Some(to) = plain_target(plane, from) {
-                planes[from as usize][to as usize] = plane as u8;
-            }
+/// The index of each move of a queen or a knight, by [`Move::squares`]: every leaf of a search asks for some thirty.
+static PLAIN_INDICES: [u16; 64 * 64] = plain_indices();
+
+const fn plain_indices() -> [u16; 64 * 64] {
+    let mut indices = [NO_INDEX; 64 * 64];
+    let mut index = 0;
+    while index < FIRST_UNDERPROMOTION_PLANE * 64 {
+        let from = index % 64;
+        if let Some(to) = plain_target(index / 64, from as u8) {
+            indices[from + 64 * to as usize] = index as u16;
         }
+        index += 1;
     }
-    planes
-});
+    indices
+}
 
 /// Where a queen or knight plane leads from a square.
-fn plain_target(plane: usize, from: u8) -> Option<u8> {
+const fn plain_target(plane: usize, from: u8) -> Option<u8> {
     if plane < FIRST_KNIGHT_PLANE {
         step(from, QUEEN_STEPS[plane / 7], (plane % 7 + 1) as i8)
     } else {
@@ -81,16 +85,20 @@ fn mirror(square: u8, mirrored: bool) -> u8 {
 }
 
 pub(super) fn index_of(played: Move, mirrored: bool) -> PolicyIndex {
-    let (from, to) = (mirror(played.from(), mirrored), mirror(played.to(), mirrored));
-    let plane = match played.promotion() {
-        None | Some(Promotion::Queen) => PLANES[from as usize][to as usize] as usize,
-        Some(piece) => {
-            let direction = (to % 8 + 1 - from % 8) as usize;
-            FIRST_UNDERPROMOTION_PLANE + 3 * direction + piece as usize - 1
-        }
+    let squares = played.squares() ^ if mirrored { BOTH_MIRRORED } else { 0 };
+    let index = match played.promotion() {
+        None | Some(Promotion::Queen) => PLAIN_INDICES[squares as usize],
+        Some(piece) => underpromotion_index(squares, piece),
     };
-    debug_assert!(plane < POLICY_PLANES, "{played} is a move of some piece");
-    PolicyIndex((plane * 64 + from as usize) as u16)
+    debug_assert!((index as usize) < POLICY_SIZE, "{played} is a move of some piece");
+    PolicyIndex(index)
+}
+
+fn underpromotion_index(squares: u16, piece: Promotion) -> u16 {
+    let (from, to) = (squares % 64, squares / 64);
+    let direction = to % 8 + 1 - from % 8;
+    let plane = FIRST_UNDERPROMOTION_PLANE as u16 + 3 * direction + piece as u16 - 1;
+    plane * 64 + from
 }
 
 pub(super) fn move_at(index: PolicyIndex, position: &Position, mirrored: bool) -> Option<Move> {

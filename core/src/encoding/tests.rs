@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Encoding, EncodingName, Orientation, PlaneKind, PolicyIndex};
-use crate::board::{Game, Move, Position, Rules, Side, random_opening};
+use crate::board::{Game, Move, Position, Promotion, Rules, Side, random_opening};
 use crate::rng::{Purpose, Seed};
 
 fn encodings() -> [Encoding; 2] {
@@ -46,6 +46,39 @@ fn every_legal_move_has_its_own_index_and_comes_back() {
                 assert!(seen.insert(index), "{played} shares an index in {}", position.fen());
                 assert_eq!(encoding.move_at(index, position), Some(played), "{}", position.fen());
             }
+        }
+    }
+}
+
+/// The plane of a queen's or a knight's move, from the differences of its files and ranks.
+fn plane_by_formula(from: u8, to: u8) -> Option<u16> {
+    let files = (to % 8) as i8 - (from % 8) as i8;
+    let ranks = (to / 8) as i8 - (from / 8) as i8;
+    let place = |steps: [(i8, i8); 8], step| steps.iter().position(|at| *at == step).map(|at| at as u16);
+    let knight = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
+    if let Some(place) = place(knight, (files, ranks)) {
+        return Some(56 + place);
+    }
+    let straight = files == 0 || ranks == 0 || files.abs() == ranks.abs();
+    let queen = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
+    let direction = place(queen, (files.signum(), ranks.signum())).filter(|_| straight)?;
+    Some(7 * direction + files.abs().max(ranks.abs()) as u16 - 1)
+}
+
+#[test]
+fn the_table_of_indices_is_the_formula() {
+    let [absolute, oriented] = encodings();
+    for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
+        let Some(plane) = plane_by_formula(from, to) else { continue };
+        let index = plane * 64 + u16::from(from);
+        for promotion in [None, Some(Promotion::Queen)] {
+            let (plain, mirrored) =
+                (Move::new(from, to, promotion), Move::new(from ^ 56, to ^ 56, promotion));
+            for side in [Side::White, Side::Black] {
+                assert_eq!(absolute.policy_index(plain, side).get(), index, "{plain}");
+            }
+            assert_eq!(oriented.policy_index(plain, Side::White).get(), index, "{plain}");
+            assert_eq!(oriented.policy_index(mirrored, Side::Black).get(), index, "{mirrored}");
         }
     }
 }
