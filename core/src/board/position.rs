@@ -87,6 +87,11 @@ impl Position {
         (board.by_color(side.color()) & board.by_role(piece.role())).0
     }
 
+    /// Squares of each kind of piece, both sides' together, in the order of [`Piece::ALL`].
+    pub fn pieces_by_kind(&self) -> [u64; 6] {
+        Piece::ALL.map(|piece| self.0.board().by_role(piece.role()).0)
+    }
+
     /// Squares of all pieces of one side.
     pub fn occupied(&self, side: Side) -> u64 {
         self.0.board().by_color(side.color()).0
@@ -135,7 +140,7 @@ impl Position {
     /// Replaces `out` by the legal moves, in an order that depends on the position only.
     pub fn legal_moves_into(&self, out: &mut Vec<Move>) {
         out.clear();
-        out.extend(self.0.legal_moves().into_iter().map(pack));
+        out.extend(self.0.legal_moves().iter().map(pack));
     }
 
     /// The legal moves, in an order that depends on the position only.
@@ -152,7 +157,7 @@ impl Position {
 
     /// Whether a move is legal here.
     pub fn is_legal(&self, played: Move) -> bool {
-        self.0.legal_moves().into_iter().any(|legal| pack(legal) == played)
+        self.0.legal_moves().iter().any(|legal| pack(legal) == played)
     }
 
     /// Number of leaves of the tree of legal moves of a given depth; the standard check of a move generator.
@@ -202,21 +207,31 @@ fn promotion_role(promotion: Promotion) -> Role {
     }
 }
 
-fn pack(full: shakmaty::Move) -> Move {
-    let from = full.from().expect("chess has no drops") as u8;
-    let promotion = match full.promotion() {
-        None => None,
-        Some(Role::Knight) => Some(Promotion::Knight),
-        Some(Role::Bishop) => Some(Promotion::Bishop),
-        Some(Role::Rook) => Some(Promotion::Rook),
-        Some(_) => Some(Promotion::Queen),
-    };
-    let to = match full {
+fn promotion_of(role: Role) -> Promotion {
+    match role {
+        Role::Knight => Promotion::Knight,
+        Role::Bishop => Promotion::Bishop,
+        Role::Rook => Promotion::Rook,
+        _ => Promotion::Queen,
+    }
+}
+
+fn pack(full: &shakmaty::Move) -> Move {
+    // Asked first, since nearly every move is of this kind: a search packs some thirty moves a leaf.
+    if let shakmaty::Move::Normal { from, to, promotion, .. } = *full {
+        return Move::new(from as u8, to as u8, promotion.map(promotion_of));
+    }
+    pack_special(*full)
+}
+
+#[cold]
+fn pack_special(full: shakmaty::Move) -> Move {
+    match full {
+        shakmaty::Move::EnPassant { from, to } => Move::new(from as u8, to as u8, None),
         shakmaty::Move::Castle { king, rook } => {
-            let file = if (rook as u8) > (king as u8) { 6 } else { 2 };
-            king as u8 / 8 * 8 + file
+            let file = if rook > king { 6 } else { 2 };
+            Move::new(king as u8, king as u8 / 8 * 8 + file, None)
         }
-        other => other.to() as u8,
-    };
-    Move::new(from, to, promotion)
+        _ => unreachable!("chess has no drops, and other moves are not special"),
+    }
 }
