@@ -99,21 +99,16 @@ impl Game {
 
     /// Plays a move that the caller knows to be legal.
     pub fn play_unchecked(&mut self, played: Move) {
-        let mut position = self.position().clone();
-        let key = position.play_unchecked(played, self.key());
-        let since = self.plies_since(key, position.halfmove_clock());
-        let repetitions =
-            since.map_or(0, |plies| self.plies[self.plies.len() - plies].repetitions.saturating_add(1));
-        self.plies.push(Ply { position, key, repetitions, since: since.unwrap_or(0) as u16 });
+        let now = self.moves.len();
+        // Copied where it stays: a position is the largest thing that moves in a descent.
+        self.plies.extend_from_within(now..);
+        let (past, next) = self.plies.split_at_mut(now + 1);
+        let next = &mut next[0];
+        next.key = next.position.play_unchecked(played, next.key);
+        let since = plies_since(past, next.key, next.position.halfmove_clock());
+        next.repetitions = since.map_or(0, |plies| past[past.len() - plies].repetitions.saturating_add(1));
+        next.since = since.unwrap_or(0) as u16;
         self.moves.push(played);
-    }
-
-    /// How many plies before the next one a position with this key stood on the board. Only positions since the last capture
-    /// or pawn move, with the same side to move, can be equal.
-    fn plies_since(&self, key: u64, halfmove_clock: u32) -> Option<usize> {
-        let reach = halfmove_clock as usize;
-        let equal = |distance: &usize| self.plies[self.plies.len() - distance].key == key;
-        (4..=reach.min(self.plies.len())).step_by(2).find(equal)
     }
 
     /// Takes back the last moves until `ply` moves are left.
@@ -151,6 +146,13 @@ impl Game {
         };
         Some(Outcome::draw(reason))
     }
+}
+
+/// How many plies before the next one a position with this key stood on the board. Only positions since the last capture or
+/// pawn move, with the same side to move, can be equal.
+fn plies_since(past: &[Ply], key: u64, halfmove_clock: u32) -> Option<usize> {
+    let reach = past.len().min(halfmove_clock as usize);
+    (4..=reach).step_by(2).find(|distance| past[past.len() - distance].key == key)
 }
 
 /// The finaliser of SplitMix64 (Steele et al. 2014, "Fast splittable pseudorandom number generators").
