@@ -118,7 +118,7 @@ impl Encoding {
         for plane in &self.planes {
             match *plane {
                 Plane::Pieces(side, piece) => {
-                    binary.push(view.squares(position.pieces(view.side(side), piece)));
+                    binary.push(view.sides[side as usize] & view.kinds[piece as usize]);
                 }
                 Plane::Repeated(times) => binary.push(all_if(game.repetitions() >= times)),
                 Plane::WhiteToMove => binary.push(all_if(position.side_to_move() == Side::White)),
@@ -126,7 +126,8 @@ impl Encoding {
                     binary.push(all_if(position.may_castle(view.side(side), wing)));
                 }
                 Plane::EnPassant => {
-                    binary.push(position.legal_en_passant().map_or(0, |square| view.squares(1 << square)));
+                    let target = position.legal_en_passant().map_or(0, |square| 1 << square);
+                    binary.push(mirror(target, view.mirrored));
                 }
                 Plane::FullmoveNumber => scalars.push(position.fullmove_number() as f32 / 100.0),
                 Plane::HalfmoveClock => scalars.push(position.halfmove_clock() as f32 / 100.0),
@@ -159,6 +160,10 @@ fn all_if(condition: bool) -> u64 {
 struct View {
     mirrored: bool,
     first: Side,
+    /// Squares of the first and the second side's pieces.
+    sides: [u64; 2],
+    /// Squares of each kind of piece.
+    kinds: [u64; 6],
 }
 
 impl View {
@@ -167,7 +172,10 @@ impl View {
             Orientation::Absolute => Side::White,
             Orientation::SideToMove => position.side_to_move(),
         };
-        Self { mirrored: first == Side::Black, first }
+        let mirrored = first == Side::Black;
+        let sides = [first, first.other()].map(|side| mirror(position.occupied(side), mirrored));
+        let kinds = position.pieces_by_kind().map(|kind| mirror(kind, mirrored));
+        Self { mirrored, first, sides, kinds }
     }
 
     fn side(&self, viewed: Viewed) -> Side {
@@ -176,11 +184,11 @@ impl View {
             Viewed::Second => self.first.other(),
         }
     }
+}
 
-    /// Mirroring the ranks swaps the bytes of a bit board.
-    fn squares(&self, squares: u64) -> u64 {
-        if self.mirrored { squares.swap_bytes() } else { squares }
-    }
+/// Mirroring the ranks swaps the bytes of a bit board.
+fn mirror(squares: u64, mirrored: bool) -> u64 {
+    if mirrored { squares.swap_bytes() } else { squares }
 }
 
 /// dc0's default table: the input of the `zero` engine of `dummy_chess`.
