@@ -76,9 +76,8 @@ impl Evaluator for Hashed {
         for row in 0..batch.len() {
             let key = mix(batch.keys[row] ^ self.salt);
             let start = out.policy.len();
-            for index in &batch.legal[batch.legal_range(row)] {
-                out.policy.push(unit(mix(key ^ u64::from(index.get()))));
-            }
+            let legal = &batch.legal[batch.legal_range(row)];
+            out.policy.extend(legal.iter().map(|index| unit(mix(key ^ u64::from(index.get())))));
             normalise(&mut out.policy[start..]);
             out.wdl.push(wdl_of(key));
         }
