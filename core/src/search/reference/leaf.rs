@@ -7,7 +7,11 @@ use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 
 impl Reference<'_> {
     /// The place of the present position, `depth` plies below the root, and whether it is new.
-    pub(super) fn reach(&mut self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<(usize, bool), EvaluatorError> {
+    pub(super) fn reach(
+        &mut self,
+        depth: u32,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<(usize, bool), EvaluatorError> {
         let two_fold = self.params.two_fold_draws && self.repeats(depth);
         let key = (self.game.state_key(), two_fold);
         if let Some(found) = self.shared.get(&key).filter(|_| self.params.graph) {

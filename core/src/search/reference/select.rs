@@ -1,7 +1,7 @@
 //! Which move the reference takes, and what its Gumbel root makes of the statistics.
 
 use super::super::params::{FirstPlay, FirstPlayParams};
-use super::{Child, Node, ROOT, Reference};
+use super::{Child, Node, Reference};
 use crate::board::Move;
 
 impl Reference<'_> {
