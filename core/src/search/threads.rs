@@ -35,9 +35,19 @@ impl SharedSearch {
 
     /// Works until the search is done or stopped. Every thread calls it once, with an evaluator of its own; an error stops all.
     pub fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
+        self.work_while(evaluator, &mut |_| true)
+    }
+
+    /// As [`work`](Self::work), and stops all threads once `goes_on`, asked before every batch, says no: a budget of time, whose clock
+    /// is the caller's. The search then ends a batch later at most.
+    pub fn work_while(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        goes_on: &mut dyn FnMut(&Search) -> bool,
+    ) -> Result<(), EvaluatorError> {
         let (mut pending, mut batch, mut answers) =
             (Pending::default(), Batch::default(), Evaluations::default());
-        while self.gather(&mut pending, evaluator, &mut batch) {
+        while self.gather(&mut pending, evaluator, &mut batch, goes_on) {
             if let Err(error) = evaluator.evaluate(&batch, &mut answers) {
                 self.stop();
                 return Err(error);
@@ -49,10 +59,17 @@ impl SharedSearch {
     }
 
     /// Fills a batch, waiting for other threads' where there is nothing to fill it with yet; false once there is nothing to do.
-    fn gather(&self, pending: &mut Pending, evaluator: &dyn Evaluator, batch: &mut Batch) -> bool {
+    fn gather(
+        &self,
+        pending: &mut Pending,
+        evaluator: &dyn Evaluator,
+        batch: &mut Batch,
+        goes_on: &mut dyn FnMut(&Search) -> bool,
+    ) -> bool {
         batch.clear();
         let mut state = self.state();
         loop {
+            state.is_stopped |= !goes_on(&state.search);
             if state.is_stopped || state.search.is_damaged() || state.search.is_done() {
                 self.applied.notify_all();
                 return false;

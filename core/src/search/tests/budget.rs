@@ -54,6 +54,24 @@ fn one_thread_does_what_a_search_does_and_several_spend_the_same_budget() {
     }
 }
 
+#[test]
+fn a_budget_of_time_ends_a_search_within_a_batch() {
+    let params = SearchParams { leaves: 8, ..simulations(100_000) };
+    let shared = SharedSearch::new(Search::new(Game::initial(), RULES, params));
+    // The clock ticks once a batch; the first batch is the root alone.
+    let mut ticks = 0;
+    let mut goes_on = |_: &Search| {
+        ticks += 1;
+        ticks <= 5
+    };
+    shared.work_while(&mut Hashed::new(encoding(), 1), &mut goes_on).expect("fakes do not fail");
+    let search = shared.into_search();
+    search.check_invariants();
+    let visits = search.visits();
+    assert!((5..=1 + 4 * 8).contains(&visits) && !search.is_done(), "{visits}");
+    assert!(!search.lines(1).is_empty(), "a stopped search has a move");
+}
+
 /// An evaluator whose third batch fails.
 struct Failing(Hashed, u32);
 
