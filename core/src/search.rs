@@ -14,6 +14,7 @@ mod choice;
 mod formulas;
 mod graph;
 mod gumbel;
+mod keep;
 mod lines;
 mod noise;
 mod params;

@@ -3,8 +3,6 @@
 //! Most moves of a search are never tried, so a move costs six bytes (itself and its prior) until it is; only then does it
 //! get a [`Branch`]. A descent reads the branches of a node, which lie side by side, and one prior more.
 
-use std::collections::HashMap;
-
 use super::blocks::Branches;
 use super::graph::Graph;
 use super::proof::Proof;
@@ -34,10 +32,10 @@ pub(super) struct Node {
     pub(super) value_sum: f64,
     pub(super) draw_sum: f64,
     pub(super) visits: u32,
-    first_edge: u32,
-    first_branch: u32,
+    pub(super) first_edge: u32,
+    pub(super) first_branch: u32,
     edge_count: u8,
-    branch_count: u8,
+    pub(super) branch_count: u8,
     pub(super) state: State,
     /// Its result, once certain.
     pub(super) proof: Option<Proof>,
@@ -110,9 +108,9 @@ impl Branch {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    moves: Vec<Move>,
-    priors: Vec<f32>,
-    branches: Branches,
+    pub(super) moves: Vec<Move>,
+    pub(super) priors: Vec<f32>,
+    pub(super) branches: Branches,
     /// What sharing positions needs; `None` where every move leads to a node of its own.
     pub(super) graph: Option<Graph>,
     /// For sorting: prior, place in move generation, move.
@@ -297,67 +295,6 @@ impl Tree {
         }
         let below: f64 = self.branches(node).iter().map(|branch| branch.value_sum).sum();
         self.node(node).value_sum - below
-    }
-
-    /// Copies the part below a node into an empty tree, where the node is the root.
-    pub(super) fn copy_below(&self, node: NodeId, into: &mut Self) {
-        into.clear();
-        into.graph = self.graph.as_ref().map(|_| Graph::default());
-        // Nodes are appended in the order in which they are copied, so the queue is the new tree itself.
-        let mut sources = Vec::new();
-        let mut shared = HashMap::new();
-        self.copy_node(node, into, &mut sources);
-        let mut at = 0;
-        while at < sources.len() {
-            self.copy_moves(sources[at], at as NodeId, into);
-            for place in 0..into.nodes[at].branch_count {
-                let child = into.branch_mut(at as NodeId, place).child;
-                let known = shared.get(&child).copied();
-                let copy = known.unwrap_or_else(|| self.copy_node(child, into, &mut sources));
-                if self.graph.is_some() {
-                    shared.insert(child, copy);
-                }
-                into.branch_mut(at as NodeId, place).child = copy;
-            }
-            at += 1;
-        }
-    }
-
-    fn copy_node(&self, source: NodeId, into: &mut Self, sources: &mut Vec<NodeId>) -> NodeId {
-        let copy = sources.len() as NodeId;
-        sources.push(source);
-        into.nodes.push(self.node(source).clone());
-        if let (Some(from), Some(to)) = (&self.graph, &mut into.graph) {
-            to.add_copy(from, source, copy);
-        }
-        copy
-    }
-
-    fn copy_moves(&self, source: NodeId, copy: NodeId, into: &mut Self) {
-        let first_edge = into.moves.len() as u32;
-        into.moves.extend_from_slice(self.moves(source));
-        into.priors.extend_from_slice(self.priors(source));
-        let first_branch = into.branches.append(self.branches(source));
-        let of = &mut into.nodes[copy as usize];
-        (of.first_edge, of.first_branch) = (first_edge, first_branch);
-    }
-
-    /// Makes draws worth to each player what they were worth to the other. `at_root` is what a draw was worth at the root.
-    pub(super) fn turn_draw_values(&mut self, at_root: f64) {
-        if at_root == 0.0 {
-            return;
-        }
-        let mut worth = vec![at_root; self.nodes.len()];
-        for node in 0..self.nodes.len() {
-            let own = worth[node];
-            self.nodes[node].value_sum -= 2.0 * own * self.nodes[node].draw_sum;
-            for place in 0..self.nodes[node].branch_count {
-                let child = self.branch_mut(node as NodeId, place).child as usize;
-                worth[child] = -own;
-                let draws = self.nodes[child].draw_sum;
-                self.branch_mut(node as NodeId, place).value_sum -= 2.0 * own * draws;
-            }
-        }
     }
 
     /// What the tree takes of memory.
