@@ -29,6 +29,28 @@ run.self_play(net, #{ game: 4, search: #{ simulation: 4, cpuct: 1.5 } });";
 }
 
 #[test]
+fn positions_that_cannot_be_searched_are_reported_with_the_other_problems() {
+    let script = "let run = open_run(\"small\");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+run.search(net, [\"startpos moves e2e5\", \"8/8\", 3, \"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\"], #{ line: 2 });";
+    let ended = Experiment::new(script).run(&["--check"]);
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    for expected in [
+        "error: x.rhai:3:5: search: 5 problems in its parameters\n",
+        "  line: unknown parameter; did you mean `lines`?\n",
+        &format!(
+            "  positions[0]: move 1, \"e2e5\", is not legal in {start}; expected a legal move such as \"a2a3\"\n"
+        ),
+        "  positions[1]: \"8/8\" is not a FEN",
+        "  positions[2]: expected text, such as \"startpos moves e2e4\" or a FEN, got a value of type",
+        "  positions[3]: the game is over there (stalemate), so there is nothing to search\n",
+    ] {
+        assert!(ended.stderr.contains(expected), "{expected}\n{}", ended.stderr);
+    }
+    assert_eq!(ended.code, Some(2));
+}
+
+#[test]
 fn a_check_finds_the_same_problems_and_leaves_nothing_behind() {
     let script = "let run = open_run(\"small\");\nlet net = run.network(#{ encodin: 1 });";
     let experiment = Experiment::new(script);

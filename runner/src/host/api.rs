@@ -9,8 +9,8 @@ use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 use dc0_core::arena::ArenaParams;
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
-use dc0_core::params::{Params, Problems, nearest};
-use dc0_core::search::{ANALYSIS_RULES, AnalysisParams};
+use dc0_core::params::{Params, Problem, nearest};
+use dc0_core::search::ANALYSIS_RULES;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
@@ -205,34 +205,36 @@ fn search_positions(
     map: Map,
 ) -> Answer<Analysis> {
     let call = Call::new("search", &context);
-    let mut problems = Problems::default();
-    let games: Vec<Game> = (0..)
-        .zip(&positions)
-        .filter_map(|(at, position)| game_to_search(position, &format!("positions[{at}]"), &mut problems))
-        .collect();
+    let (mut games, mut problems) = (Vec::new(), Vec::new());
+    for (at, position) in positions.iter().enumerate() {
+        match game_to_search(position, &context) {
+            Ok(game) => games.push(game),
+            Err(message) => problems.push(Problem { path: format!("positions[{at}]"), message }),
+        }
+    }
     if positions.is_empty() {
-        problems.add("positions", "is empty; give at least one position".to_owned());
+        let message = "is empty; give at least one position".to_owned();
+        problems.push(Problem { path: "positions".to_owned(), message });
     }
-    if !problems.is_empty() {
-        return Err(call.fail(&problems.into_errors("search")));
-    }
-    search(&call, &run, &network, &ToSearch::Games(games), &map)
+    search(&call, &run, &network, (&ToSearch::Games(games), problems), &map)
 }
 
-/// A game that is not over, of a script's text.
-fn game_to_search(given: &Dynamic, path: &str, problems: &mut Problems) -> Option<Game> {
+/// A game that is not over, of a script's text; or what is wrong with it.
+fn game_to_search(given: &Dynamic, context: &Context<'_>) -> Result<Game, String> {
     let Ok(text) = given.clone().into_immutable_string() else {
-        let expected = "expected text, such as \"startpos moves e2e4\" or a FEN";
-        problems.add(path, format!("{expected}, got a value of type {}", given.type_name()));
-        return None;
+        let kind = context.engine().map_type_name(given.type_name());
+        return Err(format!(
+            "expected text, such as \"startpos moves e2e4\" or a FEN, got a value of type {kind}"
+        ));
     };
-    let game = Game::from_text(&text).map_err(|error| problems.add(path, error.to_string())).ok()?;
-    if let Some(outcome) = game.outcome(&ANALYSIS_RULES) {
-        let reason = outcome.reason.word();
-        problems.add(path, format!("the game is over there ({reason}), so there is nothing to search"));
-        return None;
+    let game = Game::from_text(&text).map_err(|error| error.to_string())?;
+    match game.outcome(&ANALYSIS_RULES) {
+        Some(outcome) => {
+            let reason = outcome.reason.word();
+            Err(format!("the game is over there ({reason}), so there is nothing to search"))
+        }
+        None => Ok(game),
     }
-    Some(game)
 }
 
 fn search_on(
@@ -248,18 +250,18 @@ fn search_on(
             "these searches kept no whole trees, so none can go on; make them with `tree` and `untried` true",
         ));
     }
-    search(&call, &run, &network, &ToSearch::GoOn(before), &map)
+    search(&call, &run, &network, (&ToSearch::GoOn(before), Vec::new()), &map)
 }
 
 fn search(
     call: &Call<'_>,
     run: &RunHandle,
     network: &Network,
-    what: &ToSearch,
+    (what, problems): (&ToSearch, Vec<Problem>),
     map: &Map,
 ) -> Answer<Analysis> {
-    let asked: Asked<AnalysisParams> = asked(call, map, Sampling(0))?;
-    call.run(run.0.host.search(network, what, asked))
+    let (params, given) = call.read_beside(map, Sampling(0), problems)?;
+    call.run(run.0.host.search(network, what, Asked { params, given }))
 }
 
 fn promote(context: Context<'_>, run: RunHandle, network: Network) -> Answer<Network> {
