@@ -40,7 +40,7 @@ impl Search {
 
     /// The move with the largest `Q + U`; the earlier one wins ties. Moves that are proven to lose are passed over.
     ///
-    /// Untried moves are worth the same and sorted by prior, so only the first of them can be best.
+    /// Untried moves are worth the same and the likeliest leads them, so only the first that is allowed can be best.
     fn select_by_puct(&self, node: NodeId, depth: usize) -> usize {
         let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
         let parent = self.tree.node(node);
