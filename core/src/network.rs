@@ -8,7 +8,9 @@ mod cache;
 pub mod checkpoint;
 pub mod fake;
 mod fold;
+pub mod graph;
 mod layout;
+mod outputs;
 #[cfg(test)]
 mod samples;
 mod softmax;
@@ -18,8 +20,10 @@ mod weights;
 
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 pub use cache::Cached;
-pub use layout::{Init, TensorSpec, initial_weights, layout, parameter_count, squeeze_width};
+pub use layout::{Init, TensorSpec, initial_weights, layout, parameter_count};
+pub use outputs::MOVES_LEFT_SCALE;
 pub use spec::{
-    Activation, NetworkSpec, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
+    Activation, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec,
+    ValueHead, ValueHeadSpec,
 };
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};

@@ -257,6 +257,7 @@ fn training(update: u32) -> TrainingRow {
         loss: 3.0,
         policy_loss: 2.0,
         value_loss: 1.0,
+        moves_left_loss: 0.5,
         policy_accuracy: 0.25,
         policy_entropy: 1.5,
         gradient_norm: 0.7,
@@ -264,8 +265,15 @@ fn training(update: u32) -> TrainingRow {
 }
 
 fn validation(update: u32) -> ValidationRow {
-    let (policy_loss, value_loss, policy_entropy) = (2.0, 1.0, 1.5);
-    ValidationRow { update, loss: 3.0, policy_loss, value_loss, policy_accuracy: 0.25, policy_entropy }
+    ValidationRow {
+        update,
+        loss: 3.0,
+        policy_loss: 2.0,
+        value_loss: 1.0,
+        moves_left_loss: 0.5,
+        policy_accuracy: 0.25,
+        policy_entropy: 1.5,
+    }
 }
 
 #[test]

@@ -97,6 +97,17 @@ pub struct Evaluations {
     pub policy: Vec<f32>,
     /// Expected result for the side to move; `[B]`.
     pub wdl: Vec<Wdl>,
+    /// Plies left in the game; `[B]`, or nothing from an evaluator that does not know.
+    pub moves_left: Vec<f32>,
+}
+
+impl Evaluations {
+    /// Removes all answers and keeps the memory.
+    pub fn clear(&mut self) {
+        self.policy.clear();
+        self.wdl.clear();
+        self.moves_left.clear();
+    }
 }
 
 /// A net could not evaluate a batch.

@@ -34,6 +34,8 @@ struct Answer {
     key: u128,
     policy: Box<[f32]>,
     wdl: Wdl,
+    /// Absent where the evaluator does not know.
+    moves_left: Option<f32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +89,8 @@ impl Cached {
     fn remember_misses(&mut self) {
         for (row, key) in std::mem::take(&mut self.miss_keys).into_iter().enumerate() {
             let policy = self.missed.policy[self.misses.legal_range(row)].into();
-            self.remember(Answer { key, policy, wdl: self.missed.wdl[row] });
+            let moves_left = self.missed.moves_left.get(row).copied();
+            self.remember(Answer { key, policy, wdl: self.missed.wdl[row], moves_left });
         }
     }
 
@@ -113,17 +116,21 @@ impl Evaluator for Cached {
         if !self.misses.is_empty() {
             self.inner.evaluate(&self.misses, &mut self.missed)?;
         }
-        out.policy.clear();
-        out.wdl.clear();
+        out.clear();
         for source in &self.sources {
-            let (policy, wdl) = match *source {
-                Source::Remembered(place) => (&*self.answers[place].policy, self.answers[place].wdl),
+            let (policy, wdl, moves_left) = match *source {
+                Source::Remembered(place) => {
+                    let Answer { policy, wdl, moves_left, .. } = &self.answers[place];
+                    (&**policy, *wdl, *moves_left)
+                }
                 Source::Missed(row) => {
-                    (&self.missed.policy[self.misses.legal_range(row)], self.missed.wdl[row])
+                    let policy = &self.missed.policy[self.misses.legal_range(row)];
+                    (policy, self.missed.wdl[row], self.missed.moves_left.get(row).copied())
                 }
             };
             out.policy.extend_from_slice(policy);
             out.wdl.push(wdl);
+            out.moves_left.extend(moves_left);
         }
         self.remember_misses();
         Ok(())

@@ -28,8 +28,7 @@ impl Evaluator for Uniform {
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        out.policy.clear();
-        out.wdl.clear();
+        out.clear();
         for row in 0..batch.len() {
             let moves = batch.legal_range(row).len();
             out.policy.extend(std::iter::repeat_n(1.0 / moves as f32, moves));
@@ -71,8 +70,7 @@ impl Evaluator for Hashed {
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        out.policy.clear();
-        out.wdl.clear();
+        out.clear();
         for row in 0..batch.len() {
             let key = mix(batch.keys[row] ^ self.salt);
             let start = out.policy.len();

@@ -1,84 +1,47 @@
-//! A net without batch norm: for inference, each batch norm is folded into the convolution before it.
+//! Batch norm folded into the convolution before it, for inference.
 //!
 //! Ioffe & Szegedy 2015, section 3.1: with fixed statistics batch norm is linear, `γ·(x − μ)/√(σ² + ε) + β`.
 
-use super::{NetworkSpec, Tower, WeightTensor, Weights};
+use super::graph::{Layer, Op};
+use super::layout::norm_name;
+use super::{WeightTensor, Weights};
 
 /// ε: added to the variance in batch norm; libtorch's usual value.
 pub(super) const BATCH_NORM_EPSILON: f64 = 1e-5;
 
+/// ε: added to the variance, or to the mean square, in the norms of a transformer; libtorch's usual value.
+pub(super) const NORM_EPSILON: f64 = 1e-5;
+
 /// A convolution or a dense layer with a bias.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Layer {
+pub(super) struct Linear {
     /// `[out, in, height, width]`, or `[out, in]` for a dense layer.
     pub(super) weight: WeightTensor,
     /// `[out]`.
     pub(super) bias: WeightTensor,
 }
 
-/// Squeeze-and-excitation: `[F]` to `[S]` to `[2F]`, the first half a scale before its sigmoid, the second a shift.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct SqueezeExcite {
-    pub(super) squeeze: Layer,
-    pub(super) excite: Layer,
-}
-
-/// A residual block.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Block {
-    pub(super) conv1: Layer,
-    pub(super) conv2: Layer,
-    pub(super) squeeze_excite: Option<SqueezeExcite>,
-}
-
-/// All layers of a net, from the input to the heads.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct FoldedNet {
-    pub(super) stem: Layer,
-    pub(super) blocks: Vec<Block>,
-    pub(super) policy1: Layer,
-    pub(super) policy2: Layer,
-    pub(super) value1: Layer,
-    pub(super) dense1: Layer,
-    pub(super) dense2: Layer,
-}
-
-impl FoldedNet {
-    /// Folds weights that were checked against the spec's layout.
-    pub(super) fn new(spec: &NetworkSpec, weights: &Weights) -> Self {
-        Self {
-            stem: folded(weights, "stem.conv", "stem.bn"),
-            blocks: (0..spec.tower.blocks).map(|at| block(spec, weights, &format!("tower.{at}"))).collect(),
-            policy1: folded(weights, "policy.conv1", "policy.bn1"),
-            policy2: layer(weights, "policy.conv2"),
-            value1: folded(weights, "value.conv1", "value.bn1"),
-            dense1: layer(weights, "value.dense1"),
-            dense2: layer(weights, "value.dense2"),
-        }
-    }
-}
-
-fn block(spec: &NetworkSpec, weights: &Weights, at: &str) -> Block {
-    let part = |name: &str| layer(weights, &format!("{at}.se.{name}"));
-    let squeeze_excite = (spec.tower.kind == Tower::SeResnet)
-        .then(|| SqueezeExcite { squeeze: part("squeeze"), excite: part("excite") });
-    Block {
-        conv1: folded(weights, &format!("{at}.conv1"), &format!("{at}.bn1")),
-        conv2: folded(weights, &format!("{at}.conv2"), &format!("{at}.bn2")),
-        squeeze_excite,
-    }
-}
-
-fn tensor<'a>(weights: &'a Weights, name: &str) -> &'a WeightTensor {
+/// A tensor of weights that were checked against the net's layout.
+pub(super) fn tensor<'a>(weights: &'a Weights, name: &str) -> &'a WeightTensor {
     weights.get(name).expect("the names were checked against the layout")
 }
 
-fn layer(weights: &Weights, at: &str) -> Layer {
+/// The weight and bias named `at`, as they are.
+pub(super) fn plain(weights: &Weights, at: &str) -> Linear {
     let part = |name: &str| tensor(weights, &format!("{at}.{name}")).clone();
-    Layer { weight: part("weight"), bias: part("bias") }
+    Linear { weight: part("weight"), bias: part("bias") }
 }
 
-fn folded(weights: &Weights, conv: &str, norm: &str) -> Layer {
+/// The convolution or dense layer of a layer of the net, with batch norm folded in if it has one.
+pub(super) fn linear(weights: &Weights, layer: &Layer) -> Linear {
+    match layer.op {
+        Op::Conv { norm: true, .. } => folded(weights, &layer.name),
+        _ => plain(weights, &layer.name),
+    }
+}
+
+fn folded(weights: &Weights, conv: &str) -> Linear {
+    let norm = norm_name(conv);
     let mut weight = tensor(weights, &format!("{conv}.weight")).clone();
     let [gamma, beta, mean, variance] = ["weight", "bias", "running_mean", "running_var"]
         .map(|name| &tensor(weights, &format!("{norm}.{name}")).data);
@@ -92,5 +55,5 @@ fn folded(weights: &Weights, conv: &str, norm: &str) -> Layer {
         }
         bias.data[channel] = (f64::from(beta[channel]) - f64::from(mean[channel]) * scale) as f32;
     }
-    Layer { weight, bias }
+    Linear { weight, bias }
 }

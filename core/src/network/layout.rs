@@ -1,17 +1,13 @@
-//! Names, shapes and first values of a net's tensors: the one place that turns a [`NetworkSpec`] into tensors.
+//! Names, shapes and first values of a net's tensors.
 //!
-//! The model, the initial weights and the checks of stored weights all follow [`layout`].
+//! The trained copy, the initial weights and the checks of stored weights all follow [`layout`].
 
 use rand_distr::{Distribution, Normal};
 
+use super::graph::{Graph, Layer, Op};
 use super::weights::{WeightTensor, Weights};
-use super::{NetworkSpec, Tower};
-use crate::encoding::{Encoding, POLICY_PLANES};
+use super::{NetworkSpec, NormKind};
 use crate::rng::{Purpose, Seed};
-
-/// Standard deviation of the policy and outcome logits of a fresh net relative to He's: a fresh net must not prefer
-/// anything, because its first games are the first data. Chosen.
-const LAST_LAYER_GAIN: f32 = 0.2;
 
 /// How a tensor's first values are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,78 +48,67 @@ impl TensorSpec {
 
 /// Every tensor of a net, from the input to the heads.
 pub fn layout(spec: &NetworkSpec) -> Vec<TensorSpec> {
-    let encoding = Encoding::new(spec.encoding, spec.orientation);
-    let filters = spec.tower.filters as usize;
-    let mut tensors = Vec::new();
-    conv(&mut tensors, "stem.conv", [filters, encoding.planes().len(), 3]);
-    batch_norm(&mut tensors, "stem.bn", filters, 1.0);
-    for block in 0..spec.tower.blocks {
-        residual_block(&mut tensors, spec, &format!("tower.{block}"));
-    }
-    policy_head(&mut tensors, filters);
-    value_head(&mut tensors, spec);
-    tensors
+    Graph::new(spec).layers.iter().flat_map(tensors).collect()
 }
 
-fn residual_block(tensors: &mut Vec<TensorSpec>, spec: &NetworkSpec, at: &str) {
-    let filters = spec.tower.filters as usize;
-    conv(tensors, &format!("{at}.conv1"), [filters, filters, 3]);
-    batch_norm(tensors, &format!("{at}.bn1"), filters, 1.0);
-    conv(tensors, &format!("{at}.conv2"), [filters, filters, 3]);
-    // A block starts as the identity (Goyal et al. 2017, section 5.1), so that depth does not change a fresh net.
-    batch_norm(tensors, &format!("{at}.bn2"), filters, 0.0);
-    if spec.tower.kind == Tower::SeResnet {
-        let squeezed = squeeze_width(spec);
-        dense(tensors, &format!("{at}.se.squeeze"), [squeezed, filters], 1.0);
-        dense(tensors, &format!("{at}.se.excite"), [2 * filters, squeezed], 1.0);
-    }
+/// The name of the batch norm that follows a convolution: `tower.0.conv1` is followed by `tower.0.bn1`.
+pub(super) fn norm_name(conv: &str) -> String {
+    conv.replace("conv", "bn")
 }
 
-/// Channels between the two dense layers of a squeeze-and-excitation part.
-pub fn squeeze_width(spec: &NetworkSpec) -> usize {
-    (spec.tower.filters / spec.tower.se_ratio).max(1) as usize
-}
-
-fn policy_head(tensors: &mut Vec<TensorSpec>, filters: usize) {
-    conv(tensors, "policy.conv1", [filters, filters, 1]);
-    batch_norm(tensors, "policy.bn1", filters, 1.0);
-    let init = Init::Normal(he_deviation(filters) * LAST_LAYER_GAIN);
-    push(tensors, "policy.conv2.weight", &[POLICY_PLANES, filters, 1, 1], init);
-    push(tensors, "policy.conv2.bias", &[POLICY_PLANES], Init::Constant(0.0));
-}
-
-fn value_head(tensors: &mut Vec<TensorSpec>, spec: &NetworkSpec) {
-    let (channels, hidden) = (spec.value_head.filters as usize, spec.value_head.hidden as usize);
-    conv(tensors, "value.conv1", [channels, spec.tower.filters as usize, 1]);
-    batch_norm(tensors, "value.bn1", channels, 1.0);
-    dense(tensors, "value.dense1", [hidden, channels * 64], 1.0);
-    dense(tensors, "value.dense2", [3, hidden], LAST_LAYER_GAIN);
-}
-
-fn push(tensors: &mut Vec<TensorSpec>, name: &str, shape: &[usize], init: Init) {
-    tensors.push(TensorSpec { name: name.to_owned(), shape: shape.to_vec(), init });
-}
-
-/// `[out, in, size, size]`; no bias, since batch norm follows.
-fn conv(tensors: &mut Vec<TensorSpec>, at: &str, [outputs, inputs, size]: [usize; 3]) {
-    let init = Init::Normal(he_deviation(inputs * size * size));
-    push(tensors, &format!("{at}.weight"), &[outputs, inputs, size, size], init);
-}
-
-fn dense(tensors: &mut Vec<TensorSpec>, at: &str, [outputs, inputs]: [usize; 2], gain: f32) {
-    push(tensors, &format!("{at}.weight"), &[outputs, inputs], Init::Normal(he_deviation(inputs) * gain));
-    push(tensors, &format!("{at}.bias"), &[outputs], Init::Constant(0.0));
-}
-
-fn batch_norm(tensors: &mut Vec<TensorSpec>, at: &str, channels: usize, weight: f32) {
-    for (name, value) in [("weight", weight), ("bias", 0.0), ("running_mean", 0.0), ("running_var", 1.0)] {
-        push(tensors, &format!("{at}.{name}"), &[channels], Init::Constant(value));
+/// The tensors of one layer.
+pub(super) fn tensors(layer: &Layer) -> Vec<TensorSpec> {
+    let Layer { name, gain, .. } = layer;
+    match layer.op {
+        Op::Conv { inputs, outputs, size, norm: true, .. } => {
+            let mut tensors = vec![weight(name, &[outputs, inputs, size, size], 1.0)];
+            tensors.extend(batch_norm(&norm_name(name), outputs, *gain));
+            tensors
+        }
+        Op::Conv { inputs, outputs, size, norm: false, .. } => {
+            vec![weight(name, &[outputs, inputs, size, size], *gain), bias(name, outputs)]
+        }
+        Op::Join { channels, squeeze: Some(squeeze), .. } => {
+            let (squeezed, at) = (squeeze.width, [format!("{name}.squeeze"), format!("{name}.excite")]);
+            vec![
+                weight(&at[0], &[squeezed, channels], 1.0),
+                bias(&at[0], squeezed),
+                weight(&at[1], &[2 * channels, squeezed], 1.0),
+                bias(&at[1], 2 * channels),
+            ]
+        }
+        Op::Dense { inputs, outputs, .. } => {
+            vec![weight(name, &[outputs, inputs], *gain), bias(name, outputs)]
+        }
+        Op::PositionEmbedding { channels } => vec![filled(name, "weight", &[channels, 8, 8], 0.0)],
+        Op::Norm { channels, kind } => {
+            let scale = filled(name, "weight", &[channels], 1.0);
+            let shift = (kind == NormKind::Layer).then(|| bias(name, channels));
+            [scale].into_iter().chain(shift).collect()
+        }
+        Op::Attention { heads, .. } => vec![filled(name, "position_bias", &[heads, 64, 64], 0.0)],
+        Op::Join { squeeze: None, .. } | Op::Flatten { .. } => Vec::new(),
     }
 }
 
-/// He et al. 2015, "Delving deep into rectifiers", equation 10.
-fn he_deviation(fan_in: usize) -> f32 {
-    (2.0 / fan_in as f32).sqrt()
+fn filled(at: &str, name: &str, shape: &[usize], value: f32) -> TensorSpec {
+    TensorSpec { name: format!("{at}.{name}"), shape: shape.to_vec(), init: Init::Constant(value) }
+}
+
+fn bias(at: &str, outputs: usize) -> TensorSpec {
+    filled(at, "bias", &[outputs], 0.0)
+}
+
+/// `[out, in, …]`, with `gain` times the deviation of He et al. 2015, "Delving deep into rectifiers", equation 10.
+fn weight(at: &str, shape: &[usize], gain: f32) -> TensorSpec {
+    let fan_in: usize = shape[1..].iter().product();
+    let init = Init::Normal((2.0 / fan_in as f32).sqrt() * gain);
+    TensorSpec { name: format!("{at}.weight"), shape: shape.to_vec(), init }
+}
+
+fn batch_norm(at: &str, channels: usize, scale: f32) -> [TensorSpec; 4] {
+    [("weight", scale), ("bias", 0.0), ("running_mean", 0.0), ("running_var", 1.0)]
+        .map(|(name, value)| filled(at, name, &[channels], value))
 }
 
 /// The number of trained values; running statistics do not count.

@@ -2,7 +2,10 @@
 
 use rand::RngExt;
 
-use super::{Batch, Evaluations, NetworkSpec, TowerSpec, Weights, initial_weights};
+use super::{
+    Activation, Batch, Evaluations, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec,
+    Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+};
 use crate::board::{Game, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::rng::{Purpose, Seed};
@@ -23,13 +26,16 @@ pub(super) fn trained_weights(spec: &NetworkSpec) -> Weights {
         let (low, high) = match name.rsplit('.').next() {
             Some("bias" | "running_mean") => (-0.3, 0.3),
             Some("running_var") => (0.5, 2.0),
-            _ if name.contains(".bn") => (0.3, 1.2),
+            Some("position_bias") => (-1.0, 1.0),
+            _ if name.contains(".bn") || name.contains(".norm") => (0.3, 1.2),
+            _ if tensor.data.iter().all(|value| *value == 0.0) => (-0.2, 0.2),
             _ => continue,
         };
         tensor.data.iter_mut().for_each(|value| *value = stream.random_range(low..high));
     }
-    for name in ["policy.conv2.weight", "value.dense2.weight"] {
-        weights.get_mut(name).expect("in the layout").data.iter_mut().for_each(|value| *value *= 5.0);
+    for name in ["policy.conv2.weight", "policy.dense.weight", "value.dense2.weight"] {
+        let tensor = weights.get_mut(name).into_iter();
+        tensor.flat_map(|tensor| &mut tensor.data).for_each(|value| *value *= 5.0);
     }
     weights
 }
@@ -62,10 +68,41 @@ pub(super) fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
         .iter()
         .zip(&b.wdl)
         .flat_map(|(a, b)| [(a.win - b.win).abs(), (a.draw - b.draw).abs(), (a.loss - b.loss).abs()]);
-    policy.chain(wdl).fold(0.0, f32::max)
+    assert_eq!(a.moves_left.len(), b.moves_left.len());
+    // Plies are some tens.
+    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
+    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
 }
 
 pub(super) fn top_move(evaluations: &Evaluations, batch: &Batch, row: usize) -> usize {
     let policy = &evaluations.policy[batch.legal_range(row)];
     (0..policy.len()).max_by(|a, b| policy[*a].total_cmp(&policy[*b])).expect("a legal move")
+}
+
+/// Small nets of every tower, activation and head, each kind at least once with each other kind it could trip over.
+pub(super) fn all_kinds() -> Vec<NetworkSpec> {
+    let towers = [
+        (Tower::SeResnet, Activation::Relu, NormKind::Rms),
+        (Tower::SeResnet, Activation::Mish, NormKind::Rms),
+        (Tower::Resnet, Activation::Swish, NormKind::Rms),
+        (Tower::Resnet, Activation::Relu, NormKind::Rms),
+        (Tower::Transformer, Activation::Mish, NormKind::Rms),
+        (Tower::Transformer, Activation::Swish, NormKind::Layer),
+    ];
+    let heads = [
+        (PolicyHead::Conv, ValueHead::Wdl, false),
+        (PolicyHead::Conv, ValueHead::Scalar, true),
+        (PolicyHead::Dense, ValueHead::Wdl, true),
+        (PolicyHead::Dense, ValueHead::Scalar, false),
+    ];
+    let pairs = towers.iter().flat_map(|tower| heads.iter().map(move |head| (*tower, *head)));
+    pairs
+        .map(|((kind, activation, norm), (policy, value, moves_left))| NetworkSpec {
+            tower: TowerSpec { kind, blocks: 2, filters: 24, activation, norm, ..TowerSpec::default() },
+            policy_head: PolicyHeadSpec { kind: policy, ..PolicyHeadSpec::default() },
+            value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
+            moves_left_head: moves_left.then(MovesLeftHeadSpec::default),
+            ..NetworkSpec::default()
+        })
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! What a net looks like. Everything that fixes the shapes of its weights is here.
 
-use crate::encoding::{EncodingName, Orientation};
+use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::{param_enum, params};
 
 param_enum! {
@@ -10,6 +10,9 @@ param_enum! {
         SeResnet = "se_resnet",
         /// Plain residual blocks (He et al. 2016).
         Resnet = "resnet",
+        /// Squares as tokens: attention with a learned bias for each pair of squares, then a feed-forward part, each
+        /// after a normalisation (Vaswani et al. 2017; Xiong et al. 2020; Monroe & Chalmers 2024 for chess).
+        Transformer = "transformer",
     }
 }
 
@@ -18,6 +21,20 @@ param_enum! {
     pub enum Activation {
         /// max(0, x).
         Relu = "relu",
+        /// x · tanh(ln(1 + eˣ)) (Misra 2019), as in Leela's later nets.
+        Mish = "mish",
+        /// x · σ(x) (Ramachandran et al. 2017).
+        Swish = "swish",
+    }
+}
+
+param_enum! {
+    /// What a transformer normalises each square's channels by.
+    pub enum NormKind {
+        /// Their mean and variance (Ba et al. 2016).
+        Layer = "layer",
+        /// Their root mean square (Zhang & Sennrich 2019).
+        Rms = "rms",
     }
 }
 
@@ -26,6 +43,8 @@ param_enum! {
     pub enum PolicyHead {
         /// 1×1 convolution, batch norm, activation, 1×1 convolution to 73 planes.
         Conv = "conv",
+        /// 1×1 convolution, batch norm, activation, dense to 4672, as AlphaGo Zero and `alpha-zero-chess`.
+        Dense = "dense",
     }
 }
 
@@ -34,6 +53,8 @@ param_enum! {
     pub enum ValueHead {
         /// 1×1 convolution, batch norm, activation, dense, activation, dense to win, draw, loss.
         Wdl = "wdl",
+        /// As `wdl`, but dense to one number through tanh, P(win) − P(loss), trained by its squared error, as AlphaZero.
+        Scalar = "scalar",
     }
 }
 
@@ -48,9 +69,16 @@ params! {
         filters: u32 = 128, in 1..=4096;
         /// The squeeze of the SE part has `filters / se_ratio` channels, at least 1.
         se_ratio: u32 = 4, in 1..=64;
-        /// The non-linearity.
+        /// The non-linearity, in the heads too.
         activation: Activation = Activation::Relu;
+        /// Attention heads of a `transformer`; they share the filters equally.
+        heads: u32 = 4, in 1..=64;
+        /// Width of a `transformer`'s feed-forward part in filters.
+        feed_forward: u32 = 2, in 1..=16;
+        /// What a `transformer` normalises by.
+        norm: NormKind = NormKind::Rms;
     }
+    check check_tower;
 }
 
 params! {
@@ -58,6 +86,9 @@ params! {
     pub struct PolicyHeadSpec {
         /// The kind of head.
         kind: PolicyHead = PolicyHead::Conv;
+        /// Channels of its first convolution; `()` for the tower's filters in a `conv` head, and 2 in a `dense` one
+        /// (Silver et al. 2017).
+        filters: Option<u32> = None, in 1..=4096;
     }
 }
 
@@ -74,6 +105,17 @@ params! {
 }
 
 params! {
+    /// The head that says how long the game goes on: 1×1 convolution, batch norm, activation, dense, activation, dense to
+    /// one number, as in Leela's nets.
+    pub struct MovesLeftHeadSpec {
+        /// Channels of its 1×1 convolution.
+        filters: u32 = 8, in 1..=1024;
+        /// Width of its hidden dense layer.
+        hidden: u32 = 128, in 1..=8192;
+    }
+}
+
+params! {
     /// A net: its input, body and heads. The default is dc0's 6 blocks of 128 filters.
     pub struct NetworkSpec {
         /// The input planes.
@@ -86,5 +128,23 @@ params! {
         policy_head: PolicyHeadSpec = PolicyHeadSpec::default();
         /// The value head.
         value_head: ValueHeadSpec = ValueHeadSpec::default();
+        /// The head that says how many plies are left, such as `#{}` for one with its defaults; `()` for none.
+        moves_left_head: Option<MovesLeftHeadSpec> = None;
     }
+}
+
+impl NetworkSpec {
+    /// The planes that the net reads.
+    pub fn input(&self) -> Encoding {
+        Encoding::new(self.encoding, self.orientation)
+    }
+}
+
+fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
+    let TowerSpec { kind, filters, heads, .. } = *tower;
+    if kind == Tower::Transformer && !filters.is_multiple_of(heads) {
+        let message = format!("{heads} heads cannot share {filters} filters equally");
+        return vec![("heads", message)];
+    }
+    Vec::new()
 }

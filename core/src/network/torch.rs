@@ -1,8 +1,9 @@
 //! Nets on libtorch: the trained copy ([`Net`]), the inference copy ([`TorchEvaluator`]), and the library's settings.
 
 mod evaluator;
-mod graph;
+mod inference;
 mod input;
+mod layers;
 mod model;
 pub mod runtime;
 

@@ -36,12 +36,14 @@ pub struct TrainingRow {
     pub update: u32,
     /// Learning rate of the last update.
     pub learning_rate: f64,
-    /// The weighted sum of both losses.
+    /// The weighted sum of the losses.
     pub loss: f64,
     /// Cross-entropy of the policy over legal moves, in nats.
     pub policy_loss: f64,
-    /// Cross-entropy of win, draw and loss, in nats.
+    /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
     pub value_loss: f64,
+    /// Huber loss of the plies left in units of 20 plies; 0 without that head.
+    pub moves_left_loss: f64,
     /// Share of positions whose likeliest move is the most visited, in [0, 1].
     pub policy_accuracy: f64,
     /// Entropy of the policy targets in nats; `policy_loss − policy_entropy` is the divergence KL(target, policy).
@@ -55,12 +57,14 @@ pub struct TrainingRow {
 pub struct ValidationRow {
     /// Updates done; 0 is before the first. The key of the table.
     pub update: u32,
-    /// The weighted sum of both losses.
+    /// The weighted sum of the losses.
     pub loss: f64,
     /// Cross-entropy of the policy over legal moves, in nats.
     pub policy_loss: f64,
-    /// Cross-entropy of win, draw and loss, in nats.
+    /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
     pub value_loss: f64,
+    /// Huber loss of the plies left in units of 20 plies; 0 without that head.
+    pub moves_left_loss: f64,
     /// Share of positions whose likeliest move is the most visited, in [0, 1].
     pub policy_accuracy: f64,
     /// Entropy of the policy targets in nats.

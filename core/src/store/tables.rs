@@ -62,6 +62,7 @@ table! {
         loss: f64 as Plain,
         policy_loss: f64 as Plain,
         value_loss: f64 as Plain,
+        moves_left_loss: f64 as Plain,
         policy_accuracy: f64 as Plain,
         policy_entropy: f64 as Plain,
         gradient_norm: f64 as Plain,
@@ -74,6 +75,7 @@ table! {
         loss: f64 as Plain,
         policy_loss: f64 as Plain,
         value_loss: f64 as Plain,
+        moves_left_loss: f64 as Plain,
         policy_accuracy: f64 as Plain,
         policy_entropy: f64 as Plain,
     }

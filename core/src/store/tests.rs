@@ -100,6 +100,7 @@ fn training(update: u32) -> TrainingRow {
         loss: 3.5,
         policy_loss: 2.5,
         value_loss: 1.0,
+        moves_left_loss: 0.25,
         policy_accuracy: 0.25,
         policy_entropy: 2.0,
         gradient_norm: 1e-9,
@@ -112,6 +113,7 @@ fn validation(update: u32) -> ValidationRow {
         loss: 3.5,
         policy_loss: 2.5,
         value_loss: 1.0,
+        moves_left_loss: 0.25,
         policy_accuracy: 0.25,
         policy_entropy: 2.0,
     }

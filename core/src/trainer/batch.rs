@@ -16,12 +16,18 @@ pub(super) struct TrainingBatch {
     pub(super) padding: Tensor,
     /// `[B, L]`: target probabilities of `legal`; a row without a policy target is all 0.
     pub(super) shares: Tensor,
-    /// `[B, 3]`: target win, draw and loss.
+    /// `[B, 3]`: target win, draw and loss, times the row's weight.
     pub(super) wdl: Tensor,
+    /// `[B]`: plies left in the game; 0 where only the ply cap ended it.
+    pub(super) plies_left: Tensor,
+    /// `[B]`: 1 where the game was played to its end, else 0.
+    pub(super) ended: Tensor,
     /// `B`.
     pub(super) rows: usize,
     /// Rows with a policy target.
     pub(super) policy_rows: usize,
+    /// Rows of games that were played to their end.
+    pub(super) ended_rows: usize,
     /// Sum of the policy targets' entropies, in nats.
     pub(super) policy_entropy: f64,
 }
@@ -34,13 +40,19 @@ impl TrainingBatch {
         let tensors = PolicyColumns::new(samples, moves);
         let shape = [rows, moves as i64];
         let wdl: Vec<f32> = samples.iter().flat_map(|s| [s.wdl.win, s.wdl.draw, s.wdl.loss]).collect();
+        let plies_left = |sample: &Sample<'_>| sample.plies_left.map_or(0.0, f32::from);
+        let plies_left: Vec<f32> = samples.iter().map(plies_left).collect();
+        let ended: Vec<f32> = samples.iter().map(|s| f32::from(u8::from(s.plies_left.is_some()))).collect();
         Ok(Self {
             planes: planes(samples, encoding)?.f_to_device(device)?,
             legal: Tensor::f_from_slice(&tensors.legal)?.f_reshape(shape)?.f_to_device(device)?,
             padding: Tensor::f_from_slice(&tensors.padding)?.f_reshape(shape)?.f_to_device(device)?,
             shares: Tensor::f_from_slice(&tensors.shares)?.f_reshape(shape)?.f_to_device(device)?,
             wdl: Tensor::f_from_slice(&wdl)?.f_reshape([rows, 3])?.f_to_device(device)?,
+            plies_left: Tensor::f_from_slice(&plies_left)?.f_to_device(device)?,
+            ended: Tensor::f_from_slice(&ended)?.f_to_device(device)?,
             rows: samples.len(),
+            ended_rows: samples.iter().filter(|sample| sample.plies_left.is_some()).count(),
             policy_rows: samples.iter().filter(|sample| !sample.legal.is_empty()).count(),
             policy_entropy: samples.iter().map(|sample| entropy(sample.shares)).sum(),
         })

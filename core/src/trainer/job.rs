@@ -75,7 +75,7 @@ fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
     if !same_tables || job.samples.targets() != Targets::of(job.params) {
         return Err(TrainError::OtherTargets);
     }
-    let net = Encoding::new(job.start.spec.encoding, job.start.spec.orientation);
+    let net = job.start.spec.input();
     if net != *job.samples.encoding() {
         return Err(TrainError::Encoding { net: words(&net), samples: words(job.samples.encoding()) });
     }

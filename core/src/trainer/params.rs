@@ -29,6 +29,16 @@ param_enum! {
     }
 }
 
+param_enum! {
+    /// Which statistics batch norm uses while training.
+    pub enum BatchNormMode {
+        /// The batch's; the running ones follow them.
+        Batch = "batch",
+        /// The running ones as they are, for fine-tuning a trained net on data unlike its own.
+        Frozen = "frozen",
+    }
+}
+
 params! {
     /// The optimiser. Its state starts empty in every training step.
     pub struct OptimizerParams {
@@ -67,8 +77,11 @@ params! {
         clip_norm: Option<f64> = None, in 1e-6..=1e6;
         /// Weight of the policy's cross-entropy in the loss.
         policy_weight: f64 = 1.0, in 0.0..=1000.0;
-        /// Weight of the value's cross-entropy in the loss.
+        /// Weight of the value's loss: cross-entropy, or the squared error of a `scalar` head.
         value_weight: f64 = 1.0, in 0.0..=1000.0;
+        /// Weight of the moves-left head's loss, where the net has that head: the Huber loss of plies / 20 over the positions
+        /// of games that were played to their end. 1 as in Leela's training configurations.
+        moves_left_weight: f64 = 1.0, in 0.0..=1000.0;
         /// Share of the search's own win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
         /// choice; Prasad 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
         search_value_weight: f64 = 0.0, in 0.0..=1.0;
@@ -88,6 +101,8 @@ params! {
         validation_samples: u32 = 4096, in 1..=10_000_000;
         /// Share of a batch in batch norm's running mean and variance (Ioffe & Szegedy 2015; 0.1 as in PyTorch).
         batch_norm_momentum: f64 = 0.1, in 0.0001..=1.0;
+        /// Which statistics batch norm uses.
+        batch_norm: BatchNormMode = BatchNormMode::Batch;
         /// The numbers that layers calculate with.
         precision: TrainPrecision = TrainPrecision::Float32;
         /// Updates between saved training states, each with a validation.

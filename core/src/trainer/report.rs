@@ -60,6 +60,7 @@ impl Meter {
             loss: weighted(&means, params),
             policy_loss: means.policy_loss,
             value_loss: means.value_loss,
+            moves_left_loss: means.moves_left_loss,
             policy_accuracy: means.policy_accuracy,
             policy_entropy: means.policy_entropy,
             gradient_norm: meter.gradient_norms / meter.updates,
@@ -68,7 +69,9 @@ impl Meter {
 }
 
 fn weighted(means: &Means, params: &TrainParams) -> f64 {
-    params.policy_weight * means.policy_loss + params.value_weight * means.value_loss
+    params.policy_weight * means.policy_loss
+        + params.value_weight * means.value_loss
+        + params.moves_left_weight * means.moves_left_loss
 }
 
 /// The row of a validation after `done` updates.
@@ -79,6 +82,7 @@ pub(super) fn validation_row(done: u32, totals: &Totals, params: &TrainParams) -
         loss: weighted(&means, params),
         policy_loss: means.policy_loss,
         value_loss: means.value_loss,
+        moves_left_loss: means.moves_left_loss,
         policy_accuracy: means.policy_accuracy,
         policy_entropy: means.policy_entropy,
     }

@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
         let Figures { sums, gradient_norm } = pending.wait()?;
         let totals = Totals::new(sums, batch);
         let means = totals.means();
-        if !(means.policy_loss + means.value_loss + gradient_norm).is_finite() {
+        if !(means.policy_loss + means.value_loss + means.moves_left_loss + gradient_norm).is_finite() {
             let (policy_loss, value_loss) = (means.policy_loss, means.value_loss);
             return Err(TrainError::NotFinite { update: self.done, policy_loss, value_loss, gradient_norm });
         }

@@ -168,19 +168,30 @@ fn numbers<const N: usize>(stored: &SafeTensors<'_>, name: &str) -> Result<Vec<[
     Ok(values.as_chunks().0.to_vec())
 }
 
-fn training_numbers(row: &TrainingRow) -> [f64; 8] {
-    let (loss, policy, value) = (row.loss, row.policy_loss, row.value_loss);
+fn training_numbers(row: &TrainingRow) -> [f64; 9] {
+    let (loss, policy, value, moves_left) = (row.loss, row.policy_loss, row.value_loss, row.moves_left_loss);
     let (accuracy, entropy) = (row.policy_accuracy, row.policy_entropy);
-    [row.update.into(), row.learning_rate, loss, policy, value, accuracy, entropy, row.gradient_norm]
+    [
+        row.update.into(),
+        row.learning_rate,
+        loss,
+        policy,
+        value,
+        moves_left,
+        accuracy,
+        entropy,
+        row.gradient_norm,
+    ]
 }
 
-fn training_row(numbers: [f64; 8]) -> TrainingRow {
+fn training_row(numbers: [f64; 9]) -> TrainingRow {
     let [
         update,
         learning_rate,
         loss,
         policy_loss,
         value_loss,
+        moves_left_loss,
         policy_accuracy,
         policy_entropy,
         gradient_norm,
@@ -191,27 +202,36 @@ fn training_row(numbers: [f64; 8]) -> TrainingRow {
         loss,
         policy_loss,
         value_loss,
+        moves_left_loss,
         policy_accuracy,
         policy_entropy,
         gradient_norm,
     }
 }
 
-fn validation_numbers(row: &ValidationRow) -> [f64; 6] {
-    let ValidationRow { update, loss, policy_loss, value_loss, policy_accuracy, policy_entropy } = *row;
-    [update.into(), loss, policy_loss, value_loss, policy_accuracy, policy_entropy]
+fn validation_numbers(row: &ValidationRow) -> [f64; 7] {
+    let (policy, value, moves_left) = (row.policy_loss, row.value_loss, row.moves_left_loss);
+    [row.update.into(), row.loss, policy, value, moves_left, row.policy_accuracy, row.policy_entropy]
 }
 
-fn validation_row(numbers: [f64; 6]) -> ValidationRow {
-    let [update, loss, policy_loss, value_loss, policy_accuracy, policy_entropy] = numbers;
-    ValidationRow { update: update as u32, loss, policy_loss, value_loss, policy_accuracy, policy_entropy }
+fn validation_row(numbers: [f64; 7]) -> ValidationRow {
+    let [update, loss, policy_loss, value_loss, moves_left_loss, policy_accuracy, policy_entropy] = numbers;
+    ValidationRow {
+        update: update as u32,
+        loss,
+        policy_loss,
+        value_loss,
+        moves_left_loss,
+        policy_accuracy,
+        policy_entropy,
+    }
 }
 
-fn meter_numbers(meter: &Meter) -> [f64; 8] {
-    let [a, b, c, d, e, f] = meter.totals.numbers();
-    [meter.updates, meter.gradient_norms, a, b, c, d, e, f]
+fn meter_numbers(meter: &Meter) -> [f64; 10] {
+    let [a, b, c, d, e, f, g, h] = meter.totals.numbers();
+    [meter.updates, meter.gradient_norms, a, b, c, d, e, f, g, h]
 }
 
-fn meter([updates, gradient_norms, totals @ ..]: [f64; 8]) -> Meter {
+fn meter([updates, gradient_norms, totals @ ..]: [f64; 10]) -> Meter {
     Meter { totals: Totals::from_numbers(totals), gradient_norms, updates }
 }

@@ -3,9 +3,9 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
-use super::loss::{self, LossSums, Totals};
+use super::loss::{LossSums, Totals};
 use super::optimizer::{Optimizer, Step};
-use super::params::{TrainParams, TrainPrecision};
+use super::params::{BatchNormMode, TrainParams, TrainPrecision};
 use crate::network::torch::{BatchNorm, Heads, Net};
 use crate::network::{TensorSpec, layout};
 
@@ -22,7 +22,7 @@ pub(super) struct Learner<'a> {
 /// The figures of an update that the device may still be working on.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// `[4]`: the sums of [`LossSums`], then the gradient's norm.
+    /// `[5]`: the sums of [`LossSums`], then the gradient's norm.
     numbers: Tensor,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Pending {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figures {
     /// The values of [`LossSums`] in their order.
-    pub(super) sums: [f64; 3],
+    pub(super) sums: [f64; 4],
     /// L2 norm of the whole gradient before clipping.
     pub(super) gradient_norm: f64,
 }
@@ -38,8 +38,8 @@ pub(super) struct Figures {
 impl Pending {
     /// Waits for the device.
     pub(super) fn wait(self) -> Result<Figures, TchError> {
-        let [policy, value, top_moves, gradient_norm] = read(&self.numbers)?;
-        Ok(Figures { sums: [policy, value, top_moves], gradient_norm })
+        let [policy, value, moves_left, top_moves, gradient_norm] = read(&self.numbers)?;
+        Ok(Figures { sums: [policy, value, moves_left, top_moves], gradient_norm })
     }
 }
 
@@ -63,21 +63,29 @@ impl<'a> Learner<'a> {
     }
 
     /// Runs the net on `[B, P, 8, 8]` in the precision asked for; the answers are 32-bit floats.
-    fn forward(&self, planes: &Tensor, mode: BatchNorm) -> Heads {
+    fn forward(&self, planes: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
         match self.params.precision {
             TrainPrecision::Float32 => self.net.forward(planes, mode),
             TrainPrecision::BFloat16 => {
-                let Heads { policy, wdl } = half(&self.net).forward(&planes.to_kind(Kind::BFloat16), mode);
-                Heads { policy: policy.to_kind(Kind::Float), wdl: wdl.to_kind(Kind::Float) }
+                let heads = half(&self.net)?.forward(&planes.f_to_kind(Kind::BFloat16)?, mode)?;
+                let float = |tensor: Tensor| tensor.f_to_kind(Kind::Float);
+                Ok(Heads {
+                    policy: float(heads.policy)?,
+                    value: float(heads.value)?,
+                    moves_left: heads.moves_left.map(float).transpose()?,
+                })
             }
         }
     }
 
     /// Makes one update, counted from 0.
     pub(super) fn update(&mut self, update: u32, batch: &TrainingBatch) -> Result<Pending, TchError> {
-        let mode = BatchNorm::Train { momentum: self.params.batch_norm_momentum };
-        let sums = loss::sums(&self.forward(&batch.planes, mode), batch);
-        let total = loss::total(&sums, batch, self.params.policy_weight, self.params.value_weight);
+        let mode = match self.params.batch_norm {
+            BatchNormMode::Batch => BatchNorm::Train { momentum: self.params.batch_norm_momentum },
+            BatchNormMode::Frozen => BatchNorm::Eval,
+        };
+        let sums = LossSums::new(&self.forward(&batch.planes, mode)?, batch)?;
+        let total = sums.total(batch, self.params)?;
         let inputs: Vec<&Tensor> = self.trained.iter().map(|name| &self.net.tensors[name]).collect();
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
         let _guard = tch::no_grad_guard();
@@ -90,30 +98,26 @@ impl<'a> Learner<'a> {
             let weight = self.net.tensors.get_mut(name).expect("a net has the tensors of its layout");
             self.optimizer.apply(name, weight, gradient, step);
         }
-        let LossSums { policy, value, top_moves } = sums;
-        Ok(Pending { numbers: Tensor::f_stack(&[policy, value, top_moves, norm], 0)?.detach() })
+        Ok(Pending { numbers: sums.stacked(Some(norm))? })
     }
 
     /// Measures a batch without learning from it.
     pub(super) fn measure(&self, batch: &TrainingBatch) -> Result<Totals, TchError> {
         let _guard = tch::no_grad_guard();
-        let LossSums { policy, value, top_moves } =
-            loss::sums(&self.forward(&batch.planes, BatchNorm::Eval), batch);
-        Ok(Totals::new(read(&Tensor::f_stack(&[policy, value, top_moves], 0)?)?, batch))
+        let sums = LossSums::new(&self.forward(&batch.planes, BatchNorm::Eval)?, batch)?;
+        Ok(Totals::new(read(&sums.stacked(None)?)?, batch))
     }
 }
 
 /// The same net with its convolutions and dense layers in 16 bits; gradients reach the 32-bit weights, and batch norm
 /// changes the same running statistics.
-fn half(net: &Net) -> Net {
+fn half(net: &Net) -> Result<Net, TchError> {
     let is_batch_norm = |name: &str| {
         name.rsplit_once('.').is_some_and(|(at, _)| net.tensors.contains_key(&format!("{at}.running_mean")))
     };
-    let halved = net.tensors.iter().map(|(name, tensor)| {
-        let kept = is_batch_norm(name);
-        (name.clone(), if kept { tensor.shallow_clone() } else { tensor.to_kind(Kind::BFloat16) })
-    });
-    Net { spec: net.spec.clone(), tensors: halved.collect() }
+    net.with_tensors(|name, tensor| {
+        if is_batch_norm(name) { Ok(tensor.shallow_clone()) } else { tensor.f_to_kind(Kind::BFloat16) }
+    })
 }
 
 /// L2 norm of all gradients together; a scalar on the device.

@@ -55,7 +55,7 @@ pub(super) fn self_play(params: &SelfPlayParams) -> SelfPlayStats {
 
 /// A training as it might end.
 pub(super) fn training(params: &TrainParams, window: &Window, network: &Network) -> Value {
-    let (loss, policy_loss, value_loss) = (3.0, 2.2, 0.8);
+    let (loss, policy_loss, value_loss, moves_left_loss) = (3.0, 2.2, 0.8, 0.0);
     let (policy_accuracy, policy_entropy, update) = (0.4, 1.5, params.updates);
     let last = TrainingRow {
         update,
@@ -63,13 +63,22 @@ pub(super) fn training(params: &TrainParams, window: &Window, network: &Network)
         loss,
         policy_loss,
         value_loss,
+        moves_left_loss,
         policy_accuracy,
         policy_entropy,
         gradient_norm: 1.0,
     };
     let held_out = |count: i64| (count as f64 * params.validation_fraction) as u64;
     let (games, positions) = (window.sum("games"), window.sum("positions"));
-    let validation = ValidationRow { update, loss, policy_loss, value_loss, policy_accuracy, policy_entropy };
+    let validation = ValidationRow {
+        update,
+        loss,
+        policy_loss,
+        value_loss,
+        moves_left_loss,
+        policy_accuracy,
+        policy_entropy,
+    };
     let summary = TrainSummary {
         updates: update,
         samples_seen: u64::from(update) * u64::from(params.batch),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use dc0_core::encoding::Encoding;
 use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Param, Value};
@@ -78,7 +77,7 @@ fn samples(
     params: &TrainParams,
     observer: &dyn Observer,
 ) -> Result<Samples, StepError> {
-    let mut samples = Samples::new(Encoding::new(net.spec.encoding, net.spec.orientation), params)?;
+    let mut samples = Samples::new(net.spec.input(), params)?;
     for part in parts(window) {
         observer.check()?;
         let games: Vec<GameRow> = read_entry(folder.root(), &part.games)?;
@@ -123,12 +122,14 @@ pub fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
         ("loss", Value::Float(last.loss)),
         ("policy_loss", Value::Float(last.policy_loss)),
         ("value_loss", Value::Float(last.value_loss)),
+        ("moves_left_loss", Value::Float(last.moves_left_loss)),
         ("policy_accuracy", Value::Float(last.policy_accuracy)),
         ("policy_entropy", Value::Float(last.policy_entropy)),
         ("gradient_norm", Value::Float(last.gradient_norm)),
         ("validation_loss", held_out(validation.map(|row| row.loss))),
         ("validation_policy_loss", held_out(validation.map(|row| row.policy_loss))),
         ("validation_value_loss", held_out(validation.map(|row| row.value_loss))),
+        ("validation_moves_left_loss", held_out(validation.map(|row| row.moves_left_loss))),
         ("validation_policy_accuracy", held_out(validation.map(|row| row.policy_accuracy))),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into()

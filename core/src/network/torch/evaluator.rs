@@ -2,14 +2,15 @@
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use super::graph::{Answers, Graph, policy_place};
+use super::inference::{Answers, Inference, policy_place};
 use super::input::Input;
 use super::{TorchError, runtime};
 use crate::encoding::Encoding;
-use crate::network::fold::FoldedNet;
+use crate::network::graph::Graph;
+use crate::network::outputs::{expected_result, plies_left, value_width};
 use crate::network::softmax::softmax;
 use crate::network::{
-    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl, Weights, check_against, layout,
+    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, ValueHead, Weights, check_against, layout,
 };
 use crate::param_enum;
 
@@ -59,12 +60,13 @@ pub struct TorchEvaluator {
     encoding: Encoding,
     options: TorchOptions,
     kind: Kind,
-    graph: Graph,
+    inference: Inference,
     input: Input,
+    value_head: ValueHead,
     /// Where each legal move's logit lies among all logits.
     places: Vec<i64>,
-    /// Logits of win, draw and loss, `[B, 3]`.
-    wdl: Vec<f32>,
+    /// What the value head puts out, `[B, 3]` or `[B, 1]`.
+    value: Vec<f32>,
 }
 
 impl TorchEvaluator {
@@ -73,17 +75,27 @@ impl TorchEvaluator {
         check_against(weights, &layout(spec))?;
         let _no_grad = tch::no_grad_guard();
         let library = |source| TorchError::Library { doing: "putting a net on its device", source };
-        let encoding = Encoding::new(spec.encoding, spec.orientation);
+        let encoding = spec.input();
         let kind = options.precision.kind(options.device);
-        let graph = Graph::new(&FoldedNet::new(spec, weights), kind, options.device).map_err(library)?;
+        let inference = Inference::new(&Graph::new(spec), weights, kind, options.device).map_err(library)?;
         let input = Input::new(&encoding, options.device).map_err(library)?;
-        Ok(Self { encoding, options, kind, graph, input, places: Vec::new(), wdl: Vec::new() })
+        let value_head = spec.value_head.kind;
+        Ok(Self {
+            encoding,
+            options,
+            kind,
+            inference,
+            input,
+            value_head,
+            places: Vec::new(),
+            value: Vec::new(),
+        })
     }
 
     /// Runs the stem and the blocks only and forgets what they say: how much of an evaluation they are, for benches.
     pub fn run_tower(&mut self, batch: &Batch) -> Result<(), EvaluatorError> {
         let _no_grad = tch::no_grad_guard();
-        let body = self.expand(batch).and_then(|input| self.graph.tower(&input));
+        let body = self.expand(batch).and_then(|input| self.inference.tower(input));
         body.map(drop).map_err(|cause| device_error(batch, &cause))
     }
 
@@ -97,11 +109,14 @@ impl TorchEvaluator {
         }
     }
 
-    /// Runs the graph and fills `out.policy` and `self.wdl` with logits.
+    /// Runs the net and fills `out` and `self.value` with what it puts out.
     fn run(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), TchError> {
         let input = self.expand(batch)?;
-        let answers = self.graph.forward(&input)?;
-        self.take_logits(batch, &answers, out)
+        let answers = self.inference.forward(input)?;
+        self.take_logits(batch, &answers, out)?;
+        let rows = batch.len();
+        copy_to(&answers.value, value_width(self.value_head) * rows, &mut self.value)?;
+        answers.moves_left.map_or(Ok(()), |plies| copy_to(&plies, rows, &mut out.moves_left))
     }
 
     fn take_logits(
@@ -116,26 +131,30 @@ impl TorchEvaluator {
             self.places.extend(legal.iter().map(|index| policy_place(row, *index)));
         }
         let places = Tensor::f_from_slice(&self.places)?.f_to_device(self.options.device)?;
-        let logits = answers.policy.f_take(&places)?.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?;
-        let wdl = answers.wdl.f_to_device(Device::Cpu)?;
-        out.policy.resize(batch.legal.len(), 0.0);
-        self.wdl.resize(3 * batch.len(), 0.0);
-        logits.f_copy_data(&mut out.policy, batch.legal.len())?;
-        wdl.f_copy_data(&mut self.wdl, 3 * batch.len())
+        copy_to(&answers.policy.f_take(&places)?, batch.legal.len(), &mut out.policy)
     }
 
-    /// Turns logits into probabilities.
+    /// Turns numbers into probabilities and plies.
     fn finish(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        for row in 0..batch.len() {
-            let policy = &mut out.policy[batch.legal_range(row)];
-            let wdl = &mut self.wdl[3 * row..3 * row + 3];
-            if !(softmax(policy) && softmax(wdl)) {
-                return Err(EvaluatorError::NotFinite { row });
+        let width = value_width(self.value_head);
+        for (row, value) in self.value.chunks_exact_mut(width).enumerate() {
+            let broken = || EvaluatorError::NotFinite { row };
+            if !softmax(&mut out.policy[batch.legal_range(row)]) {
+                return Err(broken());
             }
-            out.wdl.push(Wdl { win: wdl[0], draw: wdl[1], loss: wdl[2] });
+            out.wdl.push(expected_result(self.value_head, value).ok_or_else(broken)?);
+            if let Some(plies) = out.moves_left.get_mut(row) {
+                *plies = plies_left(*plies).ok_or_else(broken)?;
+            }
         }
         Ok(())
     }
+}
+
+/// Copies numbers from the device.
+fn copy_to(tensor: &Tensor, count: usize, out: &mut Vec<f32>) -> Result<(), TchError> {
+    out.resize(count, 0.0);
+    tensor.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?.f_contiguous()?.f_copy_data(out, count)
 }
 
 fn device_error(batch: &Batch, cause: &TchError) -> EvaluatorError {
@@ -148,14 +167,12 @@ impl Evaluator for TorchEvaluator {
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        out.policy.clear();
-        out.wdl.clear();
+        out.clear();
         if batch.is_empty() {
             return Ok(());
         }
         let _no_grad = tch::no_grad_guard();
-        self.run(batch, out)
-            .map_err(|cause| EvaluatorError::Device { rows: batch.len(), cause: cause.to_string() })?;
+        self.run(batch, out).map_err(|cause| device_error(batch, &cause))?;
         self.finish(batch, out)
     }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::TorchError;
+use super::layers::{Attention, Norm, activate};
 use crate::encoding::POLICY_SIZE;
 use crate::network::fold::BATCH_NORM_EPSILON;
-use crate::network::{NetworkSpec, Tower, WeightTensor, Weights, check_against, layout};
+use crate::network::graph::{Graph, Layer, Op, Squeeze};
+use crate::network::layout::norm_name;
+use crate::network::{NetworkSpec, WeightTensor, Weights, check_against, layout};
 
 /// What batch norm normalises by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,8 +29,10 @@ pub enum BatchNorm {
 pub struct Heads {
     /// `[B, 4672]`: logits, index `plane · 64 + from`, legal or not.
     pub policy: Tensor,
-    /// `[B, 3]`: logits of win, draw and loss for the side to move.
-    pub wdl: Tensor,
+    /// `[B, 3]`: logits of win, draw and loss for the side to move; or `[B, 1]`: P(win) − P(loss) before tanh.
+    pub value: Tensor,
+    /// `[B, 1]`: plies left / 20 before softplus, if the net has that head.
+    pub moves_left: Option<Tensor>,
 }
 
 /// A net with 32-bit weights on a device.
@@ -37,6 +42,7 @@ pub struct Net {
     pub spec: NetworkSpec,
     /// The tensors of [`layout`] by name.
     pub tensors: BTreeMap<String, Tensor>,
+    graph: Graph,
 }
 
 impl Net {
@@ -46,9 +52,19 @@ impl Net {
         let tensors = weights
             .iter()
             .map(|(name, tensor)| Ok((name.clone(), upload(tensor, device)?)))
-            .collect::<Result<_, tch::TchError>>()
+            .collect::<Result<_, TchError>>()
             .map_err(|source| TorchError::Library { doing: "putting weights on the device", source })?;
-        Ok(Self { spec: spec.clone(), tensors })
+        Ok(Self { spec: spec.clone(), tensors, graph: Graph::new(spec) })
+    }
+
+    /// The same net with each tensor as `change` makes it from its name and itself.
+    pub fn with_tensors(
+        &self,
+        change: impl Fn(&str, &Tensor) -> Result<Tensor, TchError>,
+    ) -> Result<Self, TchError> {
+        let changed = self.tensors.iter().map(|(name, tensor)| Ok((name.clone(), change(name, tensor)?)));
+        let tensors = changed.collect::<Result<_, TchError>>()?;
+        Ok(Self { spec: self.spec.clone(), tensors, graph: self.graph.clone() })
     }
 
     /// The weights as plain numbers, in the order of names.
@@ -56,96 +72,116 @@ impl Net {
         self.tensors
             .iter()
             .map(|(name, tensor)| Ok((name.clone(), download(tensor)?)))
-            .collect::<Result<_, tch::TchError>>()
+            .collect::<Result<_, TchError>>()
             .map_err(|source| TorchError::Library { doing: "reading weights from the device", source })
     }
 
-    /// Runs the net on `[B, P, 8, 8]` planes of 32-bit floats on its device.
-    ///
-    /// # Panics
-    ///
-    /// If the input has another shape or lies on another device.
-    pub fn forward(&self, input: &Tensor, mode: BatchNorm) -> Heads {
-        let stem = self.conv(input, "stem.conv");
-        let mut body = self.batch_norm(&stem, "stem.bn", mode).relu();
-        for block in 0..self.spec.tower.blocks {
-            body = self.residual_block(&body, &format!("tower.{block}"), mode);
+    /// Runs the net on `[B, P, 8, 8]` planes of floats on its device.
+    pub fn forward(&self, input: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
+        self.forward_watched(input, mode, |_, _| Ok(()))
+    }
+
+    /// As [`Net::forward`], showing what every layer makes.
+    pub fn forward_watched(
+        &self,
+        input: &Tensor,
+        mode: BatchNorm,
+        mut watch: impl FnMut(&Layer, &Tensor) -> Result<(), TchError>,
+    ) -> Result<Heads, TchError> {
+        let mut values = vec![input.shallow_clone()];
+        for layer in &self.graph.layers {
+            let inputs: Vec<&Tensor> = layer.inputs.iter().map(|&at| &values[at]).collect();
+            let made = self.run(layer, &inputs, mode)?;
+            watch(layer, &made)?;
+            values.push(made);
         }
-        Heads { policy: self.policy_head(&body, mode), wdl: self.value_head(&body, mode) }
+        Ok(Heads {
+            policy: values[self.graph.policy].f_reshape([-1, POLICY_SIZE as i64])?,
+            value: values[self.graph.value].shallow_clone(),
+            moves_left: self.graph.moves_left.map(|at| values[at].shallow_clone()),
+        })
     }
 
-    /// He et al. 2016; `[B, F, 8, 8]` in and out.
-    fn residual_block(&self, input: &Tensor, at: &str, mode: BatchNorm) -> Tensor {
-        let first = self.conv(input, &format!("{at}.conv1"));
-        let first = self.batch_norm(&first, &format!("{at}.bn1"), mode).relu();
-        let second = self.conv(&first, &format!("{at}.conv2"));
-        let second = self.batch_norm(&second, &format!("{at}.bn2"), mode);
-        let branch = match self.spec.tower.kind {
-            Tower::SeResnet => self.squeeze_excite(&second, &format!("{at}.se")),
-            Tower::Resnet => second,
-        };
-        (branch + input).relu()
+    fn run(&self, layer: &Layer, inputs: &[&Tensor], mode: BatchNorm) -> Result<Tensor, TchError> {
+        let (name, input) = (layer.name.as_str(), inputs[0]);
+        match layer.op {
+            Op::Conv { norm, activation, .. } => activate(self.conv(input, name, norm, mode)?, activation),
+            Op::Join { squeeze, activation, .. } => {
+                let branch = squeeze.map(|squeeze| self.squeeze_excite(input, name, squeeze)).transpose()?;
+                activate(branch.as_ref().unwrap_or(input).f_add(inputs[1])?, activation)
+            }
+            Op::Flatten { .. } => input.f_flatten(1, -1),
+            Op::Dense { activation, .. } => activate(self.dense(input, name)?, activation),
+            Op::PositionEmbedding { .. } => input.f_add(self.part(name, "weight")),
+            Op::Norm { kind, .. } => {
+                let norm = Norm::new(kind, |part| Ok(self.part(name, part).shallow_clone()))?;
+                on_squares(input, |squares| norm.run(squares))
+            }
+            Op::Attention { heads, .. } => {
+                let bias = self.part(name, "position_bias").f_unsqueeze(0)?;
+                on_squares(input, |squares| Attention { heads: heads as i64, bias }.run(squares))
+            }
+        }
     }
 
-    /// Hu et al. 2018, section 3, with a shift beside the scale as in Leela's nets; `[B, F, 8, 8]` in and out.
-    fn squeeze_excite(&self, input: &Tensor, at: &str) -> Tensor {
-        let pooled = input.mean_dim([2i64, 3].as_slice(), false, None::<Kind>);
-        let squeezed = self.dense(&pooled, &format!("{at}.squeeze")).relu();
-        let excited = self.dense(&squeezed, &format!("{at}.excite")).unsqueeze(-1).unsqueeze(-1);
-        let halves = excited.chunk(2, 1);
-        input * halves[0].sigmoid() + &halves[1]
+    /// Hu et al. 2018, section 3; `[B, C, 8, 8]` in and out.
+    fn squeeze_excite(&self, input: &Tensor, at: &str, squeeze: Squeeze) -> Result<Tensor, TchError> {
+        let pooled = input.f_mean_dim([2i64, 3].as_slice(), false, None::<Kind>)?;
+        let squeezed = activate(self.dense(&pooled, &format!("{at}.squeeze"))?, Some(squeeze.activation))?;
+        let excited = self.dense(&squeezed, &format!("{at}.excite"))?.f_unsqueeze(-1)?.f_unsqueeze(-1)?;
+        let halves = excited.f_chunk(2, 1)?;
+        input.f_mul(&halves[0].f_sigmoid()?)?.f_add(&halves[1])
     }
 
-    /// `[B, F, 8, 8]` to `[B, 4672]`: a plane's squares lie together.
-    fn policy_head(&self, body: &Tensor, mode: BatchNorm) -> Tensor {
-        let hidden = self.conv(body, "policy.conv1");
-        let hidden = self.batch_norm(&hidden, "policy.bn1", mode).relu();
-        let (weight, bias) = (self.tensor("policy.conv2.weight"), self.tensor("policy.conv2.bias"));
-        let planes = hidden.conv2d(weight, Some(bias), 1, 0, 1, 1);
-        planes.reshape([-1, POLICY_SIZE as i64])
+    fn part(&self, at: &str, name: &str) -> &Tensor {
+        self.tensors.get(&format!("{at}.{name}")).expect("the names were checked against the layout")
     }
 
-    /// `[B, F, 8, 8]` to `[B, 3]`.
-    fn value_head(&self, body: &Tensor, mode: BatchNorm) -> Tensor {
-        let hidden = self.conv(body, "value.conv1");
-        let hidden = self.batch_norm(&hidden, "value.bn1", mode).relu().flatten(1, -1);
-        self.dense(&self.dense(&hidden, "value.dense1").relu(), "value.dense2")
-    }
-
-    fn tensor(&self, name: &str) -> &Tensor {
-        self.tensors.get(name).expect("the names were checked against the layout")
-    }
-
-    /// A convolution that keeps the board's size; without bias, since batch norm follows.
-    fn conv(&self, input: &Tensor, at: &str) -> Tensor {
-        let weight = self.tensor(&format!("{at}.weight"));
+    /// A convolution that keeps the board's size, with batch norm or a bias.
+    fn conv(&self, input: &Tensor, at: &str, norm: bool, mode: BatchNorm) -> Result<Tensor, TchError> {
+        let weight = self.part(at, "weight");
         let padding = weight.size()[3] / 2;
-        input.conv2d(weight, None::<&Tensor>, 1, padding, 1, 1)
+        if norm {
+            let made = input.f_conv2d(weight, None::<&Tensor>, 1, padding, 1, 1)?;
+            self.batch_norm(&made, &norm_name(at), mode)
+        } else {
+            input.f_conv2d(weight, Some(self.part(at, "bias")), 1, padding, 1, 1)
+        }
     }
 
-    fn dense(&self, input: &Tensor, at: &str) -> Tensor {
-        input.linear(self.tensor(&format!("{at}.weight")), Some(self.tensor(&format!("{at}.bias"))))
+    fn dense(&self, input: &Tensor, at: &str) -> Result<Tensor, TchError> {
+        input.f_linear(self.part(at, "weight"), Some(self.part(at, "bias")))
     }
 
-    fn batch_norm(&self, input: &Tensor, at: &str, mode: BatchNorm) -> Tensor {
-        let [weight, bias, mean, variance] = ["weight", "bias", "running_mean", "running_var"]
-            .map(|name| Some(self.tensor(&format!("{at}.{name}"))));
+    fn batch_norm(&self, input: &Tensor, at: &str, mode: BatchNorm) -> Result<Tensor, TchError> {
+        let [weight, bias, mean, variance] =
+            ["weight", "bias", "running_mean", "running_var"].map(|name| Some(self.part(at, name)));
         let (train, momentum) = match mode {
             BatchNorm::Train { momentum } => (true, momentum),
             BatchNorm::Eval => (false, 0.0),
         };
-        input.batch_norm(weight, bias, mean, variance, train, momentum, BATCH_NORM_EPSILON, true)
+        input.f_batch_norm(weight, bias, mean, variance, train, momentum, BATCH_NORM_EPSILON, true)
     }
 }
 
+/// Shows a board `[B, C, 8, 8]` as `[B, 64, C]` and turns the answer back; nothing moves where channels come last in memory.
+fn on_squares(
+    board: &Tensor,
+    run: impl FnOnce(&Tensor) -> Result<Tensor, TchError>,
+) -> Result<Tensor, TchError> {
+    let rows = board.size()[0];
+    let squares = board.f_permute([0, 2, 3, 1])?.f_reshape([rows, 64, -1])?;
+    run(&squares)?.f_reshape([rows, 8, 8, -1])?.f_permute([0, 3, 1, 2])
+}
+
 /// Copies plain numbers to a device, keeping their shape.
-pub fn upload(tensor: &WeightTensor, device: Device) -> Result<Tensor, tch::TchError> {
+pub fn upload(tensor: &WeightTensor, device: Device) -> Result<Tensor, TchError> {
     let shape: Vec<i64> = tensor.shape.iter().map(|axis| *axis as i64).collect();
     Tensor::f_from_slice(&tensor.data)?.f_reshape(shape)?.f_to_device(device)
 }
 
 /// Copies a tensor of 32-bit floats from its device in row-major order.
-pub fn download(tensor: &Tensor) -> Result<WeightTensor, tch::TchError> {
+pub fn download(tensor: &Tensor) -> Result<WeightTensor, TchError> {
     let flat = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_contiguous()?;
     let mut data = vec![0.0f32; flat.numel()];
     let values = data.len();

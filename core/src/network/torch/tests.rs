@@ -8,15 +8,17 @@ use super::input::Input;
 use super::runtime::{DeviceError, parse_device};
 use super::{BatchNorm, Net, Precision, TorchError, TorchEvaluator, TorchOptions};
 use crate::board::Game;
-use crate::encoding::Orientation;
+use crate::encoding::{Encoding, Orientation, PlaneKind};
 use crate::network::samples::{
-    batch_of, encoding, largest_difference, push, spec_of, top_move, trained_weights,
+    all_kinds, batch_of, encoding, largest_difference, push, spec_of, top_move, trained_weights,
 };
 use crate::network::softmax::softmax;
 use crate::network::{
-    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Tower, Weights, initial_weights,
+    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl, Weights, initial_weights,
 };
 use crate::rng::Seed;
+
+mod layers;
 
 fn evaluator(spec: &NetworkSpec, weights: &Weights, precision: Precision) -> TorchEvaluator {
     let options = TorchOptions { precision, ..TorchOptions::default() };
@@ -33,7 +35,7 @@ fn answers(evaluator: &mut TorchEvaluator, batch: &Batch) -> Evaluations {
 fn reference(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Evaluations {
     let net = Net::from_weights(spec, weights, Device::Cpu).expect("builds");
     let _no_grad = tch::no_grad_guard();
-    let heads = net.forward(&planes(batch), BatchNorm::Eval);
+    let heads = net.forward(&planes(batch, &spec.input()), BatchNorm::Eval).expect("runs");
     let mut out = Evaluations::default();
     for row in 0..batch.len() {
         let logits = Vec::<f32>::try_from(heads.policy.get(row as i64)).expect("floats");
@@ -41,42 +43,69 @@ fn reference(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Evaluation
         let legal = &batch.legal[batch.legal_range(row)];
         out.policy.extend(legal.iter().map(|index| logits[index.get() as usize]));
         assert!(softmax(&mut out.policy[start..]));
-        let mut wdl = Vec::<f32>::try_from(heads.wdl.get(row as i64)).expect("floats");
-        assert!(softmax(&mut wdl));
-        out.wdl.push(crate::network::Wdl { win: wdl[0], draw: wdl[1], loss: wdl[2] });
+        let value = Vec::<f32>::try_from(heads.value.get(row as i64)).expect("floats");
+        out.wdl.push(result_of(&value));
+    }
+    if let Some(numbers) = heads.moves_left {
+        let numbers = Vec::<f32>::try_from(numbers.flatten(0, -1)).expect("floats");
+        out.moves_left = numbers.into_iter().map(|number| 20.0 * number.exp().ln_1p()).collect();
     }
     out
 }
 
-/// `[B, 22, 8, 8]` from the definition of `dc0-22`: planes 15 and 21 are scalars.
-fn planes(batch: &Batch) -> Tensor {
+/// Win, draw and loss by the definition of each head.
+fn result_of(numbers: &[f32]) -> Wdl {
+    match *numbers {
+        [win, draw, loss] => {
+            let sum = win.exp() + draw.exp() + loss.exp();
+            Wdl { win: win.exp() / sum, draw: draw.exp() / sum, loss: loss.exp() / sum }
+        }
+        [number] => {
+            let value = number.tanh();
+            Wdl { win: (1.0 + value) / 2.0, draw: 0.0, loss: (1.0 - value) / 2.0 }
+        }
+        _ => panic!("a value head has one number or three"),
+    }
+}
+
+/// `[B, P, 8, 8]`, plane by plane.
+fn planes(batch: &Batch, encoding: &Encoding) -> Tensor {
+    let (mut bits, mut scalars) = (batch.binary.iter(), batch.scalars.iter());
     let mut values = Vec::new();
-    for row in 0..batch.len() {
-        let (mut bits, mut scalars) = (batch.binary[20 * row..].iter(), batch.scalars[2 * row..].iter());
-        for plane in 0..22 {
-            if [15, 21].contains(&plane) {
-                values.extend([*scalars.next().expect("two a row"); 64]);
-            } else {
-                let squares = bits.next().expect("twenty a row");
+    for plane in (0..batch.len()).flat_map(|_| encoding.planes()) {
+        match plane.kind() {
+            PlaneKind::Binary => {
+                let squares = bits.next().expect("one for each binary plane");
                 values.extend((0..64).map(|square| (squares >> square & 1) as f32));
             }
+            PlaneKind::Scalar => values.extend([*scalars.next().expect("one for each scalar plane"); 64]),
         }
     }
-    Tensor::from_slice(&values).reshape([-1, 22, 8, 8])
+    Tensor::from_slice(&values).reshape([-1, encoding.planes().len() as i64, 8, 8])
 }
 
 #[test]
 fn folded_32_bit_answers_are_those_of_the_trained_copy() {
-    for kind in [Tower::SeResnet, Tower::Resnet] {
-        for (blocks, filters) in [(0, 8), (2, 32), (1, 24)] {
-            let mut spec = spec_of(blocks, filters);
-            spec.tower.kind = kind;
-            let weights = trained_weights(&spec);
-            let batch = batch_of(0..40);
-            let folded = answers(&mut evaluator(&spec, &weights, Precision::F32), &batch);
-            let difference = largest_difference(&folded, &reference(&spec, &weights, &batch));
-            assert!(difference < 1e-4, "{kind:?} {blocks}×{filters}: {difference}");
-        }
+    let sizes = [(0, 8), (2, 32), (1, 24)].map(|(blocks, filters)| spec_of(blocks, filters));
+    for spec in sizes.into_iter().chain(all_kinds()) {
+        let weights = trained_weights(&spec);
+        let batch = batch_of(0..40);
+        let folded = answers(&mut evaluator(&spec, &weights, Precision::F32), &batch);
+        let difference = largest_difference(&folded, &reference(&spec, &weights, &batch));
+        assert!(difference < 1e-4, "{spec:?}: {difference}");
+        let spread = folded.policy.iter().fold(0.0, |most: f32, share| most.max(*share));
+        assert!(spread > 0.1, "{spec:?}: a net that says the same of every move shows little");
+    }
+}
+
+#[test]
+fn bf16_answers_of_every_kind_of_net_are_near() {
+    for spec in all_kinds() {
+        let weights = trained_weights(&spec);
+        let batch = batch_of(0..40);
+        let near = answers(&mut evaluator(&spec, &weights, Precision::Bf16), &batch);
+        let difference = largest_difference(&near, &reference(&spec, &weights, &batch));
+        assert!(difference < 0.1, "{spec:?}: {difference}");
     }
 }
 
@@ -155,7 +184,7 @@ fn two_lanes_in_two_threads_say_the_same_to_the_bit() {
 fn both_ways_of_expanding_a_batch_agree() {
     let batch = batch_of(0..50);
     let mut input = Input::new(&encoding(), Device::Cpu).expect("builds");
-    let expected = planes(&batch).flatten(2, -1).transpose(1, 2);
+    let expected = planes(&batch, &encoding()).flatten(2, -1).transpose(1, 2);
     for kind in [Kind::Float, Kind::BFloat16] {
         let here = input.expand_here(&batch, kind).expect("expands");
         let there = input.expand_there(&batch, kind, Device::Cpu).expect("expands");
@@ -234,11 +263,11 @@ fn weights_go_to_the_device_and_back_unchanged() {
 fn training_mode_moves_the_running_statistics_and_evaluation_leaves_them() {
     let spec = spec_of(1, 8);
     let net = Net::from_weights(&spec, &trained_weights(&spec), Device::Cpu).expect("builds");
-    let input = planes(&batch_of(0..16));
+    let input = planes(&batch_of(0..16), &encoding());
     let before = net.to_weights().expect("reads");
-    net.forward(&input, BatchNorm::Eval);
+    net.forward(&input, BatchNorm::Eval).expect("runs");
     assert_eq!(net.to_weights().expect("reads"), before);
-    net.forward(&input, BatchNorm::Train { momentum: 0.1 });
+    net.forward(&input, BatchNorm::Train { momentum: 0.1 }).expect("runs");
     let after = net.to_weights().expect("reads");
     for (name, tensor) in &after {
         assert_eq!(name.contains(".running_"), *tensor != before[name], "{name}");
@@ -253,7 +282,7 @@ fn a_fresh_net_prefers_nothing_much() {
         let batch = batch_of(0..200);
         let net = Net::from_weights(&spec, &weights, Device::Cpu).expect("builds");
         let _no_grad = tch::no_grad_guard();
-        let logits = net.forward(&planes(&batch), BatchNorm::Eval).policy;
+        let logits = net.forward(&planes(&batch, &encoding()), BatchNorm::Eval).expect("runs").policy;
         let deviation = logits.std(false).double_value(&[]);
         assert!((0.01..=1.5).contains(&deviation), "{blocks}×{filters}: {deviation}");
         let out = answers(&mut evaluator(&spec, &weights, Precision::Auto), &batch);

@@ -112,9 +112,11 @@ impl Replay<'_> {
             let perfect = known.get(*ply).copied().flatten();
             let plies_left = self.row.moves.len() - *ply;
             let target = target::value(row, perfect, plies_left, self.making.targets)?;
-            let cut_off = self.row.reason == Reason::PlyCap.word() && perfect.is_none();
-            let weight = if cut_off { self.making.targets.weight_of_cut_off() } else { 1.0 };
+            let cut_off = self.row.reason == Reason::PlyCap.word();
+            let is_known = !cut_off || perfect.is_some();
+            let weight = if is_known { 1.0 } else { self.making.targets.weight_of_cut_off() };
             self.rows.wdl.push(target::weighted(target, weight));
+            self.rows.plies_left.push((!cut_off).then_some(plies_left as u16));
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ pub(in crate::trainer) struct Rows {
     pub(super) legal_ends: Vec<u64>,
     /// The value targets for the side to move, each times its weight in the loss; `[N]`.
     pub(super) wdl: Vec<Wdl>,
+    /// Plies left in each sample's game, unless only the ply cap ended it; `[N]`.
+    pub(super) plies_left: Vec<Option<u16>>,
 }
 
 /// One sample.
@@ -35,6 +37,8 @@ pub(in crate::trainer) struct Sample<'a> {
     pub(in crate::trainer) shares: &'a [f32],
     /// Target win, draw and loss for the side to move.
     pub(in crate::trainer) wdl: Wdl,
+    /// Plies left in the game, unless only the ply cap ended it.
+    pub(in crate::trainer) plies_left: Option<u16>,
 }
 
 impl Rows {
@@ -48,6 +52,7 @@ impl Rows {
             shares: Vec::new(),
             legal_ends: Vec::new(),
             wdl: Vec::new(),
+            plies_left: Vec::new(),
         }
     }
 
@@ -63,6 +68,7 @@ impl Rows {
         self.shares.extend_from_slice(&other.shares);
         self.legal_ends.extend(other.legal_ends.iter().map(|end| end + moves));
         self.wdl.extend_from_slice(&other.wdl);
+        self.plies_left.extend_from_slice(&other.plies_left);
     }
 
     pub(super) fn sample(&self, row: usize) -> Sample<'_> {
@@ -74,6 +80,7 @@ impl Rows {
             legal: &self.legal[moves.clone()],
             shares: &self.shares[moves],
             wdl: self.wdl[row],
+            plies_left: self.plies_left[row],
         }
     }
 
@@ -84,6 +91,7 @@ impl Rows {
             + size_of_val(&*self.shares)
             + size_of_val(&*self.legal_ends)
             + size_of_val(&*self.wdl)
+            + size_of_val(&*self.plies_left)
     }
 
     /// Feeds every array to a hasher.
@@ -97,6 +105,7 @@ impl Rows {
             let halves = [wdl.win.to_bits(), wdl.loss.to_bits()].map(u128::from);
             (halves[0] << 64 | halves[1] << 32 | u128::from(wdl.draw.to_bits())).to_le_bytes()
         });
+        hash_numbers(hasher, &self.plies_left, |plies| plies.map_or(-1, i32::from).to_le_bytes());
     }
 }
 

@@ -5,8 +5,9 @@ use tch::{Device, Kind, Tensor};
 use super::{all_trained, encoding, random_games, rows, samples, uci};
 use crate::encoding::POLICY_SIZE;
 use crate::network::torch::Heads;
+use crate::trainer::TrainParams;
 use crate::trainer::batch::TrainingBatch;
-use crate::trainer::loss::{self, Totals};
+use crate::trainer::loss::{LossSums, Totals};
 use crate::trainer::samples::{Sample, Samples};
 
 fn batch(samples: &Samples) -> TrainingBatch {
@@ -22,8 +23,13 @@ fn heads(rows: usize) -> Heads {
     let wdl = (Tensor::arange(3 * rows as i64, (Kind::Float, Device::Cpu)) * 0.71).sin();
     Heads {
         policy: logits.reshape([rows as i64, POLICY_SIZE as i64]).set_requires_grad(true),
-        wdl: wdl.reshape([rows as i64, 3]).set_requires_grad(true),
+        value: wdl.reshape([rows as i64, 3]).set_requires_grad(true),
+        moves_left: None,
     }
+}
+
+fn sums(heads: &Heads, batch: &TrainingBatch) -> LossSums {
+    LossSums::new(heads, batch).expect("adds up")
 }
 
 /// −Σ target · ln softmax(logits), one number at a time.
@@ -38,18 +44,77 @@ fn the_losses_are_the_cross_entropies_over_legal_moves_and_over_results() {
     positions.iter_mut().step_by(3).for_each(|row| row.full = false);
     let samples = samples(&games, &positions, &all_trained());
     let (batch, heads) = (batch(&samples), heads(samples.training_count()));
-    let sums = loss::sums(&heads, &batch);
+    let found = sums(&heads, &batch);
     let (mut policy, mut value) = (0.0, 0.0);
     for row in 0..samples.training_count() {
         let sample = samples.training_row(row);
         let at = |index: i64| heads.policy.double_value(&[row as i64, index]);
         let logits: Vec<f64> = sample.legal.iter().map(|index| at(index.get().into())).collect();
         policy += cross_entropy(&logits, sample.shares);
-        let logits: Vec<f64> = (0..3).map(|part| heads.wdl.double_value(&[row as i64, part])).collect();
+        let logits: Vec<f64> = (0..3).map(|part| heads.value.double_value(&[row as i64, part])).collect();
         value += cross_entropy(&logits, &[sample.wdl.win, sample.wdl.draw, sample.wdl.loss]);
     }
-    assert!((sums.policy.double_value(&[]) - policy).abs() < 1e-3, "{policy}");
-    assert!((sums.value.double_value(&[]) - value).abs() < 1e-4, "{value}");
+    assert!((found.policy.double_value(&[]) - policy).abs() < 1e-3, "{policy}");
+    assert!((found.value.double_value(&[]) - value).abs() < 1e-4, "{value}");
+}
+
+#[test]
+fn a_scalar_head_is_compared_with_the_expected_result_by_its_square() {
+    let (games, positions) = random_games(3, 12);
+    let params = TrainParams { ply_cap_value_weight: 0.25, search_value_weight: 0.5, ..all_trained() };
+    let samples = samples(&games, &positions, &params);
+    let batch = batch(&samples);
+    let rows = samples.training_count();
+    let numbers = (Tensor::arange(rows as i64, (Kind::Float, Device::Cpu)) * 0.71).sin().reshape([-1, 1]);
+    let heads = Heads { value: numbers.shallow_clone(), ..heads(rows) };
+    let expected: f64 = (0..rows)
+        .map(|row| {
+            let [win, draw, loss] = {
+                let wdl = samples.training_row(row).wdl;
+                [wdl.win, wdl.draw, wdl.loss].map(f64::from)
+            };
+            let weight = win + draw + loss;
+            weight * (numbers.double_value(&[row as i64, 0]).tanh() - (win - loss) / weight).powi(2)
+        })
+        .sum();
+    let found = sums(&heads, &batch).value.double_value(&[]);
+    assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+}
+
+#[test]
+fn a_value_that_counts_for_nothing_is_no_trouble_for_a_scalar_head() {
+    let (games, mut positions) = random_games(1, 6);
+    positions.iter_mut().for_each(|row| row.result = 0);
+    let mut samples = vec![(games[0].clone(), positions)];
+    let (game, positions) = &mut samples[0];
+    (game.result, game.reason) = (0, "ply_cap".to_owned());
+    let params = TrainParams { ply_cap_value_weight: 0.0, ..all_trained() };
+    let samples = super::samples(&[game.clone()], positions, &params);
+    let batch = batch(&samples);
+    let value = Tensor::ones([samples.training_count() as i64, 1], (Kind::Float, Device::Cpu));
+    let heads = Heads { value, ..heads(samples.training_count()) };
+    assert_eq!(sums(&heads, &batch).value.double_value(&[]), 0.0);
+    assert_eq!(batch.ended_rows, 0, "nobody knows how long such a game goes on");
+}
+
+#[test]
+fn the_moves_left_loss_is_huber_s_in_units_of_twenty_plies() {
+    let (game, positions) = rows(0, &uci("f2f3 e7e5 g2g4 d8h4"), -1);
+    let samples = samples(&[game], &positions, &all_trained());
+    let batch = batch(&samples);
+    let numbers = Tensor::from_slice(&[-3.0f32, 0.0, 1.0, 4.0]).reshape([4, 1]);
+    let heads = Heads { moves_left: Some(numbers.shallow_clone()), ..heads(4) };
+    let expected: f64 = (0..4)
+        .map(|row| {
+            let guessed = numbers.double_value(&[row, 0]).exp().ln_1p();
+            let difference = (guessed - (4 - row) as f64 / 20.0).abs();
+            // Delta is 10 plies: half a unit.
+            if difference <= 0.5 { difference * difference } else { difference - 0.25 }
+        })
+        .sum();
+    let found = sums(&heads, &batch).moves_left.double_value(&[]);
+    assert!((found - expected).abs() < 1e-5, "{found} is not {expected}");
+    assert_eq!(batch.ended_rows, 4);
 }
 
 #[test]
@@ -58,7 +123,8 @@ fn illegal_moves_and_rows_without_a_target_get_no_gradient_and_the_rest_gets_pol
     positions[2].full = false;
     let samples = samples(&[game], &positions, &all_trained());
     let (batch, heads) = (batch(&samples), heads(4));
-    let total = loss::total(&loss::sums(&heads, &batch), &batch, 2.0, 1.0);
+    let params = TrainParams { policy_weight: 2.0, ..TrainParams::default() };
+    let total = sums(&heads, &batch).total(&batch, &params).expect("adds up");
     let gradient = Tensor::run_backward(&[total], &[&heads.policy], false, false).remove(0);
     for row in 0..4 {
         let sample = samples.training_row(row);
@@ -89,8 +155,9 @@ fn accuracy_counts_the_rows_whose_likeliest_move_is_most_visited() {
         let _ = policy.get(row as i64).get(sample.legal[place].get().into()).fill_(logit);
     }
     let _ = policy.get(1).get(4671).fill_(9.0);
-    let heads = Heads { policy, wdl: Tensor::zeros([2, 3], (Kind::Float, Device::Cpu)) };
-    assert_eq!(loss::sums(&heads, &batch).top_moves.double_value(&[]), 1.0);
+    let value = Tensor::zeros([2, 3], (Kind::Float, Device::Cpu));
+    let heads = Heads { policy, value, moves_left: None };
+    assert_eq!(sums(&heads, &batch).top_moves.double_value(&[]), 1.0);
 }
 
 #[test]
@@ -127,10 +194,10 @@ fn means_over_batches_weigh_every_sample_alike() {
     let totals = |from: usize, to: usize| {
         let batch = TrainingBatch::new(&rows[from..to], &encoding(), Device::Cpu).expect("a batch");
         let (from, size) = (from as i64, (to - from) as i64);
-        let heads =
-            Heads { policy: heads.policy.narrow(0, from, size), wdl: heads.wdl.narrow(0, from, size) };
-        let sums = loss::sums(&heads, &batch);
-        Totals::new([sums.policy, sums.value, sums.top_moves].map(|sum| sum.double_value(&[])), &batch)
+        let [policy, value] = [&heads.policy, &heads.value].map(|head| head.narrow(0, from, size));
+        let sums = sums(&Heads { policy, value, moves_left: None }, &batch).stacked(None).expect("adds up");
+        let sums = Vec::<f64>::try_from(sums.to_kind(Kind::Double)).expect("numbers");
+        Totals::new(sums.try_into().expect("four sums"), &batch)
     };
     let whole = totals(0, rows.len()).means();
     let mut parts = totals(0, 7);

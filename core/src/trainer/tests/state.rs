@@ -20,6 +20,7 @@ fn state() -> State {
         loss: 1.0 / 3.0,
         policy_loss: 0.2,
         value_loss: 0.3,
+        moves_left_loss: 0.35,
         policy_accuracy: 0.7,
         policy_entropy: f64::MIN_POSITIVE,
         gradient_norm: 1e300,
@@ -29,6 +30,7 @@ fn state() -> State {
         loss: 0.6,
         policy_loss: 0.1,
         value_loss: 0.9,
+        moves_left_loss: 0.95,
         policy_accuracy: 0.4,
         policy_entropy: 0.11,
     };

@@ -1,0 +1,155 @@
+//! Layers of the inference copy, each with its tensors on a device. Boards are `[B, 64, C]`.
+
+use tch::{Device, Kind, TchError, Tensor};
+
+use super::model::upload;
+use crate::network::fold::{Linear, NORM_EPSILON};
+use crate::network::graph::Squeeze;
+use crate::network::{Activation, NormKind};
+
+/// Applies a non-linearity in place.
+pub(super) fn activate(mut tensor: Tensor, activation: Option<Activation>) -> Result<Tensor, TchError> {
+    match activation {
+        None => Ok(tensor),
+        Some(Activation::Relu) => tensor.f_relu_(),
+        Some(Activation::Mish) => tensor.f_mish_(),
+        Some(Activation::Swish) => tensor.f_silu_(),
+    }
+}
+
+/// A 3×3 convolution that keeps the board's size.
+#[derive(Debug)]
+pub(super) struct Conv {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Conv {
+    pub(super) fn new(linear: &Linear, kind: Kind, device: Device) -> Result<Self, TchError> {
+        let weight = upload(&linear.weight, device)?.f_to_kind(kind)?;
+        let weight = weight.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])?;
+        Ok(Self { weight, bias: upload(&linear.bias, device)?.f_to_kind(kind)? })
+    }
+
+    /// `[B, 64, in]` to `[B, 64, out]`.
+    pub(super) fn run(&self, input: &Tensor) -> Result<Tensor, TchError> {
+        let rows = input.size()[0];
+        let board = input.f_reshape([rows, 8, 8, -1])?.f_permute([0, 3, 1, 2])?;
+        let output = board.f_conv2d(&self.weight, Some(&self.bias), 1, 1, 1, 1)?;
+        output.f_permute([0, 2, 3, 1])?.f_reshape([rows, 64, -1])
+    }
+}
+
+/// A dense layer, or a 1×1 convolution seen as one over the squares.
+#[derive(Debug)]
+pub(super) struct Dense {
+    /// `[in, out]`.
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Dense {
+    pub(super) fn new(linear: &Linear, kind: Kind, device: Device) -> Result<Self, TchError> {
+        let outputs = linear.bias.data.len() as i64;
+        let weight = upload(&linear.weight, device)?.f_reshape([outputs, -1])?;
+        let bias = upload(&linear.bias, device)?.f_to_kind(kind)?;
+        Ok(Self { weight: weight.f_to_kind(kind)?.f_t_copy()?, bias })
+    }
+
+    /// `[…, in]` to `[…, out]`, in this layer's kind of numbers.
+    pub(super) fn run(&self, input: &Tensor) -> Result<Tensor, TchError> {
+        let mut shape = input.size();
+        let inputs = shape.pop().expect("a value has an axis");
+        let rows = input.f_reshape([-1, inputs])?.f_to_kind(self.bias.kind())?;
+        let made = self.bias.f_addmm(&rows, &self.weight)?;
+        shape.push(made.size()[1]);
+        made.f_reshape(shape)
+    }
+}
+
+/// Squeeze-and-excitation.
+#[derive(Debug)]
+pub(super) struct SqueezeExcite {
+    squeeze: Dense,
+    excite: Dense,
+    activation: Activation,
+}
+
+impl SqueezeExcite {
+    pub(super) fn new(
+        part: Squeeze,
+        squeeze: &Linear,
+        excite: &Linear,
+        kind: Kind,
+        device: Device,
+    ) -> Result<Self, TchError> {
+        let dense = |linear| Dense::new(linear, kind, device);
+        Ok(Self { squeeze: dense(squeeze)?, excite: dense(excite)?, activation: part.activation })
+    }
+
+    /// Scales and shifts `branch` and adds `skip`; all `[B, 64, C]`.
+    pub(super) fn run(&self, branch: &Tensor, skip: &Tensor) -> Result<Tensor, TchError> {
+        let pooled = branch.f_mean_dim([1i64].as_slice(), false, None::<Kind>)?;
+        let squeezed = activate(self.squeeze.run(&pooled)?, Some(self.activation))?;
+        let halves = self.excite.run(&squeezed)?.f_unsqueeze(1)?.f_chunk(2, 2)?;
+        skip.f_add(&halves[1])?.f_addcmul_(branch, &halves[0].f_sigmoid()?)
+    }
+}
+
+/// A normalisation of each square's channels.
+#[derive(Debug)]
+pub(super) enum Norm {
+    Layer { weight: Tensor, bias: Tensor },
+    Rms { weight: Tensor },
+}
+
+impl Norm {
+    /// `tensor` gives the layer's tensors by name.
+    pub(super) fn new(
+        kind: NormKind,
+        tensor: impl Fn(&str) -> Result<Tensor, TchError>,
+    ) -> Result<Self, TchError> {
+        let weight = tensor("weight")?;
+        Ok(match kind {
+            NormKind::Layer => Self::Layer { weight, bias: tensor("bias")? },
+            NormKind::Rms => Self::Rms { weight },
+        })
+    }
+
+    /// `[…, C]` in and out.
+    pub(super) fn run(&self, input: &Tensor) -> Result<Tensor, TchError> {
+        match self {
+            Self::Layer { weight, bias } => {
+                input.f_layer_norm(weight.size(), Some(weight), Some(bias), NORM_EPSILON, true)
+            }
+            Self::Rms { weight } => {
+                // The squares of 16-bit numbers are added up in 32 bits.
+                let mean = input.f_square()?.f_mean_dim([-1i64].as_slice(), true, Kind::Float)?;
+                let scale = mean.f_add_scalar(NORM_EPSILON)?.f_rsqrt()?.f_to_kind(input.kind())?;
+                input.f_mul(&scale)?.f_mul_(weight)
+            }
+        }
+    }
+}
+
+/// Attention with a learned bias for each pair of squares.
+#[derive(Debug)]
+pub(super) struct Attention {
+    pub(super) heads: i64,
+    /// `[1, H, 64, 64]`.
+    pub(super) bias: Tensor,
+}
+
+impl Attention {
+    /// `[B, 64, 3C]` to `[B, 64, C]`.
+    pub(super) fn run(&self, input: &Tensor) -> Result<Tensor, TchError> {
+        let rows = input.size()[0];
+        // [B, 64, 3, H, d] to three [B, H, 64, d].
+        let split = input.f_reshape([rows, 64, 3, self.heads, -1])?.f_permute([2, 0, 3, 1, 4])?;
+        let [query, key, value] = [0, 1, 2].map(|at| split.get(at));
+        let scale = (query.size()[3] as f64).sqrt().recip();
+        let scores = query.f_matmul(&key.f_transpose(2, 3)?)?;
+        let shares = self.bias.f_add(&(scores * scale))?.f_softmax(-1, None::<Kind>)?;
+        shares.f_matmul(&value)?.f_transpose(1, 2)?.f_reshape([rows, 64, -1])
+    }
+}

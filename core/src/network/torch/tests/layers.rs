@@ -1,0 +1,80 @@
+//! Layers that the trained and the inference copy share, against plain arithmetic.
+
+use tch::{Device, Kind, Tensor};
+
+use crate::network::torch::layers::{Attention, Norm, activate};
+use crate::network::{Activation, NormKind};
+
+/// Uneven numbers of a shape.
+fn uneven(shape: &[i64]) -> Tensor {
+    let count: i64 = shape.iter().product();
+    ((Tensor::arange(count, (Kind::Float, Device::Cpu)) * 0.37).sin() * 2.0).reshape(shape)
+}
+
+fn assert_near(found: &Tensor, at: &[i64], expected: f64) {
+    let found = found.double_value(at);
+    assert!((found - expected).abs() < 1e-4, "{found} is not {expected} at {at:?}");
+}
+
+#[test]
+fn activations_are_their_formulas() {
+    let input = uneven(&[50]);
+    let formulas: [(Activation, fn(f64) -> f64); 3] = [
+        (Activation::Relu, |x| x.max(0.0)),
+        (Activation::Mish, |x| x * x.exp().ln_1p().tanh()),
+        (Activation::Swish, |x| x / (1.0 + (-x).exp())),
+    ];
+    for (activation, formula) in formulas {
+        let found = activate(input.copy(), Some(activation)).expect("runs");
+        (0..50).for_each(|at| assert_near(&found, &[at], formula(input.double_value(&[at]))));
+    }
+}
+
+#[test]
+fn norms_are_their_formulas() {
+    let (rows, channels) = (3, 10);
+    let input = uneven(&[rows, channels]);
+    let (weight, bias) = (uneven(&[channels]) + 1.0, uneven(&[channels]) * 0.5);
+    let tensor = |name: &str| Ok(if name == "weight" { weight.copy() } else { bias.copy() });
+    for kind in [NormKind::Layer, NormKind::Rms] {
+        let found = Norm::new(kind, tensor).expect("builds").run(&input).expect("runs");
+        for row in 0..rows {
+            let values: Vec<f64> = (0..channels).map(|at| input.double_value(&[row, at])).collect();
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / channels as f64;
+            let center = if kind == NormKind::Layer { mean(&values) } else { 0.0 };
+            let square = mean(&values.iter().map(|x| (x - center).powi(2)).collect::<Vec<_>>());
+            for at in 0..channels {
+                let shift = if kind == NormKind::Layer { bias.double_value(&[at]) } else { 0.0 };
+                let normed = (values[at as usize] - center) / (square + 1e-5).sqrt();
+                assert_near(&found, &[row, at], normed * weight.double_value(&[at]) + shift);
+            }
+        }
+    }
+}
+
+#[test]
+fn attention_is_its_formula() {
+    let (rows, heads, width) = (2, 3, 4);
+    let channels = heads * width;
+    let input = uneven(&[rows, 64, 3 * channels]);
+    let bias = uneven(&[1, heads, 64, 64]);
+    let found = Attention { heads, bias: bias.copy() }.run(&input).expect("runs");
+    assert_eq!(found.size(), [rows, 64, channels]);
+    let part = |row, square, which: i64, channel: i64| {
+        input.double_value(&[row, square, which * channels + channel])
+    };
+    for (row, head, from) in [(0, 0, 0), (1, 2, 63), (0, 1, 17)] {
+        let score = |to: i64| {
+            let product: f64 = (0..width)
+                .map(|at| part(row, from, 0, head * width + at) * part(row, to, 1, head * width + at))
+                .sum();
+            (product / (width as f64).sqrt() + bias.double_value(&[0, head, from, to])).exp()
+        };
+        let shares: Vec<f64> = (0..64).map(score).collect();
+        let sum: f64 = shares.iter().sum();
+        for channel in head * width..(head + 1) * width {
+            let expected: f64 = (0..64).map(|to| shares[to as usize] / sum * part(row, to, 2, channel)).sum();
+            assert_near(&found, &[row, from, channel], expected);
+        }
+    }
+}
