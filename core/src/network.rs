@@ -9,8 +9,10 @@ pub mod checkpoint;
 pub mod fake;
 mod fold;
 pub mod graph;
+mod grow;
 mod layout;
 mod outputs;
+mod presets;
 #[cfg(test)]
 mod samples;
 mod softmax;
@@ -20,10 +22,15 @@ mod weights;
 
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 pub use cache::Cached;
+pub use grow::{GrowError, GrowParams, grow};
 pub use layout::{Init, TensorSpec, initial_weights, layout, parameter_count};
 pub use outputs::MOVES_LEFT_SCALE;
+pub use presets::{Preset, preset, presets};
 pub use spec::{
     Activation, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec,
     ValueHead, ValueHeadSpec,
 };
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,8 @@ pub enum Purpose {
     PlayoutCap,
     /// Initial weights of a net.
     Weights,
+    /// Differences between the copied channels of a grown net.
+    Growth,
     /// Which positions a training update sees.
     Sampling,
     /// Moves of a player that moves at random.
@@ -39,6 +41,7 @@ impl Purpose {
             Self::MoveChoice => "move-choice",
             Self::PlayoutCap => "playout-cap",
             Self::Weights => "weights",
+            Self::Growth => "growth",
             Self::Sampling => "sampling",
             Self::RandomPlayer => "random-player",
             Self::Bootstrap => "bootstrap",

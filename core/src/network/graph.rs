@@ -156,6 +156,12 @@ impl Graph {
         value.checked_sub(1).map_or(Shape::Board(self.planes), |layer| self.layers[layer].output)
     }
 
+    /// Whether a layer's input is a board laid flat.
+    pub(super) fn reads_flat_board(&self, layer: &Layer) -> bool {
+        let producer = layer.inputs[0].checked_sub(1).map(|at| self.layers[at].op);
+        matches!(producer, Some(Op::Flatten { .. }))
+    }
+
     /// Multiplications, each with an addition, of one evaluation; those of convolutions, dense layers and attention.
     pub fn multiply_adds(&self) -> u64 {
         self.layers.iter().map(|layer| layer.op.multiply_adds()).sum()
@@ -307,9 +313,10 @@ impl Builder<'_> {
         let filters = head.filters.map(|filters| filters as usize);
         match head.kind {
             PolicyHead::Conv => {
-                let filters = filters.unwrap_or(self.filters());
-                let hidden = self.normed_conv("policy.conv1".to_owned(), body, [filters, 1]);
-                self.mix("policy.conv2".to_owned(), hidden, POLICY_PLANES, None, LAST_LAYER_GAIN)
+                let (inputs, size) = (filters.unwrap_or(self.filters()), head.kernel as usize);
+                let hidden = self.normed_conv("policy.conv1".to_owned(), body, [inputs, size]);
+                let last = Op::Conv { inputs, outputs: POLICY_PLANES, size, norm: false, activation: None };
+                self.push("policy.conv2".to_owned(), last, &[hidden], LAST_LAYER_GAIN)
             }
             PolicyHead::Dense => {
                 let flat = self.flat_head("policy", body, filters.unwrap_or(DENSE_POLICY_FILTERS));

@@ -135,7 +135,8 @@ fn initial_tensor(tensor: &TensorSpec, seed: Seed) -> WeightTensor {
     WeightTensor { shape: tensor.shape.clone(), data }
 }
 
-fn stream_number(name: &str) -> u64 {
+/// The random stream of a tensor.
+pub(super) fn stream_number(name: &str) -> u64 {
     let digest = blake3::hash(name.as_bytes());
     u64::from_le_bytes(*digest.as_bytes().first_chunk().expect("a digest has 32 bytes"))
 }

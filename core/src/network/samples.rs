@@ -99,7 +99,11 @@ pub(super) fn all_kinds() -> Vec<NetworkSpec> {
     pairs
         .map(|((kind, activation, norm), (policy, value, moves_left))| NetworkSpec {
             tower: TowerSpec { kind, blocks: 2, filters: 24, activation, norm, ..TowerSpec::default() },
-            policy_head: PolicyHeadSpec { kind: policy, ..PolicyHeadSpec::default() },
+            policy_head: PolicyHeadSpec {
+                kind: policy,
+                kernel: if policy == PolicyHead::Conv && moves_left { 3 } else { 1 },
+                ..PolicyHeadSpec::default()
+            },
             value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
             moves_left_head: moves_left.then(MovesLeftHeadSpec::default),
             ..NetworkSpec::default()

@@ -41,7 +41,7 @@ param_enum! {
 param_enum! {
     /// How the policy's 4672 logits are made.
     pub enum PolicyHead {
-        /// 1×1 convolution, batch norm, activation, 1×1 convolution to 73 planes.
+        /// Convolution, batch norm, activation, convolution to 73 planes.
         Conv = "conv",
         /// 1×1 convolution, batch norm, activation, dense to 4672, as AlphaGo Zero and `alpha-zero-chess`.
         Dense = "dense",
@@ -89,7 +89,10 @@ params! {
         /// Channels of its first convolution; `()` for the tower's filters in a `conv` head, and 2 in a `dense` one
         /// (Silver et al. 2017).
         filters: Option<u32> = None, in 1..=4096;
+        /// Side of a `conv` head's convolutions: 1, or 3 as in Leela's nets and `dlchess`.
+        kernel: u32 = 1, in 1..=3;
     }
+    check check_policy_head;
 }
 
 params! {
@@ -137,6 +140,14 @@ impl NetworkSpec {
     /// The planes that the net reads.
     pub fn input(&self) -> Encoding {
         Encoding::new(self.encoding, self.orientation)
+    }
+}
+
+fn check_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
+    match (head.kind, head.kernel) {
+        (PolicyHead::Conv, 1 | 3) | (PolicyHead::Dense, 1) => Vec::new(),
+        (PolicyHead::Conv, even) => vec![("kernel", format!("must be 1 or 3, got {even}"))],
+        (PolicyHead::Dense, _) => vec![("kernel", "a dense head has none; leave it out".to_owned())],
     }
 }
 

@@ -3,11 +3,13 @@
 mod evaluator;
 mod inference;
 mod input;
+mod inspect;
 mod layers;
 mod model;
 pub mod runtime;
 
 pub use evaluator::{Precision, TorchEvaluator, TorchOptions};
+pub use inspect::{Inspection, LayerStatistics, inspect};
 pub use model::{BatchNorm, Heads, Net, download, upload};
 pub use tch::Device;
 use thiserror::Error;

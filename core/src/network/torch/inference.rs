@@ -190,9 +190,8 @@ impl Site<'_> {
     /// A dense layer whose inputs come square by square, and whose logits leave square by square.
     fn dense(self, value: ValueId, layer: &Layer) -> Result<Dense, TchError> {
         let mut linear = linear(self.weights, layer);
-        if let Some(Op::Flatten { channels }) =
-            layer.inputs[0].checked_sub(1).map(|at| self.graph.layers[at].op)
-        {
+        if self.graph.reads_flat_board(layer) {
+            let channels = linear.weight.shape[1] / 64;
             linear.weight = by_squares(&linear.weight, channels, 1);
         }
         if value == self.graph.policy && self.graph.shape(value) == Shape::Flat(POLICY_SIZE) {

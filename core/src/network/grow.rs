@@ -1,0 +1,173 @@
+//! A larger net that starts where a trained smaller one ended.
+//!
+//! Net2Net (Chen et al. 2016). Wider: new channels are copies of old ones, and what reads a copied channel shares its weights
+//! among the copies (section 2.2). Deeper: new blocks start as the identity (section 2.3).
+
+use rand_distr::{Distribution, Normal};
+use thiserror::Error;
+
+use super::graph::Graph;
+use super::layout::{stream_number, tensors};
+use super::{NetworkSpec, Tower, WeightTensor, Weights, initial_weights};
+use crate::params;
+use crate::rng::{Purpose, Seed};
+
+params! {
+    /// How a net grows. What is left out stays as it is.
+    pub struct GrowParams {
+        /// Blocks of the tower.
+        blocks: Option<u32> = None, in 0..=256;
+        /// Channels of the tower.
+        filters: Option<u32> = None, in 1..=4096;
+        /// Channels of the value head's convolution.
+        value_filters: Option<u32> = None, in 1..=1024;
+        /// Width of the value head's hidden layer.
+        value_hidden: Option<u32> = None, in 1..=8192;
+        /// Random change of copied channels relative to their weights, so that they can learn different things; 0 keeps the
+        /// net's answers exactly and its copies alike for ever.
+        noise: f64 = 0.01, in 0.0..=1.0;
+    }
+}
+
+impl GrowParams {
+    /// What the grown net looks like.
+    pub fn target(&self, from: &NetworkSpec) -> NetworkSpec {
+        let mut spec = from.clone();
+        spec.tower.blocks = self.blocks.unwrap_or(spec.tower.blocks);
+        spec.tower.filters = self.filters.unwrap_or(spec.tower.filters);
+        spec.value_head.filters = self.value_filters.unwrap_or(spec.value_head.filters);
+        spec.value_head.hidden = self.value_hidden.unwrap_or(spec.value_head.hidden);
+        spec
+    }
+}
+
+/// A net cannot grow as asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the net cannot grow so: {}", .0.join("; "))]
+pub struct GrowError(Vec<String>);
+
+/// The weights of [`GrowParams::target`] that answer as the smaller net does, up to `noise` and rounding.
+///
+/// New blocks of a residual tower are the identity only after relu; after mish or swish they change the answers.
+pub fn grow(
+    from: &NetworkSpec,
+    weights: &Weights,
+    params: &GrowParams,
+    seed: Seed,
+) -> Result<(NetworkSpec, Weights), GrowError> {
+    let to = params.target(from);
+    check(from, &to)?;
+    let mut grown = initial_weights(&to, seed);
+    let (old, new) = (Graph::new(from), Graph::new(&to));
+    for layer in &new.layers {
+        let Some(before) = old.layers.iter().find(|before| before.name == layer.name) else { continue };
+        let inner = if new.reads_flat_board(layer) { 64 } else { 1 };
+        for (tensor, before) in tensors(layer).iter().zip(tensors(before)) {
+            // The two halves of an excitation are scales and shifts.
+            let groups = if tensor.name.contains(".excite.") { 2 } else { 1 };
+            let axes = axes([groups, inner], [&before.shape, &tensor.shape]);
+            let source = weights.get(&before.name).expect("the weights were checked against the layout");
+            let mut widened = widen(source, &tensor.shape, &axes);
+            let mut stream = seed.stream(stream_number(&tensor.name), Purpose::Growth);
+            add_noise(&mut widened, &axes, params.noise, &mut stream);
+            grown.insert(tensor.name.clone(), widened);
+        }
+    }
+    Ok((to, grown))
+}
+
+fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
+    let sizes = [
+        ("blocks", from.tower.blocks, to.tower.blocks),
+        ("filters", from.tower.filters, to.tower.filters),
+        ("value_filters", from.value_head.filters, to.value_head.filters),
+        ("value_hidden", from.value_head.hidden, to.value_head.hidden),
+    ];
+    let smaller = sizes.iter().filter(|(_, from, to)| to < from);
+    let mut problems: Vec<String> =
+        smaller.map(|(name, from, to)| format!("{name} would shrink from {from} to {to}")).collect();
+    if sizes.iter().all(|(_, from, to)| to == from) {
+        problems
+            .push("nothing becomes larger; give blocks, filters, value_filters or value_hidden".to_owned());
+    }
+    if from.tower.kind == Tower::Transformer && from.tower.filters != to.tower.filters {
+        problems.push(
+            "a transformer grows by blocks only, since copied channels change its attention".to_owned(),
+        );
+    }
+    if problems.is_empty() { Ok(()) } else { Err(GrowError(problems)) }
+}
+
+/// How one axis of a tensor grows: `groups` runs of `old` channels become as many runs of `new`, each channel `inner` numbers.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    groups: usize,
+    old: usize,
+    new: usize,
+    inner: usize,
+    /// Whether it is read from the layer before, whose copies share the weight.
+    is_input: bool,
+}
+
+impl Axis {
+    /// Where a place of the new axis comes from.
+    fn source(self, place: usize) -> usize {
+        let (group, channel, inner) = self.parts(place);
+        (group * self.old + channel % self.old) * self.inner + inner
+    }
+
+    fn parts(self, place: usize) -> (usize, usize, usize) {
+        let channel = place / self.inner;
+        (channel / self.new, channel % self.new, place % self.inner)
+    }
+
+    /// How many channels are copies of the one at a place, itself included.
+    fn copies(self, place: usize) -> usize {
+        let (_, channel, _) = self.parts(place);
+        (self.new - channel % self.old).div_ceil(self.old)
+    }
+
+    fn is_copy(self, place: usize) -> bool {
+        self.parts(place).1 >= self.old
+    }
+}
+
+/// How a tensor grows, axis by axis, with this many groups of outputs and this many numbers of each input.
+fn axes([groups, inner]: [usize; 2], [old, new]: [&[usize]; 2]) -> Vec<Axis> {
+    let axis = |at: usize| {
+        let is_input = at == 1;
+        let [groups, inner] = if is_input { [1, inner] } else { [groups, 1] };
+        Axis { groups, old: old[at] / groups / inner, new: new[at] / groups / inner, inner, is_input }
+    };
+    (0..old.len()).map(axis).collect()
+}
+
+fn widen(source: &WeightTensor, shape: &[usize], axes: &[Axis]) -> WeightTensor {
+    let count = shape.iter().product();
+    let data = (0..count).map(|place| {
+        let (mut rest, mut from, mut stride, mut copies) = (place, 0, 1, 1);
+        for (axis, size) in axes.iter().zip(shape).rev() {
+            let here = rest % size;
+            rest /= size;
+            from += axis.source(here) * stride;
+            stride *= axis.groups * axis.old * axis.inner;
+            copies *= if axis.is_input { axis.copies(here) } else { 1 };
+        }
+        source.data[from] / copies as f32
+    });
+    WeightTensor { shape: shape.to_vec(), data: data.collect() }
+}
+
+/// Changes the rows of copied outputs, so that copies do not stay alike.
+fn add_noise(tensor: &mut WeightTensor, axes: &[Axis], noise: f64, stream: &mut impl rand::Rng) {
+    if axes.len() < 2 || noise == 0.0 {
+        return;
+    }
+    let row = tensor.data.len() / tensor.shape[0];
+    let normal = Normal::new(1.0, noise).expect("the noise is finite and not negative");
+    for (output, weights) in tensor.data.chunks_exact_mut(row).enumerate() {
+        if axes[0].is_copy(output) {
+            weights.iter_mut().for_each(|weight| *weight *= normal.sample(stream) as f32);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Counts that are pinned, and growth.
+
+use tch::Device;
+
+use super::graph::Graph;
+use super::samples::{all_kinds, batch_of, largest_difference, trained_weights};
+use super::torch::{Precision, TorchEvaluator, TorchOptions, inspect};
+use super::{
+    Activation, Evaluations, Evaluator, GrowParams, NetworkSpec, Tower, Weights, grow, parameter_count,
+    preset, presets,
+};
+use crate::params::{Params, Value, read};
+use crate::rng::Seed;
+
+const SEED: Seed = Seed { run: 4, step: 2 };
+
+fn answers(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
+    let options = TorchOptions { device: Device::Cpu, precision: Precision::F32, threads: 1 };
+    let mut evaluator = TorchEvaluator::new(spec, weights, options).expect("builds");
+    let mut out = Evaluations::default();
+    evaluator.evaluate(&batch_of(0..30), &mut out).expect("evaluates");
+    out
+}
+
+/// Parameters and multiply-adds of the presets, each added up by hand from its layers.
+#[test]
+fn the_counts_of_the_presets_are_pinned() {
+    // stem 9·P·F + 2F; block 18·F² + 4F, SE 3·F²/r + F/r + 2F; policy F² + 2F + 73·F + 73;
+    // value 32·F + 64, 2048·256 + 256, 771.
+    let residual = |planes: u64, blocks: u64, filters: u64| {
+        let squeezed = filters / 4;
+        let block = 18 * filters * filters + 4 * filters;
+        let squeeze = 3 * filters * squeezed + squeezed + 2 * filters;
+        let policy = filters * filters + 2 * filters + 73 * filters + 73;
+        let value = 32 * filters + 64 + 2048 * 256 + 256 + 771;
+        let parameters = 9 * planes * filters + 2 * filters + blocks * (block + squeeze) + policy + value;
+        let multiply_adds = 64 * (9 * planes * filters + blocks * 18 * filters * filters)
+            + blocks * 3 * filters * squeezed
+            + 64 * (filters * filters + 73 * filters + 32 * filters)
+            + 2048 * 256
+            + 768;
+        (parameters as usize, multiply_adds)
+    };
+    for (name, blocks, filters) in
+        [("dc0-2x32", 2, 32), ("dc0-4x64", 4, 64), ("dc0-6x128", 6, 128), ("dc0-15x256", 15, 256)]
+    {
+        let spec = preset(name).expect("is there").spec;
+        let planes = spec.input().planes().len() as u64;
+        let counted = (parameter_count(&spec), Graph::new(&spec).multiply_adds());
+        assert_eq!(counted, residual(planes, blocks, filters), "{name}");
+    }
+    let six = preset("dc0-6x128").expect("is there").spec;
+    assert_eq!((parameter_count(&six), Graph::new(&six).multiply_adds()), (2_429_132, 117_375_744));
+}
+
+#[test]
+fn a_transformer_is_counted_by_hand() {
+    let spec = preset("transformer-4x128").expect("is there").spec;
+    let (width, planes) = (128, spec.input().planes().len());
+    // Two norms, q, k and v, their bias for 4 heads, out, expand by 2 and contract.
+    let block = 2 * width
+        + (3 * width * width + 3 * width)
+        + 4 * 64 * 64
+        + (width * width + width)
+        + (2 * width * width + 2 * width)
+        + (2 * width * width + width);
+    let heads = (width * width + 2 * width + 73 * width + 73) + (32 * width + 64 + 2048 * 256 + 256 + 771);
+    let expected = (planes * width + width) + 64 * width + 4 * block + width + heads;
+    assert_eq!(parameter_count(&spec), expected);
+    let block = 64 * 8 * width * width + 2 * 64 * 64 * width;
+    let heads = 64 * (width * width + 105 * width) + 2048 * 256 + 768;
+    assert_eq!(Graph::new(&spec).multiply_adds() as usize, 64 * planes * width + 4 * block + heads);
+}
+
+#[test]
+fn every_preset_is_a_spec_that_scripts_could_give() {
+    for preset in presets() {
+        let value = crate::params::Param::to_value(&preset.spec);
+        assert_eq!(read::<NetworkSpec>("network", &value), Ok(preset.spec), "{}", preset.name);
+    }
+    assert!(preset("dc0-7x77").is_none());
+}
+
+#[test]
+fn grown_nets_answer_as_before() {
+    for spec in all_kinds() {
+        let is_transformer = spec.tower.kind == Tower::Transformer;
+        let is_relu = spec.tower.activation == Activation::Relu;
+        let weights = trained_weights(&spec);
+        let before = answers(&spec, &weights);
+        let wider = GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() };
+        let more = [
+            GrowParams { value_hidden: Some(24), ..GrowParams::default() },
+            GrowParams {
+                blocks: (is_relu || is_transformer).then_some(3),
+                value_hidden: Some(17),
+                ..GrowParams::default()
+            },
+            if is_transformer { GrowParams { filters: None, ..wider.clone() } } else { wider },
+        ];
+        for params in more.map(|params| GrowParams { noise: 0.0, ..params }) {
+            let (grown, weights) = grow(&spec, &weights, &params, SEED).expect("grows");
+            let difference = largest_difference(&answers(&grown, &weights), &before);
+            assert!(difference < 1e-4, "{spec:?} {params:?}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn an_inspection_tells_what_the_layers_say() {
+    let mut spec = all_kinds().remove(0);
+    spec.tower.blocks = 1;
+    let mut weights = trained_weights(&spec);
+    // A unit that never fires, and a net that thinks that all is won.
+    let bias = |weights: &mut Weights, name: &str, at: usize, value: f32| {
+        weights.get_mut(name).expect("is there").data[at] = value;
+    };
+    bias(&mut weights, "stem.bn.bias", 3, -1e6);
+    bias(&mut weights, "value.dense2.bias", 0, 1e3);
+    let seen = inspect(&spec, &weights, &batch_of(0..30)).expect("runs");
+    let names: Vec<&str> = seen.layers.iter().map(|layer| layer.name.as_str()).collect();
+    assert_eq!(names[..4], ["stem.conv", "tower.0.conv1", "tower.0.conv2", "tower.0.se"]);
+    assert!((seen.layers[0].dead - 1.0 / 24.0).abs() < 1e-9, "{:?}", seen.layers[0]);
+    assert!(seen.layers[0].zeros > seen.layers[0].dead && seen.layers[0].mean > 0.0);
+    assert!((seen.value_mean - 1.0).abs() < 1e-6 && seen.value_deviation < 1e-6);
+    let board = seen.layers.iter().find(|layer| layer.name == "policy.conv2").expect("is there");
+    assert!((seen.logit_deviation / board.deviation - 1.0).abs() < 0.5, "{seen:?}");
+    assert!(seen.layers.iter().all(|layer| layer.largest >= layer.deviation && layer.deviation > 0.0));
+}
+
+#[test]
+fn noise_tells_copies_apart_and_changes_answers_little() {
+    let spec = all_kinds().remove(0);
+    let weights = trained_weights(&spec);
+    let params = GrowParams { filters: Some(48), ..GrowParams::default() };
+    let (grown, noisy) = grow(&spec, &weights, &params, SEED).expect("grows");
+    let stem = &noisy["stem.conv.weight"];
+    let row = stem.data.len() / 48;
+    assert!(
+        (0..24).all(|channel| stem.data[channel * row..][..row] != stem.data[(channel + 24) * row..][..row])
+    );
+    let difference = largest_difference(&answers(&grown, &noisy), &answers(&spec, &weights));
+    assert!((1e-6..0.1).contains(&difference), "{difference}");
+}
+
+#[test]
+fn growth_that_cannot_be_says_everything_that_is_wrong() {
+    let spec = all_kinds().pop().expect("some nets");
+    assert_eq!(spec.tower.kind, Tower::Transformer);
+    let params = GrowParams { blocks: Some(1), filters: Some(48), ..GrowParams::default() };
+    let error = grow(&spec, &trained_weights(&spec), &params, SEED).expect_err("shrinks");
+    let text = error.to_string();
+    assert!(text.contains("blocks would shrink from 2 to 1") && text.contains("by blocks only"), "{text}");
+    let nothing = grow(&spec, &trained_weights(&spec), &GrowParams::default(), SEED);
+    assert!(nothing.is_err_and(|error| error.to_string().contains("nothing becomes larger")));
+    assert!(GrowParams::names().contains(&"noise"));
+    assert!(read::<GrowParams>("grow", &Value::group()).is_ok());
+}
