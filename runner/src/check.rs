@@ -6,9 +6,9 @@ mod standins;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::NetworkSpec;
-use dc0_core::network::torch::runtime;
-use dc0_core::params::Params;
+use dc0_core::network::torch::{InspectParams, runtime};
+use dc0_core::network::{GrowParams, NetworkSpec};
+use dc0_core::params::{Params, Value};
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
@@ -19,7 +19,7 @@ use crate::host::{
 };
 use crate::run::Folder;
 use crate::script::declared::Declaration;
-use crate::steps::{Asking, assumed_searches};
+use crate::steps::{Asking, StepError, assumed_searches};
 use plan::{Plan, Work};
 
 /// Steps of a plan; more than a script that ends comes to.
@@ -80,10 +80,21 @@ impl Host for Planner {
 
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
         let number = self.state().next_network();
-        let tower = &asked.params.tower;
-        let what = format!("network {number:04}: {}×{} {}", tower.blocks, tower.filters, tower.kind.word());
+        let what = format!("network {number:04}: {}", standins::described(&asked.params));
         self.add("network", &asked, what, Work::default())?;
         Ok(standins::network(number, asked.params))
+    }
+
+    fn grow(&self, start: &Network, asked: Asked<GrowParams>) -> Result<Network, HostError> {
+        let number = self.state().next_network();
+        let spec = asked.params.target(&start.0.spec).map_err(StepError::from)?;
+        let what = format!("network {number:04}: {} grows to {}", start.name(), standins::described(&spec));
+        self.add("grow", &asked, what, Work::default())?;
+        Ok(standins::network(number, spec))
+    }
+
+    fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
+        Ok(standins::inspection(&network.0.spec, params))
     }
 
     fn self_play(&self, network: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
@@ -165,7 +176,7 @@ impl Host for Planner {
 }
 
 /// Whether a group has a value at a dotted path.
-fn has(group: &dc0_core::params::Value, path: &str) -> bool {
+fn has(group: &Value, path: &str) -> bool {
     match path.split_once('.') {
         Some((name, rest)) => field(group, name).is_some_and(|member| has(&member, rest)),
         None => field(group, path).is_some(),

@@ -30,6 +30,8 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Print the reference of all parameters as Markdown.
     Docs,
+    /// Show a net's layers: their sizes, their work, and what they put out.
+    Inspect(InspectArgs),
     /// Measure the search without a net, and print its signature.
     Bench(BenchArgs),
 }
@@ -64,6 +66,20 @@ pub struct ScriptArgs {
     /// Which log messages the terminal shows; the run's log file has them from info up.
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Warn)]
     pub log: LogLevel,
+}
+
+/// What `inspect` looks at.
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// The net's weights; its description lies beside them.
+    #[arg(value_name = "NET.safetensors")]
+    pub net: PathBuf,
+    /// Positions to show it: the ends of random games, always the same.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub positions: u32,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What `doctor` looks at.

@@ -2,6 +2,7 @@
 
 mod api;
 mod handles;
+mod networks;
 mod session;
 mod table;
 
@@ -14,8 +15,8 @@ pub use session::Session;
 pub use table::Table;
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::NetworkSpec;
-use dc0_core::network::torch::Precision;
+use dc0_core::network::torch::{InspectParams, Precision};
+use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::params;
 use dc0_core::params::Value;
 use dc0_core::search::AnalysisParams;
@@ -75,6 +76,12 @@ pub trait Host: Send + Sync {
 
     /// Makes a net with random weights.
     fn network(&self, spec: Asked<NetworkSpec>) -> Result<Network, HostError>;
+
+    /// Makes a larger net that answers as a smaller one does.
+    fn grow(&self, start: &Network, params: Asked<GrowParams>) -> Result<Network, HostError>;
+
+    /// What a net's layers and heads put out.
+    fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError>;
 
     /// Plays games of a net against itself.
     fn self_play(&self, network: &Network, params: Asked<SelfPlayParams>) -> Result<Games, HostError>;

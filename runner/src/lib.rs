@@ -7,6 +7,7 @@ pub mod clock;
 pub mod doctor;
 pub mod exit;
 pub mod host;
+pub mod inspect;
 pub mod interrupt;
 pub mod launch;
 pub mod logging;
@@ -39,6 +40,7 @@ pub fn main() -> ExitCode {
     let exit = match &cli.command {
         Some(Command::Doctor(args)) => doctor::doctor(args, &prepared, &console),
         Some(Command::Bench(args)) => bench::bench(args, &console),
+        Some(Command::Inspect(args)) => inspect::inspect(args, &console),
         Some(Command::Docs) => {
             console.result(&reference::markdown());
             Exit::Done

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::NetworkSpec;
+use dc0_core::network::torch::InspectParams;
+use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::params::{Params, Row};
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
@@ -23,6 +24,8 @@ pub fn markdown() -> String {
     let mut page = HEAD.to_owned();
     section::<OpenParams>(&mut page, "open_run");
     section::<NetworkSpec>(&mut page, "network");
+    section::<GrowParams>(&mut page, "grow");
+    section::<InspectParams>(&mut page, "inspect");
     section::<SelfPlayParams>(&mut page, "self_play");
     section::<WindowParams>(&mut page, "window");
     section::<TrainParams>(&mut page, "train");

@@ -10,7 +10,7 @@ mod self_play;
 mod train;
 
 pub use error::StepError;
-pub use network::summary_members;
+pub use network::{inspection_value, summary_members};
 pub(crate) use runner::cores;
 pub use runner::{Asking, Runner};
 pub use search::assumed_searches;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::board::TablebaseError;
+use crate::board::{Game, TablebaseError};
 use crate::encoding::{Encoding, PolicyIndex};
 
 /// Probabilities of win, draw and loss for the side to move; they sum to 1.
@@ -81,6 +81,16 @@ impl Batch {
         self.legal.clear();
         self.legal_ends.clear();
         self.keys.clear();
+    }
+
+    /// Adds the present position of a game.
+    pub fn push(&mut self, encoding: &Encoding, game: &Game) {
+        encoding.encode(game, &mut self.binary, &mut self.scalars);
+        let side = game.position().side_to_move();
+        let legal = game.position().legal_moves();
+        self.legal.extend(legal.into_iter().map(|played| encoding.policy_index(played, side)));
+        self.legal_ends.push(self.legal.len() as u32);
+        self.keys.push(game.key());
     }
 
     /// Where a row's legal moves lie in `legal`, and its policy in [`Evaluations::policy`].

@@ -3,6 +3,7 @@
 //! The tensors and their first values, the trained and the inference copy, the ONNX file, the operation count and the
 //! growth of nets all walk this list.
 
+use super::layout::{TensorSpec, tensors};
 use super::{Activation, NetworkSpec, NormKind, PolicyHead, Tower, ValueHead};
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE};
 
@@ -162,14 +163,23 @@ impl Graph {
         matches!(producer, Some(Op::Flatten { .. }))
     }
 
-    /// Multiplications, each with an addition, of one evaluation; those of convolutions, dense layers and attention.
+    /// Multiplications, each with an addition, of one evaluation; those of convolutions, dense layers and attention. Twice as
+    /// many floating-point operations.
     pub fn multiply_adds(&self) -> u64 {
         self.layers.iter().map(|layer| layer.op.multiply_adds()).sum()
     }
 }
 
+impl Layer {
+    /// The number of trained values.
+    pub fn parameter_count(&self) -> usize {
+        tensors(self).iter().filter(|tensor| tensor.is_trained()).map(TensorSpec::len).sum()
+    }
+}
+
 impl Op {
-    fn multiply_adds(self) -> u64 {
+    /// Multiplications, each with an addition.
+    pub fn multiply_adds(self) -> u64 {
         let count = match self {
             Self::Conv { inputs, outputs, size, .. } => 64 * inputs * outputs * size * size,
             Self::Join { channels, squeeze: Some(squeeze), .. } => 3 * channels * squeeze.width,

@@ -30,14 +30,14 @@ params! {
 }
 
 impl GrowParams {
-    /// What the grown net looks like.
-    pub fn target(&self, from: &NetworkSpec) -> NetworkSpec {
+    /// What the grown net looks like, if the net can grow so.
+    pub fn target(&self, from: &NetworkSpec) -> Result<NetworkSpec, GrowError> {
         let mut spec = from.clone();
         spec.tower.blocks = self.blocks.unwrap_or(spec.tower.blocks);
         spec.tower.filters = self.filters.unwrap_or(spec.tower.filters);
         spec.value_head.filters = self.value_filters.unwrap_or(spec.value_head.filters);
         spec.value_head.hidden = self.value_hidden.unwrap_or(spec.value_head.hidden);
-        spec
+        check(from, &spec).map(|()| spec)
     }
 }
 
@@ -55,8 +55,7 @@ pub fn grow(
     params: &GrowParams,
     seed: Seed,
 ) -> Result<(NetworkSpec, Weights), GrowError> {
-    let to = params.target(from);
-    check(from, &to)?;
+    let to = params.target(from)?;
     let mut grown = initial_weights(&to, seed);
     let (old, new) = (Graph::new(from), Graph::new(&to));
     for layer in &new.layers {

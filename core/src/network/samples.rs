@@ -45,18 +45,9 @@ pub(super) fn random_game(number: u64) -> Game {
     random_opening((number % 80) as u32, &Rules { max_plies: 512 }, &mut stream)
 }
 
-pub(super) fn push(batch: &mut Batch, encoding: &Encoding, game: &Game) {
-    encoding.encode(game, &mut batch.binary, &mut batch.scalars);
-    let position = game.position();
-    let index = |played| encoding.policy_index(played, position.side_to_move());
-    batch.legal.extend(position.legal_moves().into_iter().map(index));
-    batch.legal_ends.push(batch.legal.len() as u32);
-    batch.keys.push(game.key());
-}
-
 pub(super) fn batch_of(games: impl Iterator<Item = u64>) -> Batch {
     let mut batch = Batch::default();
-    games.for_each(|number| push(&mut batch, &encoding(), &random_game(number)));
+    games.for_each(|number| batch.push(&encoding(), &random_game(number)));
     batch
 }
 

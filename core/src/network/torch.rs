@@ -9,7 +9,7 @@ mod model;
 pub mod runtime;
 
 pub use evaluator::{Precision, TorchEvaluator, TorchOptions};
-pub use inspect::{Inspection, LayerStatistics, inspect};
+pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
 pub use model::{BatchNorm, Heads, Net, download, upload};
 pub use tch::Device;
 use thiserror::Error;

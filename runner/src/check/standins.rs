@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use dc0_core::arena::{ArenaParams, MatchSummary};
-use dc0_core::network::NetworkSpec;
+use dc0_core::network::graph::{Graph, Layer};
+use dc0_core::network::torch::{InspectParams, Inspection, LayerStatistics};
+use dc0_core::network::{NetworkSpec, parameter_count};
 use dc0_core::params::Value;
 use dc0_core::selfplay::{SelfPlayParams, SelfPlayStats};
 use dc0_core::store::{TrainingRow, ValidationRow};
@@ -11,7 +13,8 @@ use dc0_core::trainer::{TrainParams, TrainSummary};
 
 use super::plan::Work;
 use crate::host::{Network, NetworkFields, Opponent, Window};
-use crate::steps::{summary_members, summary_value};
+use crate::progress::amount;
+use crate::steps::{inspection_value, summary_members, summary_value};
 
 /// Plies of a game, where `max_plies` allows; about what untrained nets play.
 const PLIES: u32 = 150;
@@ -28,6 +31,31 @@ pub(super) fn network(number: u32, spec: NetworkSpec) -> Network {
     let summary = Value::Group(summary_members(&spec).into());
     let file = format!("networks/{number:04}.safetensors");
     Network(Arc::new(NetworkFields { number, digest: format!("{number:064}"), spec, file, summary }))
+}
+
+/// A net's size and work in a few words.
+pub(super) fn described(spec: &NetworkSpec) -> String {
+    let (tower, giga) = (&spec.tower, 2.0 * Graph::new(spec).multiply_adds() as f64 / 1e9);
+    let (kind, parameters) = (tower.kind.word(), amount(parameter_count(spec) as f64));
+    format!(
+        "{}×{} {kind}, {parameters} parameters, {giga:.3} GFLOP an evaluation",
+        tower.blocks, tower.filters
+    )
+}
+
+/// What a healthy net's layers say.
+pub(super) fn inspection(spec: &NetworkSpec, params: &InspectParams) -> Value {
+    let layer = |layer: Layer| LayerStatistics {
+        name: layer.name,
+        mean: 0.0,
+        deviation: 1.0,
+        largest: 5.0,
+        zeros: 0.0,
+        dead: 0.0,
+    };
+    let layers = Graph::new(spec).layers.into_iter().map(layer).collect();
+    let seen = Inspection { logit_deviation: 1.0, value_mean: 0.0, value_deviation: 0.3, layers };
+    inspection_value(&seen, params.layers)
 }
 
 /// Games as they might end.

@@ -8,7 +8,6 @@ use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 
 use dc0_core::arena::ArenaParams;
 use dc0_core::board::Game;
-use dc0_core::network::NetworkSpec;
 use dc0_core::params::{Params, Problem, nearest};
 use dc0_core::search::ANALYSIS_RULES;
 use dc0_core::selfplay::SelfPlayParams;
@@ -16,7 +15,7 @@ use dc0_core::trainer::TrainParams;
 
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
-use super::{Asked, OpenParams, WindowParams};
+use super::{Asked, OpenParams, WindowParams, networks};
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
 use crate::script::names::Usage;
@@ -28,6 +27,9 @@ pub const USAGES: &[Usage] = &[
     Usage { name: "params", form: "params(#{…})" },
     Usage { name: "open_run", form: "open_run(name) or open_run(name, #{…})" },
     Usage { name: "network", form: "run.network(#{…})" },
+    Usage { name: "network_preset", form: "network_preset(name)" },
+    Usage { name: "grow", form: "run.grow(network, #{…})" },
+    Usage { name: "inspect", form: "run.inspect(network, #{…})" },
     Usage { name: "self_play", form: "run.self_play(network, #{…})" },
     Usage { name: "window", form: "run.window(#{…})" },
     Usage { name: "train", form: "run.train(network, window, #{…})" },
@@ -61,8 +63,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
 }
 
 fn register_steps(engine: &mut Engine) {
-    engine.register_fn("network", network);
-    engine.register_fn("network", |context: Context<'_>, run: RunHandle| network(context, run, Map::new()));
+    networks::register(engine);
     engine.register_fn("self_play", self_play);
     engine.register_fn("window", window);
     engine.register_fn("window", |context: Context<'_>, run: RunHandle| window(context, run, Map::new()));
@@ -103,7 +104,7 @@ fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer
 }
 
 /// Reads a map whose functions, if any, are sampled for as many counters as one of its own parameters says.
-fn asked<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -> Answer<Asked<P>> {
+pub(super) fn asked<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -> Answer<Asked<P>> {
     let (params, given) = call.read(map, sampling)?;
     Ok(Asked { params, given })
 }
@@ -123,12 +124,6 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
     let asked: Asked<OpenParams> = asked(&call, map, Sampling(0))?;
     let info = call.run(session.host.open(name, asked))?;
     Ok(session.keep(info))
-}
-
-fn network(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Network> {
-    let call = Call::new("network", &context);
-    let spec: Asked<NetworkSpec> = asked(&call, &map, Sampling(0))?;
-    call.run(run.0.host.network(spec))
 }
 
 fn self_play(context: Context<'_>, run: RunHandle, network: Network, map: Map) -> Answer<Games> {

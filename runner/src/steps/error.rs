@@ -6,8 +6,9 @@ use std::io;
 use dc0_core::arena::ArenaError;
 use dc0_core::board::{GameTextError, TablebaseError};
 use dc0_core::event::Cancelled;
-use dc0_core::network::EvaluatorError;
 use dc0_core::network::checkpoint::CheckpointError;
+use dc0_core::network::torch::TorchError;
+use dc0_core::network::{EvaluatorError, GrowError};
 use dc0_core::search::{AnalysisError, TreeFault};
 use dc0_core::selfplay::SelfPlayError;
 use dc0_core::store::StoreError;
@@ -70,6 +71,12 @@ pub enum StepError {
     /// A net cannot be made ready.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
+    /// A net cannot grow as asked.
+    #[error(transparent)]
+    Grow(#[from] GrowError),
+    /// libtorch failed with a net.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
     /// The user asked to stop between two stages.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -80,7 +87,7 @@ impl Fault for StepError {
         match self {
             Self::Run(error) => error.exit(),
             Self::OtherNetwork { .. } | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
-            Self::Tablebase(_) => Exit::BadInput,
+            Self::Tablebase(_) | Self::Grow(_) => Exit::BadInput,
             error => exit_of(error),
         }
     }

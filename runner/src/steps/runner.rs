@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::NetworkSpec;
-use dc0_core::network::torch::{Device, Precision, runtime};
+use dc0_core::network::torch::{Device, InspectParams, Precision, runtime};
+use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::params::Value;
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
@@ -226,6 +226,25 @@ impl Host for Runner {
             let made = open.network(slot, spec, &finished);
             open.generations.begin(&made)?;
             Ok(made)
+        })
+    }
+
+    fn grow(&self, start: &Network, asked: Asked<GrowParams>) -> Result<Network, HostError> {
+        self.with_open(|open| {
+            let params = asked.params;
+            let spec = params.target(&start.0.spec).map_err(StepError::from)?;
+            let slot = next(&mut open.networks, Series::Networks);
+            let finished = open.step(&network::grow_call(start, &params), (slot, ""), |place, _| {
+                network::grow_body(place, start, &params)
+            })?;
+            Ok(open.network(slot, spec, &finished))
+        })
+    }
+
+    fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
+        self.with_open(|open| {
+            open.shop.check()?;
+            Ok(network::inspected(open.run.folder(), network, params)?)
         })
     }
 

@@ -31,7 +31,7 @@ pub(super) fn call(start: &Network, window: &Window, params: &TrainParams) -> Re
     if let Some(tables) = params.open_tablebases()? {
         inputs.push(Input { name: "tablebases".to_owned(), digest: tables.digest() });
     }
-    Ok(StepCall { kind: "train", version: 1, params: params.to_value(), inputs })
+    Ok(StepCall { kind: "train", version: 2, params: params.to_value(), inputs })
 }
 
 /// The window's shards, the oldest first; each games file is followed by its positions file.

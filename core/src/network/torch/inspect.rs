@@ -4,7 +4,11 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::input::Input;
 use super::{BatchNorm, Net, TorchError};
+use crate::board::{Rules, random_opening};
+use crate::encoding::Encoding;
 use crate::network::{Batch, NetworkSpec, Weights};
+use crate::params;
+use crate::rng::{Purpose, Seed};
 
 /// What one layer puts out.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +38,29 @@ pub struct Inspection {
     pub value_deviation: f64,
     /// Every layer in its order.
     pub layers: Vec<LayerStatistics>,
+}
+
+params! {
+    /// A look at a net's health.
+    pub struct InspectParams {
+        /// Positions to show it: the ends of random games of 0 to 79 plies, always the same.
+        positions: u32 = 256, in 2..=65_536;
+        /// Whether to tell of every layer.
+        layers: bool = true;
+    }
+}
+
+impl InspectParams {
+    /// The positions as a net sees them.
+    pub fn batch(&self, encoding: &Encoding) -> Batch {
+        let (rules, seed) = (Rules { max_plies: 512 }, Seed { run: 0, step: 0 });
+        let mut batch = Batch::default();
+        for number in 0..self.positions {
+            let mut stream = seed.stream(number.into(), Purpose::Opening);
+            batch.push(encoding, &random_opening(number % 80, &rules, &mut stream));
+        }
+        batch
+    }
 }
 
 /// Runs a net in 32 bits over a batch and looks at every layer.

@@ -10,7 +10,7 @@ use super::{BatchNorm, Net, Precision, TorchError, TorchEvaluator, TorchOptions}
 use crate::board::Game;
 use crate::encoding::{Encoding, Orientation, PlaneKind};
 use crate::network::samples::{
-    all_kinds, batch_of, encoding, largest_difference, push, spec_of, top_move, trained_weights,
+    all_kinds, batch_of, encoding, largest_difference, spec_of, top_move, trained_weights,
 };
 use crate::network::softmax::softmax;
 use crate::network::{
@@ -207,7 +207,7 @@ fn a_mirrored_position_has_the_same_answer_but_for_the_plane_of_the_side_to_move
     let mut batch = Batch::default();
     for fen in ["4k3/8/8/3p4/8/4PN2/8/4K2R w K - 3 20", "4k2r/8/4pn2/8/3P4/8/8/4K3 b k - 3 20"] {
         let position = crate::board::Position::from_fen(fen).expect("test FEN");
-        push(&mut batch, &encoding(), &Game::from_position(position));
+        batch.push(&encoding(), &Game::from_position(position));
     }
     let out = answers(&mut evaluator(&spec, &weights, Precision::Auto), &batch);
     assert_eq!(out.wdl[0], out.wdl[1]);
@@ -230,7 +230,7 @@ fn the_only_legal_move_is_certain() {
     let spec = spec_of(1, 8);
     let mut batch = Batch::default();
     let position = crate::board::Position::from_fen("k7/8/1K6/8/8/8/8/7R b - - 0 1").expect("test FEN");
-    push(&mut batch, &encoding(), &Game::from_position(position));
+    batch.push(&encoding(), &Game::from_position(position));
     assert_eq!(batch.legal.len(), 1);
     let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
     assert_eq!(out.policy, [1.0]);

@@ -292,13 +292,7 @@ fn conviction(trained: &Trained, positions: &[PositionRow]) -> f32 {
     let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
     for row in positions {
         let game = Game::from_position(Position::from_fen(&row.fen).expect("a FEN"));
-        let encoding = evaluator.encoding();
-        encoding.encode(&game, &mut batch.binary, &mut batch.scalars);
-        let side = game.position().side_to_move();
-        let legal = game.position().legal_moves();
-        batch.legal.extend(legal.into_iter().map(|played| encoding.policy_index(played, side)));
-        batch.legal_ends.push(batch.legal.len() as u32);
-        batch.keys.push(game.key());
+        batch.push(evaluator.encoding(), &game);
     }
     evaluator.evaluate(&batch, &mut answers).expect("evaluates");
     answers.wdl.iter().map(|wdl| wdl.value().abs()).sum::<f32>() / answers.wdl.len() as f32

@@ -1,0 +1,97 @@
+//! `dc0-run inspect`: a stored net, layer by layer.
+
+use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::graph::{Graph, Layer, Shape};
+use dc0_core::network::torch::{self, InspectParams, Inspection, LayerStatistics, TorchError};
+use dc0_core::network::{NetworkSpec, parameter_count};
+use dc0_core::params::{Param, Value};
+use thiserror::Error;
+
+use crate::cli::InspectArgs;
+use crate::exit::Exit;
+use crate::progress::Console;
+use crate::steps::{inspection_value, summary_members};
+
+#[derive(Debug, Error)]
+enum InspectError {
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+}
+
+/// Shows a net on stdout.
+pub fn inspect(args: &InspectArgs, console: &Console) -> Exit {
+    match look(args) {
+        Ok((net, seen)) if args.json => {
+            console.result(&json(&net, &seen));
+            Exit::Done
+        }
+        Ok((net, seen)) => {
+            table(&net.spec, &seen).iter().for_each(|line| console.result(line));
+            Exit::Done
+        }
+        Err(error) => {
+            console.note(&format!("error: {}", crate::script::failure::chain(&error)));
+            if matches!(error, InspectError::Checkpoint(_)) { Exit::Storage } else { Exit::Failed }
+        }
+    }
+}
+
+fn look(args: &InspectArgs) -> Result<(Checkpoint, Inspection), InspectError> {
+    let (net, _) = Checkpoint::load(&args.net)?;
+    let params = InspectParams { positions: args.positions, layers: true };
+    let seen = torch::inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
+    Ok((net, seen))
+}
+
+fn json(net: &Checkpoint, seen: &Inspection) -> String {
+    let mut members = vec![
+        ("spec".to_owned(), net.spec.to_value()),
+        ("provenance".to_owned(), net.provenance.clone()),
+        ("inspection".to_owned(), inspection_value(seen, true)),
+    ];
+    members.extend(summary_members(&net.spec));
+    let value = Value::Group(members.into_iter().collect());
+    serde_json::to_string_pretty(&value).expect("a value tree has text keys only")
+}
+
+fn table(spec: &NetworkSpec, seen: &Inspection) -> Vec<String> {
+    let graph = Graph::new(spec);
+    let mut lines = vec![
+        format!(
+            "{} parameters, {:.3} GFLOP an evaluation",
+            parameter_count(spec),
+            2.0 * graph.multiply_adds() as f64 / 1e9
+        ),
+        format!(
+            "logits of legal moves deviate by {:.3}; values have mean {:.3} and deviate by {:.3}",
+            seen.logit_deviation, seen.value_mean, seen.value_deviation
+        ),
+        String::new(),
+        format!(
+            "{:<24}  {:>10}  {:>10}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}",
+            "layer", "output", "parameters", "MFLOP", "mean", "deviates", "largest", "zeros", "dead"
+        ),
+    ];
+    lines.extend(graph.layers.iter().zip(&seen.layers).map(|(layer, seen)| row(layer, seen)));
+    lines
+}
+
+fn row(layer: &Layer, seen: &LayerStatistics) -> String {
+    let output = match layer.output {
+        Shape::Board(channels) => format!("{channels}×8×8"),
+        Shape::Flat(width) => width.to_string(),
+    };
+    format!(
+        "{:<24}  {output:>10}  {:>10}  {:>8.2}  {:>8.3}  {:>8.3}  {:>8.2}  {:>5.1}%  {:>5.1}%",
+        layer.name,
+        layer.parameter_count(),
+        2.0 * layer.op.multiply_adds() as f64 / 1e6,
+        seen.mean,
+        seen.deviation,
+        seen.largest,
+        100.0 * seen.zeros,
+        100.0 * seen.dead
+    )
+}

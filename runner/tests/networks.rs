@@ -1,0 +1,108 @@
+//! Nets from scripts: presets, every kind of head, growth, and a look inside.
+
+mod common;
+
+use common::{Ended, Experiment};
+
+/// The heads and towers that the default net does not have; each trains on games that another net played.
+const KINDS: &str = r#"
+let run = open_run("small");
+let small = #{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } };
+let first = run.network(small);
+run.self_play(first, #{ games: 6, shard_games: 3, search: #{ simulations: 2 }, max_plies: 512 });
+let kinds = [
+    #{ tower: #{ kind: "transformer", blocks: 1, filters: 16, activation: "mish" } },
+    #{ tower: #{ kind: "resnet", blocks: 1, filters: 8, activation: "swish" }, policy_head: #{ kind: "dense" } },
+    #{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ kind: "scalar" }, moves_left_head: #{} },
+];
+for kind in kinds {
+    let net = run.network(kind);
+    let trained = run.train(net, run.window(#{}), #{ updates: 3, batch: 16, validation_fraction: 0.3 });
+    print(`moves left ${trained.moves_left_loss > 0.0}, value ${trained.value_loss > 0.0}`);
+    run.self_play(trained, #{ games: 2, search: #{ simulations: 4 }, max_plies: 20 });
+}
+let grown = run.grow(first, #{ blocks: 2, filters: 12 });
+print(`${first.parameters < grown.parameters} ${first.flops < grown.flops}`);
+let frozen = run.train(grown, run.window(#{}), #{ updates: 2, batch: 16, batch_norm: "frozen" });
+let seen = run.inspect(frozen, #{ positions: 20 });
+print(`${seen.layers.len} ${seen.layers[0].name} ${seen.logit_deviation < 1.5} ${seen.value_deviation > 0.0}`);
+"#;
+
+#[test]
+fn every_kind_of_net_trains_on_the_same_games_and_plays_on() {
+    let experiment = Experiment::new(KINDS);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    let trained = "moves left false, value true";
+    let expected = [trained, trained, "moves left true, value true", "true true", "13 stem.conv true true"];
+    assert_eq!(lines[..5], expected, "{}", ended.stdout);
+    let again = experiment.run(&[]);
+    assert_eq!((again.code, again.stdout), (Some(0), ended.stdout), "finished steps are walked through");
+}
+
+#[test]
+fn a_check_plans_all_of_it() {
+    let ended = Experiment::new(KINDS).run(&["--check"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for expected in ["1×16 transformer, ", "0000 grows to 2×12 se_resnet, ", "GFLOP an evaluation"] {
+        assert!(ended.stdout.contains(expected), "{expected}\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_preset_is_a_map_that_scripts_change() {
+    let script = r#"
+let run = open_run("small");
+let spec = network_preset("dlchess");
+spec.tower.blocks = 1;
+spec.tower.filters = 16;
+print(run.network(spec).parameters);
+"#;
+    let ended = Experiment::new(script).run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    // stem 9·22·16 + 32; block 18·256 + 64, SE 3·16 + 1 + 32; policy 9·256 + 32 and 9·73·16 + 73; value 16 + 2, 64·256 + 256, 257.
+    let expected = 3_168 + 32 + 4_608 + 64 + 81 + 2_304 + 32 + 10_512 + 73 + 18 + 16_640 + 257;
+    assert_eq!(ended.stdout.trim(), expected.to_string());
+}
+
+#[test]
+fn an_unknown_preset_and_a_net_that_cannot_grow_are_bad_input() {
+    for (script, expected) in [
+        ("network_preset(\"dc0-2x23\")", "there is no net \"dc0-2x23\"; did you mean \"dc0-2x32\"?"),
+        (
+            "let run = open_run(\"small\"); run.grow(run.network(#{ tower: #{ blocks: 1, filters: 8 } }), #{ blocks: 0 })",
+            "blocks would shrink from 1 to 0",
+        ),
+        (
+            "let run = open_run(\"small\"); run.network(#{ tower: #{ kind: \"transformer\", filters: 10, heads: 4 } })",
+            "tower.heads: 4 heads cannot share 10 filters equally",
+        ),
+    ] {
+        let ended = Experiment::new(script).run(&["--check"]);
+        assert!(ended.stderr.contains(expected), "{expected}\n{}", ended.stderr);
+        assert_eq!(ended.code, Some(2), "{script}");
+    }
+}
+
+#[test]
+fn inspect_shows_a_stored_net_and_says_what_is_wrong_with_a_damaged_one() {
+    let experiment = Experiment::new("open_run(\"small\").network(#{ tower: #{ blocks: 1, filters: 8 } });");
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let net = experiment.first_in("networks/0000.safetensors");
+    let inspect = |more: &[&str]| -> Ended {
+        let words = [&["inspect", net.to_str().expect("text"), "--positions", "8"], more].concat();
+        experiment.start(&words).wait_with_output().expect("ends").into()
+    };
+    let ended = inspect(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("parameters, 0.00"), "{}", ended.stdout);
+    let row = ended.stdout.lines().find(|line| line.starts_with("stem.conv ")).expect("a row");
+    // 8·22·9 weights and 8 scales and shifts; 2·64·8·22·9 operations.
+    assert!(row.contains("8×8×8") && row.contains("1600") && row.contains("0.20"), "{row}");
+    let json = inspect(&["--json"]).stdout;
+    assert!(json.contains("\"logit_deviation\"") && json.contains("\"stem.conv\""), "{json}");
+    std::fs::write(&net, "no net").expect("writes");
+    let damaged = inspect(&[]);
+    assert_eq!(damaged.code, Some(3), "{}", damaged.stderr);
+}
