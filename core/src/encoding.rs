@@ -1,14 +1,18 @@
 //! Positions as planes of bits and scalars, moves as policy indices.
 //!
-//! An input encoding is a table of planes with a name, an orientation and a version. A position is encoded as one `u64`
-//! for each binary plane and one number for each scalar plane, and expanded to floats where the net runs.
-//! The policy has 73 planes × 64 squares = 4672 indices (AlphaZero 2018, supplement, table S2).
+//! An input encoding is a table of planes with a name, an orientation, a length of history and a version. A position is
+//! encoded as one `u64` for each binary plane and one number for each scalar plane, and expanded to floats where the net
+//! runs. The policy has 73 planes × 64 squares = 4672 indices (AlphaZero 2018, supplement, table S2).
 
+mod encode;
 mod planes;
 mod policy;
+mod tables;
 
-pub use planes::{Encoding, EncodingName, Orientation, Plane, PlaneKind, Viewed};
+pub use encode::{Encoding, HistoryError};
+pub use planes::{Orientation, Plane, PlaneKind, Viewed};
 pub use policy::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
+pub use tables::{EncodingName, MissingHistory};
 
 #[cfg(test)]
 mod tests;

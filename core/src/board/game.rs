@@ -53,6 +53,11 @@ impl Game {
         self.moves.len().checked_sub(plies).map(|at| &self.plies[at].position)
     }
 
+    /// The positions from the present one back to the start, each with how often it had occurred before in this game.
+    pub fn recent(&self) -> impl Iterator<Item = (&Position, u8)> {
+        self.plies.iter().rev().map(|ply| (&ply.position, ply.repetitions))
+    }
+
     /// The present position's key; equal keys mean a repetition.
     pub fn key(&self) -> u64 {
         self.last().key

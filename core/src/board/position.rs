@@ -1,7 +1,7 @@
 //! One position, without history.
 
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{CastlingSide, Chess, Color, EnPassantMode, Position as _, Role, Square};
+use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, EnPassantMode, Position as _, Role, Square};
 
 use super::{Move, Promotion};
 
@@ -74,6 +74,12 @@ impl Position {
     /// The initial position of chess.
     pub fn initial() -> Self {
         Self(Chess::new())
+    }
+
+    /// Whether pieces, side to move and rights are those of the initial position, whatever the clocks say.
+    pub fn is_initial(&self) -> bool {
+        let full = self.0.castles().castling_rights() == Bitboard::CORNERS;
+        full && self.0.turn() == Color::White && *self.0.board() == Board::new()
     }
 
     /// Who is to move.

@@ -1,13 +1,28 @@
-//! The contract that every encoding must pass, and worked cases of `dc0-22`.
+//! The contract that every encoding must pass.
+
+mod history;
+mod policy;
+mod worked;
 
 use std::collections::HashSet;
 
-use super::{Encoding, EncodingName, Orientation, PlaneKind, PolicyIndex};
-use crate::board::{Game, Move, Position, Promotion, Rules, Side, random_opening};
+use super::{Encoding, EncodingName, Orientation, Plane, PlaneKind, PolicyIndex};
+use crate::board::{Game, Move, Position, Rules, random_opening};
 use crate::rng::{Purpose, Seed};
 
-fn encodings() -> [Encoding; 2] {
-    [Orientation::Absolute, Orientation::SideToMove].map(|seen| Encoding::new(EncodingName::Dc0, seen))
+const ORIENTATIONS: [Orientation; 2] = [Orientation::Absolute, Orientation::SideToMove];
+
+/// Every table in every orientation, with each length of history that it takes.
+fn encodings() -> Vec<Encoding> {
+    let mut encodings = Vec::new();
+    for name in EncodingName::ALL {
+        for history in 1..=name.longest_history() {
+            encodings.extend(ORIENTATIONS.map(|seen| {
+                Encoding::with_history(name, seen, history).expect("no longer than the longest history")
+            }));
+        }
+    }
+    encodings
 }
 
 /// Positions of random games, with promotions, castling and en passant among their moves.
@@ -35,77 +50,104 @@ fn encode(encoding: &Encoding, game: &Game) -> (Vec<u64>, Vec<f32>) {
     (binary, scalars)
 }
 
-#[test]
-fn every_legal_move_has_its_own_index_and_comes_back() {
-    for encoding in encodings() {
-        for game in sample_games() {
-            let position = game.position();
-            let mut seen = HashSet::new();
-            for played in position.legal_moves() {
-                let index = encoding.policy_index(played, position.side_to_move());
-                assert!(seen.insert(index), "{played} shares an index in {}", position.fen());
-                assert_eq!(encoding.move_at(index, position), Some(played), "{}", position.fen());
-            }
-        }
-    }
+fn from_fen(fen: &str) -> Game {
+    Game::from_position(Position::from_fen(fen).expect("test FEN"))
 }
 
-/// The plane of a queen's or a knight's move, from the differences of its files and ranks.
-fn plane_by_formula(from: u8, to: u8) -> Option<u16> {
-    let files = (to % 8) as i8 - (from % 8) as i8;
-    let ranks = (to / 8) as i8 - (from / 8) as i8;
-    let place = |steps: [(i8, i8); 8], step| steps.iter().position(|at| *at == step).map(|at| at as u16);
-    let knight = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
-    if let Some(place) = place(knight, (files, ranks)) {
-        return Some(56 + place);
-    }
-    let straight = files == 0 || ranks == 0 || files.abs() == ranks.abs();
-    let queen = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
-    let direction = place(queen, (files.signum(), ranks.signum())).filter(|_| straight)?;
-    Some(7 * direction + files.abs().max(ranks.abs()) as u16 - 1)
+fn from_text(text: &str) -> Game {
+    Game::from_text(text).expect("a game")
 }
 
-#[test]
-fn the_table_of_indices_is_the_formula() {
-    let [absolute, oriented] = encodings();
-    for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
-        let Some(plane) = plane_by_formula(from, to) else { continue };
-        let index = plane * 64 + u16::from(from);
-        for promotion in [None, Some(Promotion::Queen)] {
-            let (plain, mirrored) =
-                (Move::new(from, to, promotion), Move::new(from ^ 56, to ^ 56, promotion));
-            for side in [Side::White, Side::Black] {
-                assert_eq!(absolute.policy_index(plain, side).get(), index, "{plain}");
-            }
-            assert_eq!(oriented.policy_index(plain, Side::White).get(), index, "{plain}");
-            assert_eq!(oriented.policy_index(mirrored, Side::Black).get(), index, "{mirrored}");
-        }
-    }
-}
-
-#[test]
-fn no_index_makes_the_way_back_panic() {
-    for encoding in encodings() {
-        for game in sample_games().iter().take(20) {
-            for index in 0..super::POLICY_SIZE as u16 {
-                let index = PolicyIndex::new(index).expect("below the size");
-                let back = encoding.move_at(index, game.position());
-                if let Some(back) = back.filter(|back| game.position().is_legal(*back)) {
-                    assert_eq!(encoding.policy_index(back, game.position().side_to_move()), index);
-                }
-            }
-        }
-    }
-    assert_eq!(PolicyIndex::new(super::POLICY_SIZE as u16), None);
+/// The place of a plane among those that are stored as it is.
+fn place(encoding: &Encoding, plane: Plane) -> usize {
+    let mut alike = encoding.planes().iter().filter(|other| other.kind() == plane.kind());
+    alike.position(|other| *other == plane).expect("the table has the plane")
 }
 
 #[test]
 fn rows_have_the_width_that_the_table_says() {
     for encoding in encodings() {
-        assert_eq!(encoding.planes().len(), 22);
-        assert_eq!((encoding.binary_count(), encoding.scalar_count()), (20, 2));
-        let (binary, scalars) = encode(&encoding, &Game::initial());
-        assert_eq!((binary.len(), scalars.len()), (20, 2));
+        // Pieces and repetitions of a step, and what comes after the steps.
+        let (step, rest) = match encoding.name() {
+            EncodingName::Dc0 | EncodingName::Dlchess => (14, 8),
+            EncodingName::AlphaZero => (14, 7),
+            EncodingName::Leela => (13, 8),
+        };
+        assert_eq!(encoding.planes().len(), encoding.history() as usize * step + rest);
+        assert_eq!(encoding.binary_count() + encoding.scalar_count(), encoding.planes().len());
+        for game in sample_games().iter().take(20) {
+            let (binary, scalars) = encode(&encoding, game);
+            assert_eq!((binary.len(), scalars.len()), (encoding.binary_count(), encoding.scalar_count()));
+        }
+    }
+}
+
+#[test]
+fn a_name_ends_with_the_number_of_planes_of_its_own_history() {
+    for name in EncodingName::ALL {
+        let encoding = Encoding::new(name, Orientation::SideToMove);
+        assert!(name.word().ends_with(&format!("-{}", encoding.planes().len())), "{name:?}");
+        assert_eq!(encoding.history(), name.history());
+    }
+    assert_eq!(EncodingName::ALL.map(EncodingName::word).as_slice(), EncodingName::WORDS);
+}
+
+#[test]
+fn an_encoding_is_named_with_a_history_that_is_not_the_tables_own() {
+    let [long, short] = [8, 2].map(|history| {
+        Encoding::with_history(EncodingName::AlphaZero, Orientation::Absolute, history)
+            .expect("short")
+            .to_string()
+    });
+    assert_eq!([long.as_str(), &short], ["az-119 absolute", "az-119 absolute with a history of 2"]);
+}
+
+#[test]
+fn a_history_that_a_table_does_not_have_is_refused() {
+    let refused = |name, history| {
+        Encoding::with_history(name, Orientation::SideToMove, history).expect_err("too long").to_string()
+    };
+    assert_eq!(refused(EncodingName::Dc0, 2), "the encoding `dc0-22` takes a history of 1 position, got 2");
+    assert!(refused(EncodingName::AlphaZero, 9).ends_with("of 1 to 8 positions, got 9"));
+    assert!(refused(EncodingName::Leela, 0).ends_with("of 1 to 8 positions, got 0"));
+}
+
+#[test]
+fn no_table_shows_the_same_twice_and_every_plane_has_words_of_its_own() {
+    for encoding in encodings() {
+        let words: HashSet<String> =
+            encoding.planes().iter().map(|plane| plane.describe(encoding.orientation())).collect();
+        assert_eq!(words.len(), encoding.planes().len(), "{:?}", encoding.name());
+    }
+}
+
+#[test]
+fn indices_depend_on_the_orientation_only() {
+    for encoding in encodings() {
+        let plain = Encoding::new(EncodingName::Dc0, encoding.orientation());
+        for game in sample_games().iter().take(20) {
+            let side = game.position().side_to_move();
+            for played in game.position().legal_moves() {
+                assert_eq!(encoding.policy_index(played, side), plain.policy_index(played, side));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shorter_history_is_the_start_of_a_longer_one() {
+    for name in [EncodingName::AlphaZero, EncodingName::Leela] {
+        let long = Encoding::new(name, Orientation::SideToMove);
+        for history in 1..8 {
+            let short = Encoding::with_history(name, Orientation::SideToMove, history).expect("short");
+            let step = (long.planes().len() - short.planes().len()) / (8 - history as usize);
+            for game in sample_games() {
+                let ((a, scalars_a), (b, scalars_b)) = (encode(&short, &game), encode(&long, &game));
+                let steps = history as usize * step;
+                assert_eq!(a[..steps], b[..steps]);
+                assert_eq!((&a[steps..], scalars_a), (&b[8 * step..], scalars_b), "the rest is the same");
+            }
+        }
     }
 }
 
@@ -129,81 +171,56 @@ fn colour_swapped(fen: &str) -> String {
     format!("{} {side} {castling} {en_passant} {} {}", board.join("/"), fields[4], fields[5])
 }
 
-#[test]
-fn a_colour_swapped_position_looks_the_same_to_its_side_to_move() {
-    let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
-    let white_to_move = 14;
-    for game in sample_games() {
-        let fen = game.position().fen();
-        let original = Game::from_position(Position::from_fen(&fen).expect("own FEN"));
-        let swapped = Game::from_position(Position::from_fen(&colour_swapped(&fen)).expect("swapped FEN"));
-        let (mut a, scalars_a) = encode(&encoding, &original);
-        let (mut b, scalars_b) = encode(&encoding, &swapped);
-        assert_eq!(a[white_to_move], !b[white_to_move]);
-        (a[white_to_move], b[white_to_move]) = (0, 0);
-        assert_eq!((a, scalars_a), (b, scalars_b), "{fen}");
+/// The same game with colours exchanged and the board turned over.
+fn colour_swapped_game(game: &Game) -> Game {
+    let mut swapped = from_fen(&colour_swapped(&game.start().fen()));
+    for played in game.moves() {
+        swapped.play_unchecked(Move::new(played.from() ^ 56, played.to() ^ 56, played.promotion()));
+    }
+    swapped
+}
 
-        let indices = |game: &Game| -> HashSet<PolicyIndex> {
-            let side = game.position().side_to_move();
-            game.position().legal_moves().iter().map(|played| encoding.policy_index(*played, side)).collect()
+#[test]
+fn a_colour_swapped_game_looks_the_same_to_its_side_to_move() {
+    for encoding in encodings().iter().filter(|one| one.orientation() == Orientation::SideToMove) {
+        let whose = match encoding.name() {
+            EncodingName::Dc0 => place(encoding, Plane::WhiteToMove),
+            _ => place(encoding, Plane::BlackToMove),
         };
-        assert_eq!(indices(&original), indices(&swapped), "{fen}");
+        for original in sample_games() {
+            let swapped = colour_swapped_game(&original);
+            // With Black to move first it is not the initial position, and so the history that is missing.
+            let steps_missing = encoding.history() as usize > original.ply() + 1;
+            if encoding.name() == EncodingName::Leela && steps_missing && original.start().is_initial() {
+                continue;
+            }
+            // The number of the move rises after Black's moves, so it is not the same for both.
+            let number = encoding.planes().contains(&Plane::FullmoveNumber);
+            let (mut a, mut scalars_a) = encode(encoding, &original);
+            let (mut b, mut scalars_b) = encode(encoding, &swapped);
+            assert_eq!(a[whose], !b[whose]);
+            (a[whose], b[whose]) = (0, 0);
+            if number {
+                let at = place(encoding, Plane::FullmoveNumber);
+                (scalars_a[at], scalars_b[at]) = (0.0, 0.0);
+            }
+            assert_eq!((a, scalars_a), (b, scalars_b), "{}", original.position().fen());
+            assert_eq!(indices(encoding, &original), indices(encoding, &swapped));
+        }
     }
 }
 
-#[test]
-fn worked_planes_of_dc0_22() {
-    let [absolute, oriented] = encodings();
-    // Black to move; White may still castle king side, Black queen side; d3 can be captured by the pawn on e4.
-    let fen = "r3k3/8/8/8/3Pp3/8/8/4K2R b Kq d3 0 42";
-    let game = Game::from_position(Position::from_fen(fen).unwrap());
-    let (seen, scalars) = encode(&absolute, &game);
-    assert_eq!(seen[0], 1 << 27, "white pawn on d4");
-    assert_eq!(seen[6], 1 << 28, "black pawn on e4");
-    assert_eq!(seen[12..15], [0, 0, 0], "no repetition, Black to move");
-    assert_eq!(seen[15..19], [u64::MAX, 0, 0, u64::MAX], "castling K, Q, k, q");
-    assert_eq!(seen[19], 1 << 19, "d3");
-    assert_eq!(scalars, [0.42, 0.0]);
-    let (seen, _) = encode(&oriented, &game);
-    assert_eq!(seen[0], 1 << (28 ^ 56), "own pawn on e4 is seen on e5");
-    assert_eq!(seen[6], 1 << (27 ^ 56), "the opponent's on d4 is seen on d5");
-    assert_eq!(seen[15..19], [0, u64::MAX, u64::MAX, 0], "own q, the opponent's K");
-    assert_eq!(seen[19], 1 << (19 ^ 56), "d3 is seen on d6");
-}
-
-#[test]
-fn repetitions_show_in_their_planes() {
-    let [encoding, _] = encodings();
-    let mut game = Game::initial();
-    let mut planes = Vec::new();
-    for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"] {
-        game.play_unchecked(Move::from_uci(text).unwrap());
-        let (binary, _) = encode(&encoding, &game);
-        planes.push((binary[12] != 0, binary[13] != 0));
-    }
-    assert_eq!(planes[2..4], [(false, false), (true, false)]);
-    assert_eq!(planes[7], (true, true));
-}
-
-#[test]
-fn worked_policy_indices() {
-    let [absolute, oriented] = encodings();
-    let index = |encoding: &Encoding, text: &str, side| {
-        encoding.policy_index(Move::from_uci(text).unwrap(), side).get() as usize
-    };
-    assert_eq!(index(&absolute, "e2e4", Side::White), 64 + 12, "north by 2 from e2");
-    assert_eq!(index(&absolute, "g1f3", Side::White), 63 * 64 + 6, "NNW from g1");
-    assert_eq!(index(&absolute, "e7e5", Side::Black), (4 * 7 + 1) * 64 + 52, "south by 2 from e7");
-    assert_eq!(index(&oriented, "e7e5", Side::Black), 64 + 12, "as White's e2e4");
-    assert_eq!(index(&absolute, "a7b8n", Side::White), (64 + 6) * 64 + 48, "right, knight");
-    assert_eq!(index(&oriented, "a2b1n", Side::Black), (64 + 6) * 64 + 48, "as White's a7b8n");
-    assert_eq!(index(&absolute, "a7a8q", Side::White), 48, "a queen promotion is a queen move");
+fn indices(encoding: &Encoding, game: &Game) -> HashSet<PolicyIndex> {
+    let side = game.position().side_to_move();
+    game.position().legal_moves().iter().map(|played| encoding.policy_index(*played, side)).collect()
 }
 
 #[test]
 fn plane_kinds_say_how_planes_are_stored() {
-    let [encoding, _] = encodings();
-    let scalar: Vec<usize> =
-        (0..22).filter(|at| encoding.planes()[*at].kind() == PlaneKind::Scalar).collect();
-    assert_eq!(scalar, [15, 21]);
+    let scalar = |name| -> Vec<usize> {
+        let encoding = Encoding::new(name, Orientation::Absolute);
+        let kind = |at: &usize| encoding.planes()[*at].kind() == PlaneKind::Scalar;
+        (0..encoding.planes().len()).filter(kind).collect()
+    };
+    assert_eq!(EncodingName::ALL.map(scalar), [vec![15, 21], vec![20], vec![113, 118], vec![109]]);
 }

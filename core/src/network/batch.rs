@@ -59,7 +59,7 @@ pub struct Batch {
     pub legal: Vec<PolicyIndex>,
     /// Where each row's legal moves end in `legal`; `[B]`.
     pub legal_ends: Vec<u32>,
-    /// A hash of each row's position; `[B]`.
+    /// A hash of each row's present position, whatever the encoding sees of its past; `[B]`.
     pub keys: Vec<u64>,
 }
 

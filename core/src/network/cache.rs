@@ -180,15 +180,17 @@ fn folded(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::Cached;
+    use crate::board::Game;
+    use crate::encoding::{Encoding, EncodingName, Orientation};
     use crate::network::fake::Hashed;
-    use crate::network::samples::{batch_of, encoding};
+    use crate::network::samples::{batch_of, encoding, push};
     use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
     /// Counts the rows that reach it.
     struct Counting(Hashed, std::rc::Rc<std::cell::Cell<usize>>);
 
     impl Evaluator for Counting {
-        fn encoding(&self) -> &crate::encoding::Encoding {
+        fn encoding(&self) -> &Encoding {
             self.0.encoding()
         }
 
@@ -199,8 +201,12 @@ mod tests {
     }
 
     fn cached(capacity: usize) -> (Cached, std::rc::Rc<std::cell::Cell<usize>>) {
+        cached_of(encoding(), capacity)
+    }
+
+    fn cached_of(encoding: Encoding, capacity: usize) -> (Cached, std::rc::Rc<std::cell::Cell<usize>>) {
         let rows = std::rc::Rc::new(std::cell::Cell::new(0));
-        let inner = Counting(Hashed::new(encoding(), 1), std::rc::Rc::clone(&rows));
+        let inner = Counting(Hashed::new(encoding, 1), std::rc::Rc::clone(&rows));
         (Cached::new(Box::new(inner), capacity), rows)
     }
 
@@ -241,5 +247,28 @@ mod tests {
         cache.start_shard();
         answers(&mut cache, &batch_of(100..110));
         assert_eq!((rows.get(), cache.cache_hits()), (before + 20, 0));
+    }
+
+    #[test]
+    fn positions_that_differ_only_in_their_past_are_asked_for_where_the_encoding_sees_it() {
+        let ways = ["g1f3 g8f6 b1c3 b8c6", "b1c3 g8f6 g1f3 b8c6", "b1c3 b8c6 g1f3 g8f6"];
+        let asked = |name, history| {
+            let encoding = Encoding::with_history(name, Orientation::SideToMove, history).expect("a history");
+            let mut batch = Batch::default();
+            for way in ways.into_iter().chain(ways) {
+                let game = Game::from_text(&format!("startpos moves {way}")).expect("a game");
+                push(&mut batch, &encoding, &game);
+            }
+            let (mut cache, rows) = cached_of(encoding, 100);
+            let first = answers(&mut cache, &batch);
+            assert!(same(&answers(&mut cache, &batch), &first));
+            rows.get()
+        };
+        assert_eq!(asked(EncodingName::Dc0, 1), 1);
+        assert_eq!(asked(EncodingName::AlphaZero, 8), 3);
+        assert_eq!(asked(EncodingName::Leela, 8), 3);
+        // After the third ply two of the ways have led to the same position.
+        assert_eq!(asked(EncodingName::AlphaZero, 2), 2);
+        assert_eq!(asked(EncodingName::Leela, 1), 1);
     }
 }

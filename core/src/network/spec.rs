@@ -1,6 +1,6 @@
 //! What a net looks like. Everything that fixes the shapes of its weights is here.
 
-use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::encoding::{Encoding, EncodingName, HistoryError, Orientation};
 use crate::{param_enum, params};
 
 param_enum! {
@@ -125,6 +125,9 @@ params! {
         encoding: EncodingName = EncodingName::Dc0;
         /// Whose side of the board the planes and the policy are seen from.
         orientation: Orientation = Orientation::SideToMove;
+        /// Positions that the input shows, the present one among them; none means the encoding's own number, 8 in `az-119` and
+        /// `lc0-112`. The others show 1.
+        history: Option<u32> = None, in 1..=8;
         /// The body.
         tower: TowerSpec = TowerSpec::default();
         /// The policy head.
@@ -134,12 +137,27 @@ params! {
         /// The head that says how many plies are left, such as `#{}` for one with its defaults; `()` for none.
         moves_left_head: Option<MovesLeftHeadSpec> = None;
     }
+    check check_history;
+}
+
+fn check_history(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
+    spec.try_input().err().map(|error| ("history", error.to_string())).into_iter().collect()
 }
 
 impl NetworkSpec {
-    /// The planes that the net reads.
+    /// What the net sees of a position.
+    ///
+    /// # Panics
+    /// If the encoding has no such history; a spec that was read has been checked.
     pub fn input(&self) -> Encoding {
-        Encoding::new(self.encoding, self.orientation)
+        self.try_input().expect("a spec's history is one that its encoding takes")
+    }
+
+    fn try_input(&self) -> Result<Encoding, HistoryError> {
+        match self.history {
+            Some(history) => Encoding::with_history(self.encoding, self.orientation, history),
+            None => Ok(Encoding::new(self.encoding, self.orientation)),
+        }
     }
 }
 
@@ -158,4 +176,28 @@ fn check_tower(tower: &TowerSpec) -> Vec<(&'static str, String)> {
         return vec![("heads", message)];
     }
     Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NetworkSpec;
+    use crate::params;
+
+    fn read(text: &str) -> Result<NetworkSpec, String> {
+        let value = serde_json::from_str(text).expect("JSON");
+        params::read("network", &value).map_err(|errors| errors.to_string())
+    }
+
+    #[test]
+    fn a_history_is_one_that_the_encoding_takes() {
+        let planes = |text| read(text).expect("a sound spec").input().planes().len();
+        assert_eq!(planes(r#"{"encoding": "dc0-22", "history": 1}"#), 22);
+        assert_eq!(planes(r#"{"encoding": "az-119"}"#), 119);
+        assert_eq!(planes(r#"{"encoding": "az-119", "history": 4}"#), 63);
+        let refused = read(r#"{"encoding": "dlchess-22", "history": 2}"#).expect_err("one position only");
+        assert!(
+            refused.contains("history: the encoding `dlchess-22` takes a history of 1 position, got 2"),
+            "{refused}"
+        );
+    }
 }

@@ -10,7 +10,6 @@ use super::report::{TrainSummary, TrainingRow, ValidationRow};
 use super::run::Run;
 use super::samples::{Samples, Targets, hash_numbers};
 use super::state::State;
-use crate::encoding::Encoding;
 use crate::event::Observer;
 use crate::network::Weights;
 use crate::network::checkpoint::Checkpoint;
@@ -77,13 +76,12 @@ fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
     }
     let net = job.start.spec.input();
     if net != *job.samples.encoding() {
-        return Err(TrainError::Encoding { net: words(&net), samples: words(job.samples.encoding()) });
+        return Err(TrainError::Encoding {
+            net: net.to_string(),
+            samples: job.samples.encoding().to_string(),
+        });
     }
     Ok(())
-}
-
-fn words(encoding: &Encoding) -> String {
-    format!("{} {}", encoding.name().word(), encoding.orientation().word())
 }
 
 /// A digest of everything that decides the result, so that a state is never resumed by another training.

@@ -215,6 +215,9 @@ impl Samples {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.encoding.name().word().as_bytes());
         hasher.update(self.encoding.orientation().word().as_bytes());
+        for number in [self.encoding.history(), self.encoding.name().version()] {
+            hasher.update(&number.to_le_bytes());
+        }
         self.rows.hash(&mut hasher);
         hash_numbers(&mut hasher, &self.training, |row| row.to_le_bytes());
         hasher.finalize().to_hex().to_string()

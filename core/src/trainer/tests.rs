@@ -24,7 +24,10 @@ fn encoding() -> Encoding {
 
 /// A game's rows as self-play would store them; every move is visited, the `n`-th one `n + 1` times.
 fn rows(number: u32, moves: &[Move], result: i8) -> (GameRow, Vec<PositionRow>) {
-    let mut game = Game::initial();
+    rows_from(Game::initial(), number, moves, result)
+}
+
+fn rows_from(mut game: Game, number: u32, moves: &[Move], result: i8) -> (GameRow, Vec<PositionRow>) {
     let start_fen = game.position().fen();
     let mut positions = Vec::new();
     for &played in moves {

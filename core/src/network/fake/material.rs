@@ -14,8 +14,9 @@ pub struct Material {
     policy: Uniform,
     /// Places of the piece planes among the binary ones, and what a piece on them is worth to the first side.
     worths: Vec<(usize, f32)>,
-    /// The place of the plane that says whose move it is, where the first side is White.
-    white_to_move: Option<usize>,
+    /// The place of the plane that says whose move it is, and what it holds when White is to move, where the first side is
+    /// White.
+    white_to_move: Option<(usize, u64)>,
 }
 
 impl Material {
@@ -25,9 +26,10 @@ impl Material {
         let (mut worths, mut white_to_move) = (Vec::new(), None);
         for (place, plane) in binary.enumerate() {
             match *plane {
-                Plane::Pieces(Viewed::First, piece) => worths.push((place, worth(piece))),
-                Plane::Pieces(Viewed::Second, piece) => worths.push((place, -worth(piece))),
-                Plane::WhiteToMove => white_to_move = Some(place),
+                Plane::Pieces { side: Viewed::First, piece, ago: 0 } => worths.push((place, worth(piece))),
+                Plane::Pieces { side: Viewed::Second, piece, ago: 0 } => worths.push((place, -worth(piece))),
+                Plane::WhiteToMove => white_to_move = Some((place, u64::MAX)),
+                Plane::BlackToMove => white_to_move = Some((place, 0)),
                 _ => {}
             }
         }
@@ -39,7 +41,7 @@ impl Material {
     fn balance(&self, planes: &[u64]) -> f32 {
         let count = |(place, worth): &(usize, f32)| planes[*place].count_ones() as f32 * worth;
         let first: f32 = self.worths.iter().map(count).sum();
-        let is_second = self.white_to_move.is_some_and(|place| planes[place] == 0);
+        let is_second = self.white_to_move.is_some_and(|(place, white)| planes[place] != white);
         if is_second { -first } else { first }
     }
 }
@@ -83,8 +85,8 @@ mod tests {
     use crate::network::{Batch, Evaluations, Evaluator};
 
     /// One row for each FEN.
-    fn evaluated(fens: &[&str], orientation: Orientation) -> Evaluations {
-        let encoding = Encoding::new(EncodingName::Dc0, orientation);
+    fn evaluated(fens: &[&str], name: EncodingName, orientation: Orientation) -> Evaluations {
+        let encoding = Encoding::new(name, orientation);
         let mut batch = Batch::default();
         for fen in fens {
             let game = Game::from_position(Position::from_fen(fen).expect("test FEN"));
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_balance_is_seen_by_the_side_to_move_in_both_orientations() {
+    fn the_balance_is_seen_by_the_side_to_move_in_every_encoding() {
         let fens = [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             // White has a rook for a knight and a bishop, and two pawns more: 1 pawn.
@@ -109,11 +111,14 @@ mod tests {
             "4k3/8/8/2nb4/8/8/PP6/R3K3 b - - 0 1",
             "4k3/8/8/8/8/8/8/Q3K3 b - - 0 1",
         ];
-        for orientation in [Orientation::Absolute, Orientation::SideToMove] {
-            let answers = evaluated(&fens, orientation);
+        let orientations = [Orientation::Absolute, Orientation::SideToMove];
+        for (name, orientation) in
+            EncodingName::ALL.into_iter().flat_map(|name| orientations.map(|seen| (name, seen)))
+        {
+            let answers = evaluated(&fens, name, orientation);
             let expected = [0.0, 0.25f32.tanh(), -0.25f32.tanh(), -2.25f32.tanh()];
             let values: Vec<f32> = answers.wdl.iter().map(|wdl| wdl.value()).collect();
-            assert_eq!(values, expected, "{orientation:?}");
+            assert_eq!(values, expected, "{name:?} {orientation:?}");
             assert!(answers.wdl.iter().all(|wdl| (wdl.win + wdl.draw + wdl.loss - 1.0).abs() < 1e-6));
             assert_eq!(answers.policy[..20], [0.05; 20], "the initial position has twenty moves");
         }

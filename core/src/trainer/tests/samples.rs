@@ -1,7 +1,8 @@
 //! Targets worked by hand, and data that contradicts itself.
 
-use super::{all_trained, encoding, random_games, rows, samples, uci};
+use super::{all_trained, encoding, random_games, rows, rows_from, samples, uci};
 use crate::board::{Game, Position};
+use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
 use crate::trainer::TrainParams;
@@ -115,6 +116,45 @@ fn replaying_gives_the_repetitions_that_a_fen_cannot_know() {
     let position = Position::from_fen(&positions[4].fen).expect("a FEN");
     encoding().encode(&Game::from_position(position), &mut lone.0, &mut lone.1);
     assert_eq!(lone.0[12], 0);
+}
+
+#[test]
+fn the_same_stored_games_give_samples_of_every_encoding_with_the_history_that_was_there() {
+    // The double step before the second start is part of what lc0-112 sees.
+    for (start, moves) in [
+        ("startpos", "e2e4 e7e5 g1f3 b8c6 f3g1 c6b8 g1f3 b8c6 f3g1 c6b8 d2d4"),
+        ("4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 1", "e4d3 e1d2 e8d7"),
+    ] {
+        let mut game = Game::from_text(start).expect("a start");
+        let (row, positions) = rows_from(game.clone(), 0, &uci(moves), 0);
+        for name in EncodingName::ALL {
+            let encoding = Encoding::new(name, Orientation::SideToMove);
+            let mut samples = Samples::new(encoding.clone(), &all_trained()).expect("no tablebases");
+            let part = Part { name: "part", games: std::slice::from_ref(&row), positions: &positions };
+            samples.add(part).expect("sound rows");
+            game.take_back_to(0);
+            for (place, played) in uci(moves).into_iter().enumerate() {
+                let (mut binary, mut scalars) = (Vec::new(), Vec::new());
+                encoding.encode(&game, &mut binary, &mut scalars);
+                let sample = samples.training_row(place);
+                assert_eq!((sample.binary, sample.scalars), (&*binary, &*scalars), "{name:?} {place}");
+                game.play_unchecked(played);
+            }
+        }
+    }
+}
+
+#[test]
+fn samples_with_another_history_have_another_digest() {
+    let (games, positions) = random_games(2, 20);
+    let digest = |history| {
+        let encoding = Encoding::with_history(EncodingName::Leela, Orientation::SideToMove, history);
+        let mut samples = Samples::new(encoding.expect("short"), &all_trained()).expect("no tablebases");
+        samples.add(Part { name: "part", games: &games, positions: &positions }).expect("sound rows");
+        samples.digest()
+    };
+    assert_eq!(digest(3), digest(3));
+    assert_ne!(digest(3), digest(4));
 }
 
 #[test]
