@@ -1,7 +1,7 @@
 //! Nets: what they look like ([`NetworkSpec`]), what they say ([`Evaluator`]), and how they are stored.
 //!
-//! Only `network::torch` (and `trainer`) know libtorch. The [`fake`] evaluators are pure functions of the position, so
-//! whole searches and games can be golden files.
+//! Only `network::torch` (and `trainer`) know libtorch, and only `network::onnx` knows ONNX Runtime. The [`fake`]
+//! evaluators are pure functions of the position, so whole searches and games can be golden files.
 
 mod batch;
 mod cache;
@@ -11,6 +11,7 @@ mod fold;
 pub mod graph;
 mod grow;
 mod layout;
+pub mod onnx;
 mod outputs;
 mod presets;
 #[cfg(test)]

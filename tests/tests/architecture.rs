@@ -85,10 +85,12 @@ fn the_rule_of_imports_can_fail() {
 }
 
 /// A package and the only places that may name it.
-const NAMES: [(&str, &[&str]); 12] = [
+const NAMES: [(&str, &[&str]); 14] = [
     ("shakmaty", &["core/src/board"]),
     ("shakmaty_syzygy", &["core/src/board/tablebase"]),
     ("tch", &["core/src/network/torch", "core/src/trainer"]),
+    ("ort", &["core/src/network/onnx"]),
+    ("prost", &["core/src/network/onnx"]),
     ("arrow", &["core/src/store"]),
     ("parquet", &["core/src/store"]),
     ("safetensors", &["core/src/network/checkpoint", "core/src/trainer/state.rs"]),

@@ -1,0 +1,36 @@
+//! Nets as ONNX files, written here without any other program ([`OnnxModel`]), and run by ONNX Runtime
+//! ([`OnnxEvaluator`]), whose library is loaded from a path when it is wanted ([`OnnxLibrary`]).
+
+mod error;
+mod evaluator;
+mod export;
+mod heading;
+mod input;
+mod layers;
+mod library;
+mod model;
+mod nodes;
+mod proto;
+mod tokens;
+
+pub use error::OnnxError;
+pub use evaluator::{OnnxEvaluator, OnnxOptions};
+pub use heading::{InputForm, Tensor};
+pub use library::{OnnxLibrary, OnnxLibraryError};
+pub use model::OnnxModel;
+
+/// Planes `[B, P, 8, 8]`, or the binary ones as bits `[B, binary planes]`.
+const INPUT: &str = "input";
+/// Beside packed bits: the numbers of the scalar planes `[B, scalar planes]`.
+const SCALARS: &str = "scalars";
+/// Logits `[B, 4672]`.
+const POLICY: &str = "policy";
+/// Probabilities of win, draw and loss for the side to move `[B, 3]`.
+const WDL: &str = "wdl";
+/// Of a net with a scalar head, P(win) − P(loss) for the side to move `[B, 1]`.
+const VALUE: &str = "value";
+/// Expected plies to the game's end `[B, 1]`.
+const MOVES_LEFT: &str = "moves_left";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! A net as an [`Evaluator`] on ONNX Runtime.
+
+use ort::session::builder::GraphOptimizationLevel;
+use ort::session::{Session, SessionInputValue, SessionOutputs};
+use ort::value::TensorRef;
+
+use super::input::Planes;
+use super::{InputForm, MOVES_LEFT, OnnxError, OnnxLibrary, OnnxModel, POLICY, VALUE, WDL};
+use crate::encoding::{Encoding, POLICY_SIZE};
+use crate::network::softmax::softmax;
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
+
+/// How ONNX Runtime runs a net.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnnxOptions {
+    /// Threads of one evaluation, at least 1; they sleep between evaluations.
+    pub threads: u32,
+}
+
+impl Default for OnnxOptions {
+    fn default() -> Self {
+        Self { threads: 1 }
+    }
+}
+
+/// A net on ONNX Runtime's CPU provider, in 32-bit floats.
+#[derive(Debug)]
+pub struct OnnxEvaluator {
+    encoding: Encoding,
+    form: InputForm,
+    session: Session,
+    planes: Planes,
+}
+
+impl OnnxEvaluator {
+    /// Gives a net to ONNX Runtime.
+    pub fn new(library: &OnnxLibrary, model: &OnnxModel, options: OnnxOptions) -> Result<Self, OnnxError> {
+        let session = session(library, model, options).map_err(|cause| OnnxError::Session {
+            net: model.name().to_owned(),
+            version: library.version().to_owned(),
+            cause: cause.to_string(),
+        })?;
+        let encoding = model.encoding();
+        Ok(Self { planes: Planes::new(&encoding), encoding, form: model.form(), session })
+    }
+
+    /// Runs the net and fills `out`, the policy with logits.
+    fn run(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), ort::Error> {
+        let rows = batch.len();
+        let outputs = match self.form {
+            InputForm::Planes => {
+                let shape = [rows, self.planes.count(), 8, 8];
+                self.session
+                    .run(ort::inputs![TensorRef::from_array_view((shape, self.planes.expand(batch)))?])?
+            }
+            InputForm::Packed => self.session.run(packed(&self.encoding, batch)?.as_slice())?,
+        };
+        take(batch, &outputs, out)
+    }
+}
+
+fn session(library: &OnnxLibrary, model: &OnnxModel, options: OnnxOptions) -> Result<Session, ort::Error> {
+    Session::builder(library.environment())?
+        .with_intra_threads(options.threads as usize)?
+        .with_intra_op_spinning(false)?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        .commit_from_memory(model.bytes())
+}
+
+/// The batch's own memory, as it is.
+fn packed<'a>(encoding: &Encoding, batch: &'a Batch) -> Result<Vec<SessionInputValue<'a>>, ort::Error> {
+    let shape = |planes| [batch.len(), planes];
+    let bits = TensorRef::from_array_view((shape(encoding.binary_count()), batch.binary.as_slice()))?;
+    let mut inputs = vec![SessionInputValue::from(bits)];
+    if encoding.scalar_count() > 0 {
+        let scalars = TensorRef::from_array_view((shape(encoding.scalar_count()), batch.scalars.as_slice()))?;
+        inputs.push(scalars.into());
+    }
+    Ok(inputs)
+}
+
+/// Takes the legal moves' logits and the other heads' answers of every row.
+fn take(batch: &Batch, outputs: &SessionOutputs<'_>, out: &mut Evaluations) -> Result<(), ort::Error> {
+    let logits = numbers(outputs, POLICY)?.unwrap_or_default();
+    for (row, logits) in logits.chunks_exact(POLICY_SIZE).enumerate() {
+        let legal = &batch.legal[batch.legal_range(row)];
+        out.policy.extend(legal.iter().map(|index| logits[index.get() as usize]));
+    }
+    if let Some(wdl) = numbers(outputs, WDL)? {
+        out.wdl.extend(wdl.as_chunks().0.iter().map(|&[win, draw, loss]| Wdl { win, draw, loss }));
+    }
+    if let Some(values) = numbers(outputs, VALUE)? {
+        out.wdl.extend(values.iter().map(|value| Wdl::of_value(*value, 0.0)));
+    }
+    out.moves_left.extend_from_slice(numbers(outputs, MOVES_LEFT)?.unwrap_or_default());
+    Ok(())
+}
+
+/// Turns logits into probabilities and looks for answers that are not finite.
+fn finish(batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+    for (row, wdl) in out.wdl.iter().enumerate() {
+        let is_policy = softmax(&mut out.policy[batch.legal_range(row)]);
+        let plies = out.moves_left.get(row).copied().unwrap_or_default();
+        if !(is_policy && [wdl.win, wdl.draw, wdl.loss, plies].iter().all(|number| number.is_finite())) {
+            return Err(EvaluatorError::NotFinite { row });
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of an output, if the net has it.
+fn numbers<'a>(outputs: &'a SessionOutputs<'_>, name: &str) -> Result<Option<&'a [f32]>, ort::Error> {
+    let output = outputs.get(name).map(|output| output.try_extract_tensor::<f32>());
+    Ok(output.transpose()?.map(|(_, numbers)| numbers))
+}
+
+impl Evaluator for OnnxEvaluator {
+    fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        out.clear();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let failed =
+            |cause: ort::Error| EvaluatorError::Device { rows: batch.len(), cause: cause.to_string() };
+        self.run(batch, out).map_err(failed)?;
+        finish(batch, out)
+    }
+}

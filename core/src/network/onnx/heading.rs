@@ -1,0 +1,169 @@
+//! What an ONNX file of dc0 says of itself: metadata, inputs and outputs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use prost::Message;
+
+use super::nodes::batched;
+use super::proto::{FLOAT, ModelHeading, StringStringEntryProto, UINT64, ValueInfoProto};
+use super::{INPUT, MOVES_LEFT, OnnxError, POLICY, SCALARS, VALUE, WDL};
+use crate::encoding::{Encoding, POLICY_SIZE};
+use crate::network::{NetworkSpec, ValueHead};
+use crate::param_enum;
+use crate::params::{self, Param, Value};
+
+/// What the metadata `format` says, with the version of everything that dc0 adds to ONNX.
+const FORMAT: &str = "dc0-onnx 1";
+
+param_enum! {
+    /// How a file's net takes positions.
+    pub enum InputForm {
+        /// 32-bit floats `[B, P, 8, 8]`.
+        Planes = "planes",
+        /// A 64-bit number for each binary plane `[B, binary planes]` (a1 is the lowest bit), and 32-bit floats for the scalar ones.
+        Packed = "packed",
+    }
+}
+
+/// An input or output of a file, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// The type of its numbers.
+    pub kind: &'static str,
+    /// Its axes after the batch's.
+    pub axes: Vec<i64>,
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let axes: String = self.axes.iter().map(|axis| format!(", {axis}")).collect();
+        write!(f, "{} {} [batch{axes}]", self.name, self.kind)
+    }
+}
+
+/// The metadata of a file.
+pub(super) fn properties(
+    spec: &NetworkSpec,
+    digest: Option<&str>,
+    form: InputForm,
+) -> Vec<StringStringEntryProto> {
+    let mut texts = BTreeMap::from([
+        ("format", FORMAT.to_owned()),
+        ("encoding", spec.encoding.word().to_owned()),
+        ("orientation", spec.orientation.word().to_owned()),
+        ("input", form.word().to_owned()),
+        ("spec", spec.to_value().canonical()),
+    ]);
+    if let Some(digest) = digest {
+        texts.insert("weights_blake3", digest.to_owned());
+    }
+    let entry = |(key, value): (&str, String)| StringStringEntryProto {
+        key: Some(key.to_owned()),
+        value: Some(value),
+    };
+    texts.into_iter().map(entry).collect()
+}
+
+/// What a net takes.
+pub(super) fn inputs(encoding: &Encoding, form: InputForm) -> Vec<ValueInfoProto> {
+    if form == InputForm::Planes {
+        let about = "planes of the encoding, square a1 first, rank by rank";
+        return vec![batched(INPUT, about, FLOAT, &[encoding.planes().len(), 8, 8])];
+    }
+    let about = "one number for each binary plane, square a1 is the lowest bit";
+    let mut inputs = vec![batched(INPUT, about, UINT64, &[encoding.binary_count()])];
+    if encoding.scalar_count() > 0 {
+        inputs.push(batched(SCALARS, "the value of each scalar plane", FLOAT, &[encoding.scalar_count()]));
+    }
+    inputs
+}
+
+/// What a net gives.
+pub(super) fn outputs(spec: &NetworkSpec) -> Vec<ValueInfoProto> {
+    let policy = "logits, legal or not; index = plane * 64 + from-square";
+    let mut outputs = vec![batched(POLICY, policy, FLOAT, &[POLICY_SIZE])];
+    outputs.push(match spec.value_head.kind {
+        ValueHead::Wdl => {
+            batched(WDL, "probabilities of win, draw and loss for the side to move", FLOAT, &[3])
+        }
+        ValueHead::Scalar => batched(VALUE, "P(win) - P(loss) for the side to move", FLOAT, &[1]),
+    });
+    if spec.moves_left_head.is_some() {
+        outputs.push(batched(MOVES_LEFT, "expected plies to the end of the game", FLOAT, &[1]));
+    }
+    outputs
+}
+
+/// A file's own account of its net.
+#[derive(Debug)]
+pub(super) struct Heading {
+    pub(super) spec: NetworkSpec,
+    pub(super) form: InputForm,
+    /// The blake3 digest of the stored weights, if the net was stored.
+    pub(super) digest: Option<String>,
+}
+
+impl Heading {
+    /// Reads the heading of a file and compares it with what its spec asks for; `net` is the file's name for errors.
+    pub(super) fn read(net: &str, bytes: &[u8]) -> Result<Self, OnnxError> {
+        let damaged = |cause: String| OnnxError::Format { net: net.to_owned(), cause };
+        let file = ModelHeading::decode(bytes).map_err(|cause| damaged(cause.to_string()))?;
+        let graph = file.graph.ok_or_else(|| damaged("it has no graph".to_owned()))?;
+        let texts = file.metadata_props.into_iter().filter_map(|entry| Some((entry.key?, entry.value?)));
+        let heading = Self::of(net, &texts.collect())?;
+        let expected = inputs(&heading.spec.input(), heading.form);
+        compare(net, &expected, &graph.input)?;
+        compare(net, &outputs(&heading.spec), &graph.output)?;
+        Ok(heading)
+    }
+
+    fn of(net: &str, texts: &BTreeMap<String, String>) -> Result<Self, OnnxError> {
+        let text = |key: &'static str| {
+            let foreign = || OnnxError::Foreign { net: net.to_owned(), missing: key };
+            texts.get(key).ok_or_else(foreign)
+        };
+        let found = text("format")?;
+        let version = |expected: String, found: &str| OnnxError::Version {
+            net: net.to_owned(),
+            expected,
+            found: found.to_owned(),
+        };
+        if found != FORMAT {
+            return Err(version(format!("format {FORMAT}"), &format!("format {found}")));
+        }
+        let form = text("input")?;
+        let known = || version(format!("an input of {}", InputForm::WORDS.join(" or ")), form);
+        let form = InputForm::from_word(form).ok_or_else(known)?;
+        let encoding = format!("{}, {}", text("encoding")?, text("orientation")?);
+        let damaged =
+            |cause: serde_json::Error| OnnxError::Format { net: net.to_owned(), cause: cause.to_string() };
+        let value: Value = serde_json::from_str(text("spec")?).map_err(damaged)?;
+        let unknown = |source| OnnxError::Spec { net: net.to_owned(), encoding, source };
+        let spec = params::read("network", &value).map_err(unknown)?;
+        Ok(Self { spec, form, digest: texts.get("weights_blake3").cloned() })
+    }
+}
+
+fn compare(net: &str, expected: &[ValueInfoProto], found: &[ValueInfoProto]) -> Result<(), OnnxError> {
+    let shown = |tensors: &[ValueInfoProto]| {
+        tensors.iter().map(|tensor| described(tensor).to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let (expected, found) = (shown(expected), shown(found));
+    if expected == found { Ok(()) } else { Err(OnnxError::Tensors { net: net.to_owned(), expected, found }) }
+}
+
+/// An input or output as people read it; what a file leaves out is shown as such.
+pub(super) fn described(tensor: &ValueInfoProto) -> Tensor {
+    let tensor_type = tensor.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
+    let kind = match tensor_type.and_then(|tensor| tensor.elem_type) {
+        Some(FLOAT) => "float32",
+        Some(UINT64) => "uint64",
+        _ => "of another type",
+    };
+    let dims = tensor_type.and_then(|tensor| tensor.shape.as_ref()).map_or(&[][..], |shape| &shape.dim);
+    let axes = dims.iter().skip(1).map(|axis| axis.dim_value.unwrap_or(-1)).collect();
+    Tensor { name: tensor.name.clone().unwrap_or_default(), kind, axes }
+}

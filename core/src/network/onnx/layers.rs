@@ -1,0 +1,207 @@
+//! The layers of a net as nodes of ONNX: one function for each kind.
+
+use super::nodes::{Nodes, int, ints};
+use crate::network::fold::{Linear, linear, plain, tensor};
+use crate::network::graph::{Graph, Layer, Op, Squeeze, ValueId};
+use crate::network::{Activation, WeightTensor, Weights};
+
+/// A value under the names of its layouts.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// As the net's graph says: `[B, C, 8, 8]`, or `[B, N]`.
+    pub(super) plain: Option<String>,
+    /// `[B, 64, C]`: what normalisation and attention read.
+    pub(super) squares: Option<String>,
+}
+
+/// Writes a net's layers one after the other.
+pub(super) struct Writer<'a> {
+    pub(super) nodes: Nodes,
+    pub(super) graph: &'a Graph,
+    pub(super) weights: &'a Weights,
+    /// The values so far.
+    pub(super) values: Vec<Names>,
+}
+
+impl Writer<'_> {
+    /// Adds the next layer.
+    pub(super) fn layer(&mut self, layer: &Layer) {
+        let (name, input) = (layer.name.as_str(), layer.inputs[0]);
+        let made = match layer.op {
+            Op::Conv { size, activation, .. } => self.conv(layer, input, size, activation),
+            Op::Join { squeeze, activation, .. } => self.join(layer, squeeze, activation),
+            Op::Flatten { .. } => {
+                let input = self.plain(input);
+                as_plain(self.nodes.add("Flatten", name, &[&input], [int("axis", 1)]))
+            }
+            Op::Dense { activation, .. } => {
+                let input = self.plain(input);
+                let made = self.gemm(name, &input);
+                as_plain(self.activated(made, activation))
+            }
+            Op::PositionEmbedding { .. } => {
+                let (input, places) = (self.plain(input), self.weight(name, "weight"));
+                as_plain(self.nodes.add("Add", name, &[&input, &places], []))
+            }
+            Op::Norm { kind, .. } => self.norm(name, input, kind),
+            Op::Attention { channels, heads } => self.attention(name, input, channels, heads),
+        };
+        self.values.push(made);
+    }
+
+    /// The name of a value as `[B, C, 8, 8]` or `[B, N]`.
+    pub(super) fn plain(&mut self, value: ValueId) -> String {
+        if let Some(name) = &self.values[value].plain {
+            return name.clone();
+        }
+        let squares = self.squares(value);
+        let board = self.nodes.integers(format!("{squares}.shape"), &[0, self.channels(value), 8, 8]);
+        let turned = self.nodes.add(
+            "Transpose",
+            format!("{squares}.channels"),
+            &[&squares],
+            [ints("perm", &[0, 2, 1])],
+        );
+        let name = self.nodes.add("Reshape", format!("{squares}.board"), &[&turned, &board], []);
+        self.values[value].plain = Some(name.clone());
+        name
+    }
+
+    /// The name of a board as `[B, 64, C]`.
+    pub(super) fn squares(&mut self, value: ValueId) -> String {
+        if let Some(name) = &self.values[value].squares {
+            return name.clone();
+        }
+        let board = self.plain(value);
+        let flat = self.nodes.integers(format!("{board}.shape"), &[0, self.channels(value), 64]);
+        let flat = self.nodes.add("Reshape", format!("{board}.channels"), &[&board, &flat], []);
+        let name =
+            self.nodes.add("Transpose", format!("{board}.squares"), &[&flat], [ints("perm", &[0, 2, 1])]);
+        self.values[value].squares = Some(name.clone());
+        name
+    }
+
+    fn channels(&self, value: ValueId) -> i64 {
+        self.graph.shape(value).width() as i64
+    }
+
+    /// A tensor of the net as it is.
+    pub(super) fn weight(&mut self, layer: &str, part: &str) -> String {
+        let name = format!("{layer}.{part}");
+        let tensor = tensor(self.weights, &name);
+        self.nodes.weights(name, tensor)
+    }
+
+    fn activated(&mut self, input: String, activation: Option<Activation>) -> String {
+        let Some(activation) = activation else { return input };
+        let name = format!("{input}.{}", activation.word());
+        match activation {
+            Activation::Relu => self.nodes.add("Relu", name, &[&input], []),
+            Activation::Swish => {
+                let gate = self.nodes.add("Sigmoid", format!("{name}.gate"), &[&input], []);
+                self.nodes.add("Mul", name, &[&input, &gate], [])
+            }
+            Activation::Mish => {
+                let gate = self.nodes.add("Softplus", format!("{name}.softplus"), &[&input], []);
+                let gate = self.nodes.add("Tanh", format!("{name}.gate"), &[&gate], []);
+                self.nodes.add("Mul", name, &[&input, &gate], [])
+            }
+        }
+    }
+
+    /// A convolution with batch norm folded in; over squares, where its input lies so and its filters are single squares.
+    fn conv(&mut self, layer: &Layer, input: ValueId, size: usize, activation: Option<Activation>) -> Names {
+        let filters = linear(self.weights, layer);
+        if let (1, Some(squares)) = (size, self.values[input].squares.clone()) {
+            let made = self.on_squares(&layer.name, &squares, &filters);
+            return as_squares(self.activated(made, activation));
+        }
+        let input = self.plain(input);
+        let (name, size, pad) = (layer.name.as_str(), size as i64, size as i64 / 2);
+        let weight = self.nodes.weights(format!("{name}.weight"), &filters.weight);
+        let bias = self.nodes.weights(format!("{name}.bias"), &filters.bias);
+        let attributes = [ints("kernel_shape", &[size, size]), ints("pads", &[pad; 4])];
+        let made = self.nodes.add("Conv", name, &[&input, &weight, &bias], attributes);
+        as_plain(self.activated(made, activation))
+    }
+
+    /// `[B, 64, in]` to `[B, 64, out]`.
+    fn on_squares(&mut self, name: &str, input: &str, filters: &Linear) -> String {
+        let weight = self.nodes.weights(format!("{name}.weight"), &turned(&filters.weight));
+        let bias = self.nodes.weights(format!("{name}.bias"), &filters.bias);
+        let made = self.nodes.add("MatMul", format!("{name}.product"), &[input, &weight], []);
+        self.nodes.add("Add", name, &[&made, &bias], [])
+    }
+
+    /// `[B, in]` to `[B, out]`.
+    fn gemm(&mut self, name: &str, input: &str) -> String {
+        let Linear { weight, bias } = plain(self.weights, name);
+        let weight = self.nodes.weights(format!("{name}.weight"), &weight);
+        let bias = self.nodes.weights(format!("{name}.bias"), &bias);
+        self.nodes.add("Gemm", name, &[input, &weight, &bias], [int("transB", 1)])
+    }
+
+    /// The end of a block.
+    fn join(&mut self, layer: &Layer, squeeze: Option<Squeeze>, activation: Option<Activation>) -> Names {
+        let [branch, skip] = *layer.inputs.as_slice() else { unreachable!("two branches are joined") };
+        let name = layer.name.as_str();
+        if let (None, Some(branch)) = (squeeze, self.values[branch].squares.clone()) {
+            let skip = self.squares(skip);
+            let sum = self.nodes.add("Add", name, &[&branch, &skip], []);
+            return as_squares(self.activated(sum, activation));
+        }
+        let (branch, skip) = (self.plain(branch), self.plain(skip));
+        let branch = match squeeze {
+            Some(squeeze) => self.squeeze_excite(layer, &branch, squeeze),
+            None => branch,
+        };
+        let sum = self.nodes.add("Add", name, &[&branch, &skip], []);
+        as_plain(self.activated(sum, activation))
+    }
+
+    /// Scales and shifts the channels of `[B, C, 8, 8]` by what their means say.
+    fn squeeze_excite(&mut self, layer: &Layer, input: &str, squeeze: Squeeze) -> String {
+        let (name, channels) = (layer.name.as_str(), layer.output.width() as i64);
+        let pooled = self.nodes.add("GlobalAveragePool", format!("{name}.pool"), &[input], []);
+        let pooled = self.nodes.add("Flatten", format!("{name}.pooled"), &[&pooled], [int("axis", 1)]);
+        let squeezed = self.gemm(&format!("{name}.squeeze"), &pooled);
+        let squeezed = self.activated(squeezed, Some(squeeze.activation));
+        let excited = self.gemm(&format!("{name}.excite"), &squeezed);
+        let shape = self.nodes.integers(format!("{name}.shape"), &[0, 2, channels, 1, 1]);
+        let halves = self.nodes.add("Reshape", format!("{name}.halves"), &[&excited, &shape], []);
+        let [scale, shift] = self.parts([format!("{name}.scale"), format!("{name}.shift")], &halves, 1);
+        let scale = self.nodes.add("Sigmoid", format!("{scale}.sigmoid"), &[&scale], []);
+        let scaled = self.nodes.add("Mul", format!("{name}.scaled"), &[input, &scale], []);
+        self.nodes.add("Add", format!("{name}.shifted"), &[&scaled, &shift], [])
+    }
+
+    /// Takes an axis of `N` apart.
+    pub(super) fn parts<const N: usize>(
+        &mut self,
+        names: [String; N],
+        input: &str,
+        axis: i64,
+    ) -> [String; N] {
+        let mut next = 0;
+        names.map(|name| {
+            let index = self.nodes.index(format!("{name}.index"), next);
+            next += 1;
+            self.nodes.add("Gather", name, &[input, &index], [int("axis", axis)])
+        })
+    }
+}
+
+pub(super) fn as_plain(name: String) -> Names {
+    Names { plain: Some(name), squares: None }
+}
+
+pub(super) fn as_squares(name: String) -> Names {
+    Names { plain: None, squares: Some(name) }
+}
+
+/// `[out, in, 1, 1]` as `[in, out]`.
+fn turned(filters: &WeightTensor) -> WeightTensor {
+    let (outputs, inputs) = (filters.shape[0], filters.shape[1]);
+    let at = |place: usize| filters.data[place % outputs * inputs + place / outputs];
+    WeightTensor { shape: vec![inputs, outputs], data: (0..inputs * outputs).map(at).collect() }
+}

@@ -1,0 +1,88 @@
+//! A net in the ONNX format.
+
+use std::path::Path;
+
+use super::OnnxError;
+use super::export::export;
+use super::heading::{self, Heading, InputForm, Tensor};
+use crate::durable;
+use crate::encoding::Encoding;
+use crate::network::{NetworkSpec, Weights};
+
+/// The bytes of an ONNX file of dc0, with what they say of themselves.
+#[derive(Debug)]
+pub struct OnnxModel {
+    name: String,
+    bytes: Vec<u8>,
+    heading: Heading,
+}
+
+impl OnnxModel {
+    /// Writes a net as ONNX, in memory; the same net gives the same bytes.
+    ///
+    /// `digest` is the blake3 digest of the stored weights, for people and tools; `None` for a net that was never stored.
+    pub fn export(
+        spec: &NetworkSpec,
+        weights: &Weights,
+        digest: Option<&str>,
+        form: InputForm,
+    ) -> Result<Self, OnnxError> {
+        let bytes = export(spec, weights, digest, form)?;
+        let heading = Heading { spec: spec.clone(), form, digest: digest.map(str::to_owned) };
+        Ok(Self { name: "the exported net".to_owned(), bytes, heading })
+    }
+
+    /// Reads a file that dc0 wrote; a file of another program, another version or another kind of net is an error.
+    pub fn load(path: &Path) -> Result<Self, OnnxError> {
+        let bytes =
+            std::fs::read(path).map_err(|source| OnnxError::Read { file: path.to_owned(), source })?;
+        let name = path.display().to_string();
+        let heading = Heading::read(&name, &bytes)?;
+        Ok(Self { name, bytes, heading })
+    }
+
+    /// Writes the file whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), OnnxError> {
+        durable::write(path, &self.bytes).map_err(|source| OnnxError::Write { file: path.to_owned(), source })
+    }
+
+    /// The file's name for errors.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The content of the file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What the net looks like.
+    pub fn spec(&self) -> &NetworkSpec {
+        &self.heading.spec
+    }
+
+    /// How the net takes positions.
+    pub fn form(&self) -> InputForm {
+        self.heading.form
+    }
+
+    /// The blake3 digest of the stored weights that the net was made from, if it was stored.
+    pub fn weights_digest(&self) -> Option<&str> {
+        self.heading.digest.as_deref()
+    }
+
+    /// The encoding that the net reads.
+    pub fn encoding(&self) -> Encoding {
+        self.heading.spec.input()
+    }
+
+    /// What the net takes, in order.
+    pub fn inputs(&self) -> Vec<Tensor> {
+        heading::inputs(&self.encoding(), self.form()).iter().map(heading::described).collect()
+    }
+
+    /// What the net gives, in order.
+    pub fn outputs(&self) -> Vec<Tensor> {
+        heading::outputs(self.spec()).iter().map(heading::described).collect()
+    }
+}

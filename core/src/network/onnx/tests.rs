@@ -1,0 +1,173 @@
+//! The shape of the files, and what is wrong with wrong ones. `tests/tests/interop_onnx.rs` runs the files.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use prost::Message;
+
+use super::proto::{ModelProto, StringStringEntryProto};
+use super::{InputForm, OnnxError, OnnxLibrary, OnnxLibraryError, OnnxModel};
+use crate::network::samples::{all_kinds, spec_of, trained_weights};
+use crate::network::{NetworkSpec, ValueHead};
+
+fn model(spec: &NetworkSpec, form: InputForm) -> OnnxModel {
+    OnnxModel::export(spec, &trained_weights(spec), Some("0123"), form).expect("sound weights")
+}
+
+fn text(model: &OnnxModel) -> ModelProto {
+    ModelProto::decode(model.bytes()).expect("our own bytes")
+}
+
+#[test]
+fn every_node_reads_what_is_there_before_it_and_names_are_given_once() {
+    for spec in all_kinds() {
+        for form in [InputForm::Planes, InputForm::Packed] {
+            let graph = text(&model(&spec, form)).graph.expect("a graph");
+            let mut known: BTreeSet<String> =
+                graph.input.iter().map(|input| input.name.clone().expect("a name")).collect();
+            for constant in graph.initializer {
+                let name = constant.name.expect("a name");
+                assert!(known.insert(name.clone()), "{name} twice");
+                let values: i64 = constant.dims.iter().product();
+                let bytes = if constant.data_type == Some(super::proto::FLOAT) { 4 } else { 8 };
+                assert_eq!(constant.raw_data.expect("values").len() as i64, bytes * values, "{name}");
+            }
+            for node in graph.node {
+                let missing = node.input.iter().find(|input| !known.contains(*input));
+                assert_eq!(missing, None, "{:?}", node.name);
+                assert!(known.insert(node.output[0].clone()), "{:?} twice", node.output);
+            }
+            for output in graph.output {
+                assert!(known.contains(&output.name.expect("a name")));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_net_is_the_same_bytes_and_another_is_not() {
+    let spec = spec_of(1, 8);
+    assert_eq!(model(&spec, InputForm::Planes).bytes(), model(&spec, InputForm::Planes).bytes());
+    let mut weights = trained_weights(&spec);
+    weights.get_mut("value.dense2.bias").expect("in the layout").data[0] += 1.0;
+    let other = OnnxModel::export(&spec, &weights, Some("0123"), InputForm::Planes).expect("sound weights");
+    assert_ne!(model(&spec, InputForm::Planes).bytes(), other.bytes());
+}
+
+#[test]
+fn a_stored_file_says_what_it_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("net.onnx");
+    for mut spec in all_kinds() {
+        spec.tower.blocks = 1;
+        for form in [InputForm::Planes, InputForm::Packed] {
+            model(&spec, form).save(&path).expect("writes");
+            let read = OnnxModel::load(&path).expect("reads");
+            assert_eq!((read.spec(), read.form(), read.weights_digest()), (&spec, form, Some("0123")));
+            let lines =
+                |tensors: Vec<super::Tensor>| tensors.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let inputs: &[&str] = match form {
+                InputForm::Planes => &["input float32 [batch, 22, 8, 8]"],
+                InputForm::Packed => &["input uint64 [batch, 20]", "scalars float32 [batch, 2]"],
+            };
+            assert_eq!(lines(read.inputs()), inputs);
+            let mut outputs = vec!["policy float32 [batch, 4672]"];
+            outputs.push(match spec.value_head.kind {
+                ValueHead::Wdl => "wdl float32 [batch, 3]",
+                ValueHead::Scalar => "value float32 [batch, 1]",
+            });
+            outputs.extend(spec.moves_left_head.is_some().then_some("moves_left float32 [batch, 1]"));
+            assert_eq!(lines(read.outputs()), outputs);
+        }
+    }
+}
+
+/// What reading a changed file says.
+fn complaint(change: impl FnOnce(&mut ModelProto)) -> OnnxError {
+    let mut file = text(&model(&spec_of(0, 8), InputForm::Planes));
+    change(&mut file);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("net.onnx");
+    std::fs::write(&path, file.encode_to_vec()).expect("writes");
+    OnnxModel::load(&path).expect_err("the file is wrong")
+}
+
+/// Gives one of the file's metadata another text, or takes it away.
+fn say(file: &mut ModelProto, key: &str, value: Option<String>) {
+    file.metadata_props.retain(|entry| entry.key.as_deref() != Some(key));
+    let entry = value.map(|value| StringStringEntryProto { key: Some(key.to_owned()), value: Some(value) });
+    file.metadata_props.extend(entry);
+}
+
+#[test]
+fn files_of_other_programs_versions_and_nets_are_told_apart() {
+    let foreign = complaint(|file| file.metadata_props.clear());
+    assert!(matches!(foreign, OnnxError::Foreign { missing: "format", .. }), "{foreign}");
+    let newer = complaint(|file| say(file, "format", Some("dc0-onnx 7".to_owned())));
+    assert!(newer.to_string().contains("expected format dc0-onnx 1, found format dc0-onnx 7"), "{newer}");
+    let form = complaint(|file| say(file, "input", Some("waves".to_owned())));
+    assert!(form.to_string().contains("an input of planes or packed, found waves"), "{form}");
+    let encoding = complaint(|file| {
+        let spec = spec_of(0, 8);
+        let unknown = crate::params::Param::to_value(&spec).canonical().replace("dc0-22", "xyz-99");
+        say(file, "spec", Some(unknown));
+        say(file, "encoding", Some("xyz-99".to_owned()));
+    });
+    assert!(encoding.to_string().contains("its net reads xyz-99, side_to_move"), "{encoding}");
+    let spec = complaint(|file| say(file, "spec", Some("{".to_owned())));
+    assert!(matches!(spec, OnnxError::Format { .. }), "{spec}");
+}
+
+#[test]
+fn a_file_whose_inputs_or_outputs_were_changed_is_told() {
+    let renamed = complaint(|file| {
+        file.graph.as_mut().expect("a graph").output[1].name = Some("value".to_owned());
+    });
+    let said = renamed.to_string();
+    assert!(
+        said.contains("expected policy float32 [batch, 4672], wdl float32 [batch, 3] by its spec")
+            && said.contains("found policy float32 [batch, 4672], value float32 [batch, 3]"),
+        "{said}"
+    );
+    let dropped = complaint(|file| file.graph.as_mut().expect("a graph").input.clear());
+    assert!(matches!(dropped, OnnxError::Tensors { .. }), "{dropped}");
+    let empty = complaint(|file| file.graph = None);
+    assert!(matches!(empty, OnnxError::Format { .. }), "{empty}");
+}
+
+#[test]
+fn what_is_no_onnx_file_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("net.onnx");
+    assert!(matches!(OnnxModel::load(&path), Err(OnnxError::Read { .. })));
+    std::fs::write(&path, "a text that is no protobuf message").expect("writes");
+    assert!(matches!(OnnxModel::load(&path), Err(OnnxError::Format { .. })));
+    std::fs::write(&path, "").expect("writes");
+    assert!(matches!(OnnxModel::load(&path), Err(OnnxError::Format { .. })));
+}
+
+#[test]
+fn weights_of_another_net_are_not_written() {
+    let weights = trained_weights(&spec_of(1, 8));
+    let error = OnnxModel::export(&spec_of(2, 8), &weights, None, InputForm::Planes);
+    assert!(matches!(error, Err(OnnxError::Weights(_))));
+}
+
+#[test]
+fn a_library_that_is_missing_or_something_else_is_an_error_each_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = folder.path().join("libonnxruntime.so");
+    std::fs::write(&text, "a text").expect("writes");
+    let other = if cfg!(target_os = "macos") { "libSystem.B.dylib" } else { "libm.so.6" };
+    for _ in 0..2 {
+        let missing = OnnxLibrary::load(&folder.path().join("nothing.so")).expect_err("no file");
+        assert!(matches!(missing, OnnxLibraryError::Missing { .. }), "{missing}");
+        assert!(missing.to_string().contains("pip install onnxruntime"), "{missing}");
+        for wrong in [text.as_path(), folder.path(), Path::new("libno-such-library.so")] {
+            let error = OnnxLibrary::load(wrong).expect_err("no library");
+            assert!(matches!(error, OnnxLibraryError::NotLoadable { .. }), "{error}");
+        }
+        let error = OnnxLibrary::load(Path::new(other)).expect_err("not ONNX Runtime");
+        assert!(matches!(error, OnnxLibraryError::NotOnnxRuntime { .. }), "{error}");
+    }
+}
