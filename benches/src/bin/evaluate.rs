@@ -1,19 +1,20 @@
-//! Evaluations a second of nets on libtorch, by net and batch size.
+//! Evaluations a second of nets on libtorch or ONNX Runtime, by net and batch size.
 //!
 //! `cargo run --release -p dc0-benches --bin evaluate -- --lanes 2`
+//! `cargo run --release -p dc0-benches --bin evaluate -- --backend torch,onnx --onnxruntime PATH --precision f32`
 #![allow(clippy::print_stdout, reason = "a bench prints its table")]
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use dc0_benches::now;
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::Encoding;
+use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime::{self, Allocator};
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
-use dc0_core::network::{
-    Batch, Evaluations, Evaluator, NetworkSpec, Tower, TowerSpec, Weights, initial_weights,
-};
+use dc0_core::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, TowerSpec, initial_weights};
 use dc0_core::rng::{Purpose, Seed};
 
 /// Evaluations a second of nets with random weights; each lane is a thread with its own copy of the net.
@@ -25,7 +26,13 @@ struct Options {
     /// Batch sizes.
     #[arg(long, value_delimiter = ',', default_values_t = [16, 64, 256])]
     batch: Vec<u64>,
-    /// libtorch's threads in each lane.
+    /// What runs the nets.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["torch"])]
+    backend: Vec<Backend>,
+    /// The library of ONNX Runtime, for the backends that use it.
+    #[arg(long, value_name = "PATH")]
+    onnxruntime: Option<PathBuf>,
+    /// The library's threads in each lane.
     #[arg(long, default_value_t = 1)]
     threads: u32,
     /// Evaluators at once.
@@ -40,9 +47,6 @@ struct Options {
     /// Seconds for each cell.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
-    /// Also measure the convolutions alone: a plain tower, nothing before or after it.
-    #[arg(long)]
-    tower_only: bool,
 }
 
 fn net(text: &str) -> Result<(u32, u32), String> {
@@ -74,86 +78,124 @@ fn push(batch: &mut Batch, encoding: &Encoding, game: &Game) {
     batch.keys.push(game.key());
 }
 
-/// What a lane does again and again.
-#[derive(Clone, Copy)]
-enum Work {
-    Whole,
+/// What runs a net.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Backend {
+    /// libtorch.
+    Torch,
+    /// The convolutions alone on libtorch: a plain tower, nothing before or after it.
     Tower,
+    /// ONNX Runtime, planes as floats.
+    Onnx,
+    /// ONNX Runtime, planes as bits that the net expands.
+    OnnxPacked,
 }
 
-/// Evaluations a second of one lane.
-fn lane(
-    spec: &NetworkSpec,
-    weights: &Weights,
+impl Backend {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Torch => "torch",
+            Self::Tower => "tower",
+            Self::Onnx => "onnx",
+            Self::OnnxPacked => "onnx-packed",
+        }
+    }
+}
+
+/// All that is the same in every cell of the table.
+struct Bench {
+    options: Options,
     torch: TorchOptions,
-    rows: u64,
-    seconds: f64,
-    work: Work,
-) -> f64 {
-    let mut evaluator = TorchEvaluator::new(spec, weights, torch).expect("the net fits");
-    let batch = batch_of(&evaluator.encoding().clone(), rows);
-    let mut out = Evaluations::default();
-    let mut once = || match work {
-        Work::Whole => evaluator.evaluate(&batch, &mut out).expect("evaluates"),
-        Work::Tower => evaluator.run_tower(&batch).expect("evaluates"),
-    };
-    for _ in 0..3 {
-        once();
-    }
-    let (start, mut evaluations) = (now(), 0);
-    while start.elapsed() < Duration::from_secs_f64(seconds) {
-        once();
-        evaluations += rows;
-    }
-    evaluations as f64 / start.elapsed().as_secs_f64()
+    library: Option<OnnxLibrary>,
 }
 
-fn all_lanes(options: &Options, spec: &NetworkSpec, torch: TorchOptions, rows: u64, work: Work) -> f64 {
-    let weights = initial_weights(spec, Seed { run: 1, step: 1 });
-    std::thread::scope(|scope| {
-        let run = || lane(spec, &weights, torch, rows, options.seconds, work);
-        let lanes: Vec<_> = (0..options.lanes).map(|_| scope.spawn(run)).collect();
-        lanes.into_iter().map(|lane| lane.join().expect("a lane does not panic")).sum()
-    })
-}
+type Evaluate = Box<dyn FnMut(&Batch)>;
 
-fn row(options: &Options, torch: TorchOptions, (blocks, filters): (u32, u32), work: Work) {
-    let (kind, name) = match work {
-        Work::Whole => (Tower::SeResnet, "whole"),
-        Work::Tower => (Tower::Resnet, "tower"),
-    };
-    let spec = NetworkSpec {
-        tower: TowerSpec { kind, blocks, filters, ..TowerSpec::default() },
-        ..NetworkSpec::default()
-    };
-    print!("{:>8} {name:>6}", format!("{blocks}x{filters}"));
-    for rows in &options.batch {
-        print!(" {:>10.0}", all_lanes(options, &spec, torch, *rows, work));
+impl Bench {
+    fn new(options: Options) -> Self {
+        let device = runtime::parse_device(&options.device).unwrap_or_else(|error| panic!("{error}"));
+        let torch = TorchOptions { device, precision: options.precision, threads: options.threads };
+        let load = |path: &PathBuf| OnnxLibrary::load(path).unwrap_or_else(|error| panic!("{error}"));
+        Self { torch, library: options.onnxruntime.as_ref().map(load), options }
     }
-    println!();
+
+    /// A lane's own evaluator of a net with random weights.
+    fn evaluator(&self, backend: Backend, spec: &NetworkSpec) -> Evaluate {
+        let weights = initial_weights(spec, Seed { run: 1, step: 1 });
+        let mut out = Evaluations::default();
+        match backend {
+            Backend::Torch | Backend::Tower => {
+                let mut net = TorchEvaluator::new(spec, &weights, self.torch).expect("the net fits");
+                match backend {
+                    Backend::Tower => Box::new(move |batch| net.run_tower(batch).expect("evaluates")),
+                    _ => Box::new(move |batch| net.evaluate(batch, &mut out).expect("evaluates")),
+                }
+            }
+            Backend::Onnx | Backend::OnnxPacked => {
+                let form = if backend == Backend::Onnx { InputForm::Planes } else { InputForm::Packed };
+                let model = OnnxModel::export(spec, &weights, None, form).expect("the net fits");
+                let library = self.library.as_ref().expect("--onnxruntime PATH is needed");
+                let options = OnnxOptions { threads: self.options.threads };
+                let mut net = OnnxEvaluator::new(library, &model, options).expect("the net fits");
+                Box::new(move |batch| net.evaluate(batch, &mut out).expect("evaluates"))
+            }
+        }
+    }
+
+    /// Evaluations a second of one lane.
+    fn lane(&self, backend: Backend, spec: &NetworkSpec, rows: u64) -> f64 {
+        let mut evaluate = self.evaluator(backend, spec);
+        let batch = batch_of(&Encoding::new(spec.encoding, spec.orientation), rows);
+        for _ in 0..3 {
+            evaluate(&batch);
+        }
+        let (start, mut evaluations) = (now(), 0);
+        while start.elapsed() < Duration::from_secs_f64(self.options.seconds) {
+            evaluate(&batch);
+            evaluations += rows;
+        }
+        evaluations as f64 / start.elapsed().as_secs_f64()
+    }
+
+    fn all_lanes(&self, backend: Backend, spec: &NetworkSpec, rows: u64) -> f64 {
+        std::thread::scope(|scope| {
+            let run = || self.lane(backend, spec, rows);
+            let lanes: Vec<_> = (0..self.options.lanes).map(|_| scope.spawn(run)).collect();
+            lanes.into_iter().map(|lane| lane.join().expect("a lane does not panic")).sum()
+        })
+    }
+
+    fn row(&self, backend: Backend, (blocks, filters): (u32, u32)) {
+        let kind = if backend == Backend::Tower { Tower::Resnet } else { Tower::SeResnet };
+        let tower = TowerSpec { kind, blocks, filters, ..TowerSpec::default() };
+        let spec = NetworkSpec { tower, ..NetworkSpec::default() };
+        print!("{:>8} {:>11}", format!("{blocks}x{filters}"), backend.name());
+        for rows in &self.options.batch {
+            print!(" {:>10.0}", self.all_lanes(backend, &spec, *rows));
+        }
+        println!();
+    }
 }
 
 fn main() {
     let options = Options::parse();
     let prepared = runtime::prepare(Allocator::KeepPages);
-    let device = runtime::parse_device(&options.device).unwrap_or_else(|error| panic!("{error}"));
-    let torch = TorchOptions { device, precision: options.precision, threads: options.threads };
     println!("{}; allocator keeps pages: {}", runtime::versions(), prepared.keeps_pages);
-    println!(
-        "{} lanes of {} threads, {}; evaluations/s",
-        options.lanes,
-        options.threads,
-        options.precision.word()
-    );
-    print!("{:>8} {:>6}", "net", "part");
+    let bench = Bench::new(options);
+    let options = &bench.options;
+    if let Some(library) = &bench.library {
+        println!("ONNX Runtime {} from {}, f32", library.version(), library.path().display());
+    }
+    let word = options.precision.word();
+    println!("{} lanes of {} threads, {word}; evaluations/s", options.lanes, options.threads);
+    print!("{:>8} {:>11}", "net", "backend");
     for rows in &options.batch {
         print!(" {:>10}", format!("b{rows}"));
     }
     println!();
     for net in &options.nets {
-        row(&options, torch, *net, Work::Whole);
-        if options.tower_only {
-            row(&options, torch, *net, Work::Tower);
+        for backend in &options.backend {
+            bench.row(*backend, *net);
         }
     }
 }
