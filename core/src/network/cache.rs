@@ -183,7 +183,7 @@ mod tests {
     use crate::board::Game;
     use crate::encoding::{Encoding, EncodingName, Orientation};
     use crate::network::fake::Hashed;
-    use crate::network::samples::{batch_of, encoding, push};
+    use crate::network::samples::{batch_of, encoding};
     use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
     /// Counts the rows that reach it.
@@ -257,7 +257,7 @@ mod tests {
             let mut batch = Batch::default();
             for way in ways.into_iter().chain(ways) {
                 let game = Game::from_text(&format!("startpos moves {way}")).expect("a game");
-                push(&mut batch, &encoding, &game);
+                batch.push(&encoding, &game);
             }
             let (mut cache, rows) = cached_of(encoding, 100);
             let first = answers(&mut cache, &batch);

@@ -3,6 +3,7 @@
 use super::{
     Activation, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
 };
+use crate::encoding::EncodingName;
 
 /// A named net.
 #[derive(Debug, Clone)]
@@ -56,7 +57,8 @@ fn dlchess() -> Preset {
     let tower = TowerSpec { blocks: 5, filters: 64, se_ratio: 16, ..TowerSpec::default() };
     let policy_head = PolicyHeadSpec { kernel: 3, ..PolicyHeadSpec::default() };
     let value_head = ValueHeadSpec { kind: ValueHead::Scalar, filters: 1, hidden: 256 };
-    let spec = NetworkSpec { tower, policy_head, value_head, ..NetworkSpec::default() };
+    let encoding = EncodingName::Dlchess;
+    let spec = NetworkSpec { encoding, tower, policy_head, value_head, ..NetworkSpec::default() };
     Preset { name: "dlchess", about: "5×64 with a scalar value, as mcfarljm/dlchess", spec }
 }
 
