@@ -1,6 +1,6 @@
 //! Counts that are pinned, and growth.
 
-use tch::Device;
+use super::torch::Device;
 
 use super::graph::Graph;
 use super::samples::{all_kinds, batch_of, largest_difference, trained_weights};
