@@ -6,7 +6,7 @@ use std::path::Path;
 
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime::{self, CudaStatus, Prepared};
-use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
+use dc0_core::network::torch::{Device, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, TowerSpec, initial_weights};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
@@ -83,7 +83,7 @@ fn try_game(device: Device) -> Result<String, String> {
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let seed = Seed { run: 1, step: 1 };
     let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
-    let options = TorchOptions { device, precision: Precision::Auto, threads: 1 };
+    let options = TorchOptions { device, ..TorchOptions::default() };
     let make_evaluator = || match TorchEvaluator::new(&net.spec, &net.weights, options) {
         Ok(evaluator) => Ok(Box::new(evaluator) as Box<dyn Evaluator>),
         Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),

@@ -66,7 +66,8 @@ impl Shop {
 
     /// Makes the inference copy of a net for one lane. Lanes share the processor, so each has one libtorch thread.
     fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
-        let options = TorchOptions { device: self.device, precision: self.precision, threads: 1 };
+        let options =
+            TorchOptions { device: self.device, precision: self.precision, ..TorchOptions::default() };
         match TorchEvaluator::new(&net.spec, &net.weights, options) {
             Ok(evaluator) => Ok(Box::new(evaluator)),
             Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),

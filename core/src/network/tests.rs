@@ -1,7 +1,5 @@
 //! Counts that are pinned, and growth.
 
-use super::torch::Device;
-
 use super::graph::Graph;
 use super::samples::{all_kinds, batch_of, largest_difference, trained_weights};
 use super::torch::{Precision, TorchEvaluator, TorchOptions, inspect};
@@ -15,7 +13,7 @@ use crate::rng::Seed;
 const SEED: Seed = Seed { run: 4, step: 2 };
 
 fn answers(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
-    let options = TorchOptions { device: Device::Cpu, precision: Precision::F32, threads: 1 };
+    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
     let mut evaluator = TorchEvaluator::new(spec, weights, options).expect("builds");
     let mut out = Evaluations::default();
     evaluator.evaluate(&batch_of(0..30), &mut out).expect("evaluates");

@@ -83,7 +83,7 @@ impl Runner {
         let device = runtime::parse_device(self.asking.device.as_deref().unwrap_or("auto"))?;
         let environment = Environment {
             device: device_name(device),
-            precision: resolved(params.precision, device).word().to_owned(),
+            precision: params.precision.resolved(device).word().to_owned(),
             threads: self.asking.threads.unwrap_or_else(cores),
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
             libraries: runtime::versions(),
@@ -117,16 +117,6 @@ impl Runner {
         };
         let generations = Generations::open(run.folder())?;
         Ok(Open { run, shop, generations, iterations: 0, networks: 0, matches: 0, analyses: 0 })
-    }
-}
-
-/// What `auto` comes to on a device, so that a run's nets play with the same numbers wherever the run goes on.
-fn resolved(precision: Precision, device: Device) -> Precision {
-    let has_bf16 = device.is_cuda() || device == Device::Cpu && runtime::cpu_has_bf16();
-    match precision {
-        Precision::Auto if has_bf16 => Precision::Bf16,
-        Precision::Auto => Precision::F32,
-        asked => asked,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use super::inference::{Answers, Inference, policy_place};
-use super::input::Input;
+use super::inference::{Inference, policy_place};
+use super::input::{Input, send};
 use super::{TorchError, runtime};
 use crate::encoding::Encoding;
 use crate::network::graph::Graph;
@@ -23,17 +23,28 @@ param_enum! {
         F32 = "f32",
         /// 16-bit floats with 8 bits of precision; the last layers stay in 32 bits.
         Bf16 = "bf16",
+        /// 16-bit floats with 11 bits of precision that end at 65,504, for devices; slow on most CPUs.
+        F16 = "f16",
     }
 }
 
 impl Precision {
+    /// What `auto` comes to on a device; never `auto`.
+    pub fn resolved(self, device: Device) -> Self {
+        let has_bf16 = device.is_cuda() || device == Device::Cpu && runtime::cpu_has_bf16();
+        match self {
+            Self::Auto if has_bf16 => Self::Bf16,
+            Self::Auto => Self::F32,
+            asked => asked,
+        }
+    }
+
     fn kind(self, device: Device) -> Kind {
-        let bf16 = match self {
-            Self::Auto => device.is_cuda() || device == Device::Cpu && runtime::cpu_has_bf16(),
-            Self::F32 => false,
-            Self::Bf16 => true,
-        };
-        if bf16 { Kind::BFloat16 } else { Kind::Float }
+        match self.resolved(device) {
+            Self::Bf16 => Kind::BFloat16,
+            Self::F16 => Kind::Half,
+            Self::F32 | Self::Auto => Kind::Float,
+        }
     }
 }
 
@@ -46,15 +57,22 @@ pub struct TorchOptions {
     pub precision: Precision,
     /// libtorch's threads for one evaluation, at least 1; of no meaning on other devices than the CPU.
     pub threads: u32,
+    /// Batches are filled up with empty rows to a multiple of this, at least 1: a device prepares itself for every new shape, and
+    /// a row's rounding depends on the shape that it came in.
+    pub pad_to: u32,
 }
 
 impl Default for TorchOptions {
     fn default() -> Self {
-        Self { device: Device::Cpu, precision: Precision::Auto, threads: 1 }
+        Self { device: Device::Cpu, precision: Precision::Auto, threads: 1, pad_to: 1 }
     }
 }
 
-/// The inference copy of a net. A row's answer depends on that row and the batch's size only.
+/// The inference copy of a net. A row's answer depends on that row and the batch's size (filled up, if it is) only.
+///
+/// To a device go, for each row, its binary planes as bits, its scalars, and 4 bytes for each legal move; back come 4 bytes for
+/// each legal move and the value. Evaluators of several threads share a device: while one waits for its answers, the others'
+/// batches are in the queue already.
 #[derive(Debug)]
 pub struct TorchEvaluator {
     encoding: Encoding,
@@ -64,9 +82,9 @@ pub struct TorchEvaluator {
     input: Input,
     value_head: ValueHead,
     /// Where each legal move's logit lies among all logits.
-    places: Vec<i64>,
-    /// What the value head puts out, `[B, 3]` or `[B, 1]`.
-    value: Vec<f32>,
+    places: Vec<i32>,
+    /// What the net puts out for a batch: the legal moves' logits, the value's numbers, the plies left.
+    numbers: Vec<f32>,
 }
 
 impl TorchEvaluator {
@@ -75,20 +93,16 @@ impl TorchEvaluator {
         check_against(weights, &layout(spec))?;
         let _no_grad = tch::no_grad_guard();
         let library = |source| TorchError::Library { doing: "putting a net on its device", source };
-        let encoding = spec.input();
-        let kind = options.precision.kind(options.device);
-        let inference = Inference::new(&Graph::new(spec), weights, kind, options.device).map_err(library)?;
-        let input = Input::new(&encoding, options.device).map_err(library)?;
-        let value_head = spec.value_head.kind;
+        let (encoding, kind) = (spec.input(), options.precision.kind(options.device));
         Ok(Self {
+            inference: Inference::new(&Graph::new(spec), weights, kind, options.device).map_err(library)?,
+            input: Input::new(&encoding, options.device).map_err(library)?,
             encoding,
             options,
             kind,
-            inference,
-            input,
-            value_head,
+            value_head: spec.value_head.kind,
             places: Vec::new(),
-            value: Vec::new(),
+            numbers: Vec::new(),
         })
     }
 
@@ -99,62 +113,61 @@ impl TorchEvaluator {
         body.map(drop).map_err(|cause| device_error(batch, &cause))
     }
 
-    /// `[B, 64, P]` on the device.
+    /// `[R, 64, P]` on the device.
     fn expand(&mut self, batch: &Batch) -> Result<Tensor, TchError> {
+        let rows = batch.len().next_multiple_of(self.options.pad_to.max(1) as usize);
         if self.options.device == Device::Cpu {
             runtime::set_threads(self.options.threads);
-            self.input.expand_here(batch, self.kind)
+            self.input.expand_here(batch, rows, self.kind)
         } else {
-            self.input.expand_there(batch, self.kind, self.options.device)
+            self.input.expand_there(batch, rows, self.kind, self.options.device)
         }
     }
 
-    /// Runs the net and fills `out` and `self.value` with what it puts out.
-    fn run(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), TchError> {
+    /// Runs the net and fills `self.numbers`.
+    fn run(&mut self, batch: &Batch) -> Result<(), TchError> {
         let input = self.expand(batch)?;
         let answers = self.inference.forward(input)?;
-        self.take_logits(batch, &answers, out)?;
-        let rows = batch.len();
-        copy_to(&answers.value, value_width(self.value_head) * rows, &mut self.value)?;
-        answers.moves_left.map_or(Ok(()), |plies| copy_to(&plies, rows, &mut out.moves_left))
+        let legal = self.legal_logits(batch, &answers.policy)?;
+        let rows = |head: &Tensor| head.f_narrow(0, 0, batch.len() as i64)?.f_flatten(0, -1);
+        let mut parts = vec![legal, rows(&answers.value)?];
+        parts.extend(answers.moves_left.as_ref().map(rows).transpose()?);
+        // All at once: every copy from a device waits for it.
+        let numbers = Tensor::f_cat(&parts, 0)?.f_to_device(Device::Cpu)?;
+        let count = numbers.numel();
+        self.numbers.resize(count, 0.0);
+        numbers.f_copy_data(&mut self.numbers, count)
     }
 
-    fn take_logits(
-        &mut self,
-        batch: &Batch,
-        answers: &Answers,
-        out: &mut Evaluations,
-    ) -> Result<(), TchError> {
+    /// `[L]` 32-bit floats: the logits of all rows' legal moves.
+    fn legal_logits(&mut self, batch: &Batch, policy: &Tensor) -> Result<Tensor, TchError> {
         self.places.clear();
         for row in 0..batch.len() {
             let legal = &batch.legal[batch.legal_range(row)];
             self.places.extend(legal.iter().map(|index| policy_place(row, *index)));
         }
-        let places = Tensor::f_from_slice(&self.places)?.f_to_device(self.options.device)?;
-        copy_to(&answers.policy.f_take(&places)?, batch.legal.len(), &mut out.policy)
+        let places = send(&self.places, self.options.device)?.f_to_kind(Kind::Int64)?;
+        policy.f_take(&places)?.f_to_kind(Kind::Float)
     }
 
     /// Turns numbers into probabilities and plies.
     fn finish(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
         let width = value_width(self.value_head);
-        for (row, value) in self.value.chunks_exact_mut(width).enumerate() {
+        let (logits, heads) = self.numbers.split_at_mut(batch.legal.len());
+        let (values, plies) = heads.split_at_mut(width * batch.len());
+        out.policy.extend_from_slice(logits);
+        for (row, value) in values.chunks_exact_mut(width).enumerate() {
             let broken = || EvaluatorError::NotFinite { row };
             if !softmax(&mut out.policy[batch.legal_range(row)]) {
                 return Err(broken());
             }
             out.wdl.push(expected_result(self.value_head, value).ok_or_else(broken)?);
-            if let Some(plies) = out.moves_left.get_mut(row) {
-                *plies = plies_left(*plies).ok_or_else(broken)?;
+            if let Some(plies) = plies.get(row) {
+                out.moves_left.push(plies_left(*plies).ok_or_else(broken)?);
             }
         }
         Ok(())
     }
-}
-
-/// Copies numbers from the device.
-fn copy_to(tensor: &Tensor, count: usize, out: &mut Vec<f32>) -> Result<(), TchError> {
-    out.resize(count, 0.0);
-    tensor.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?.f_contiguous()?.f_copy_data(out, count)
 }
 
 fn device_error(batch: &Batch, cause: &TchError) -> EvaluatorError {
@@ -172,7 +185,7 @@ impl Evaluator for TorchEvaluator {
             return Ok(());
         }
         let _no_grad = tch::no_grad_guard();
-        self.run(batch, out).map_err(|cause| device_error(batch, &cause))?;
+        self.run(batch).map_err(|cause| device_error(batch, &cause))?;
         self.finish(batch, out)
     }
 }

@@ -220,6 +220,6 @@ fn by_squares(tensor: &WeightTensor, channels: usize, width: usize) -> WeightTen
 }
 
 /// Where a policy index lies in [`Answers::policy`], flattened.
-pub(super) fn policy_place(row: usize, index: PolicyIndex) -> i64 {
-    ((row * 64 + index.square()) * POLICY_PLANES + index.plane()) as i64
+pub(super) fn policy_place(row: usize, index: PolicyIndex) -> i32 {
+    ((row * 64 + index.square()) * POLICY_PLANES + index.plane()) as i32
 }

@@ -1,6 +1,6 @@
 //! Encoded positions as floats on the device: `[B, 64, P]`, so that a square's planes lie together (channels last).
 
-use half::bf16;
+use half::{bf16, f16};
 use tch::{Device, Kind, TchError, Tensor};
 
 use crate::encoding::{Encoding, PlaneKind};
@@ -12,6 +12,9 @@ pub(super) struct Input {
     planes: Vec<PlaneKind>,
     floats: Vec<[u8; 4]>,
     halves: Vec<[u8; 2]>,
+    /// What goes to a device: binary planes and scalars.
+    packed: Vec<i64>,
+    numbers: Vec<f32>,
     tables: DeviceTables,
 }
 
@@ -31,31 +34,65 @@ impl Input {
             squares: Tensor::f_arange(64, (Kind::Int64, device))?.f_reshape([1, 64, 1])?,
             order: Tensor::f_from_slice(&stored_order(&planes))?.f_to_device(device)?,
         };
-        Ok(Self { planes, floats: Vec::new(), halves: Vec::new(), tables })
+        let (floats, halves, packed, numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { planes, floats, halves, packed, numbers, tables })
     }
 
-    /// `[B, 64, P]` on the CPU, straight in the order and the kind that the net reads.
-    pub(super) fn expand_here(&mut self, batch: &Batch, kind: Kind) -> Result<Tensor, TchError> {
-        let shape = [batch.len() as i64, 64, self.planes.len() as i64];
-        if kind == Kind::BFloat16 {
-            fill(&self.planes, batch, &mut self.halves, |value| bf16::from_f32(value).to_ne_bytes());
-            Tensor::f_from_data_size(self.halves.as_flattened(), &shape, kind)
-        } else {
-            fill(&self.planes, batch, &mut self.floats, f32::to_ne_bytes);
-            Tensor::f_from_data_size(self.floats.as_flattened(), &shape, Kind::Float)
+    /// `[R, 64, P]` on the CPU, straight in the order and the kind that the net reads; the rows after the batch's are 0.
+    pub(super) fn expand_here(&mut self, batch: &Batch, rows: usize, kind: Kind) -> Result<Tensor, TchError> {
+        let shape = [rows as i64, 64, self.planes.len() as i64];
+        let halves = &mut self.halves;
+        match kind {
+            Kind::BFloat16 => {
+                fill(&self.planes, batch, rows, halves, |value| bf16::from_f32(value).to_ne_bytes());
+                Tensor::f_from_data_size(halves.as_flattened(), &shape, kind)
+            }
+            Kind::Half => {
+                fill(&self.planes, batch, rows, halves, |value| f16::from_f32(value).to_ne_bytes());
+                Tensor::f_from_data_size(halves.as_flattened(), &shape, kind)
+            }
+            _ => {
+                fill(&self.planes, batch, rows, &mut self.floats, f32::to_ne_bytes);
+                Tensor::f_from_data_size(self.floats.as_flattened(), &shape, Kind::Float)
+            }
         }
     }
 
-    /// `[B, 64, P]` on a device: bits and scalars go over the bus, and become floats there.
-    pub(super) fn expand_there(&self, batch: &Batch, kind: Kind, device: Device) -> Result<Tensor, TchError> {
-        let rows = batch.len() as i64;
+    /// `[R, 64, P]` on a device: bits and scalars go over the bus, and become floats there.
+    pub(super) fn expand_there(
+        &mut self,
+        batch: &Batch,
+        rows: usize,
+        kind: Kind,
+        device: Device,
+    ) -> Result<Tensor, TchError> {
+        let (binary, scalars) = (batch.binary.len() / batch.len(), batch.scalars.len() / batch.len());
         // Squares are bits of an i64 too: the arithmetic shift repeats the sign, and the mask removes the copies.
-        let packed: Vec<i64> = batch.binary.iter().map(|squares| squares.cast_signed()).collect();
-        let packed = Tensor::f_from_slice(&packed)?.f_to_device(device)?.f_reshape([rows, 1, -1])?;
+        self.packed.clear();
+        self.packed.extend(batch.binary.iter().map(|squares| squares.cast_signed()));
+        self.packed.resize(rows * binary, 0);
+        self.numbers.clone_from(&batch.scalars);
+        self.numbers.resize(rows * scalars, 0.0);
+        let packed = send(&self.packed, device)?.f_reshape([rows as i64, 1, -1])?;
         let bits = packed.f_bitwise_right_shift(&self.tables.squares)?.f_bitwise_and(1)?.f_to_kind(kind)?;
-        let scalars = Tensor::f_from_slice(&batch.scalars)?.f_to_device(device)?.f_to_kind(kind)?;
-        let scalars = scalars.f_reshape([rows, 1, -1])?.f_expand([-1, 64, -1], false)?;
-        Tensor::f_cat(&[bits, scalars], 2)?.f_index_select(2, &self.tables.order)
+        if scalars == 0 {
+            return bits.f_index_select(2, &self.tables.order);
+        }
+        let numbers = send(&self.numbers, device)?.f_to_kind(kind)?;
+        let numbers = numbers.f_reshape([rows as i64, 1, -1])?.f_expand([-1, 64, -1], false)?;
+        Tensor::f_cat(&[bits, numbers], 2)?.f_index_select(2, &self.tables.order)
+    }
+}
+
+/// Copies numbers to a device. To CUDA they go through page-locked memory, so that the call returns at once and the copy waits
+/// its turn behind what other lanes have asked for.
+pub(super) fn send<T: tch::kind::Element>(numbers: &[T], device: Device) -> Result<Tensor, TchError> {
+    let here = Tensor::f_from_slice(numbers)?;
+    let kind = here.kind();
+    if device.is_cuda() {
+        here.f_pin_memory(device)?.f_to_device_(device, kind, true, false)
+    } else {
+        here.f_to_device_(device, kind, false, false)
     }
 }
 
@@ -70,18 +107,19 @@ fn stored_order(planes: &[PlaneKind]) -> Vec<i64> {
     planes.iter().map(next).collect()
 }
 
-/// Fills `out` with `[B, 64, P]` numbers of `N` bytes.
+/// Fills `out` with `[R, 64, P]` numbers of `N` bytes, of which those after the batch are 0.
 fn fill<const N: usize>(
     planes: &[PlaneKind],
     batch: &Batch,
+    rows: usize,
     out: &mut Vec<[u8; N]>,
     bytes_of: fn(f32) -> [u8; N],
 ) {
     out.clear();
-    out.resize(batch.len() * 64 * planes.len(), [0; N]);
+    out.resize(rows * 64 * planes.len(), [0; N]);
     let one = bytes_of(1.0);
     let (mut binary, mut scalars) = (batch.binary.iter(), batch.scalars.iter());
-    for row in out.chunks_exact_mut(64 * planes.len()) {
+    for row in out.chunks_exact_mut(64 * planes.len()).take(batch.len()) {
         for (plane, kind) in planes.iter().enumerate() {
             match kind {
                 PlaneKind::Binary => {

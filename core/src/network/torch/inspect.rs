@@ -73,7 +73,7 @@ pub fn inspect(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Result<I
 fn look(net: &Net, batch: &Batch) -> Result<Inspection, TchError> {
     let mut input = Input::new(&net.spec.input(), Device::Cpu)?;
     let rows = batch.len() as i64;
-    let squares = input.expand_here(batch, Kind::Float)?;
+    let squares = input.expand_here(batch, batch.len(), Kind::Float)?;
     let planes = squares.f_reshape([rows, 8, 8, -1])?.f_permute([0, 3, 1, 2])?;
     let mut layers = Vec::new();
     let heads = net.forward_watched(&planes, BatchNorm::Eval, |layer, made| {

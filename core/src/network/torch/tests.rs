@@ -8,9 +8,9 @@ use super::input::Input;
 use super::runtime::{DeviceError, parse_device};
 use super::{BatchNorm, Net, Precision, TorchError, TorchEvaluator, TorchOptions};
 use crate::board::Game;
-use crate::encoding::{Encoding, Orientation, PlaneKind};
+use crate::encoding::{Encoding, EncodingName, Orientation, PlaneKind};
 use crate::network::samples::{
-    all_kinds, batch_of, encoding, largest_difference, spec_of, top_move, trained_weights,
+    all_kinds, batch_of, encoding, largest_difference, random_game, spec_of, top_move, trained_weights,
 };
 use crate::network::softmax::softmax;
 use crate::network::{
@@ -99,13 +99,16 @@ fn folded_32_bit_answers_are_those_of_the_trained_copy() {
 }
 
 #[test]
-fn bf16_answers_of_every_kind_of_net_are_near() {
+fn sixteen_bit_answers_of_every_kind_of_net_are_near() {
     for spec in all_kinds() {
         let weights = trained_weights(&spec);
         let batch = batch_of(0..40);
-        let near = answers(&mut evaluator(&spec, &weights, Precision::Bf16), &batch);
-        let difference = largest_difference(&near, &reference(&spec, &weights, &batch));
-        assert!(difference < 0.1, "{spec:?}: {difference}");
+        let exact = reference(&spec, &weights, &batch);
+        for (precision, tolerance) in [(Precision::Bf16, 0.1), (Precision::F16, 0.02)] {
+            let near = answers(&mut evaluator(&spec, &weights, precision), &batch);
+            let difference = largest_difference(&near, &exact);
+            assert!(difference < tolerance, "{precision:?} {spec:?}: {difference}");
+        }
     }
 }
 
@@ -182,15 +185,41 @@ fn two_lanes_in_two_threads_say_the_same_to_the_bit() {
 
 #[test]
 fn both_ways_of_expanding_a_batch_agree() {
-    let batch = batch_of(0..50);
-    let mut input = Input::new(&encoding(), Device::Cpu).expect("builds");
-    let expected = planes(&batch, &encoding()).flatten(2, -1).transpose(1, 2);
-    for kind in [Kind::Float, Kind::BFloat16] {
-        let here = input.expand_here(&batch, kind).expect("expands");
-        let there = input.expand_there(&batch, kind, Device::Cpu).expect("expands");
+    for name in EncodingName::WORDS {
+        let name = EncodingName::from_word(name).expect("a word");
+        both_ways_agree(&Encoding::new(name, Orientation::SideToMove));
+    }
+}
+
+fn both_ways_agree(encoding: &Encoding) {
+    let mut batch = Batch::default();
+    (0..50).for_each(|number| batch.push(encoding, &random_game(number)));
+    let mut input = Input::new(encoding, Device::Cpu).expect("builds");
+    let expected = planes(&batch, encoding).flatten(2, -1).transpose(1, 2);
+    let filling = Tensor::zeros([3, 64, encoding.planes().len() as i64], (Kind::Float, Device::Cpu));
+    let expected = Tensor::cat(&[expected, filling], 0);
+    for kind in [Kind::Float, Kind::BFloat16, Kind::Half] {
+        let here = input.expand_here(&batch, batch.len() + 3, kind).expect("expands");
+        let there = input.expand_there(&batch, batch.len() + 3, kind, Device::Cpu).expect("expands");
         assert_eq!((here.kind(), there.kind()), (kind, kind));
         assert_eq!(here, there);
         assert_eq!(here, expected.to_kind(kind));
+    }
+}
+
+#[test]
+fn filled_up_batches_have_the_same_answers_whatever_their_size() {
+    let spec = spec_of(1, 16);
+    let weights = trained_weights(&spec);
+    for precision in [Precision::F32, Precision::Bf16] {
+        let options = TorchOptions { precision, pad_to: 16, ..TorchOptions::default() };
+        let mut filled = TorchEvaluator::new(&spec, &weights, options).expect("builds");
+        let (all, some) = (answers(&mut filled, &batch_of(0..16)), answers(&mut filled, &batch_of(0..5)));
+        assert_eq!((some.wdl.len(), &some.wdl[..]), (5, &all.wdl[..5]));
+        assert_eq!(some.policy[..], all.policy[..some.policy.len()]);
+        let plain = answers(&mut evaluator(&spec, &weights, precision), &batch_of(0..5));
+        assert!(largest_difference(&some, &plain) < 0.02);
+        assert_eq!(answers(&mut filled, &batch_of(0..17)).wdl.len(), 17);
     }
 }
 
