@@ -34,6 +34,8 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Measure the search without a net, and print its signature.
     Bench(BenchArgs),
+    /// Write a net in the format of other programs.
+    Export(ExportArgs),
 }
 
 /// How a script is run.
@@ -82,9 +84,41 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
+/// What `export` writes.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The format.
+    #[command(subcommand)]
+    pub format: ExportFormat,
+}
+
+/// The formats that `export` knows.
+#[derive(Debug, Subcommand)]
+pub enum ExportFormat {
+    /// An ONNX file; docs/guides/python.md shows how to use it.
+    Onnx(ExportOnnxArgs),
+}
+
+/// What `export onnx` writes.
+#[derive(Debug, Args)]
+pub struct ExportOnnxArgs {
+    /// A weights file, or the folder of a run and one of its generations [default: the last].
+    #[arg(value_name = "NET.safetensors|RUN[:GENERATION]")]
+    pub net: String,
+    /// The file to write.
+    #[arg(long, value_name = "FILE.onnx")]
+    pub out: PathBuf,
+    /// Take positions as bits and scalars, as dc0 stores them in memory, and expand them in the net.
+    #[arg(long)]
+    pub packed: bool,
+}
+
 /// What `doctor` looks at.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
+    /// The library of ONNX Runtime, or a folder that holds it [default: that of python3 or of the system].
+    #[arg(long, value_name = "PATH")]
+    pub onnxruntime: Option<PathBuf>,
     /// The folder that runs would be written to.
     #[arg(long, value_name = "DIR", default_value = "datasets")]
     pub out: PathBuf,

@@ -5,6 +5,7 @@ mod machine;
 use std::path::Path;
 
 use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime::{self, CudaStatus, Prepared};
 use dc0_core::network::torch::{Device, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError, NetworkSpec, TowerSpec, initial_weights};
@@ -15,6 +16,7 @@ use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, play, shards_of};
 
 use crate::cli::DoctorArgs;
 use crate::exit::Exit;
+use crate::onnxruntime::{self, OnnxRuntimeError};
 use crate::progress::Console;
 use crate::steps::cores;
 
@@ -43,8 +45,9 @@ pub fn doctor(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit
     let findings = [
         good("dc0", env!("CARGO_PKG_VERSION")),
         good("libraries", runtime::versions()),
-        judged("a game on cpu", try_game(Device::Cpu)),
+        judged("a game on cpu", try_game(&on_torch(Device::Cpu))),
         cuda(prepared),
+        onnx_runtime(args.onnxruntime.as_deref()),
         good(
             "allocator",
             if prepared.keeps_pages { "keeps pages" } else { "left as it is; small nets are slower" },
@@ -70,24 +73,50 @@ pub fn doctor(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit
 fn cuda(prepared: &Prepared) -> Finding {
     match &prepared.cuda {
         CudaStatus::On { devices } => {
-            let played = try_game(Device::Cuda(0));
+            let played = try_game(&on_torch(Device::Cuda(0)));
             judged("CUDA", played.map(|played| format!("{devices} devices; a game on cuda:0 {played}")))
         }
         CudaStatus::Off { reason } => good("CUDA", format!("off, nets run on the CPU: {reason}")),
     }
 }
 
-/// Plays a few plies with a tiny net: rules, search and libtorch at once.
-fn try_game(device: Device) -> Result<String, String> {
+/// A machine without ONNX Runtime is good, unless one was named; one that cannot play is not.
+fn onnx_runtime(given: Option<&Path>) -> Finding {
+    let library = match onnxruntime::load(given) {
+        Ok(library) => library,
+        Err(OnnxRuntimeError::Nowhere { .. }) => {
+            let advice = "`pip install onnxruntime` brings one, or say where it is with --onnxruntime";
+            return good("ONNX Runtime", format!("none found, nets run on libtorch; {advice}"));
+        }
+        Err(problem) => return judged("ONNX Runtime", Err(problem.to_string())),
+    };
+    let played = try_game(&|net| {
+        let model = OnnxModel::export(&net.spec, &net.weights, None, InputForm::Planes);
+        let evaluator = model.and_then(|model| OnnxEvaluator::new(&library, &model, OnnxOptions::default()));
+        Ok(Box::new(evaluator.map_err(|cause| cause.to_string())?))
+    });
+    let found = format!("{} from {}", library.version(), library.path().display());
+    judged("ONNX Runtime", played.map(|played| format!("{found}; a game on it {played}")))
+}
+
+/// Something that evaluates a net, or why there is none.
+type MakeEvaluator<'a> = dyn Fn(&Checkpoint) -> Result<Box<dyn Evaluator>, String> + Sync + 'a;
+
+fn on_torch(device: Device) -> impl Fn(&Checkpoint) -> Result<Box<dyn Evaluator>, String> {
+    let options = TorchOptions { device, ..TorchOptions::default() };
+    move |net| match TorchEvaluator::new(&net.spec, &net.weights, options) {
+        Ok(evaluator) => Ok(Box::new(evaluator)),
+        Err(cause) => Err(cause.to_string()),
+    }
+}
+
+/// Plays a few plies with a tiny net: rules, search and what runs the net at once.
+fn try_game(make: &MakeEvaluator<'_>) -> Result<String, String> {
     let tower = TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() };
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
     let seed = Seed { run: 1, step: 1 };
     let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
-    let options = TorchOptions { device, ..TorchOptions::default() };
-    let make_evaluator = || match TorchEvaluator::new(&net.spec, &net.weights, options) {
-        Ok(evaluator) => Ok(Box::new(evaluator) as Box<dyn Evaluator>),
-        Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
-    };
+    let make_evaluator = || make(&net).map_err(|cause| EvaluatorError::Device { rows: 0, cause });
     let search = SearchParams { simulations: 8, ..SearchParams::default() };
     let params = SelfPlayParams { games: 2, max_plies: 4, search, ..SelfPlayParams::default() };
     let job = SelfPlayJob {

@@ -6,11 +6,14 @@ pub mod cli;
 pub mod clock;
 pub mod doctor;
 pub mod exit;
+pub mod export;
 pub mod host;
 pub mod inspect;
 pub mod interrupt;
 pub mod launch;
 pub mod logging;
+pub mod net;
+pub mod onnxruntime;
 mod openmp;
 pub mod progress;
 pub mod reference;
@@ -41,6 +44,7 @@ pub fn main() -> ExitCode {
         Some(Command::Doctor(args)) => doctor::doctor(args, &prepared, &console),
         Some(Command::Bench(args)) => bench::bench(args, &console),
         Some(Command::Inspect(args)) => inspect::inspect(args, &console),
+        Some(Command::Export(args)) => export::export(args, &console),
         Some(Command::Docs) => {
             console.result(&reference::markdown());
             Exit::Done

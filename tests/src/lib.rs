@@ -1,6 +1,7 @@
 //! What the tests share: running `dc0-run`, digests of what a run stored, and positions for tablebases.
 
 pub mod endings;
+pub mod nets;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,16 +14,24 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace").to_owned()
 }
 
+/// The Python with the packages of the interop tests.
+///
+/// # Panics
+/// If `cargo xtask test` has not made it.
+pub fn interop_python() -> PathBuf {
+    let own = root().join("target/interop-venv/bin/python");
+    let python = env::var_os("DC0_PYTHON").map_or(own, PathBuf::from);
+    assert!(python.exists(), "no Python at {}; run `cargo xtask test`, which installs it", python.display());
+    python
+}
+
 /// What a script of `tests/interop` says of a path.
 ///
 /// # Panics
 /// If there is no Python with the packages it needs.
 pub fn interop_script(script: &str, path: &Path) -> Output {
-    let own = root().join("target/interop-venv/bin/python");
-    let python = env::var_os("DC0_PYTHON").map_or(own, PathBuf::from);
-    assert!(python.exists(), "no Python at {}; run `cargo xtask test`, which installs it", python.display());
     let script = root().join("tests/interop").join(script);
-    Command::new(python).arg(&script).arg(path).output().expect("Python starts")
+    Command::new(interop_python()).arg(&script).arg(path).output().expect("Python starts")
 }
 
 /// The folder of the tablebases with three and four pieces.

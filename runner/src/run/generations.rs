@@ -42,6 +42,11 @@ impl Generations {
         Ok(Self { folder: folder.clone(), stored })
     }
 
+    /// All generations in order.
+    pub fn all(&self) -> &[Generation] {
+        &self.stored
+    }
+
     /// The first net made is generation 0; later ones change nothing.
     pub fn begin(&mut self, network: &Network) -> Result<(), RunError> {
         if network.0.number == 0 { self.promote(network, 0) } else { Ok(()) }

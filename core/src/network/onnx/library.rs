@@ -97,7 +97,6 @@ impl OnnxLibrary {
             };
         }
         let version = version_of(&path)?;
-        check_version(&path, &version)?;
         let environment = start(&path, &version)?;
         Ok(loaded.insert(Self { path, version, environment }).clone())
     }
@@ -126,7 +125,7 @@ fn located(path: &Path) -> Result<PathBuf, OnnxLibraryError> {
     path.canonicalize().map_err(|source| OnnxLibraryError::Missing { path: path.to_owned(), source })
 }
 
-/// Asks a library for its version without using anything else of it.
+/// Asks a library for its version, and whether it offers what dc0 needs, without using anything else of it.
 #[allow(unsafe_code, reason = "a library that is not linked has no safe interface")]
 fn version_of(path: &Path) -> Result<String, OnnxLibraryError> {
     type GetApiBase = unsafe extern "C" fn() -> *const ort::sys::OrtApiBase;
@@ -137,18 +136,20 @@ fn version_of(path: &Path) -> Result<String, OnnxLibraryError> {
     if symbol.is_null() {
         return Err(not_onnx_runtime());
     }
-    // SAFETY: every ONNX Runtime exports this function with this type; it gives a table of functions that lives as long as the library,
-    // and the version is a C string in the library.
-    let version = unsafe {
-        let get_base: GetApiBase = std::mem::transmute::<*mut c_void, GetApiBase>(symbol);
-        let base = get_base();
-        if base.is_null() { std::ptr::null() } else { ((*base).GetVersionString)() }
-    };
-    if version.is_null() {
-        return Err(not_onnx_runtime());
+    // SAFETY: every ONNX Runtime exports this function with this type; it gives null or a table of two functions that
+    // lives as long as the library.
+    let base = unsafe { std::mem::transmute::<*mut c_void, GetApiBase>(symbol)().as_ref() };
+    let base = base.ok_or_else(not_onnx_runtime)?;
+    // SAFETY: the function gives null or a C string in the library; the text is copied.
+    let version = unsafe { (base.GetVersionString)().as_ref().map(|first| CStr::from_ptr(first)) };
+    let version = version.ok_or_else(not_onnx_runtime)?.to_string_lossy().into_owned();
+    check_version(path, &version)?;
+    // SAFETY: the function takes a number and gives null or a table of functions, which is not used here.
+    if unsafe { (base.GetApi)(ort::sys::ORT_API_VERSION) }.is_null() {
+        let cause = format!("it does not offer version {} of its interface", ort::sys::ORT_API_VERSION);
+        return Err(OnnxLibraryError::Start { path: path.to_owned(), version, cause });
     }
-    // SAFETY: see above; the text is copied.
-    Ok(unsafe { CStr::from_ptr(version) }.to_string_lossy().into_owned())
+    Ok(version)
 }
 
 /// Opens a library with its names to itself: libtorch brings some of the same ones.

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::OnnxError;
 use super::export::export;
 use super::heading::{self, Heading, InputForm, Tensor};
+use super::proto::OPSET;
 use crate::durable;
 use crate::encoding::Encoding;
 use crate::network::{NetworkSpec, Weights};
@@ -18,6 +19,9 @@ pub struct OnnxModel {
 }
 
 impl OnnxModel {
+    /// The version of the standard operators that files use.
+    pub const OPERATOR_SET: i64 = OPSET;
+
     /// Writes a net as ONNX, in memory; the same net gives the same bytes.
     ///
     /// `digest` is the blake3 digest of the stored weights, for people and tools; `None` for a net that was never stored.

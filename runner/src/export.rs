@@ -1,0 +1,83 @@
+//! `dc0-run export`: nets in formats of other programs.
+
+use std::path::PathBuf;
+
+use dc0_core::network::graph::Graph;
+use dc0_core::network::onnx::{InputForm, OnnxError, OnnxModel};
+use dc0_core::network::{NetworkSpec, parameter_count};
+use thiserror::Error;
+
+use crate::cli::{ExportArgs, ExportFormat, ExportOnnxArgs};
+use crate::exit::Exit;
+use crate::net::{NetError, named};
+use crate::progress::Console;
+use crate::script::failure::chain;
+
+/// A net was not exported.
+#[derive(Debug, Error)]
+enum ExportError {
+    #[error("{}: expected a name that ends in .onnx", path.display())]
+    Name { path: PathBuf },
+    #[error(transparent)]
+    Net(#[from] NetError),
+    #[error(transparent)]
+    Onnx(#[from] OnnxError),
+}
+
+impl ExportError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Name { .. } | Self::Onnx(OnnxError::TooLarge { .. }) => Exit::BadInput,
+            Self::Net(cause) => cause.exit(),
+            Self::Onnx(_) => Exit::Storage,
+        }
+    }
+}
+
+/// Writes what the command line asks for, and says what it wrote.
+pub fn export(args: &ExportArgs, console: &Console) -> Exit {
+    let ExportFormat::Onnx(args) = &args.format;
+    match onnx(args) {
+        Ok(lines) => {
+            console.result(&lines.join("\n"));
+            Exit::Done
+        }
+        Err(cause) => {
+            console.note(&format!("error: {}", chain(&cause)));
+            cause.exit()
+        }
+    }
+}
+
+fn onnx(args: &ExportOnnxArgs) -> Result<Vec<String>, ExportError> {
+    if args.out.extension().is_none_or(|extension| extension != "onnx") {
+        return Err(ExportError::Name { path: args.out.clone() });
+    }
+    let named = named(&args.net)?;
+    let form = if args.packed { InputForm::Packed } else { InputForm::Planes };
+    let model = OnnxModel::export(&named.net.spec, &named.net.weights, Some(&named.digest), form)?;
+    model.save(&args.out)?;
+    let (opset, bytes) = (OnnxModel::OPERATOR_SET, model.bytes().len());
+    let mut lines = vec![
+        format!("wrote    {} ({bytes} bytes), ONNX operator set {opset}", args.out.display()),
+        format!("net      {}, weights {}", named.file.display(), &named.digest[..8]),
+        format!("spec     {}", described(model.spec())),
+    ];
+    lines.extend(model.inputs().iter().map(|tensor| format!("input    {tensor}")));
+    lines.extend(model.outputs().iter().map(|tensor| format!("output   {tensor}")));
+    Ok(lines)
+}
+
+fn described(spec: &NetworkSpec) -> String {
+    let tower = &spec.tower;
+    format!(
+        "{} {}x{}, {} parameters, {} multiply-adds an evaluation, encoding {} ({})",
+        tower.kind.word(),
+        tower.blocks,
+        tower.filters,
+        parameter_count(spec),
+        Graph::new(spec).multiply_adds(),
+        spec.encoding.word(),
+        spec.orientation.word()
+    )
+}

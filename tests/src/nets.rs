@@ -1,0 +1,106 @@
+//! Small nets of every kind, positions for them, and the library that runs them as ONNX files.
+
+use dc0_core::board::{Rules, random_opening};
+use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::network::onnx::OnnxLibrary;
+use dc0_core::network::{
+    Activation, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower,
+    TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+};
+use dc0_core::rng::{Purpose, Seed};
+use dc0_runner::onnxruntime::library_of_python;
+use rand::RngExt;
+
+use crate::interop_python;
+
+/// Towers with every activation and norm.
+fn towers() -> Vec<TowerSpec> {
+    let small = TowerSpec { blocks: 2, filters: 16, ..TowerSpec::default() };
+    let mut towers = Vec::new();
+    for activation in [Activation::Relu, Activation::Mish, Activation::Swish] {
+        for kind in [Tower::SeResnet, Tower::Resnet] {
+            towers.push(TowerSpec { kind, activation, ..small.clone() });
+        }
+        for norm in [NormKind::Rms, NormKind::Layer] {
+            towers.push(TowerSpec { kind: Tower::Transformer, norm, activation, ..small.clone() });
+        }
+    }
+    towers
+}
+
+/// Every encoding in both orientations.
+fn inputs() -> Vec<(EncodingName, Orientation)> {
+    let names = EncodingName::WORDS.iter().filter_map(|word| EncodingName::from_word(word));
+    let both = |name| [Orientation::SideToMove, Orientation::Absolute].map(|orientation| (name, orientation));
+    names.flat_map(both).collect()
+}
+
+/// Every tower with all heads and every input with all heads; the inputs go round among the towers.
+pub fn matrix() -> Vec<NetworkSpec> {
+    let (towers, inputs) = (towers(), inputs());
+    let mut nets = Vec::new();
+    for at in 0..towers.len().max(inputs.len()) {
+        let (tower, (encoding, orientation)) = (&towers[at % towers.len()], inputs[at % inputs.len()]);
+        for heads in 0..8 {
+            let policy = [PolicyHead::Conv, PolicyHead::Dense][heads % 2];
+            let value = [ValueHead::Wdl, ValueHead::Scalar][heads / 2 % 2];
+            nets.push(NetworkSpec {
+                encoding,
+                orientation,
+                tower: tower.clone(),
+                policy_head: PolicyHeadSpec { kind: policy, ..PolicyHeadSpec::default() },
+                value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },
+                moves_left_head: (heads / 4 == 1).then_some(MovesLeftHeadSpec { filters: 2, hidden: 8 }),
+            });
+        }
+    }
+    nets
+}
+
+/// Weights of a net that has learned something: nothing is zero, statistics are not trivial.
+pub fn trained_weights(spec: &NetworkSpec) -> Weights {
+    let mut weights = initial_weights(spec, Seed { run: 5, step: 0 });
+    let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Weights);
+    for (name, tensor) in &mut weights {
+        let is_constant = tensor.data.iter().all(|value| *value == tensor.data[0]);
+        let (low, high) = match name.rsplit('.').next() {
+            Some("running_var") => (0.5, 2.0),
+            _ if is_constant && tensor.data[0] == 1.0 => (0.3, 1.2),
+            _ if is_constant => (-0.3, 0.3),
+            _ => continue,
+        };
+        tensor.data.iter_mut().for_each(|value| *value = stream.random_range(low..high));
+    }
+    for name in ["policy.conv2.weight", "policy.dense.weight", "value.dense2.weight"] {
+        let tensor = weights.get_mut(name).into_iter();
+        tensor.flat_map(|tensor| &mut tensor.data).for_each(|value| *value *= 5.0);
+    }
+    weights
+}
+
+/// Positions of random play, encoded.
+pub fn positions(encoding: &Encoding, games: impl IntoIterator<Item = u64>) -> Batch {
+    let mut batch = Batch::default();
+    for number in games {
+        let mut stream = Seed { run: 3, step: 0 }.stream(number, Purpose::Opening);
+        let plies = (number * 7 % 80) as u32;
+        let game = random_opening(plies, &Rules { max_plies: 512 }, &mut stream);
+        encoding.encode(&game, &mut batch.binary, &mut batch.scalars);
+        let position = game.position();
+        let index = |played| encoding.policy_index(played, position.side_to_move());
+        batch.legal.extend(position.legal_moves().into_iter().map(index));
+        batch.legal_ends.push(batch.legal.len() as u32);
+        batch.keys.push(game.key());
+    }
+    batch
+}
+
+/// ONNX Runtime from the Python of the interop tests.
+///
+/// # Panics
+/// If it is not there; `cargo xtask test` installs it.
+pub fn onnx_library() -> OnnxLibrary {
+    let path = library_of_python(&interop_python())
+        .unwrap_or_else(|problem| panic!("{problem}; run `cargo xtask test`"));
+    OnnxLibrary::load(&path).unwrap_or_else(|error| panic!("{error}"))
+}

@@ -1,0 +1,274 @@
+//! Exported nets on ONNX Runtime, called from Python and from dc0, against libtorch; and libraries that are not the right ones.
+//! `cargo xtask test` installs ONNX Runtime; without it these tests fail and say so.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use dc0_core::encoding::PlaneKind;
+use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
+use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
+use dc0_core::network::{
+    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHead, Weights,
+};
+use dc0_core::params::Param;
+use dc0_tests::nets::{matrix, onnx_library, positions, trained_weights};
+use dc0_tests::{dc0_run, interop_script, succeed};
+use serde_json::json;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn answers(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
+    let mut out = Evaluations::default();
+    evaluator.evaluate(batch, &mut out).expect("evaluates");
+    out
+}
+
+fn torch(spec: &NetworkSpec, weights: &Weights) -> TorchEvaluator {
+    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
+    TorchEvaluator::new(spec, weights, options).expect("builds")
+}
+
+fn onnx(spec: &NetworkSpec, weights: &Weights, form: InputForm, threads: u32) -> OnnxEvaluator {
+    let model = OnnxModel::export(spec, weights, None, form).expect("exports");
+    OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions { threads }).expect("loads")
+}
+
+fn small_net() -> (NetworkSpec, Weights) {
+    let tower = TowerSpec { blocks: 2, filters: 32, ..TowerSpec::default() };
+    let spec = NetworkSpec { tower, ..NetworkSpec::default() };
+    let weights = trained_weights(&spec);
+    (spec, weights)
+}
+
+fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
+    assert_eq!(
+        (a.policy.len(), a.wdl.len(), a.moves_left.len()),
+        (b.policy.len(), b.wdl.len(), b.moves_left.len())
+    );
+    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
+    let wdl = a.wdl.iter().zip(&b.wdl);
+    let wdl =
+        wdl.map(|(a, b)| (a.win - b.win).abs().max((a.draw - b.draw).abs()).max((a.loss - b.loss).abs()));
+    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
+    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
+}
+
+/// Positions and libtorch's answers, for `run_onnx.py`.
+fn case(spec: &NetworkSpec, batch: &Batch, out: &Evaluations) -> serde_json::Value {
+    let encoding = spec.input();
+    let rows = || 0..batch.len();
+    let (bits, scalars) = (encoding.binary_count(), encoding.scalar_count());
+    json!({
+        "spec": spec.to_value(),
+        "value": match spec.value_head.kind { ValueHead::Wdl => "wdl", ValueHead::Scalar => "value" },
+        "is_binary": encoding.planes().iter().map(|plane| plane.kind() == PlaneKind::Binary).collect::<Vec<_>>(),
+        "binary": rows().map(|row| &batch.binary[row * bits..(row + 1) * bits]).collect::<Vec<_>>(),
+        "scalars": rows().map(|row| &batch.scalars[row * scalars..(row + 1) * scalars]).collect::<Vec<_>>(),
+        "legal": rows().map(|row| batch.legal[batch.legal_range(row)].iter().map(|index| index.get()).collect()).collect::<Vec<Vec<u16>>>(),
+        "policy": rows().map(|row| &out.policy[batch.legal_range(row)]).collect::<Vec<_>>(),
+        "wdl": out.wdl.iter().map(|wdl| [wdl.win, wdl.draw, wdl.loss]).collect::<Vec<_>>(),
+        "moves_left": out.moves_left,
+    })
+}
+
+#[test]
+fn onnx_runtime_in_python_says_what_libtorch_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nets = matrix();
+    for (number, spec) in nets.iter().enumerate() {
+        let weights = trained_weights(spec);
+        let batch = positions(&spec.input(), 0..6);
+        let out = answers(&mut torch(spec, &weights), &batch);
+        let path = |end: &str| folder.path().join(format!("{number:03}.{end}"));
+        std::fs::write(path("json"), case(spec, &batch, &out).to_string()).expect("writes");
+        for form in [InputForm::Planes, InputForm::Packed] {
+            let model = OnnxModel::export(spec, &weights, None, form).expect("exports");
+            model.save(&path(&format!("{}.onnx", form.word()))).expect("writes");
+        }
+    }
+    let output = interop_script("run_onnx.py", folder.path());
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    assert!(out.starts_with(&format!("{} files agree", 2 * nets.len())), "{out}");
+}
+
+#[test]
+fn onnx_runtime_in_dc0_says_what_libtorch_says() {
+    for spec in matrix() {
+        let weights = trained_weights(&spec);
+        let batch = positions(&spec.input(), 0..9);
+        let expected = answers(&mut torch(&spec, &weights), &batch);
+        for form in [InputForm::Planes, InputForm::Packed] {
+            let found = answers(&mut onnx(&spec, &weights, form, 1), &batch);
+            let difference = largest_difference(&found, &expected);
+            assert!(difference <= 1e-4, "{form:?} {}: {difference}", spec.to_value().canonical());
+        }
+    }
+}
+
+#[test]
+fn the_comparison_can_fail() {
+    let (spec, mut weights) = small_net();
+    let batch = positions(&spec.input(), 0..9);
+    let expected = answers(&mut torch(&spec, &weights), &batch);
+    weights.get_mut("stem.bn.bias").expect("in the layout").data[3] += 0.1;
+    let found = answers(&mut onnx(&spec, &weights, InputForm::Planes, 1), &batch);
+    assert!(largest_difference(&found, &expected) > 1e-4);
+}
+
+#[test]
+fn a_rows_answer_depends_neither_on_the_other_rows_nor_on_its_place_nor_on_threads() {
+    let (spec, weights) = small_net();
+    let [mut one, mut two] = [1, 2].map(|threads| onnx(&spec, &weights, InputForm::Planes, threads));
+    let first = answers(&mut one, &positions(&spec.input(), 0..17));
+    let other = answers(&mut one, &positions(&spec.input(), (50..66).chain(0..1)));
+    let moves = positions(&spec.input(), 0..1).legal.len();
+    assert_eq!(first.policy[..moves], other.policy[other.policy.len() - moves..]);
+    assert_eq!(first.wdl[0], other.wdl[16]);
+    let again = answers(&mut two, &positions(&spec.input(), 0..17));
+    assert_eq!((first.policy, first.wdl), (again.policy, again.wdl));
+}
+
+#[test]
+fn both_inputs_and_all_batch_sizes_of_one_evaluator_agree() {
+    let (spec, weights) = small_net();
+    let mut planes = onnx(&spec, &weights, InputForm::Planes, 1);
+    let mut packed = onnx(&spec, &weights, InputForm::Packed, 1);
+    for rows in [3, 64, 1, 0, 200, 2] {
+        let batch = positions(&spec.input(), 0..rows);
+        let (a, b) = (answers(&mut planes, &batch), answers(&mut packed, &batch));
+        assert_eq!((a.policy.len(), a.wdl.len()), (batch.legal.len(), batch.len()));
+        assert_eq!((a.policy, a.wdl), (b.policy, b.wdl), "{rows} rows");
+    }
+}
+
+#[test]
+fn answers_that_are_not_finite_are_named() {
+    let (spec, mut weights) = small_net();
+    for name in ["value.dense1.weight", "value.dense2.weight"] {
+        weights.get_mut(name).expect("in the layout").data.fill(1e30);
+    }
+    let found = onnx(&spec, &weights, InputForm::Planes, 1)
+        .evaluate(&positions(&spec.input(), 0..2), &mut Evaluations::default());
+    assert!(matches!(found, Err(EvaluatorError::NotFinite { row: 0 })), "{found:?}");
+}
+
+#[test]
+fn a_second_library_is_refused_and_the_first_goes_on() {
+    let library = onnx_library();
+    let again = OnnxLibrary::load(library.path()).expect("the same one");
+    assert_eq!(again.version(), library.version());
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = folder.path().join("libonnxruntime.so");
+    std::fs::copy(library.path(), &other).expect("copies");
+    let error = OnnxLibrary::load(&other).expect_err("a second one").to_string();
+    assert!(error.contains("cannot be loaded beside"), "{error}");
+}
+
+/// A shared library that says it is ONNX Runtime, of some version.
+fn pretender(folder: &Path, version: &str) -> PathBuf {
+    let (source, library) = (folder.join("pretender.c"), folder.join("libonnxruntime.so"));
+    let code = format!(
+        "static const char *version(void) {{ return \"{version}\"; }}\n\
+         static const void *api(unsigned wanted) {{ return 0; }}\n\
+         static const void *const base[] = {{ (void *)api, (void *)version }};\n\
+         const void *OrtGetApiBase(void) {{ return base; }}\n"
+    );
+    std::fs::write(&source, code).expect("writes");
+    let mut compiler = Command::new("cc");
+    succeed(compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source));
+    library
+}
+
+fn doctor(onnxruntime: &Path, out: &Path) -> Output {
+    let mut command = Command::new(PROGRAM);
+    command.arg("doctor").arg("--out").arg(out).arg("--onnxruntime").arg(onnxruntime);
+    command.output().expect("starts")
+}
+
+#[test]
+fn doctor_says_which_library_it_found_and_that_it_plays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = onnx_library();
+    let output = doctor(library.path(), folder.path());
+    let said = text(&output.stdout);
+    let expected = format!("{} from {}; a game on it works", library.version(), library.path().display());
+    assert!(output.status.success() && said.contains(&expected), "{said}");
+}
+
+#[test]
+fn doctor_says_what_is_wrong_with_a_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = |path: &Path, expected: &str| {
+        let output = doctor(path, folder.path());
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("WRONG  ONNX Runtime") && said.contains(expected), "{said}");
+    };
+    let least = OnnxLibrary::LEAST_MINOR_VERSION;
+    let old = pretender(folder.path(), "1.16.3");
+    told(&old, &format!("expected ONNX Runtime 1.{least} or newer, found 1.16.3"));
+    told(&folder.path().join("nothing.so"), "no such library of ONNX Runtime");
+    std::fs::write(folder.path().join("text.so"), "text").expect("writes");
+    told(&folder.path().join("text.so"), "cannot be loaded as the library of ONNX Runtime");
+}
+
+#[test]
+fn a_library_that_only_pretends_to_be_new_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = doctor(&pretender(folder.path(), "1.99.0"), folder.path());
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("ONNX Runtime 1.99.0 does not start"), "{said}");
+}
+
+fn export(net: &str, out: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(PROGRAM);
+    command.args(["export", "onnx", net, "--out"]).arg(out).args(more);
+    command.output().expect("starts")
+}
+
+#[test]
+fn a_runs_net_is_exported_and_runs_in_python() {
+    let folder = tempfile::tempdir().expect("a folder");
+    succeed(dc0_run(PROGRAM, "tests/data/tiny.rhai", folder.path()).args(["--device", "cpu"]));
+    let run = folder.path().join("tiny");
+    let run = run.to_str().expect("a path in UTF-8");
+    let path = folder.path().join("net.onnx");
+    let written = export(run, &path, &[]);
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    let said = text(&written.stdout);
+    for line in [
+        "ONNX operator set 17",
+        "se_resnet 1x8",
+        "input    input float32 [batch, 22, 8, 8]",
+        "output   wdl float32 [batch, 3]",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    let first = std::fs::read(&path).expect("a file");
+    assert!(export(run, &path, &["--packed"]).status.success());
+    assert_ne!(std::fs::read(&path).expect("a file"), first, "the packed form replaces the file");
+    let by_generation = export(&format!("{run}:0"), &path, &[]);
+    assert!(by_generation.status.success(), "{}", text(&by_generation.stderr));
+    let model = OnnxModel::load(&path).expect("reads");
+    let mut evaluator = OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions::default()).expect("loads");
+    assert_eq!(answers(&mut evaluator, &positions(&model.encoding(), 0..2)).wdl.len(), 2);
+
+    let complains = |net: &str, out: &str, code: i32, expected: &str| {
+        let output = export(net, &folder.path().join(out), &[]);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{err}");
+        assert!(err.contains(expected), "{err}");
+    };
+    complains(&format!("{run}:99"), "x.onnx", 2, "has no generation 99; its generations are 0 to");
+    complains("no-such-run", "x.onnx", 2, "is neither a file ending in .safetensors nor the folder of a run");
+    complains(run, "x.txt", 2, "expected a name that ends in .onnx");
+    complains(&format!("{run}/nothing.safetensors"), "x.onnx", 3, "nothing");
+    std::fs::create_dir(folder.path().join("y.onnx")).expect("a folder in the way");
+    complains(run, "y.onnx", 3, "cannot be written");
+}
