@@ -28,11 +28,16 @@ fn towers() -> Vec<TowerSpec> {
     towers
 }
 
-/// Every encoding in both orientations.
-fn inputs() -> Vec<(EncodingName, Orientation)> {
-    let names = EncodingName::WORDS.iter().filter_map(|word| EncodingName::from_word(word));
-    let both = |name| [Orientation::SideToMove, Orientation::Absolute].map(|orientation| (name, orientation));
-    names.flat_map(both).collect()
+/// Every encoding in both orientations, with its own history and a shorter one.
+fn inputs() -> Vec<(EncodingName, Orientation, Option<u32>)> {
+    let with_history = |name: EncodingName| {
+        let shorter = (name.longest_history() > 3).then_some(Some(3));
+        std::iter::once(None).chain(shorter).map(move |history| (name, history))
+    };
+    let both = |(name, history)| {
+        [Orientation::SideToMove, Orientation::Absolute].map(|orientation| (name, orientation, history))
+    };
+    EncodingName::ALL.into_iter().flat_map(with_history).flat_map(both).collect()
 }
 
 /// Every tower with all heads and every input with all heads; the inputs go round among the towers.
@@ -40,13 +45,15 @@ pub fn matrix() -> Vec<NetworkSpec> {
     let (towers, inputs) = (towers(), inputs());
     let mut nets = Vec::new();
     for at in 0..towers.len().max(inputs.len()) {
-        let (tower, (encoding, orientation)) = (&towers[at % towers.len()], inputs[at % inputs.len()]);
+        let tower = &towers[at % towers.len()];
+        let (encoding, orientation, history) = inputs[at % inputs.len()];
         for heads in 0..8 {
             let policy = [PolicyHead::Conv, PolicyHead::Dense][heads % 2];
             let value = [ValueHead::Wdl, ValueHead::Scalar][heads / 2 % 2];
             nets.push(NetworkSpec {
                 encoding,
                 orientation,
+                history,
                 tower: tower.clone(),
                 policy_head: PolicyHeadSpec { kind: policy, ..PolicyHeadSpec::default() },
                 value_head: ValueHeadSpec { kind: value, filters: 4, hidden: 16 },

@@ -8,7 +8,7 @@ use prost::Message;
 use super::nodes::batched;
 use super::proto::{FLOAT, ModelHeading, StringStringEntryProto, UINT64, ValueInfoProto};
 use super::{INPUT, MOVES_LEFT, OnnxError, POLICY, SCALARS, VALUE, WDL};
-use crate::encoding::{Encoding, POLICY_SIZE};
+use crate::encoding::{Encoding, POLICY_SIZE, PlaneKind};
 use crate::network::{NetworkSpec, ValueHead};
 use crate::param_enum;
 use crate::params::{self, Param, Value};
@@ -50,10 +50,17 @@ pub(super) fn properties(
     digest: Option<&str>,
     form: InputForm,
 ) -> Vec<StringStringEntryProto> {
+    let encoding = spec.input();
+    let planes = encoding.planes().iter().map(|plane| Value::Text(plane.describe(spec.orientation)));
+    let is_scalar = encoding.planes().iter().map(|plane| Value::Bool(plane.kind() == PlaneKind::Scalar));
     let mut texts = BTreeMap::from([
         ("format", FORMAT.to_owned()),
         ("encoding", spec.encoding.word().to_owned()),
+        ("encoding_version", spec.encoding.version().to_string()),
+        ("history", encoding.history().to_string()),
         ("orientation", spec.orientation.word().to_owned()),
+        ("planes", Value::List(planes.collect()).canonical()),
+        ("planes_scalar", Value::List(is_scalar.collect()).canonical()),
         ("input", form.word().to_owned()),
         ("spec", spec.to_value().canonical()),
     ]);
@@ -125,26 +132,34 @@ impl Heading {
             let foreign = || OnnxError::Foreign { net: net.to_owned(), missing: key };
             texts.get(key).ok_or_else(foreign)
         };
-        let found = text("format")?;
-        let version = |expected: String, found: &str| OnnxError::Version {
-            net: net.to_owned(),
-            expected,
-            found: found.to_owned(),
+        let other = |expected: &str, found: &str| {
+            let (expected, found) = (expected.to_owned(), found.to_owned());
+            OnnxError::Version { net: net.to_owned(), expected, found }
         };
-        if found != FORMAT {
-            return Err(version(format!("format {FORMAT}"), &format!("format {found}")));
+        let format = text("format")?;
+        if format != FORMAT {
+            return Err(other(&format!("format {FORMAT}"), &format!("format {format}")));
         }
         let form = text("input")?;
-        let known = || version(format!("an input of {}", InputForm::WORDS.join(" or ")), form);
-        let form = InputForm::from_word(form).ok_or_else(known)?;
-        let encoding = format!("{}, {}", text("encoding")?, text("orientation")?);
-        let damaged =
-            |cause: serde_json::Error| OnnxError::Format { net: net.to_owned(), cause: cause.to_string() };
-        let value: Value = serde_json::from_str(text("spec")?).map_err(damaged)?;
-        let unknown = |source| OnnxError::Spec { net: net.to_owned(), encoding, source };
-        let spec = params::read("network", &value).map_err(unknown)?;
+        let forms = format!("an input of {}", InputForm::WORDS.join(" or "));
+        let form = InputForm::from_word(form).ok_or_else(|| other(&forms, form))?;
+        let spec = spec(net, text("spec")?, &format!("{}, {}", text("encoding")?, text("orientation")?))?;
+        let (known, found) = (spec.encoding.version().to_string(), text("encoding_version")?);
+        if *found != known {
+            let version = |number: &str| format!("version {number} of the encoding {}", spec.encoding.word());
+            return Err(other(&version(&known), &version(found)));
+        }
         Ok(Self { spec, form, digest: texts.get("weights_blake3").cloned() })
     }
+}
+
+/// Reads a spec; `encoding` is what a file says of its encoding, for a net that this program does not know.
+fn spec(net: &str, text: &str, encoding: &str) -> Result<NetworkSpec, OnnxError> {
+    let damaged =
+        |cause: serde_json::Error| OnnxError::Format { net: net.to_owned(), cause: cause.to_string() };
+    let value: Value = serde_json::from_str(text).map_err(damaged)?;
+    let unknown = |source| OnnxError::Spec { net: net.to_owned(), encoding: encoding.to_owned(), source };
+    params::read("network", &value).map_err(unknown)
 }
 
 fn compare(net: &str, expected: &[ValueInfoProto], found: &[ValueInfoProto]) -> Result<(), OnnxError> {

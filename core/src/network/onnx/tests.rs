@@ -114,6 +114,9 @@ fn files_of_other_programs_versions_and_nets_are_told_apart() {
         say(file, "encoding", Some("xyz-99".to_owned()));
     });
     assert!(encoding.to_string().contains("its net reads xyz-99, side_to_move"), "{encoding}");
+    let version = complaint(|file| say(file, "encoding_version", Some("7".to_owned())));
+    let said = version.to_string();
+    assert!(said.contains("expected version 1 of the encoding dc0-22, found version 7 of"), "{said}");
     let spec = complaint(|file| say(file, "spec", Some("{".to_owned())));
     assert!(matches!(spec, OnnxError::Format { .. }), "{spec}");
 }
