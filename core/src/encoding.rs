@@ -5,11 +5,13 @@
 //! runs. The policy has 73 planes × 64 squares = 4672 indices (AlphaZero 2018, supplement, table S2).
 
 mod encode;
+mod leela;
 mod planes;
 mod policy;
 mod tables;
 
 pub use encode::{Encoding, HistoryError};
+pub use leela::{LEELA_POLICY_SIZE, LeelaSource, leela_index, leela_move, leela_sources};
 pub use planes::{Orientation, Plane, PlaneKind, Viewed};
 pub use policy::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 pub use tables::{EncodingName, MissingHistory};

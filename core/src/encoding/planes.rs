@@ -95,9 +95,14 @@ impl Plane {
             (Orientation::SideToMove, Viewed::Second) => "the opponent's",
         };
         match self {
-            Self::Pieces { side, piece, ago } => format!("{} {}{}", whose(side), plural(piece), when(ago)),
-            Self::Repeated { times: 1, ago } => format!("the position stood before{}", when(ago)),
-            Self::Repeated { times, ago } => format!("the position stood {times} times before{}", when(ago)),
+            Self::Pieces { side, piece, ago: 0 } => format!("{} {}", whose(side), plural(piece)),
+            Self::Pieces { side, piece, ago } => {
+                format!("{} {} {}", whose(side), plural(piece), when(ago))
+            }
+            Self::Repeated { times, ago: 0 } => format!("the position has occurred {} before", often(times)),
+            Self::Repeated { times, ago } => {
+                format!("the position {} had occurred {} before", when(ago), often(times))
+            }
             Self::WhiteToMove => "White to move".to_owned(),
             Self::BlackToMove => "Black to move".to_owned(),
             Self::MayCastle(side, Castling::KingSide) => format!("{} right to castle king side", whose(side)),
@@ -125,9 +130,13 @@ fn plural(piece: Piece) -> &'static str {
 }
 
 fn when(ago: u8) -> String {
-    match ago {
-        0 => String::new(),
-        1 => ", 1 ply ago".to_owned(),
-        plies => format!(", {plies} plies ago"),
+    if ago == 1 { "1 ply ago".to_owned() } else { format!("{ago} plies ago") }
+}
+
+fn often(times: u8) -> String {
+    match times {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        times => format!("{times} times"),
     }
 }

@@ -71,6 +71,14 @@ const fn plain_indices() -> [u16; 64 * 64] {
     indices
 }
 
+/// Whether a queen or a knight may go from one square to another on an empty board.
+pub(super) const fn is_plain(from: u8, to: u8) -> bool {
+    let files = (from % 8).abs_diff(to % 8);
+    let ranks = (from / 8).abs_diff(to / 8);
+    let straight = files == 0 || ranks == 0 || files == ranks;
+    from != to && (straight || files * ranks == 2)
+}
+
 /// Where a queen or knight plane leads from a square.
 const fn plain_target(plane: usize, from: u8) -> Option<u8> {
     if plane < FIRST_KNIGHT_PLANE {

@@ -1,6 +1,7 @@
 //! The contract that every encoding must pass.
 
 mod history;
+mod leela;
 mod policy;
 mod worked;
 
