@@ -5,6 +5,7 @@ pub mod check;
 pub mod cli;
 pub mod clock;
 pub mod doctor;
+pub mod encode;
 pub mod exit;
 pub mod export;
 pub mod host;
@@ -45,8 +46,9 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::bench(args, &console),
         Some(Command::Inspect(args)) => inspect::inspect(args, &console),
         Some(Command::Export(args)) => export::export(args, &console),
-        Some(Command::Docs) => {
-            console.result(&reference::markdown());
+        Some(Command::Encode(args)) => encode::encode(args, &console),
+        Some(Command::Docs(args)) => {
+            console.result(&reference::markdown(args.page));
             Exit::Done
         }
         None => run_script(&cli, &console),

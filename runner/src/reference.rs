@@ -1,4 +1,6 @@
-//! The reference of all parameters, written from their declarations.
+//! The pages of the reference that are written from the code: parameters from their declarations, planes from their tables.
+
+mod encodings;
 
 use std::fmt::Write as _;
 
@@ -10,6 +12,7 @@ use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
+use crate::cli::DocsPage;
 use crate::host::{OpenParams, WindowParams};
 
 const HEAD: &str = "# Parameters
@@ -19,8 +22,16 @@ What a call's map leaves out has its default; a dotted name is a member of a gro
 Where the default is `()`, the members below it are those of a group that is given, with what they have when left out.
 ";
 
-/// Markdown with one table for each call of a script.
-pub fn markdown() -> String {
+/// A page as Markdown.
+pub fn markdown(page: DocsPage) -> String {
+    match page {
+        DocsPage::Parameters => parameters(),
+        DocsPage::Encodings => encodings::page(),
+    }
+}
+
+/// One table for each call of a script.
+fn parameters() -> String {
     let mut page = HEAD.to_owned();
     section::<OpenParams>(&mut page, "open_run");
     section::<NetworkSpec>(&mut page, "network");

@@ -3,14 +3,34 @@
 use std::path::Path;
 use std::process::Command;
 
-#[test]
-fn the_parameter_reference_is_what_the_program_prints() {
-    let output = Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test")).arg("docs").output().expect("starts");
-    assert!(output.status.success());
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/parameters.md");
-    let stored = std::fs::read_to_string(page).expect("the page is checked in");
+use dc0_tests::succeed;
+
+/// Compares a stored page with what the program prints.
+fn is_fresh(page: &str) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test"));
+    let printed = succeed(command.args(["docs", page])).stdout;
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/{page}.md"));
+    let stored = std::fs::read_to_string(stored).expect("the page is checked in");
     assert!(
-        stored == String::from_utf8(output.stdout).expect("UTF-8"),
-        "docs/reference/parameters.md is out of date; write it anew with `dc0-run docs > docs/reference/parameters.md`"
+        stored == String::from_utf8(printed).expect("UTF-8"),
+        "docs/reference/{page}.md is out of date; write it anew with `dc0-run docs {page} > docs/reference/{page}.md`"
     );
+}
+
+#[test]
+fn the_reference_of_parameters_is_what_the_program_prints() {
+    is_fresh("parameters");
+}
+
+#[test]
+fn the_reference_of_encodings_is_what_the_program_prints() {
+    is_fresh("encodings");
+}
+
+#[test]
+fn without_a_page_the_parameters_are_printed() {
+    let printed = |page: &[&str]| {
+        succeed(Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test")).arg("docs").args(page)).stdout
+    };
+    assert_eq!(printed(&[]), printed(&["parameters"]));
 }

@@ -1,0 +1,57 @@
+//! Positions as JSON, one in a line.
+
+use serde::Serialize;
+
+use super::{Encoded, IndexedMove, Shown};
+
+/// One line.
+#[derive(Serialize)]
+struct Line<'a> {
+    encoding: &'a str,
+    version: u32,
+    orientation: &'a str,
+    history: u32,
+    fen: String,
+    planes: Vec<Plane>,
+    moves: Vec<LineMove>,
+}
+
+/// The squares of a plane as 16 hex digits, a1 the lowest bit, or the number on all its squares.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Plane {
+    Bits(String),
+    Number(f32),
+}
+
+#[derive(Serialize)]
+struct LineMove {
+    uci: String,
+    policy: u16,
+    leela: u16,
+}
+
+pub(super) fn write(positions: &[Encoded<'_>]) -> String {
+    let line = |position| {
+        serde_json::to_string(&line(position)).expect("a line has text keys and finite numbers") + "\n"
+    };
+    positions.iter().map(line).collect()
+}
+
+fn line<'a>(position: &Encoded<'a>) -> Line<'a> {
+    let plane = |shown: &Shown| match *shown {
+        Shown::Bits(squares) => Plane::Bits(format!("{squares:016x}")),
+        Shown::Number(number) => Plane::Number(number),
+    };
+    let indexed =
+        |one: &IndexedMove| LineMove { uci: one.played.to_string(), policy: one.policy, leela: one.leela };
+    Line {
+        encoding: position.encoding.name().word(),
+        version: position.encoding.name().version(),
+        orientation: position.encoding.orientation().word(),
+        history: position.encoding.history(),
+        fen: position.game.position().fen(),
+        planes: position.planes.iter().map(plane).collect(),
+        moves: position.moves.iter().map(indexed).collect(),
+    }
+}
