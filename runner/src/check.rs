@@ -6,13 +6,14 @@ mod standins;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::torch::{InspectParams, runtime};
+use dc0_core::network::torch::InspectParams;
 use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::params::{Params, Value};
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
+use crate::backend::Wish;
 use crate::host::{
     Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
     Opponent, RunInfo, Table, ToSearch, Verdict, VerdictFields, Window, field,
@@ -67,7 +68,13 @@ impl Host for Planner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.asking.parent, name)?;
         let device = self.asking.device.clone().unwrap_or_else(|| "auto".to_owned());
-        runtime::parse_device(&device)?;
+        let wish = Wish {
+            backend: self.asking.backend.unwrap_or(asked.params.backend),
+            device: &device,
+            precision: asked.params.precision,
+            onnxruntime: None,
+        };
+        wish.settle(false)?;
         let info = RunInfo {
             name: name.to_owned(),
             folder: folder.root().display().to_string(),

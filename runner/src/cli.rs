@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dc0_core::encoding::{EncodingName, Orientation};
 use log::LevelFilter;
 
+use crate::backend::Backend;
 use crate::script::overrides::Override;
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed, 2 the script, its parameters or the command line are wrong, \
@@ -54,9 +55,15 @@ pub struct ScriptArgs {
     /// Seed of all randomness; fixed when the run is created [default: the script's, or 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=9_007_199_254_740_991))]
     pub seed: Option<u64>,
-    /// Where nets run: auto, cpu, cuda:0, …; fixed when the run is created [default: auto].
+    /// Where nets run: auto, cpu, cuda:0, several with commas, cuda:all; fixed when the run is created [default: auto].
     #[arg(long)]
     pub device: Option<String>,
+    /// What runs nets while they play: auto, torch or onnx; fixed when the run is created [default: the script's, or auto].
+    #[arg(long, value_name = "NAME", value_parser = backend)]
+    pub backend: Option<Backend>,
+    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    #[arg(long, value_name = "PATH")]
+    pub onnxruntime: Option<PathBuf>,
     /// The folder that holds runs; each run has a folder of its own in it.
     #[arg(long, value_name = "DIR", default_value = "datasets")]
     pub out: PathBuf,
@@ -77,9 +84,9 @@ pub struct ScriptArgs {
 /// What `inspect` looks at.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// The net's weights; its description lies beside them.
-    #[arg(value_name = "NET.safetensors")]
-    pub net: PathBuf,
+    /// A weights file, whose description lies beside it; or a run, for its last generation or the one after a colon.
+    #[arg(value_name = "NET.safetensors|RUN[:GENERATION]")]
+    pub net: String,
     /// Positions to show it: the ends of random games, always the same.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=65_536))]
     pub positions: u32,
@@ -115,6 +122,10 @@ pub struct ExportOnnxArgs {
     /// Take positions as bits and scalars, as dc0 stores them in memory, and expand them in the net.
     #[arg(long)]
     pub packed: bool,
+}
+
+fn backend(word: &str) -> Result<Backend, String> {
+    Backend::from_word(word).ok_or_else(|| format!("expected one of {}", Backend::WORDS.join(", ")))
 }
 
 /// What `doctor` looks at.

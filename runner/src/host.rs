@@ -24,6 +24,7 @@ use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 use thiserror::Error;
 
+use crate::backend::{Backend, BackendError};
 use crate::exit::Exit;
 use crate::run::RunError;
 use crate::script::failure::Fault;
@@ -34,6 +35,8 @@ params! {
     pub struct OpenParams {
         /// Seed of all randomness, where the command line gives none.
         seed: u64 = 1, in 0_i64..=9_007_199_254_740_991;
+        /// What runs nets while they play; the command line's `--backend` comes before it. Training always uses libtorch.
+        backend: Backend = Backend::Auto;
         /// The numbers nets play with. bf16 is faster where the device knows it; training always uses 32-bit floats.
         precision: Precision = Precision::Auto;
     }
@@ -126,9 +129,9 @@ pub enum HostError {
     /// A step could not be done.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// The device cannot be used.
+    /// Nets cannot play as asked.
     #[error(transparent)]
-    Device(#[from] dc0_core::network::torch::runtime::DeviceError),
+    Backend(#[from] BackendError),
     /// A check came to more steps than any script has.
     #[error(
         "the plan has {steps} steps and no end; does the script wait for a result that stand-ins never give? {assumed}"
@@ -146,7 +149,7 @@ impl Fault for HostError {
         match self {
             Self::Run(error) => error.exit(),
             Self::Step(error) => error.exit(),
-            Self::Device(_) | Self::Endless { .. } => Exit::BadInput,
+            Self::Backend(_) | Self::Endless { .. } => Exit::BadInput,
         }
     }
 }

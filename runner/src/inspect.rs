@@ -1,6 +1,6 @@
 //! `dc0-run inspect`: a stored net, layer by layer.
 
-use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::graph::{Graph, Layer, Shape};
 use dc0_core::network::torch::{self, InspectParams, Inspection, LayerStatistics, TorchError};
 use dc0_core::network::{NetworkSpec, parameter_count};
@@ -9,13 +9,14 @@ use thiserror::Error;
 
 use crate::cli::InspectArgs;
 use crate::exit::Exit;
+use crate::net::{NetError, named};
 use crate::progress::Console;
 use crate::steps::{inspection_value, summary_members};
 
 #[derive(Debug, Error)]
 enum InspectError {
     #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
+    Net(#[from] NetError),
     #[error(transparent)]
     Torch(#[from] TorchError),
 }
@@ -33,13 +34,16 @@ pub fn inspect(args: &InspectArgs, console: &Console) -> Exit {
         }
         Err(error) => {
             console.note(&format!("error: {}", crate::script::failure::chain(&error)));
-            if matches!(error, InspectError::Checkpoint(_)) { Exit::Storage } else { Exit::Failed }
+            match error {
+                InspectError::Net(cause) => cause.exit(),
+                InspectError::Torch(_) => Exit::Failed,
+            }
         }
     }
 }
 
 fn look(args: &InspectArgs) -> Result<(Checkpoint, Inspection), InspectError> {
-    let (net, _) = Checkpoint::load(&args.net)?;
+    let net = named(&args.net)?.net;
     let params = InspectParams { positions: args.positions, layers: true };
     let seen = torch::inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
     Ok((net, seen))

@@ -98,8 +98,15 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
 }
 
 fn asking(args: &ScriptArgs) -> Asking {
-    let (parent, device) = (args.out.clone(), args.device.clone());
-    Asking { parent, seed: args.seed, device, threads: args.threads, lanes: args.lanes }
+    Asking {
+        parent: args.out.clone(),
+        seed: args.seed,
+        backend: args.backend,
+        onnxruntime: args.onnxruntime.clone(),
+        device: args.device.clone(),
+        threads: args.threads,
+        lanes: args.lanes,
+    }
 }
 
 fn runner(

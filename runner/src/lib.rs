@@ -1,5 +1,6 @@
 //! The program `dc0-run`: command line, scripts, durable runs, progress.
 
+pub mod backend;
 pub mod bench;
 pub mod check;
 pub mod cli;

@@ -70,6 +70,8 @@ pub struct Opening<'a> {
     pub record: Record,
     /// The seed that was asked for.
     pub seed: Option<u64>,
+    /// The backend that was asked for.
+    pub backend: Option<String>,
     /// The device that was asked for.
     pub device: Option<String>,
     /// The precision that was asked for.
@@ -214,6 +216,7 @@ fn check_record(folder: &Folder, found: &Record, opening: &Opening<'_>) -> Resul
     let fixed = &found.environment;
     let asked = [
         ("seed", found.seed.to_string(), opening.seed.map(|seed| seed.to_string())),
+        ("backend", fixed.backend.clone(), opening.backend.clone()),
         ("device", fixed.device.clone(), opening.device.clone()),
         ("precision", fixed.precision.clone(), opening.precision.clone()),
         ("threads", fixed.threads.to_string(), opening.threads.map(|threads| threads.to_string())),

@@ -19,10 +19,8 @@ pub use train::summary_value;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::event::Cancelled;
-use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
-use dc0_core::network::{Evaluator, EvaluatorError};
 
+use crate::backend::Evaluators;
 use crate::interrupt::Interrupt;
 use crate::progress::{Console, StepProgress};
 
@@ -32,10 +30,8 @@ pub struct Shop {
     pub console: Arc<Console>,
     /// Whether the user asked to stop.
     pub interrupt: Interrupt,
-    /// Where nets run.
-    pub device: Device,
-    /// The numbers nets play with.
-    pub precision: Precision,
+    /// Makes what plays nets.
+    pub evaluators: Evaluators,
     /// libtorch threads of a training step.
     pub threads: u32,
     /// Threads that play.
@@ -62,15 +58,5 @@ impl Shop {
 
     fn progress(&self, label: &str, counted: (&'static str, u64, u64)) -> StepProgress {
         StepProgress::new(&self.console, &self.interrupt, label, counted)
-    }
-
-    /// Makes the inference copy of a net for one lane. Lanes share the processor, so each has one libtorch thread.
-    fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
-        let options =
-            TorchOptions { device: self.device, precision: self.precision, ..TorchOptions::default() };
-        match TorchEvaluator::new(&net.spec, &net.weights, options) {
-            Ok(evaluator) => Ok(Box::new(evaluator)),
-            Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
-        }
     }
 }

@@ -37,7 +37,17 @@ fn killed_at_any_time_and_on_any_number_of_lanes_a_run_ends_with_the_same_bytes(
     let whole = whole();
     let killed = Experiment::new(SMALL);
     for attempt in 1.. {
-        let mut child = killed.start(&["x.rhai", "--device", "cpu", "--threads", "1", "--lanes", "1"]);
+        let mut child = killed.start(&[
+            "x.rhai",
+            "--device",
+            "cpu",
+            "--backend",
+            "torch",
+            "--threads",
+            "1",
+            "--lanes",
+            "1",
+        ]);
         sleep(Duration::from_millis(150 + 70 * attempt));
         // Ends nothing where the run is finished already.
         let _ = child.kill();
@@ -57,7 +67,7 @@ fn killed_at_any_time_and_on_any_number_of_lanes_a_run_ends_with_the_same_bytes(
 fn a_first_interrupt_ends_cleanly_and_the_same_command_goes_on() {
     let whole = whole();
     let stopped = Experiment::new(SMALL);
-    let child = stopped.start(&["x.rhai", "--device", "cpu", "--threads", "1"]);
+    let child = stopped.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
     // The first step starts after the program listens.
     while !stopped.run_folder().join("steps").is_dir() {
         sleep(Duration::from_millis(20));
@@ -67,7 +77,7 @@ fn a_first_interrupt_ends_cleanly_and_the_same_command_goes_on() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill runs").success());
     let ended: Ended = child.wait_with_output().expect("ends").into();
     assert_eq!(ended.code, Some(130), "{}", ended.stderr);
-    assert!(ended.stderr.contains("x.rhai --device cpu --threads 1"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("x.rhai --device cpu --backend torch --threads 1"), "{}", ended.stderr);
     assert_eq!(stopped.run(&[]).code, Some(0));
     assert_eq!(stopped.results(), whole.results());
 }
@@ -90,8 +100,17 @@ fn a_changed_late_parameter_repeats_only_what_depends_on_it_and_changing_it_back
 #[test]
 fn a_second_process_is_told_who_writes_the_run() {
     let experiment = Experiment::new(SMALL);
-    let mut first =
-        experiment.start(&["x.rhai", "--device", "cpu", "--threads", "1", "--set", "iterations=50"]);
+    let mut first = experiment.start(&[
+        "x.rhai",
+        "--device",
+        "cpu",
+        "--backend",
+        "torch",
+        "--threads",
+        "1",
+        "--set",
+        "iterations=50",
+    ]);
     while !experiment.run_folder().join("steps").is_dir() {
         sleep(Duration::from_millis(20));
     }

@@ -52,7 +52,8 @@ pub fn syzygy() -> PathBuf {
 /// `env!("CARGO_BIN_EXE_dc0-run-under-test")`.
 pub fn dc0_run(program: &str, script: &str, out: &Path) -> Command {
     let mut command = Command::new(program);
-    command.arg(root().join(script)).arg("--out").arg(out).stdin(Stdio::null());
+    // The backend is given, so that no measurement decides what the bytes are.
+    command.arg(root().join(script)).args(["--backend", "torch", "--out"]).arg(out).stdin(Stdio::null());
     command
 }
 

@@ -32,9 +32,9 @@ fn refused(words: &str) -> (Option<i32>, String) {
 fn text_shows_planes_with_their_names_and_the_indices_of_the_legal_moves() {
     let page = text(&succeed(&mut encode("4k3/8/8/8/8/8/4P3/4K3 w - - 12 30 --moves e2e4")).stdout);
     let pawns = "  6  the opponent's pawns:\n".to_owned()
-        + &"      . . . . . . . .\n".repeat(3)
+        + "      . . . . . . . .\n".repeat(3).as_str()
         + "      . . . . 1 . . .\n"
-        + &"      . . . . . . . .\n".repeat(4);
+        + "      . . . . . . . .\n".repeat(4).as_str();
     assert!(page.contains(&pawns), "{page}");
     for expected in [
         "dc0-22 side_to_move, version 1\n4k3/8/8/8/4P3/8/8/4K3 b - - 0 30\n",

@@ -235,7 +235,12 @@ fn export(net: &str, out: &Path, more: &[&str]) -> Output {
 #[test]
 fn a_runs_net_is_exported_and_runs_in_python() {
     let folder = tempfile::tempdir().expect("a folder");
-    succeed(dc0_run(PROGRAM, "tests/data/tiny.rhai", folder.path()).args(["--device", "cpu"]));
+    succeed(dc0_run(PROGRAM, "tests/data/tiny.rhai", folder.path()).args([
+        "--device",
+        "cpu",
+        "--backend",
+        "torch",
+    ]));
     let run = folder.path().join("tiny");
     let run = run.to_str().expect("a path in UTF-8");
     let path = folder.path().join("net.onnx");

@@ -16,8 +16,8 @@ pub fn opened(folder: &str, record: &Record, shop: &Shop, finished: usize) -> St
     };
     let lanes = if shop.lanes == 1 { "1 lane".to_owned() } else { format!("{} lanes", shop.lanes) };
     format!(
-        "run {folder}: seed {}, {} in {}, {lanes}, {} training threads; {steps}",
-        record.seed, environment.device, environment.precision, environment.threads
+        "run {folder}: seed {}, {} on {} in {}, {lanes}, {} training threads; {steps}",
+        record.seed, environment.backend, environment.device, environment.precision, environment.threads
     )
 }
 

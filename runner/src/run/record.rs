@@ -27,10 +27,14 @@ pub struct ScriptRecord {
 /// What results may depend on besides script and seed, fixed when the run is created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Where nets run: `cpu`, `cuda:0`, …
+    /// What nets play on: `torch` or `onnx`.
+    pub backend: String,
+    /// Where nets run: `cpu`, `cuda:0`, `cuda:0,cuda:1`, …
     pub device: String,
     /// The numbers nets play with: `f32`, `bf16`, …
     pub precision: String,
+    /// Batches are filled up to a multiple of this while nets play.
+    pub pad_to: u32,
     /// libtorch threads of a training step.
     pub threads: u32,
     /// The program's version.
@@ -52,7 +56,7 @@ pub struct Record {
     pub params: Value,
     /// The seed of all randomness.
     pub seed: u64,
-    /// Device, precision, threads, versions.
+    /// Backend, device, precision, threads, versions.
     pub environment: Environment,
 }
 

@@ -15,8 +15,10 @@ use super::{
 
 fn record(script: &str) -> Record {
     let environment = Environment {
+        backend: "torch".to_owned(),
         device: "cpu".to_owned(),
         precision: "f32".to_owned(),
+        pad_to: 1,
         threads: 1,
         dc0: "0.1.0".to_owned(),
         libraries: "none".to_owned(),
@@ -34,7 +36,15 @@ fn record(script: &str) -> Record {
 }
 
 fn opening(parent: &Path) -> Opening<'_> {
-    Opening { parent, record: record("a.rhai"), seed: None, device: None, precision: None, threads: None }
+    Opening {
+        parent,
+        record: record("a.rhai"),
+        seed: None,
+        backend: None,
+        device: None,
+        precision: None,
+        threads: None,
+    }
 }
 
 fn open(parent: &Path) -> Run {

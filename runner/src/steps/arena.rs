@@ -42,7 +42,7 @@ pub(super) fn body(
     let progress =
         shop.progress(&label, ("games", finished.values().map(|note| note.part).sum(), params.games.into()));
     let evaluator =
-        |net: &Option<Checkpoint>| shop.evaluator(net.as_ref().expect("only nets have evaluators"));
+        |net: &Option<Checkpoint>| shop.evaluators.make(net.as_ref().expect("only nets have evaluators"));
     let (make_first, make_second) = (|| evaluator(&first_net), || evaluator(&second_net));
     let names = names(first, second);
     let second = match second {

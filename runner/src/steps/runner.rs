@@ -12,6 +12,7 @@ use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
 use super::{Shop, StepError, arena, network, search, self_play, train};
+use crate::backend::{Backend, Choice, Evaluators, Wish};
 use crate::host::{
     Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
     Opponent, RunInfo, Table, ToSearch, Verdict, VerdictFields, Window,
@@ -20,7 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
 use crate::progress::{Console, lines};
 use crate::run::{
-    Environment, FORMAT_VERSION, Finished, Generations, Opening, Product, Record, Run, RunError,
+    Environment, FORMAT_VERSION, Finished, Folder, Generations, Opening, Product, Record, Run, RunError,
     ScriptRecord, Series, Slot, StepCall, Workplace,
 };
 use crate::script::declared::Declaration;
@@ -32,6 +33,10 @@ pub struct Asking {
     pub parent: PathBuf,
     /// The seed.
     pub seed: Option<u64>,
+    /// What plays nets.
+    pub backend: Option<Backend>,
+    /// Where ONNX Runtime's library is.
+    pub onnxruntime: Option<PathBuf>,
     /// The device.
     pub device: Option<String>,
     /// libtorch threads of training.
@@ -80,10 +85,19 @@ impl Runner {
 
     /// The record that the run gets if it is new.
     fn record(&self, name: &str, params: &OpenParams) -> Result<Record, HostError> {
-        let device = runtime::parse_device(self.asking.device.as_deref().unwrap_or("auto"))?;
+        let is_new = !Folder::of_run(&self.asking.parent, name)?.record().exists();
+        let wish = Wish {
+            backend: self.asking.backend.unwrap_or(params.backend),
+            device: self.asking.device.as_deref().unwrap_or("auto"),
+            precision: params.precision,
+            onnxruntime: self.asking.onnxruntime.as_deref(),
+        };
+        let Choice { backend, device, precision, pad_to } = wish.settle(is_new)?;
         let environment = Environment {
-            device: device_name(device),
-            precision: params.precision.resolved(device).word().to_owned(),
+            backend: backend.word().to_owned(),
+            device,
+            precision: precision.word().to_owned(),
+            pad_to,
             threads: self.asking.threads.unwrap_or_else(cores),
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
             libraries: runtime::versions(),
@@ -101,18 +115,16 @@ impl Runner {
 
     fn open_with(&self, run: Run) -> Result<Open, HostError> {
         let environment = &run.record().environment;
-        let device = runtime::parse_device(&environment.device)?;
-        let precision = Precision::from_word(&environment.precision).ok_or_else(|| RunError::Damaged {
-            path: run.folder().record(),
-            cause: format!("there is no precision {}", environment.precision),
-        })?;
+        let damaged = |cause| RunError::Damaged { path: run.folder().record(), cause };
+        let choice = Choice::of(environment).map_err(damaged)?;
+        let evaluators = Evaluators::new(&choice, self.asking.onnxruntime.as_deref())?;
+        log::info!("nets play on {}", evaluators.describe());
         let shop = Shop {
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
-            device,
-            precision,
             threads: environment.threads,
-            lanes: self.asking.lanes.unwrap_or_else(|| if device.is_cuda() { 2 } else { cores() }),
+            lanes: self.asking.lanes.unwrap_or_else(|| lanes(&evaluators)),
+            evaluators,
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;
@@ -120,14 +132,9 @@ impl Runner {
     }
 }
 
-/// As the command line names it.
-fn device_name(device: Device) -> String {
-    match device {
-        Device::Cpu => "cpu".to_owned(),
-        Device::Cuda(number) => format!("cuda:{number}"),
-        Device::Mps => "mps".to_owned(),
-        Device::Vulkan => "vulkan".to_owned(),
-    }
+/// Two lanes keep a device busy: while one waits, the other's batch is in the queue. On a CPU each core has one.
+fn lanes(evaluators: &Evaluators) -> u32 {
+    if evaluators.first_device() == Device::Cpu { cores() } else { 2 * evaluators.devices() }
 }
 
 /// The processor cores that this process may use.
@@ -181,16 +188,19 @@ impl Host for Runner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
         let record = self.record(name, &asked.params)?;
         let gave = |field: &str| crate::host::field(&asked.given, field).is_some();
+        let backend = self.asking.backend.unwrap_or(asked.params.backend);
         let opening = Opening {
             parent: &self.asking.parent,
             seed: self.asking.seed.or_else(|| gave("seed").then_some(record.seed)),
+            backend: (backend != Backend::Auto).then(|| backend.word().to_owned()),
             device: self
                 .asking
                 .device
                 .clone()
                 .filter(|device| device != "auto")
                 .map(|_| record.environment.device.clone()),
-            precision: gave("precision").then(|| record.environment.precision.clone()),
+            precision: (asked.params.precision != Precision::Auto)
+                .then(|| asked.params.precision.word().to_owned()),
             threads: self.asking.threads,
             record,
         };

@@ -80,7 +80,7 @@ pub(super) fn body(
         Ok(searches)
     };
     let keep = |shard, searches: Vec<Search>| keep(place, network, params, (shard, &searches));
-    lanes::run(&rest, shop.lanes, &|| Ok::<_, StepError>(shop.evaluator(&net)?), &search, &keep)?;
+    lanes::run(&rest, shop.lanes, &|| Ok::<_, StepError>(shop.evaluators.make(&net)?), &search, &keep)?;
     shop.close(&progress);
     product(place, shards.len() as u32)
 }

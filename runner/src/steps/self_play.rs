@@ -29,7 +29,7 @@ pub(super) fn body(
     let label = format!("self-play of {}", network.name());
     let progress = shop.progress(&label, ("games", done, params.games.into()));
     let name = files::short_digest(&network.0.digest);
-    let make_evaluator = || shop.evaluator(&net);
+    let make_evaluator = || shop.evaluators.make(&net);
     let tables = params.search.open_tablebases()?;
     let job = SelfPlayJob {
         params,

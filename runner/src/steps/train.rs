@@ -62,7 +62,7 @@ pub(super) fn body(
         samples: &samples,
         seed: place.seed,
         threads: shop.threads,
-        device: shop.device,
+        device: shop.evaluators.first_device(),
         state_path: &place.scratch("training.state"),
     };
     let trained = trainer::train(job, &progress)?;

@@ -68,7 +68,8 @@ impl Experiment {
 
     /// Runs the script to its end.
     pub fn run(&self, args: &[&str]) -> Ended {
-        let fixed = ["x.rhai", "--device", "cpu", "--threads", "1"];
+        // The backend is given, so that no measurement decides what the bytes are.
+        let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
         let all: Vec<&str> = fixed.iter().chain(args).copied().collect();
         self.start(&all).wait_with_output().expect("ends").into()
     }

@@ -140,8 +140,18 @@ pub fn versions() -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DeviceError {
     /// The text names no device.
-    #[error("`{text}` is no device; expected auto, cpu, cuda, cuda:0, cuda:1, … or mps")]
+    #[error(
+        "`{text}` is no device; expected auto, cpu, cuda, cuda:0, cuda:1, …, several of these with commas, cuda:all, or mps"
+    )]
     Unknown {
+        /// The text.
+        text: String,
+    },
+    /// Only CUDA devices work side by side.
+    #[error(
+        "`{text}` names several devices that are not all CUDA; give one device, or several like cuda:0,cuda:1"
+    )]
+    Mixed {
         /// The text.
         text: String,
     },
@@ -155,6 +165,17 @@ pub enum DeviceError {
         /// The number of CUDA devices found.
         found: i64,
     },
+}
+
+/// The devices that a text names: one or several as [`parse_device`] reads them, separated by commas, or `cuda:all`.
+pub fn parse_devices(text: &str) -> Result<Vec<Device>, DeviceError> {
+    if text == "cuda:all" {
+        let devices: Vec<Device> = (0..Cuda::device_count() as usize).map(Device::Cuda).collect();
+        return if devices.is_empty() { Err(unavailable(text)) } else { Ok(devices) };
+    }
+    let devices: Vec<Device> = text.split(',').map(parse_device).collect::<Result<_, _>>()?;
+    let is_mixed = devices.len() > 1 && !devices.iter().all(|device| device.is_cuda());
+    if is_mixed { Err(DeviceError::Mixed { text: text.to_owned() }) } else { Ok(devices) }
 }
 
 /// The device that a text names: `auto` (the first CUDA device, or else the CPU), `cpu`, `cuda` (the first),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor};
 
 use super::input::Input;
-use super::runtime::{DeviceError, parse_device};
+use super::runtime::{DeviceError, parse_device, parse_devices};
 use super::{BatchNorm, Net, Precision, TorchError, TorchEvaluator, TorchOptions};
 use crate::board::Game;
 use crate::encoding::{Encoding, EncodingName, Orientation, PlaneKind};
@@ -328,4 +328,8 @@ fn devices_are_named_and_wrong_names_say_what_there_is() {
         assert_eq!(parse_device(text), Err(DeviceError::Unknown { text: text.to_owned() }));
     }
     assert!(matches!(parse_device("cuda:99"), Err(DeviceError::Unavailable { .. })));
+    assert_eq!(parse_devices("cpu"), Ok(vec![Device::Cpu]));
+    assert_eq!(parse_devices("cpu,cpu"), Err(DeviceError::Mixed { text: "cpu,cpu".to_owned() }));
+    assert_eq!(parse_devices("cpu,gpu"), Err(DeviceError::Unknown { text: "gpu".to_owned() }));
+    assert!(matches!(parse_devices("cuda:98,cuda:99"), Err(DeviceError::Unavailable { .. })));
 }
