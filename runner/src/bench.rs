@@ -1,5 +1,6 @@
 //! `dc0-run bench`: the speed of the search without a net, and its signature.
 
+mod device;
 mod figures;
 mod memory;
 mod plot;
@@ -11,11 +12,14 @@ use std::time::Duration;
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
+use dc0_core::network::torch::TorchError;
+use dc0_core::network::torch::runtime::DeviceError;
 use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::reference::Reference;
 use dc0_core::search::suite::{search_in_lockstep, signature};
 use dc0_core::search::{Search, SearchParams};
+use dc0_core::selfplay::SelfPlayError;
 use thiserror::Error;
 
 use crate::cli::{BenchArgs, BenchPart, BenchSearchArgs};
@@ -32,6 +36,35 @@ pub enum BenchError {
     /// An evaluator failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
+    /// A device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// libtorch failed.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+    /// Self-play failed.
+    #[error(transparent)]
+    SelfPlay(#[from] SelfPlayError),
+    /// No net has this name.
+    #[error("there is no net \"{name}\"; there are {}", known.join(", "))]
+    Net {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// A device says something else than the CPU.
+    #[error("{net} in {precision} on {device} is wrong: {what}")]
+    Wrong {
+        /// The net.
+        net: String,
+        /// The numbers.
+        precision: &'static str,
+        /// The device.
+        device: String,
+        /// What was found and expected.
+        what: String,
+    },
     /// The plot was not written.
     #[error("cannot write the plot {}: {cause}; give --plot a file in a folder that you may write to", path.display())]
     Plot {
@@ -46,11 +79,16 @@ pub enum BenchError {
 pub fn bench(args: &BenchArgs, console: &Console) -> Exit {
     let measured = match &args.part {
         Some(BenchPart::Search(args)) => compare(args, console),
+        Some(BenchPart::Device(args)) => device::measure(args, console),
         None => measure(args, console).map_err(BenchError::from),
     };
     let Err(cause) = measured else { return Exit::Done };
     console.note(&format!("error: {cause}"));
-    if matches!(cause, BenchError::Plot { .. }) { Exit::Storage } else { Exit::Failed }
+    match cause {
+        BenchError::Plot { .. } => Exit::Storage,
+        BenchError::Device(_) | BenchError::Net { .. } => Exit::BadInput,
+        _ => Exit::Failed,
+    }
 }
 
 /// The engines side by side, and how the fast one scales.

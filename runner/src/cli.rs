@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dc0_core::encoding::{EncodingName, Orientation};
 use log::LevelFilter;
 
+use dc0_core::network::torch::Precision;
+
 use crate::backend::Backend;
 use crate::script::overrides::Override;
 
@@ -232,6 +234,50 @@ pub struct BenchArgs {
 pub enum BenchPart {
     /// Compare the search engines without a net, and show how the fast one scales.
     Search(BenchSearchArgs),
+    /// Check a device's answers, then measure evaluations and self-play on it.
+    Device(BenchDeviceArgs),
+}
+
+/// What `bench device` measures.
+#[derive(Debug, Args)]
+pub struct BenchDeviceArgs {
+    /// Where nets run: auto, cpu, cuda:0, …
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub device: String,
+    /// Nets by the names of presets.
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "dc0-6x128,dc0-10x128,alpha-zero-chess"
+    )]
+    pub nets: Vec<String>,
+    /// The numbers that nets calculate with.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "auto", value_parser = precision)]
+    pub precision: Vec<Precision>,
+    /// Rows of a batch.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "64,256,1024,4096",
+        value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub batch: Vec<u32>,
+    /// Threads that evaluate or play [default: the number of cores on a CPU, 2 on a device].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub lanes: Option<u32>,
+    /// Fill batches up to a multiple of this.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub pad_to: u32,
+    /// Seconds that each figure is measured for.
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub seconds: u64,
+    /// Plies of the self-play games that are measured at the fastest batch; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=512))]
+    pub plies: u32,
+    /// Simulations for each move of those games.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub simulations: u32,
+}
+
+fn precision(word: &str) -> Result<Precision, String> {
+    Precision::from_word(word).ok_or_else(|| format!("expected one of {}", Precision::WORDS.join(", ")))
 }
 
 /// What `bench search` measures.

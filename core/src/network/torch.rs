@@ -6,11 +6,13 @@ mod input;
 mod inspect;
 mod layers;
 mod model;
+mod product;
 pub mod runtime;
 
 pub use evaluator::{Precision, TorchEvaluator, TorchOptions};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
 pub use model::{BatchNorm, Heads, Net, download, upload};
+pub use product::Product;
 pub use tch::Device;
 use thiserror::Error;
 

@@ -39,7 +39,7 @@ impl Precision {
         }
     }
 
-    fn kind(self, device: Device) -> Kind {
+    pub(super) fn kind(self, device: Device) -> Kind {
         match self.resolved(device) {
             Self::Bf16 => Kind::BFloat16,
             Self::F16 => Kind::Half,
