@@ -3,14 +3,14 @@
 use super::nodes::{Nodes, int, ints};
 use crate::network::fold::{Linear, linear, plain, tensor};
 use crate::network::graph::{Graph, Layer, Op, Squeeze, ValueId};
-use crate::network::{Activation, WeightTensor, Weights};
+use crate::network::{Activation, Weights};
 
 /// A value under the names of its layouts.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// As the net's graph says: `[B, C, 8, 8]`, or `[B, N]`.
     pub(super) plain: Option<String>,
-    /// `[B, 64, C]`: what normalisation and attention read.
+    /// `[B·64, C]`, a square a row: what normalisation and attention read.
     pub(super) squares: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Writer<'_> {
             }
             Op::Dense { activation, .. } => {
                 let input = self.plain(input);
-                let made = self.gemm(name, &input);
+                let made = self.dense(name, &input);
                 as_plain(self.activated(made, activation))
             }
             Op::PositionEmbedding { .. } => {
@@ -54,31 +54,36 @@ impl Writer<'_> {
         if let Some(name) = &self.values[value].plain {
             return name.clone();
         }
-        let squares = self.squares(value);
-        let board = self.nodes.integers(format!("{squares}.shape"), &[0, self.channels(value), 8, 8]);
-        let turned = self.nodes.add(
-            "Transpose",
-            format!("{squares}.channels"),
-            &[&squares],
-            [ints("perm", &[0, 2, 1])],
-        );
-        let name = self.nodes.add("Reshape", format!("{squares}.board"), &[&turned, &board], []);
+        let (squares, channels) = (self.squares(value), self.channels(value));
+        let boards = self.reshaped(&format!("{squares}.boards"), &squares, &[-1, 64, channels]);
+        let turned = self.turned(&format!("{squares}.channels"), &boards);
+        let name = self.reshaped(&format!("{squares}.board"), &turned, &[0, channels, 8, 8]);
         self.values[value].plain = Some(name.clone());
         name
     }
 
-    /// The name of a board as `[B, 64, C]`.
+    /// The name of a board as `[B·64, C]`.
     pub(super) fn squares(&mut self, value: ValueId) -> String {
         if let Some(name) = &self.values[value].squares {
             return name.clone();
         }
-        let board = self.plain(value);
-        let flat = self.nodes.integers(format!("{board}.shape"), &[0, self.channels(value), 64]);
-        let flat = self.nodes.add("Reshape", format!("{board}.channels"), &[&board, &flat], []);
-        let name =
-            self.nodes.add("Transpose", format!("{board}.squares"), &[&flat], [ints("perm", &[0, 2, 1])]);
+        let (board, channels) = (self.plain(value), self.channels(value));
+        let flat = self.reshaped(&format!("{board}.flat"), &board, &[0, channels, 64]);
+        let turned = self.turned(&format!("{board}.turned"), &flat);
+        let name = self.reshaped(&format!("{board}.squares"), &turned, &[-1, channels]);
         self.values[value].squares = Some(name.clone());
         name
+    }
+
+    /// The same numbers in another shape; 0 keeps an axis, −1 is what is left.
+    pub(super) fn reshaped(&mut self, name: &str, input: &str, shape: &[i64]) -> String {
+        let shape = self.nodes.integers(format!("{name}.shape"), shape);
+        self.nodes.add("Reshape", name, &[input, &shape], [])
+    }
+
+    /// `[B, N, M]` to `[B, M, N]`.
+    fn turned(&mut self, name: &str, input: &str) -> String {
+        self.nodes.add("Transpose", name, &[input], [ints("perm", &[0, 2, 1])])
     }
 
     fn channels(&self, value: ValueId) -> i64 {
@@ -113,7 +118,7 @@ impl Writer<'_> {
     fn conv(&mut self, layer: &Layer, input: ValueId, size: usize, activation: Option<Activation>) -> Names {
         let filters = linear(self.weights, layer);
         if let (1, Some(squares)) = (size, self.values[input].squares.clone()) {
-            let made = self.on_squares(&layer.name, &squares, &filters);
+            let made = self.gemm(&layer.name, &squares, &filters);
             return as_squares(self.activated(made, activation));
         }
         let input = self.plain(input);
@@ -125,20 +130,17 @@ impl Writer<'_> {
         as_plain(self.activated(made, activation))
     }
 
-    /// `[B, 64, in]` to `[B, 64, out]`.
-    fn on_squares(&mut self, name: &str, input: &str, filters: &Linear) -> String {
-        let weight = self.nodes.weights(format!("{name}.weight"), &turned(&filters.weight));
+    /// A dense layer or a 1×1 convolution, on `[…, in]`.
+    fn gemm(&mut self, name: &str, input: &str, filters: &Linear) -> String {
+        let shape = [filters.weight.shape[0], filters.weight.shape[1]];
+        let weight = self.nodes.floats(format!("{name}.weight"), &shape, &filters.weight.data);
         let bias = self.nodes.weights(format!("{name}.bias"), &filters.bias);
-        let made = self.nodes.add("MatMul", format!("{name}.product"), &[input, &weight], []);
-        self.nodes.add("Add", name, &[&made, &bias], [])
+        self.nodes.add("Gemm", name, &[input, &weight, &bias], [int("transB", 1)])
     }
 
-    /// `[B, in]` to `[B, out]`.
-    fn gemm(&mut self, name: &str, input: &str) -> String {
-        let Linear { weight, bias } = plain(self.weights, name);
-        let weight = self.nodes.weights(format!("{name}.weight"), &weight);
-        let bias = self.nodes.weights(format!("{name}.bias"), &bias);
-        self.nodes.add("Gemm", name, &[input, &weight, &bias], [int("transB", 1)])
+    fn dense(&mut self, name: &str, input: &str) -> String {
+        let filters = plain(self.weights, name);
+        self.gemm(name, input, &filters)
     }
 
     /// The end of a block.
@@ -164,11 +166,10 @@ impl Writer<'_> {
         let (name, channels) = (layer.name.as_str(), layer.output.width() as i64);
         let pooled = self.nodes.add("GlobalAveragePool", format!("{name}.pool"), &[input], []);
         let pooled = self.nodes.add("Flatten", format!("{name}.pooled"), &[&pooled], [int("axis", 1)]);
-        let squeezed = self.gemm(&format!("{name}.squeeze"), &pooled);
+        let squeezed = self.dense(&format!("{name}.squeeze"), &pooled);
         let squeezed = self.activated(squeezed, Some(squeeze.activation));
-        let excited = self.gemm(&format!("{name}.excite"), &squeezed);
-        let shape = self.nodes.integers(format!("{name}.shape"), &[0, 2, channels, 1, 1]);
-        let halves = self.nodes.add("Reshape", format!("{name}.halves"), &[&excited, &shape], []);
+        let excited = self.dense(&format!("{name}.excite"), &squeezed);
+        let halves = self.reshaped(&format!("{name}.halves"), &excited, &[0, 2, channels, 1, 1]);
         let [scale, shift] = self.parts([format!("{name}.scale"), format!("{name}.shift")], &halves, 1);
         let scale = self.nodes.add("Sigmoid", format!("{scale}.sigmoid"), &[&scale], []);
         let scaled = self.nodes.add("Mul", format!("{name}.scaled"), &[input, &scale], []);
@@ -197,11 +198,4 @@ pub(super) fn as_plain(name: String) -> Names {
 
 pub(super) fn as_squares(name: String) -> Names {
     Names { plain: None, squares: Some(name) }
-}
-
-/// `[out, in, 1, 1]` as `[in, out]`.
-fn turned(filters: &WeightTensor) -> WeightTensor {
-    let (outputs, inputs) = (filters.shape[0], filters.shape[1]);
-    let at = |place: usize| filters.data[place % outputs * inputs + place / outputs];
-    WeightTensor { shape: vec![inputs, outputs], data: (0..inputs * outputs).map(at).collect() }
 }

@@ -1,4 +1,4 @@
-//! The layers of a transformer, whose tokens are the squares: `[B, 64, C]`.
+//! The layers of a transformer, whose tokens are the squares: `[B·64, C]`.
 
 use super::layers::{Names, Writer, as_squares};
 use super::nodes::{float, int, ints};
@@ -32,13 +32,12 @@ impl Writer<'_> {
         self.nodes.add("Mul", name, &[&normed, weight], [])
     }
 
-    /// `[B, 64, 3C]` to `[B, 64, C]`.
+    /// `[B·64, 3C]` to `[B·64, C]`.
     pub(super) fn attention(&mut self, name: &str, input: ValueId, channels: usize, heads: usize) -> Names {
         let input = self.squares(input);
         let (channels, heads) = (channels as i64, heads as i64);
         let width = channels / heads;
-        let shape = self.nodes.integers(format!("{name}.heads"), &[0, 64, 3, heads, width]);
-        let split = self.nodes.add("Reshape", format!("{name}.split"), &[&input, &shape], []);
+        let split = self.reshaped(&format!("{name}.split"), &input, &[-1, 64, 3, heads, width]);
         // [3, B, H, 64, d].
         let order = [ints("perm", &[2, 0, 3, 1, 4])];
         let split = self.nodes.add("Transpose", format!("{name}.ordered"), &[&split], order);
@@ -48,8 +47,7 @@ impl Writer<'_> {
         let mixed = self.nodes.add("MatMul", format!("{name}.mixed"), &[&shares, &value], []);
         let by_square = [ints("perm", &[0, 2, 1, 3])];
         let mixed = self.nodes.add("Transpose", format!("{name}.by_square"), &[&mixed], by_square);
-        let shape = self.nodes.integers(format!("{name}.joined"), &[0, 64, channels]);
-        as_squares(self.nodes.add("Reshape", name, &[&mixed, &shape], []))
+        as_squares(self.reshaped(name, &mixed, &[-1, channels]))
     }
 
     /// `softmax(q·kᵀ/√d + bias)`; `[B, H, 64, d]` twice to `[B, H, 64, 64]`.
