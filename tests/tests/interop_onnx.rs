@@ -12,7 +12,7 @@ use dc0_core::network::{
 };
 use dc0_core::params::Param;
 use dc0_tests::nets::{matrix, onnx_library, positions, trained_weights};
-use dc0_tests::{dc0_run, interop_script, succeed};
+use dc0_tests::{dc0_run, interop_python, interop_script, root, succeed};
 use serde_json::json;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
@@ -276,4 +276,22 @@ fn a_runs_net_is_exported_and_runs_in_python() {
     complains(&format!("{run}/nothing.safetensors"), "x.onnx", 3, "nothing");
     std::fs::create_dir(folder.path().join("y.onnx")).expect("a folder in the way");
     complains(run, "y.onnx", 3, "cannot be written");
+}
+
+#[test]
+fn the_blocks_of_the_guide_to_python_run_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir_all(folder.path().join("tests/data")).expect("a folder");
+    let script = "tests/data/tiny.rhai";
+    std::fs::copy(root().join(script), folder.path().join(script)).expect("copies");
+    std::os::unix::fs::symlink(PROGRAM, folder.path().join("dc0-run")).expect("links");
+    let found = std::env::var_os("PATH").unwrap_or_default();
+    let path =
+        std::env::join_paths([folder.path().to_owned()].into_iter().chain(std::env::split_paths(&found)));
+    let mut python = Command::new(interop_python());
+    python.arg(root().join("tests/interop/run_guide.py")).arg(root().join("docs/guides/python.md"));
+    let output =
+        succeed(python.current_dir(folder.path()).env("PATH", path.expect("folders without colons")));
+    let said = text(&output.stdout);
+    assert!(said.contains("ran 4 shell blocks and 9 of Python"), "{said}");
 }

@@ -114,8 +114,8 @@ type Evaluate = Box<dyn FnMut(&Batch)>;
 impl Bench {
     fn new(options: Options) -> Self {
         let device = runtime::parse_device(&options.device).unwrap_or_else(|error| panic!("{error}"));
-        let torch =
-            TorchOptions { device, precision: options.precision, threads: options.threads, pad_to: 1 };
+        let (precision, threads) = (options.precision, options.threads);
+        let torch = TorchOptions { device, precision, threads, ..TorchOptions::default() };
         let load = |path: &PathBuf| OnnxLibrary::load(path).unwrap_or_else(|error| panic!("{error}"));
         Self { torch, library: options.onnxruntime.as_ref().map(load), options }
     }
