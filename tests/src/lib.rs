@@ -30,8 +30,17 @@ pub fn interop_python() -> PathBuf {
 /// # Panics
 /// If there is no Python with the packages it needs.
 pub fn interop_script(script: &str, path: &Path) -> Output {
-    let script = root().join("tests/interop").join(script);
-    Command::new(interop_python()).arg(&script).arg(path).output().expect("Python starts")
+    interop_command(script).arg(path).output().expect("Python starts")
+}
+
+/// The command that runs a script of `tests/interop`, still without arguments.
+///
+/// # Panics
+/// If there is no Python with the packages it needs.
+pub fn interop_command(script: &str) -> Command {
+    let mut command = Command::new(interop_python());
+    command.arg(root().join("tests/interop").join(script));
+    command
 }
 
 /// The folder of the tablebases with three and four pieces.

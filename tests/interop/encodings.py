@@ -1,0 +1,386 @@
+"""Compares what dc0's encodings show with planes and indices made here from their definitions.
+
+    python encodings.py PROGRAM [POSITIONS]
+
+PROGRAM is dc0-run. Plays random games with python-chess, from the initial position and from corner cases, gives at least
+POSITIONS (5000) of their positions to `dc0-run encode` for every table in both orientations, and compares every plane and
+every index. Prints what was compared. Exits with 1 and the first differences if there are any.
+"""
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import chess
+import numpy as np
+
+SHOWN_DIFFERENCES = 10
+PIECES = [chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING]
+PLIES = 90
+STEPS = 8
+
+STARTS = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 6 4",
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1",
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQk - 0 1",
+    "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "r3k2r/8/8/8/8/8/8/R3K2R b Kq - 3 20",
+    "8/PPPPPPPP/8/2k1K3/8/8/pppppppp/8 b - - 0 1",
+    "1n1n1n1n/P1P1P1P1/8/2k1K3/8/8/1p1p1p1p/N1N1N1N1 w - - 0 1",
+    "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
+    "rnbqkbnr/pppp1ppp/8/3Pp3/8/8/PPP1PPPP/RNBQKBNR w KQkq e6 0 3",
+    # Taking e3 or e6 would leave the king in check, and nobody can take c6.
+    "8/8/8/8/k2pP2Q/8/8/4K3 b - e3 0 1",
+    "4k3/8/8/K2Pp2r/8/8/8/8 w - e6 0 1",
+    "4k3/8/8/2p5/8/8/4P3/4K3 w - c6 0 9",
+    "4k3/8/8/8/8/8/4P3/4K3 w - - 49 150",
+    "k7/8/8/8/8/8/8/K6R w - - 93 100",
+    "8/8/8/4k3/8/8/3QK3/8 b - - 0 1",
+]
+
+
+class Past:
+    """The positions of a game so far, oldest first, and how often each had occurred before."""
+
+    def __init__(self, start):
+        self.start = start
+        self.board = chess.Board() if start == "startpos" else chess.Board(start)
+        self.seen = Counter()
+        self.boards = []
+        self.repetitions = []
+        self.note()
+
+    def push(self, move):
+        self.board.push(move)
+        self.note()
+
+    def note(self):
+        board = self.board
+        key = (board.board_fen(), board.turn, board.castling_xfen(), en_passant(board))
+        self.repetitions.append(self.seen[key])
+        self.boards.append(pieces(board))
+        self.seen[key] += 1
+
+    def line(self):
+        moves = " ".join(move.uci() for move in self.board.move_stack)
+        return f"{self.start} moves {moves}" if moves else self.start
+
+
+class Sample:
+    """One position with what is needed of its past."""
+
+    def __init__(self, past):
+        self.line = past.line()
+        self.board = past.board.copy(stack=False)
+        self.boards = past.boards[-STEPS:][::-1]
+        self.repetitions = past.repetitions[-STEPS:][::-1]
+        self.moves = {move.uci(): move for move in self.board.legal_moves}
+        self.leela = {uci: leela_index(self.board, move) for uci, move in self.moves.items()}
+        # The game's start, where the history reaches beyond it.
+        first = chess.Board() if past.start == "startpos" else chess.Board(past.start)
+        self.first = first if len(past.boards) < STEPS else None
+
+
+def en_passant(board):
+    return board.ep_square if board.has_legal_en_passant() else None
+
+
+def pieces(board):
+    """[12, 8, 8]: White's and Black's pieces; rank 1 and file a first."""
+    planes = np.zeros((12, 64), np.float32)
+    for square, piece in board.piece_map().items():
+        planes[(0 if piece.color == chess.WHITE else 6) + PIECES.index(piece.piece_type), square] = 1
+    return planes.reshape(12, 8, 8)
+
+
+def filled(value):
+    return np.full((1, 8, 8), value, np.float32)
+
+
+class Viewed:
+    """A sample as an orientation sees it."""
+
+    def __init__(self, sample, orientation):
+        self.sample = sample
+        self.board = sample.board
+        self.turned = orientation == "side_to_move" and sample.board.turn == chess.BLACK
+        self.first = chess.BLACK if self.turned else chess.WHITE
+
+    def turn(self, planes):
+        return planes[:, ::-1, :] if self.turned else planes
+
+    def turn_pieces(self, planes):
+        return np.concatenate([self.turn(planes[6:]), self.turn(planes[:6])]) if self.turned else planes
+
+    def castling(self, king_side, own):
+        rights = self.board.has_kingside_castling_rights if king_side else self.board.has_queenside_castling_rights
+        return filled(rights(self.first if own else not self.first))
+
+    def en_passant(self):
+        plane = np.zeros((1, 64), np.float32)
+        if en_passant(self.board) is not None:
+            plane[0, en_passant(self.board)] = 1
+        return self.turn(plane.reshape(1, 8, 8))
+
+    def steps(self, repetition_planes, missing):
+        planes = []
+        for step in range(STEPS):
+            if step < len(self.sample.boards):
+                board, repeated = self.sample.boards[step], self.sample.repetitions[step]
+            else:
+                board, repeated = missing(self.sample), 0
+            planes.append(self.turn_pieces(board))
+            planes += [filled(repeated > times) for times in range(repetition_planes)]
+        return planes
+
+    def one_step(self):
+        return self.steps(2, nothing)[:3]
+
+    def number(self, count, divisor):
+        return filled(np.float32(count) / np.float32(divisor))
+
+
+def nothing(_):
+    return np.zeros((12, 8, 8), np.float32)
+
+
+def first_again(sample):
+    """Leela's `fen_only`: the start again unless it is the initial position, before a double step if one was just made."""
+    first, initial = sample.first, chess.Board()
+    if (first.board_fen(), first.turn, first.castling_xfen()) == (initial.board_fen(), chess.WHITE, "KQkq"):
+        return nothing(sample)
+    before = first.copy()
+    if en_passant(first) is not None:
+        back = 8 if first.turn == chess.WHITE else -8
+        before.set_piece_at(first.ep_square + back, before.remove_piece_at(first.ep_square - back))
+    return pieces(before)
+
+
+def dc0_22(seen):
+    board = seen.board
+    planes = seen.one_step() + [filled(board.turn == chess.WHITE), seen.number(board.fullmove_number, 100)]
+    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
+    return planes + [seen.en_passant(), seen.number(board.halfmove_clock, 100)]
+
+
+def dlchess_22(seen):
+    board = seen.board
+    planes = seen.one_step() + [filled(board.turn == chess.BLACK), filled(1)]
+    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
+    return planes + [seen.number(board.halfmove_clock, 100), seen.en_passant()]
+
+
+def az_119(seen):
+    board = seen.board
+    planes = seen.steps(2, nothing)
+    planes += [filled(board.turn == chess.BLACK), seen.number(board.fullmove_number, 100)]
+    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
+    return planes + [seen.number(board.halfmove_clock, 100)]
+
+
+def lc0_112(seen):
+    board = seen.board
+    planes = seen.steps(1, first_again)
+    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (False, True)]
+    planes += [filled(board.turn == chess.BLACK), seen.number(board.halfmove_clock, 99)]
+    return planes + [filled(0), filled(1)]
+
+
+TABLES = {"dc0-22": dc0_22, "dlchess-22": dlchess_22, "az-119": az_119, "lc0-112": lc0_112}
+
+
+def policy_moves():
+    """What each of the 4672 indices means: (from, to, promotion), None off the board; AlphaZero 2018, supplement, table S2."""
+    queen = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
+    knight = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]
+    steps = [(files * far, ranks * far, None) for files, ranks in queen for far in range(1, 8)]
+    steps += [(files, ranks, None) for files, ranks in knight]
+    steps += [(side, 1, piece) for side in (-1, 0, 1) for piece in (chess.KNIGHT, chess.BISHOP, chess.ROOK)]
+    moves = []
+    for files, ranks, promotion in steps:
+        for square in chess.SQUARES:
+            file, rank = chess.square_file(square) + files, chess.square_rank(square) + ranks
+            # Underpromotions are counted as steps up the board; without a turned board Black's go down.
+            if promotion and chess.square_rank(square) == 1:
+                rank = 0
+            on_board = 0 <= file < 8 and 0 <= rank < 8
+            moves.append((square, chess.square(file, rank), promotion) if on_board else None)
+    return moves
+
+
+def leela_moves():
+    """Names of Leela's 1858 moves: a queen's and a knight's on an empty board, then promotions."""
+    names = []
+    for square in chess.SQUARES:
+        board = chess.Board(None)
+        board.set_piece_at(square, chess.Piece(chess.QUEEN, chess.WHITE))
+        targets = set(board.attacks(square))
+        board.set_piece_at(square, chess.Piece(chess.KNIGHT, chess.WHITE))
+        names += [chess.Move(square, target).uci() for target in sorted(targets | set(board.attacks(square)))]
+    for file in "abcdefgh":
+        for target in "abcdefgh":
+            if abs(ord(file) - ord(target)) <= 1:
+                names += [f"{file}7{target}8{piece}" for piece in "qrb"]
+    return names
+
+
+POLICY_MOVES = policy_moves()
+POLICY_INDICES = {move: index for index, move in enumerate(POLICY_MOVES) if move}
+LEELA_INDICES = {name: index for index, name in enumerate(leela_moves())}
+
+
+def policy_index(move, turned):
+    promotion = None if move.promotion == chess.QUEEN else move.promotion
+    squares = [chess.square_mirror(square) if turned else square for square in (move.from_square, move.to_square)]
+    return POLICY_INDICES[(*squares, promotion)]
+
+
+def move_at(board, index, turned):
+    if POLICY_MOVES[index] is None:
+        return None
+    origin, target, promotion = POLICY_MOVES[index]
+    if turned:
+        origin, target = chess.square_mirror(origin), chess.square_mirror(target)
+    if promotion is None and board.piece_type_at(origin) == chess.PAWN and chess.square_rank(target) in (0, 7):
+        promotion = chess.QUEEN
+    return chess.Move(origin, target, promotion)
+
+
+def leela_index(board, move):
+    target = move.to_square
+    if board.is_castling(move):
+        target = chess.square(7 if board.is_kingside_castling(move) else 0, chess.square_rank(target))
+    squares = [move.from_square, target]
+    if board.turn == chess.BLACK:
+        squares = [chess.square_mirror(square) for square in squares]
+    letter = {chess.QUEEN: "q", chess.ROOK: "r", chess.BISHOP: "b"}.get(move.promotion, "")
+    return LEELA_INDICES["".join(map(chess.square_name, squares)) + letter]
+
+
+def allows_en_passant(board, move):
+    """Whether a pawn makes a double step to a square beside one of the other side's."""
+    if board.piece_type_at(move.from_square) != chess.PAWN or abs(move.to_square - move.from_square) != 16:
+        return False
+    beside = chess.BB_PAWN_ATTACKS[board.turn][(move.from_square + move.to_square) // 2]
+    return bool(beside & board.pieces_mask(chess.PAWN, not board.turn))
+
+
+def choose(rng, board):
+    """A random move; now and then one of the rare kinds, or back where the last own move came from."""
+    moves, dice = list(board.legal_moves), rng.random()
+    rare = [move for move in moves if move.promotion or board.is_castling(move) or board.is_en_passant(move)]
+    if rare and dice < 0.4:
+        return rng.choice(rare)
+    double = [move for move in moves if allows_en_passant(board, move)]
+    if double and dice < 0.5:
+        return rng.choice(double)
+    if len(board.move_stack) > 1 and dice > 0.55:
+        last = board.move_stack[-2]
+        back = chess.Move(last.to_square, last.from_square)
+        if back in moves:
+            return back
+    return rng.choice(moves)
+
+
+def samples(count):
+    rng = random.Random(20260401)
+    found = []
+    while len(found) < count:
+        past = Past(rng.choice(["startpos", rng.choice(STARTS)]))
+        while any(past.board.legal_moves) and len(past.boards) < PLIES:
+            if len(past.boards) <= STEPS + 2 or rng.random() < 0.25:
+                found.append(Sample(past))
+            past.push(choose(rng, past.board))
+    return found
+
+
+def kinds(found):
+    """How many positions show what; a comparison without one of them proves little."""
+    return {
+        "with a castling": sum(any(map(s.board.is_castling, s.moves.values())) for s in found),
+        "with an en-passant capture": sum(en_passant(s.board) is not None for s in found),
+        "with a promotion": sum(any(move.promotion for move in s.moves.values()) for s in found),
+        "repeated once": sum(s.repetitions[0] == 1 for s in found),
+        "repeated twice or more": sum(s.repetitions[0] > 1 for s in found),
+        "after a FEN start": sum(not s.line.startswith("startpos") for s in found),
+        "with missing history": sum(s.first is not None for s in found),
+    }
+
+
+def encoded(program, lines, name, orientation):
+    with tempfile.TemporaryDirectory() as folder:
+        positions = Path(folder, "positions.txt")
+        positions.write_text("".join(line + "\n" for line in lines))
+        words = [program, "encode", "--positions", positions, "--encoding", name, "--orientation", orientation]
+        output = subprocess.run([*words, "--format", "json"], check=True, capture_output=True, text=True).stdout
+        arrays = Path(folder, "planes.npy")
+        positions.write_text("".join(line + "\n" for line in lines[:100]))
+        subprocess.run([*words, "--format", "npy", "--out", arrays], check=True)
+        return [json.loads(line) for line in output.splitlines()], np.load(arrays)
+
+
+def shown_planes(row):
+    """[P, 8, 8] of the planes of a line of JSON."""
+    planes = np.empty((len(row["planes"]), 64), np.float32)
+    is_bits = np.array([isinstance(plane, str) for plane in row["planes"]])
+    squares = bytes.fromhex("".join(plane for plane in row["planes"] if isinstance(plane, str)))
+    squares = np.frombuffer(squares, np.uint8).reshape(-1, 8)[:, ::-1]
+    planes[is_bits] = np.unpackbits(squares, axis=1, bitorder="little")
+    planes[~is_bits] = np.array([[plane] for plane in row["planes"] if not isinstance(plane, str)], np.float32)
+    return planes.reshape(-1, 8, 8)
+
+
+def differences(sample, row, name, orientation):
+    seen = Viewed(sample, orientation)
+    board = sample.board
+    expected, found = np.concatenate(TABLES[name](seen)), shown_planes(row)
+    if expected.shape != found.shape:
+        yield f"shape {found.shape}, expected {expected.shape}"
+    else:
+        for plane in np.flatnonzero((expected != found).any(axis=(1, 2))):
+            yield f"plane {plane}:\n{found[plane]}\nexpected\n{expected[plane]}"
+    if row["fen"] != board.fen():
+        yield f"FEN {row['fen']}, expected {board.fen()}"
+    if sorted(sample.moves) != sorted(one["uci"] for one in row["moves"]):
+        yield "other legal moves"
+        return
+    for one in row["moves"]:
+        move = sample.moves[one["uci"]]
+        expected = [policy_index(move, seen.turned), sample.leela[one["uci"]]]
+        if [one["policy"], one["leela"]] != expected:
+            yield f"{one}, expected the indices {expected}"
+        if move_at(board, one["policy"], seen.turned) != move:
+            yield f"{one}: the index means {move_at(board, one['policy'], seen.turned)}"
+
+
+def main(program, count):
+    found, all_differences, moves = samples(count), [], 0
+    for name in TABLES:
+        for orientation in ("absolute", "side_to_move"):
+            rows, arrays = encoded(program, [sample.line for sample in found], name, orientation)
+            if len(rows) != len(found):
+                all_differences.append(f"{name} {orientation}: {len(rows)} lines for {len(found)} positions")
+            for sample, row in zip(found, rows):
+                where = f"{name} {orientation}: {sample.line}"
+                all_differences += [f"{where}: {what}" for what in differences(sample, row, name, orientation)]
+                moves += len(row["moves"])
+            same = all(np.array_equal(array, shown_planes(row)) for array, row in zip(arrays, rows))
+            if not same or len(arrays) != len(rows[:100]):
+                all_differences.append(f"{name} {orientation}: the arrays are not those of the JSON lines")
+    print(f"compared {len(found)} positions in {2 * len(TABLES)} encodings, {moves} indices of moves")
+    for kind, number in kinds(found).items():
+        print(f"{number} positions {kind}")
+    for difference in all_differences[:SHOWN_DIFFERENCES]:
+        print(difference, file=sys.stderr)
+    return 1 if all_differences else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: encodings.py PROGRAM [POSITIONS]")
+    sys.exit(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 5000))
