@@ -54,7 +54,7 @@ impl Checkpoint {
             let (file, expected) = (path.to_owned(), manifest.weights_blake3);
             return Err(CheckpointError::Digest { file, manifest: manifest_path, expected, found: digest });
         }
-        let spec = manifest::spec(&manifest_path, &manifest.spec)?;
+        let spec = manifest::spec(&manifest_path, &manifest)?;
         let weights = tensors::parse(path, &bytes)?;
         let checkpoint = Self { spec, weights, provenance: manifest.provenance };
         checkpoint.check(path)?;

@@ -48,14 +48,14 @@ pub enum CheckpointError {
         /// Where it goes wrong.
         source: serde_json::Error,
     },
-    /// The JSON file says another format or version.
+    /// The JSON file says another version, of its format or of the net's input planes.
     #[error("{}: expected {expected}, found {found}; use the dc0 that wrote it, or a newer one", file.display())]
     Version {
         /// The file.
         file: PathBuf,
-        /// The format and version that this program reads.
+        /// What this program reads.
         expected: String,
-        /// The format and version in the file.
+        /// What the file says.
         found: String,
     },
     /// The JSON file's spec is not one of a net.

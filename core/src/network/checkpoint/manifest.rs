@@ -22,6 +22,9 @@ struct Heading {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
+    /// Of the table of input planes; files from before it was written hold a first version.
+    #[serde(default = "first_version")]
+    encoding_version: u32,
     format: String,
     parameters: usize,
     pub(super) provenance: Value,
@@ -33,6 +36,7 @@ pub(super) struct Manifest {
 impl Manifest {
     pub(super) fn new(spec: &NetworkSpec, provenance: &Value, digest: &str) -> Self {
         Self {
+            encoding_version: spec.encoding.version(),
             format: FORMAT.to_owned(),
             parameters: parameter_count(spec),
             provenance: provenance.clone(),
@@ -63,6 +67,19 @@ impl Manifest {
     }
 }
 
-pub(super) fn spec(path: &Path, value: &Value) -> Result<NetworkSpec, CheckpointError> {
-    params::read("network", value).map_err(|source| CheckpointError::Spec { file: path.to_owned(), source })
+fn first_version() -> u32 {
+    1
+}
+
+/// The spec, if its input planes are still what they were when the net was trained.
+pub(super) fn spec(path: &Path, manifest: &Manifest) -> Result<NetworkSpec, CheckpointError> {
+    let spec: NetworkSpec = params::read("network", &manifest.spec)
+        .map_err(|source| CheckpointError::Spec { file: path.to_owned(), source })?;
+    let (expected, found) = (spec.encoding.version(), manifest.encoding_version);
+    if found != expected {
+        let version = |number| format!("version {number} of the encoding {}", spec.encoding.word());
+        let (expected, found) = (version(expected), version(found));
+        return Err(CheckpointError::Version { file: path.to_owned(), expected, found });
+    }
+    Ok(spec)
 }

@@ -137,6 +137,18 @@ fn a_newer_version_is_not_called_damaged() {
 }
 
 #[test]
+fn a_net_that_was_trained_on_other_planes_of_the_same_name_is_refused() {
+    let (_folder, path) = saved(&checkpoint());
+    edit_manifest(&path, "\"encoding_version\": 1", "\"encoding_version\": 2");
+    let error = load_error(&path).to_string();
+    let expected = "expected version 1 of the encoding dc0-22, found version 2 of the encoding dc0-22";
+    assert!(error.contains(expected), "{error}");
+    // A file from before versions were written holds the first one.
+    edit_manifest(&path, "  \"encoding_version\": 2,\n", "");
+    assert!(Checkpoint::load(&path).is_ok());
+}
+
+#[test]
 fn a_spec_that_is_none_lists_what_is_wrong() {
     let (_folder, path) = saved(&checkpoint());
     edit_manifest(&path, "\"filters\": 8", "\"filter\": 8");
