@@ -3,7 +3,7 @@
 //! All are built alike. Each step of history has twelve planes of pieces and one or two of repetition, the present position
 //! first; then come planes that show the present position only.
 
-use super::planes::{Plane, Viewed};
+use super::planes::{Orientation, Plane, Viewed};
 use crate::board::{Castling, Piece};
 use crate::param_enum;
 
@@ -36,6 +36,8 @@ pub enum MissingHistory {
 pub(super) struct Table {
     /// Rises when the same position is to give other planes.
     pub(super) version: u32,
+    /// Whose side of the board its origin sees it from.
+    pub(super) origin: Orientation,
     /// Steps of history, the present position among them, where nothing else is asked for.
     pub(super) history: u32,
     /// The longest history that the table may have.
@@ -68,9 +70,11 @@ const OWN_QUEEN_SIDE: Plane = Plane::MayCastle(Viewed::First, Castling::QueenSid
 const OTHER_KING_SIDE: Plane = Plane::MayCastle(Viewed::Second, Castling::KingSide);
 const OTHER_QUEEN_SIDE: Plane = Plane::MayCastle(Viewed::Second, Castling::QueenSide);
 
-/// dc0's default: the input of the `zero` engine of `dummy_chess` (`zero/docs/DESIGN.md`).
+/// dc0's default: the input of the `zero` engine of `theoden8/dummy_chess` (branch `zero`, `zero/BoardEncoding.hpp`), but for the
+/// en-passant square: there it is shown after every double step.
 static DC0: Table = Table {
     version: 1,
+    origin: Orientation::Absolute,
     history: 1,
     longest_history: 1,
     repetitions: 2,
@@ -91,6 +95,7 @@ static DC0: Table = Table {
 /// after every double step.
 static DLCHESS: Table = Table {
     version: 1,
+    origin: Orientation::SideToMove,
     history: 1,
     longest_history: 1,
     repetitions: 2,
@@ -111,6 +116,7 @@ static DLCHESS: Table = Table {
 /// as in `lirockyzhang/alpha-zero-chess` (`position_encoder.cpp`), the present position comes first as in `sotetsuk/pgx`.
 static ALPHA_ZERO: Table = Table {
     version: 1,
+    origin: Orientation::SideToMove,
     history: 8,
     longest_history: 8,
     repetitions: 2,
@@ -130,6 +136,7 @@ static ALPHA_ZERO: Table = Table {
 /// their trainer, which divides by 99 (lczero-training, `tf/chunkparser.py`), stores first weights that make up for it.
 static LEELA: Table = Table {
     version: 1,
+    origin: Orientation::SideToMove,
     history: 8,
     longest_history: 8,
     repetitions: 1,
@@ -162,6 +169,11 @@ impl EncodingName {
     /// The version of the table: it rises when the same position is to give other planes.
     pub fn version(self) -> u32 {
         self.table().version
+    }
+
+    /// Whose side of the board the table's origin sees it from; dc0 sees every table from the side to move unless told otherwise.
+    pub fn origins_orientation(self) -> Orientation {
+        self.table().origin
     }
 
     /// Steps of history where nothing else is asked for, the present position among them.

@@ -27,8 +27,9 @@ pub(super) fn page() -> String {
 fn section(page: &mut String, name: EncodingName) {
     let encoding = Encoding::new(name, Orientation::SideToMove);
     let counts = format!(
-        "Version {}, {} planes: {} of bits, {} of numbers.",
+        "Version {}, seen from `{}` by its origin. {} planes: {} of bits, {} of numbers.",
         name.version(),
+        name.origins_orientation().word(),
         encoding.planes().len(),
         encoding.binary_count(),
         encoding.scalar_count()
