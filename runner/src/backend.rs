@@ -2,6 +2,7 @@
 
 mod calibration;
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -172,22 +173,41 @@ impl Evaluators {
 
     /// Makes one for a lane. Lanes share the processor, so each has one thread there.
     pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
-        let failed = |cause: String| EvaluatorError::Device { rows: 0, cause };
         match &self.engine {
-            Engine::Torch { devices, precision, pad_to } => {
-                let lane = self.made.fetch_add(1, Ordering::Relaxed);
-                let (device, precision, pad_to) = (devices[lane % devices.len()], *precision, *pad_to);
-                let options = TorchOptions { device, precision, pad_to, ..TorchOptions::default() };
-                let evaluator = TorchEvaluator::new(&net.spec, &net.weights, options);
-                Ok(Box::new(evaluator.map_err(|cause| failed(cause.to_string()))?))
-            }
+            Engine::Torch { precision, .. } => self.make_in(net, *precision),
             Engine::Onnx(library) => {
                 let model = OnnxModel::export(&net.spec, &net.weights, None, InputForm::Packed);
                 let evaluator =
                     model.and_then(|model| OnnxEvaluator::new(library, &model, OnnxOptions::default()));
-                Ok(Box::new(evaluator.map_err(|cause| failed(cause.to_string()))?))
+                boxed(evaluator)
             }
         }
+    }
+
+    /// As [`make`](Self::make), in other numbers than the run's; always on libtorch.
+    pub fn make_in(
+        &self,
+        net: &Checkpoint,
+        precision: Precision,
+    ) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        let (device, pad_to) = match &self.engine {
+            Engine::Torch { devices, pad_to, .. } => {
+                let lane = self.made.fetch_add(1, Ordering::Relaxed);
+                (devices[lane % devices.len()], *pad_to)
+            }
+            Engine::Onnx(_) => (Device::Cpu, 1),
+        };
+        let options = TorchOptions { device, precision, pad_to, ..TorchOptions::default() };
+        boxed(TorchEvaluator::new(&net.spec, &net.weights, options))
+    }
+}
+
+fn boxed<T: Evaluator + 'static>(
+    made: Result<T, impl Display>,
+) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    match made {
+        Ok(evaluator) => Ok(Box::new(evaluator)),
+        Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Parameters of a match.
 
 use crate::board::Rules;
+use crate::network::torch::Precision;
 use crate::params;
 use crate::params::Schedule;
 use crate::search::{ChoiceParams, SearchParams};
@@ -14,6 +15,9 @@ params! {
         search: SearchParams = SearchParams::default();
         /// Another search for the second player, to compare searches with one net; () for the same.
         opponent_search: Option<SearchParams> = None;
+        /// The numbers that the second player's net calculates with, on libtorch, to see what they cost in strength; () for those of
+        /// the run.
+        opponent_precision: Option<Precision> = None;
         /// Whether `root.forced_playouts` act in the match as they do in training games, to see what they cost.
         force_playouts: bool = false;
         /// Temperature of the choice of the move, by ply; 0 plays the most visited move.

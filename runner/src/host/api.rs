@@ -182,10 +182,15 @@ fn arena_of_words(
 fn arena(call: &Call<'_>, run: &RunHandle, first: &Network, second: &Opponent, map: &Map) -> Answer<Verdict> {
     let by_ply = Sampling::by(map, "max_plies", ArenaParams::default().max_plies);
     let asked: Asked<ArenaParams> = asked(call, map, by_ply)?;
-    if asked.params.opponent_search.is_some() && !matches!(second, Opponent::Network(_)) {
-        return Err(
-            call.misuse(format!("opponent_search: \"{}\" does not search; leave it out", second.name()))
-        );
+    let ArenaParams { opponent_search, opponent_precision, .. } = &asked.params;
+    let of_a_net = [
+        ("opponent_search", opponent_search.is_some()),
+        ("opponent_precision", opponent_precision.is_some()),
+    ];
+    if !matches!(second, Opponent::Network(_))
+        && let Some((name, _)) = of_a_net.iter().find(|(_, is_given)| *is_given)
+    {
+        return Err(call.misuse(format!("{name}: \"{}\" has no net; leave it out", second.name())));
     }
     let verdict = call.run(run.0.host.arena(first, second, asked))?;
     run.0.note(|table| table.matched(&verdict));

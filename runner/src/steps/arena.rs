@@ -41,9 +41,11 @@ pub(super) fn body(
     let label = format!("match {} vs {}", first.name(), second.name());
     let progress =
         shop.progress(&label, ("games", finished.values().map(|note| note.part).sum(), params.games.into()));
-    let evaluator =
-        |net: &Option<Checkpoint>| shop.evaluators.make(net.as_ref().expect("only nets have evaluators"));
-    let (make_first, make_second) = (|| evaluator(&first_net), || evaluator(&second_net));
+    let make_first = || shop.evaluators.make(given(&first_net));
+    let make_second = || match params.opponent_precision {
+        Some(precision) => shop.evaluators.make_in(given(&second_net), precision),
+        None => shop.evaluators.make(given(&second_net)),
+    };
     let names = names(first, second);
     let second = match second {
         Opponent::Network(_) => Player::Network { name: &names[1], make_evaluator: &make_second },
@@ -59,6 +61,10 @@ pub(super) fn body(
     arena::play(&job, &rest, shop.lanes, &keep, &progress)?;
     shop.close(&progress);
     product(place, shards.len() as u32, &names)
+}
+
+fn given(net: &Option<Checkpoint>) -> &Checkpoint {
+    net.as_ref().expect("only nets have evaluators")
 }
 
 fn network_of(opponent: &Opponent) -> Option<&Network> {

@@ -1,0 +1,123 @@
+//! Every encoding and every head, on the same stored games: trained, stored, read back, exported, and asked again.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::event::Silent;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::fake::Hashed;
+use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxModel, OnnxOptions};
+use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
+use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, initial_weights};
+use dc0_core::params::{Param, Value};
+use dc0_core::rng::Seed;
+use dc0_core::search::SearchParams;
+use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
+use dc0_core::store::{GameRow, PositionRow, Provenance, read_entry, write_table};
+use dc0_core::trainer::samples::{Part, Samples};
+use dc0_core::trainer::{TrainJob, TrainParams, train};
+use dc0_tests::nets::{matrix, onnx_library, positions};
+
+const SEED: Seed = Seed { run: 3, step: 1 };
+
+/// Games that an evaluator without a net played, as a file gives them back.
+fn stored_games(folder: &Path) -> (Vec<GameRow>, Vec<PositionRow>) {
+    let search = SearchParams { simulations: 4, ..SearchParams::default() };
+    let params = SelfPlayParams { games: 4, max_plies: 400, search, ..SelfPlayParams::default() };
+    let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        Ok(Box::new(Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 1)))
+    };
+    let job = SelfPlayJob {
+        params: &params,
+        seed: SEED,
+        network: "hashed",
+        make_evaluator: &make_evaluator,
+        tables: None,
+    };
+    let played = Mutex::new((Vec::new(), Vec::new()));
+    let keep = |_, result: ShardResult| {
+        let mut played = played.lock().expect("no lane panics");
+        played.0.extend(result.games);
+        played.1.extend(result.positions);
+        Ok(())
+    };
+    play(&job, &shards_of(4, 4), 1, &keep, &Silent).expect("plays");
+    let (games, positions) = played.into_inner().expect("no lane panics");
+    let games = write_table(folder, "games.parquet", &games, &Provenance::new()).expect("writes");
+    let positions = write_table(folder, "positions.parquet", &positions, &Provenance::new()).expect("writes");
+    (read_entry(folder, &games).expect("reads"), read_entry(folder, &positions).expect("reads"))
+}
+
+fn trained(
+    spec: &NetworkSpec,
+    games: &[GameRow],
+    positions: &[PositionRow],
+    state_path: &Path,
+) -> Checkpoint {
+    let params = TrainParams { updates: 2, batch: 16, validation_fraction: 0.0, ..TrainParams::default() };
+    let mut samples = Samples::new(spec.input(), &params).expect("room for samples");
+    samples.add(Part { name: "games", games, positions }).expect("sound games");
+    let start =
+        Checkpoint { weights: initial_weights(spec, SEED), spec: spec.clone(), provenance: Value::group() };
+    let job = TrainJob {
+        params: &params,
+        start: &start,
+        samples: &samples,
+        seed: SEED,
+        threads: 1,
+        device: Device::Cpu,
+        state_path,
+    };
+    let trained = train(job, &Silent).expect("trains");
+    let last = trained.summary.last;
+    assert!(last.loss.is_finite() && last.value_loss > 0.0, "{last:?}");
+    assert_eq!(last.moves_left_loss > 0.0, spec.moves_left_head.is_some(), "{last:?}");
+    assert_ne!(trained.weights, start.weights);
+    Checkpoint { weights: trained.weights, ..start }
+}
+
+fn answers(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
+    let mut out = Evaluations::default();
+    evaluator.evaluate(batch, &mut out).expect("evaluates");
+    out
+}
+
+fn torch(net: &Checkpoint) -> TorchEvaluator {
+    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
+    TorchEvaluator::new(&net.spec, &net.weights, options).expect("builds")
+}
+
+fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
+    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
+    let wdl = a.wdl.iter().zip(&b.wdl).map(|(a, b)| (a.win - b.win).abs().max((a.draw - b.draw).abs()));
+    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
+    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
+}
+
+#[test]
+fn every_net_trains_on_the_same_games_and_says_the_same_after_storing_and_exporting() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (games, rows) = stored_games(folder.path());
+    assert!(games.iter().any(|game| game.reason != "ply_cap"), "some games must end by themselves");
+    let (path, state) = (folder.path().join("net.safetensors"), folder.path().join("state"));
+    let onnx_path = folder.path().join("net.onnx");
+    for spec in matrix() {
+        let net = trained(&spec, &games, &rows, &state);
+        std::fs::remove_file(&state).expect("the trainer leaves its state");
+        net.save(&path).expect("saves");
+        let (loaded, digest) = Checkpoint::load(&path).expect("loads");
+        assert_eq!(loaded, net);
+        let model =
+            OnnxModel::export(&net.spec, &net.weights, Some(&digest), InputForm::Packed).expect("exports");
+        model.save(&onnx_path).expect("saves");
+        let model = OnnxModel::load(&onnx_path).expect("loads");
+        assert_eq!(model.encoding(), spec.input());
+        let mut onnx = OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions::default()).expect("loads");
+        let batch = positions(&spec.input(), 0..8);
+        let expected = answers(&mut torch(&net), &batch);
+        let difference = largest_difference(&answers(&mut onnx, &batch), &expected);
+        assert!(difference <= 1e-4, "{}: {difference}", spec.to_value().canonical());
+        assert_eq!(expected.moves_left.len(), if spec.moves_left_head.is_some() { 8 } else { 0 });
+    }
+}
