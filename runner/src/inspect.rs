@@ -29,7 +29,7 @@ pub fn inspect(args: &InspectArgs, console: &Console) -> Exit {
             Exit::Done
         }
         Ok((net, seen)) => {
-            table(&net.spec, &seen).iter().for_each(|line| console.result(line));
+            console.result(&table(&net.spec, &seen).join("\n"));
             Exit::Done
         }
         Err(error) => {

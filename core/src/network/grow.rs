@@ -1,6 +1,6 @@
 //! A larger net that starts where a trained smaller one ended.
 //!
-//! Net2Net (Chen et al. 2016). Wider: new channels are copies of old ones, and what reads a copied channel shares its weights
+//! `Net2Net` (Chen et al. 2016). Wider: new channels are copies of old ones, and what reads a copied channel shares its weights
 //! among the copies (section 2.2). Deeper: new blocks start as the identity (section 2.3).
 
 use rand_distr::{Distribution, Normal};
@@ -166,7 +166,9 @@ fn add_noise(tensor: &mut WeightTensor, axes: &[Axis], noise: f64, stream: &mut 
     let normal = Normal::new(1.0, noise).expect("the noise is finite and not negative");
     for (output, weights) in tensor.data.chunks_exact_mut(row).enumerate() {
         if axes[0].is_copy(output) {
-            weights.iter_mut().for_each(|weight| *weight *= normal.sample(stream) as f32);
+            for weight in weights {
+                *weight *= normal.sample(stream) as f32;
+            }
         }
     }
 }

@@ -43,7 +43,7 @@ param_enum! {
     pub enum PolicyHead {
         /// Convolution, batch norm, activation, convolution to 73 planes.
         Conv = "conv",
-        /// 1×1 convolution, batch norm, activation, dense to 4672, as AlphaGo Zero and `alpha-zero-chess`.
+        /// 1×1 convolution, batch norm, activation, dense to 4672, as `AlphaGo` Zero and `alpha-zero-chess`.
         Dense = "dense",
     }
 }

@@ -47,7 +47,7 @@ impl LossSums {
     /// The sums in their order, as one vector on the device.
     pub(super) fn stacked(self, more: Option<Tensor>) -> Result<Tensor, TchError> {
         let sums = [self.policy, self.value, self.moves_left, self.top_moves];
-        Ok(Tensor::f_stack(&sums.into_iter().chain(more).collect::<Vec<_>>(), 0)?.f_detach()?)
+        Tensor::f_stack(&sums.into_iter().chain(more).collect::<Vec<_>>(), 0)?.f_detach()
     }
 
     /// The loss that gradients are taken of: weighted means, the policy's over the rows with a policy target and the

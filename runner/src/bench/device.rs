@@ -44,8 +44,7 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
         let peak = peak(options, lanes, Duration::from_secs(args.seconds))?;
         let (word, tera) = (options.precision.word(), peak / 1e12);
         console.result(&format!(
-            "\n{:?} in {word}, {lanes} lanes; matrix products reach {tera:.2} TFLOP/s",
-            device
+            "\n{device:?} in {word}, {lanes} lanes; matrix products reach {tera:.2} TFLOP/s"
         ));
         console.result("net                 batch  evaluations/s  of the peak  bytes to it  bytes back");
         for net in &nets {

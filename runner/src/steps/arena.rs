@@ -41,10 +41,10 @@ pub(super) fn body(
     let label = format!("match {} vs {}", first.name(), second.name());
     let progress =
         shop.progress(&label, ("games", finished.values().map(|note| note.part).sum(), params.games.into()));
-    let make_first = || shop.evaluators.make(given(&first_net));
+    let make_first = || shop.evaluators.make(given(first_net.as_ref()));
     let make_second = || match params.opponent_precision {
-        Some(precision) => shop.evaluators.make_in(given(&second_net), precision),
-        None => shop.evaluators.make(given(&second_net)),
+        Some(precision) => shop.evaluators.make_in(given(second_net.as_ref()), precision),
+        None => shop.evaluators.make(given(second_net.as_ref())),
     };
     let names = names(first, second);
     let second = match second {
@@ -63,8 +63,8 @@ pub(super) fn body(
     product(place, shards.len() as u32, &names)
 }
 
-fn given(net: &Option<Checkpoint>) -> &Checkpoint {
-    net.as_ref().expect("only nets have evaluators")
+fn given(net: Option<&Checkpoint>) -> &Checkpoint {
+    net.expect("only nets have evaluators")
 }
 
 fn network_of(opponent: &Opponent) -> Option<&Network> {

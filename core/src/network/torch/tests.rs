@@ -62,7 +62,7 @@ fn result_of(numbers: &[f32]) -> Wdl {
         }
         [number] => {
             let value = number.tanh();
-            Wdl { win: (1.0 + value) / 2.0, draw: 0.0, loss: (1.0 - value) / 2.0 }
+            Wdl { win: 0.5 * (1.0 + value), draw: 0.0, loss: 0.5 * (1.0 - value) }
         }
         _ => panic!("a value head has one number or three"),
     }

@@ -83,13 +83,13 @@ fn a_scalar_head_is_compared_with_the_expected_result_by_its_square() {
 
 #[test]
 fn a_value_that_counts_for_nothing_is_no_trouble_for_a_scalar_head() {
-    let (games, mut positions) = random_games(1, 6);
-    positions.iter_mut().for_each(|row| row.result = 0);
-    let mut samples = vec![(games[0].clone(), positions)];
-    let (game, positions) = &mut samples[0];
-    (game.result, game.reason) = (0, "ply_cap".to_owned());
+    let (mut games, mut positions) = random_games(1, 6);
+    for row in &mut positions {
+        row.result = 0;
+    }
+    (games[0].result, games[0].reason) = (0, "ply_cap".to_owned());
     let params = TrainParams { ply_cap_value_weight: 0.0, ..all_trained() };
-    let samples = super::samples(&[game.clone()], positions, &params);
+    let samples = samples(&games, &positions, &params);
     let batch = batch(&samples);
     let value = Tensor::ones([samples.training_count() as i64, 1], (Kind::Float, Device::Cpu));
     let heads = Heads { value, ..heads(samples.training_count()) };

@@ -5,6 +5,8 @@ use tch::{Device, Kind, Tensor};
 use crate::network::torch::layers::{Attention, Norm, activate};
 use crate::network::{Activation, NormKind};
 
+type Formula = fn(f64) -> f64;
+
 /// Uneven numbers of a shape.
 fn uneven(shape: &[i64]) -> Tensor {
     let count: i64 = shape.iter().product();
@@ -19,7 +21,7 @@ fn assert_near(found: &Tensor, at: &[i64], expected: f64) {
 #[test]
 fn activations_are_their_formulas() {
     let input = uneven(&[50]);
-    let formulas: [(Activation, fn(f64) -> f64); 3] = [
+    let formulas: [(Activation, Formula); 3] = [
         (Activation::Relu, |x| x.max(0.0)),
         (Activation::Mish, |x| x * x.exp().ln_1p().tanh()),
         (Activation::Swish, |x| x / (1.0 + (-x).exp())),
