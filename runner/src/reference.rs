@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use dc0_core::arena::ArenaParams;
 use dc0_core::network::torch::InspectParams;
-use dc0_core::network::{GrowParams, NetworkSpec};
+use dc0_core::network::graph::Graph;
+use dc0_core::network::{GrowParams, NetworkSpec, Preset, parameter_count, presets};
 use dc0_core::params::{Params, Row};
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
@@ -35,6 +36,7 @@ fn parameters() -> String {
     let mut page = HEAD.to_owned();
     section::<OpenParams>(&mut page, "open_run");
     section::<NetworkSpec>(&mut page, "network");
+    named_nets(&mut page);
     section::<GrowParams>(&mut page, "grow");
     section::<InspectParams>(&mut page, "inspect");
     section::<SelfPlayParams>(&mut page, "self_play");
@@ -51,6 +53,20 @@ fn section<P: Params>(page: &mut String, call: &str) {
     let table: String = P::rows().iter().map(line).collect();
     let head = "| name | kind | default | range | meaning |\n|---|---|---|---|---|";
     write!(page, "\n## `{call}`\n\n{about}\n\n{head}\n{table}").expect("text takes everything");
+}
+
+/// The nets that `network_preset` knows.
+fn named_nets(page: &mut String) {
+    let line = |preset: Preset| {
+        let Preset { name, about, spec } = preset;
+        let (parameters, encoding) = (parameter_count(&spec), spec.encoding.word());
+        let giga = 2.0 * Graph::new(&spec).multiply_adds() as f64 / 1e9;
+        format!("| `{name}` | {encoding} | {parameters} | {giga:.3} | {about} |\n")
+    };
+    let table: String = presets().into_iter().map(line).collect();
+    let head = "| name | encoding | parameters | GFLOP an evaluation | what |\n|---|---|---|---|---|";
+    let about = "A net by its name, as a map for `run.network` that a script may change before.";
+    write!(page, "\n## `network_preset`\n\n{about}\n\n{head}\n{table}").expect("text takes everything");
 }
 
 fn line(row: &Row) -> String {
