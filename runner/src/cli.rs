@@ -86,9 +86,13 @@ pub struct ScriptArgs {
 /// What `inspect` looks at.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// A weights file, whose description lies beside it; or a run, for its last generation or the one after a colon.
-    #[arg(value_name = "NET.safetensors|RUN[:GENERATION]")]
+    /// A weights file, whose description lies beside it; or a run, for its last generation or the one after a colon; or an
+    /// ONNX file of dc0, for what it says of itself and whether ONNX Runtime takes it.
+    #[arg(value_name = "NET.safetensors|NET.onnx|RUN[:GENERATION]")]
     pub net: String,
+    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    #[arg(long, value_name = "PATH")]
+    pub onnxruntime: Option<PathBuf>,
     /// Positions to show it: the ends of random games, always the same.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=65_536))]
     pub positions: u32,

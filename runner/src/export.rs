@@ -60,12 +60,19 @@ fn onnx(args: &ExportOnnxArgs) -> Result<Vec<String>, ExportError> {
     let (opset, bytes) = (OnnxModel::OPERATOR_SET, model.bytes().len());
     let mut lines = vec![
         format!("wrote    {} ({bytes} bytes), ONNX operator set {opset}", args.out.display()),
-        format!("net      {}, weights {}", named.file.display(), &named.digest[..8]),
-        format!("spec     {}", described(model.spec())),
+        format!("net      {}", named.file.display()),
     ];
+    lines.extend(lines_of(&model));
+    Ok(lines)
+}
+
+/// What an ONNX file holds, for people.
+pub(crate) fn lines_of(model: &OnnxModel) -> Vec<String> {
+    let digest = model.weights_digest().map_or("never stored", |digest| &digest[..digest.len().min(8)]);
+    let mut lines = vec![format!("weights  {digest}"), format!("spec     {}", described(model.spec()))];
     lines.extend(model.inputs().iter().map(|tensor| format!("input    {tensor}")));
     lines.extend(model.outputs().iter().map(|tensor| format!("output   {tensor}")));
-    Ok(lines)
+    lines
 }
 
 fn described(spec: &NetworkSpec) -> String {

@@ -1,4 +1,8 @@
-//! `dc0-run inspect`: a stored net, layer by layer.
+//! `dc0-run inspect`: a stored net, layer by layer; or an ONNX file.
+
+mod onnx;
+
+use std::path::Path;
 
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::graph::{Graph, Layer, Shape};
@@ -19,27 +23,41 @@ enum InspectError {
     Net(#[from] NetError),
     #[error(transparent)]
     Torch(#[from] TorchError),
+    #[error(transparent)]
+    Onnx(#[from] onnx::OnnxFileError),
+}
+
+impl InspectError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Net(cause) => cause.exit(),
+            Self::Torch(_) => Exit::Failed,
+            Self::Onnx(_) => Exit::Storage,
+        }
+    }
 }
 
 /// Shows a net on stdout.
 pub fn inspect(args: &InspectArgs, console: &Console) -> Exit {
-    match look(args) {
-        Ok((net, seen)) if args.json => {
-            console.result(&json(&net, &seen));
-            Exit::Done
-        }
-        Ok((net, seen)) => {
-            console.result(&table(&net.spec, &seen).join("\n"));
+    match shown(args) {
+        Ok(text) => {
+            console.result(&text);
             Exit::Done
         }
         Err(error) => {
             console.note(&format!("error: {}", crate::script::failure::chain(&error)));
-            match error {
-                InspectError::Net(cause) => cause.exit(),
-                InspectError::Torch(_) => Exit::Failed,
-            }
+            error.exit()
         }
     }
+}
+
+fn shown(args: &InspectArgs) -> Result<String, InspectError> {
+    let file = Path::new(&args.net);
+    if file.extension().is_some_and(|extension| extension == "onnx") {
+        return Ok(onnx::shown(file, args)?);
+    }
+    let (net, seen) = look(args)?;
+    Ok(if args.json { json(&net, &seen) } else { table(&net.spec, &seen).join("\n") })
 }
 
 fn look(args: &InspectArgs) -> Result<(Checkpoint, Inspection), InspectError> {

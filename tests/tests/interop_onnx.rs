@@ -235,12 +235,7 @@ fn export(net: &str, out: &Path, more: &[&str]) -> Output {
 #[test]
 fn a_runs_net_is_exported_and_runs_in_python() {
     let folder = tempfile::tempdir().expect("a folder");
-    succeed(dc0_run(PROGRAM, "tests/data/tiny.rhai", folder.path()).args([
-        "--device",
-        "cpu",
-        "--backend",
-        "torch",
-    ]));
+    succeed(dc0_run(PROGRAM, "tests/data/tiny.rhai", folder.path()).args(["--device", "cpu"]));
     let run = folder.path().join("tiny");
     let run = run.to_str().expect("a path in UTF-8");
     let path = folder.path().join("net.onnx");
@@ -276,6 +271,60 @@ fn a_runs_net_is_exported_and_runs_in_python() {
     complains(&format!("{run}/nothing.safetensors"), "x.onnx", 3, "nothing");
     std::fs::create_dir(folder.path().join("y.onnx")).expect("a folder in the way");
     complains(run, "y.onnx", 3, "cannot be written");
+}
+
+#[test]
+fn inspect_reads_an_onnx_file_and_tells_what_is_wrong_with_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("net.onnx");
+    let (spec, weights) = small_net();
+    let model = OnnxModel::export(&spec, &weights, Some("0123456789"), InputForm::Packed).expect("exports");
+    model.save(&path).expect("writes");
+    let inspect = |more: &[&str]| {
+        let mut command = Command::new(PROGRAM);
+        command.arg("inspect").arg(&path).arg("--onnxruntime").arg(onnx_library().path()).args(more);
+        command.output().expect("starts")
+    };
+    let output = inspect(&[]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    for line in [
+        "weights  01234567",
+        "input    scalars float32 [batch, 2]",
+        "runs     on ONNX Runtime",
+        "se_resnet 2x32",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&inspect(&["--json"]).stdout).expect("JSON");
+    assert_eq!(json["spec"]["tower"]["filters"], 32);
+    assert_eq!(json["inputs"][0], "input uint64 [batch, 20]");
+    let refused = |bytes: &[u8], expected: &str| {
+        std::fs::write(&path, bytes).expect("writes");
+        let output = inspect(&[]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains(expected), "{said}");
+    };
+    refused(&model.bytes()[..model.bytes().len() - 100], "expected an ONNX file");
+    refused(b"not a message", "expected an ONNX file");
+    // A sound message with a graph (field 7) and nothing else, as another program might write it.
+    refused(&[0x3a, 0x02, 0x12, 0x00], "found none of its metadata (`format`)");
+    // The operator of the last node (`Softmax`) is none that there is.
+    let damaged = text_replaced(model.bytes(), b"Softmax", b"Saftmax");
+    refused(&damaged, "cannot load the net");
+}
+
+/// The same bytes with every `from` replaced by a `to` of the same length.
+fn text_replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let places: Vec<usize> =
+        (0..bytes.len() - from.len()).filter(|at| bytes[*at..].starts_with(from)).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + from.len()].copy_from_slice(to);
+    }
+    bytes
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use dc0_benches::now;
 use dc0_core::board::{Game, Rules, random_opening};
-use dc0_core::encoding::Encoding;
+use dc0_core::encoding::{Encoding, EncodingName};
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime::{self, Allocator};
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
@@ -23,6 +23,9 @@ struct Options {
     /// Nets, as `BLOCKSxFILTERS`.
     #[arg(long, value_delimiter = ',', default_values = ["2x32", "4x64", "6x128"], value_parser = net)]
     nets: Vec<(u32, u32)>,
+    /// The planes that nets read.
+    #[arg(long, default_value = "dc0-22", value_parser = encoding)]
+    encoding: EncodingName,
     /// Batch sizes.
     #[arg(long, value_delimiter = ',', default_values_t = [16, 64, 256])]
     batch: Vec<u64>,
@@ -52,6 +55,11 @@ struct Options {
 fn net(text: &str) -> Result<(u32, u32), String> {
     let parts = text.split_once('x').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
     parts.ok_or_else(|| format!("`{text}`: expected BLOCKSxFILTERS, such as 4x64"))
+}
+
+fn encoding(text: &str) -> Result<EncodingName, String> {
+    EncodingName::from_word(text)
+        .ok_or_else(|| format!("`{text}`: expected one of {}", EncodingName::WORDS.join(", ")))
 }
 
 fn precision(text: &str) -> Result<Precision, String> {
@@ -146,7 +154,7 @@ impl Bench {
     /// Evaluations a second of one lane.
     fn lane(&self, backend: Backend, spec: &NetworkSpec, rows: u64) -> f64 {
         let mut evaluate = self.evaluator(backend, spec);
-        let batch = batch_of(&Encoding::new(spec.encoding, spec.orientation), rows);
+        let batch = batch_of(&spec.input(), rows);
         for _ in 0..3 {
             evaluate(&batch);
         }
@@ -169,7 +177,7 @@ impl Bench {
     fn row(&self, backend: Backend, (blocks, filters): (u32, u32)) {
         let kind = if backend == Backend::Tower { Tower::Resnet } else { Tower::SeResnet };
         let tower = TowerSpec { kind, blocks, filters, ..TowerSpec::default() };
-        let spec = NetworkSpec { tower, ..NetworkSpec::default() };
+        let spec = NetworkSpec { encoding: self.options.encoding, tower, ..NetworkSpec::default() };
         print!("{:>8} {:>11}", format!("{blocks}x{filters}"), backend.name());
         for rows in &self.options.batch {
             print!(" {:>10.0}", self.all_lanes(backend, &spec, *rows));

@@ -63,6 +63,8 @@ fn session(library: &OnnxLibrary, model: &OnnxModel, options: OnnxOptions) -> Re
     Session::builder(library.environment())?
         .with_intra_threads(options.threads as usize)?
         .with_intra_op_spinning(false)?
+        // Patterns are kept for each batch size, and sizes vary all the time.
+        .with_memory_pattern(false)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .commit_from_memory(model.bytes())
 }
