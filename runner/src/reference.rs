@@ -5,8 +5,8 @@ mod encodings;
 use std::fmt::Write as _;
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::torch::InspectParams;
 use dc0_core::network::graph::Graph;
+use dc0_core::network::torch::InspectParams;
 use dc0_core::network::{GrowParams, NetworkSpec, Preset, parameter_count, presets};
 use dc0_core::params::{Params, Row};
 use dc0_core::search::AnalysisParams;

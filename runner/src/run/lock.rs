@@ -9,7 +9,17 @@ use super::folder::Folder;
 /// Held while this value lives; the system gives it back even when the process is killed.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// A process that this one is just starting has the file open too until it becomes another program, and closing ours would
+    /// not end the lock.
+    fn drop(&mut self) {
+        if let Err(cause) = self.file.unlock() {
+            log::warn!("the lock of a run is given back late: {cause}");
+        }
+    }
 }
 
 impl Lock {
@@ -29,6 +39,6 @@ impl Lock {
         // For people and for the message above; the lock itself does not depend on it.
         let noted = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         noted.map_err(RunError::io("write", &path))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
