@@ -19,7 +19,7 @@ let kinds = [
 ];
 for kind in kinds {
     let net = run.network(kind);
-    let trained = run.train(net, run.window(#{}), #{ updates: 3, batch: 16, validation_fraction: 0.3 });
+    let trained = run.train(net, run.window(#{ iterations: 9 }), #{ updates: 3, batch: 16, validation_fraction: 0.3 });
     print(`moves left ${trained.moves_left_loss > 0.0}, value ${trained.value_loss > 0.0}`);
     run.self_play(trained, #{ games: 2, search: #{ simulations: 4 }, max_plies: 20 });
 }
