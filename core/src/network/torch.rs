@@ -1,6 +1,7 @@
 //! Nets on libtorch: the trained copy ([`Net`]), the inference copy ([`TorchEvaluator`]), and the library's settings.
 
 mod evaluator;
+mod fused;
 mod inference;
 mod input;
 mod inspect;

@@ -127,11 +127,10 @@ impl Prepared {
             Self::Dense(dense, activation) => activate(dense.run(inputs[0])?, *activation),
             Self::Join(squeeze_excite, activation) => {
                 let (branch, skip) = (inputs[0], inputs[1]);
-                let joined = match squeeze_excite {
-                    Some(part) => part.run(branch, skip)?,
-                    None => branch.f_add(skip)?,
-                };
-                activate(joined, *activation)
+                match squeeze_excite {
+                    Some(part) => part.run(branch, skip, *activation),
+                    None => activate(branch.f_add(skip)?, *activation),
+                }
             }
             Self::Flatten => inputs[0].f_flatten(1, -1),
             Self::Add(embedding) => inputs[0].f_add(embedding),

@@ -2,6 +2,7 @@
 
 use tch::{Device, Kind, TchError, Tensor};
 
+use super::fused;
 use super::model::upload;
 use crate::network::fold::{Linear, NORM_EPSILON};
 use crate::network::graph::Squeeze;
@@ -87,12 +88,29 @@ impl SqueezeExcite {
         Ok(Self { squeeze: dense(squeeze)?, excite: dense(excite)?, activation: part.activation })
     }
 
-    /// Scales and shifts `branch` and adds `skip`; all `[B, 64, C]`.
-    pub(super) fn run(&self, branch: &Tensor, skip: &Tensor) -> Result<Tensor, TchError> {
-        let pooled = branch.f_mean_dim([1i64].as_slice(), false, None::<Kind>)?;
+    /// Scales and shifts `branch`, adds `skip` and applies the activation; all `[B, 64, C]`.
+    pub(super) fn run(
+        &self,
+        branch: &Tensor,
+        skip: &Tensor,
+        activation: Option<Activation>,
+    ) -> Result<Tensor, TchError> {
+        let is_fused = fused::applies(branch);
+        let pooled = if is_fused {
+            fused::pooled(branch)?
+        } else {
+            branch.f_mean_dim([1i64].as_slice(), false, None::<Kind>)?
+        };
         let squeezed = activate(self.squeeze.run(&pooled)?, Some(self.activation))?;
-        let halves = self.excite.run(&squeezed)?.f_unsqueeze(1)?.f_chunk(2, 2)?;
-        skip.f_add(&halves[1])?.f_addcmul_(branch, &halves[0].f_sigmoid()?)
+        let halves = self.excite.run(&squeezed)?.f_chunk(2, 1)?;
+        let (scale, shift) = (halves[0].f_sigmoid()?, &halves[1]);
+        if is_fused {
+            let is_relu = activation == Some(Activation::Relu);
+            let joined = fused::joined(branch, [&scale, shift], skip, is_relu)?;
+            return if is_relu { Ok(joined) } else { activate(joined, activation) };
+        }
+        let joined = skip.f_add(&shift.f_unsqueeze(1)?)?.f_addcmul_(branch, &scale.f_unsqueeze(1)?)?;
+        activate(joined, activation)
     }
 }
 

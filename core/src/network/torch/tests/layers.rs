@@ -2,8 +2,12 @@
 
 use tch::{Device, Kind, Tensor};
 
-use crate::network::torch::layers::{Attention, Norm, activate};
-use crate::network::{Activation, NormKind};
+use crate::network::fold::Linear;
+use crate::network::graph::Squeeze;
+use crate::network::torch::layers::{Attention, Norm, SqueezeExcite, activate};
+use crate::network::torch::runtime::set_threads;
+use crate::network::torch::upload;
+use crate::network::{Activation, NormKind, WeightTensor};
 
 type Formula = fn(f64) -> f64;
 
@@ -52,6 +56,52 @@ fn norms_are_their_formulas() {
             }
         }
     }
+}
+
+/// The same on one thread, where the fused functions work if the processor has them, and on two, where libtorch's do.
+#[test]
+fn squeeze_and_excitation_is_its_formula() {
+    let (rows, channels, width) = (3, 32, 8);
+    let tensor = |shape: &[i64], scale: f64| {
+        let values = Vec::<f32>::try_from((uneven(shape) * scale).reshape([-1])).expect("numbers");
+        WeightTensor { shape: shape.iter().map(|axis| *axis as usize).collect(), data: values }
+    };
+    let linear =
+        |outputs, inputs| Linear { weight: tensor(&[outputs, inputs], 0.3), bias: tensor(&[outputs], 0.5) };
+    let (squeeze, excite) = (linear(width, channels), linear(2 * channels, width));
+    let part = Squeeze { width: width as usize, activation: Activation::Relu };
+    let (branch, skip) = (uneven(&[rows, 64, channels]), uneven(&[rows, 64, channels]).flip([2]));
+    for (kind, tolerance) in [(Kind::Float, 1e-5), (Kind::BFloat16, 0.1)] {
+        let layer = SqueezeExcite::new(part, &squeeze, &excite, kind, Device::Cpu).expect("builds");
+        let [branch, skip] = [&branch, &skip].map(|board| board.to_kind(kind));
+        for activation in [None, Some(Activation::Relu), Some(Activation::Mish)] {
+            let expected = by_formula(&branch, &skip, [&squeeze, &excite], activation);
+            for threads in [1, 2] {
+                set_threads(threads);
+                let found = layer.run(&branch, &skip, activation).expect("runs").to_kind(Kind::Float);
+                let difference = (found - &expected).abs().max().double_value(&[]);
+                assert!(difference < tolerance, "{kind:?} {activation:?} {threads} threads: {difference}");
+            }
+        }
+    }
+    set_threads(1);
+}
+
+/// Squeeze-and-excitation in 32 bits, from numbers as they are.
+fn by_formula(
+    branch: &Tensor,
+    skip: &Tensor,
+    [squeeze, excite]: [&Linear; 2],
+    activation: Option<Activation>,
+) -> Tensor {
+    let [branch, skip] = [branch, skip].map(|board| board.to_kind(Kind::Float));
+    let dense = |input: &Tensor, linear: &Linear| {
+        let weight = upload(&linear.weight, Device::Cpu).expect("uploads");
+        input.matmul(&weight.transpose(0, 1)) + upload(&linear.bias, Device::Cpu).expect("uploads")
+    };
+    let pooled = branch.mean_dim([1i64].as_slice(), false, Kind::Float);
+    let gates = dense(&dense(&pooled, squeeze).relu(), excite).unsqueeze(1).chunk(2, 2);
+    activate(&branch * gates[0].sigmoid() + &gates[1] + skip, activation).expect("runs")
 }
 
 #[test]
