@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
-use dc0_core::network::torch::runtime::{DeviceError, parse_devices};
+use dc0_core::network::torch::runtime::{self, DeviceError, parse_devices};
 use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_core::param_enum;
@@ -212,6 +212,17 @@ fn boxed<T: Evaluator + 'static>(
 }
 
 impl Choice {
+    /// Versions of what nets play on and train with: rounding depends on them.
+    pub fn libraries(&self, onnxruntime: Option<&Path>) -> Result<String, BackendError> {
+        let torch = runtime::versions();
+        match self.backend {
+            Backend::Onnx => {
+                Ok(format!("{torch}, ONNX Runtime {}", onnxruntime::load(onnxruntime)?.version()))
+            }
+            Backend::Torch | Backend::Auto => Ok(torch),
+        }
+    }
+
     /// What a run's record says, or what is wrong with it.
     pub fn of(environment: &Environment) -> Result<Self, String> {
         let Environment { backend, device, precision, pad_to, .. } = environment;

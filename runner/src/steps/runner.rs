@@ -92,15 +92,15 @@ impl Runner {
             precision: params.precision,
             onnxruntime: self.asking.onnxruntime.as_deref(),
         };
-        let Choice { backend, device, precision, pad_to } = wish.settle(is_new)?;
+        let choice = wish.settle(is_new)?;
         let environment = Environment {
-            backend: backend.word().to_owned(),
-            device,
-            precision: precision.word().to_owned(),
-            pad_to,
+            backend: choice.backend.word().to_owned(),
+            device: choice.device.clone(),
+            precision: choice.precision.word().to_owned(),
+            pad_to: choice.pad_to,
             threads: self.asking.threads.unwrap_or_else(cores),
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
-            libraries: runtime::versions(),
+            libraries: choice.libraries(wish.onnxruntime)?,
         };
         let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
         Ok(Record {
@@ -119,6 +119,10 @@ impl Runner {
         let choice = Choice::of(environment).map_err(damaged)?;
         let evaluators = Evaluators::new(&choice, self.asking.onnxruntime.as_deref())?;
         log::info!("nets play on {}", evaluators.describe());
+        let (then, now) = (&environment.libraries, choice.libraries(self.asking.onnxruntime.as_deref())?);
+        if *then != now {
+            log::warn!("the run was created on {then}; on {now} the same steps may round otherwise");
+        }
         let shop = Shop {
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
@@ -207,10 +211,6 @@ impl Host for Runner {
         let run = Run::open(&opening)?;
         self.log_file.attach(&run.folder().log())?;
         log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
-        let (then, now) = (&run.record().environment.libraries, &opening.record.environment.libraries);
-        if then != now {
-            log::warn!("the run was created on {then}; on {now} the same steps may round otherwise");
-        }
         let open = self.open_with(run)?;
         let (record, folder) = (open.run.record().clone(), open.run.folder().root().display().to_string());
         self.console.note(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
