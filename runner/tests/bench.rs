@@ -1,4 +1,4 @@
-//! `dc0-run bench search` from outside, as small as it goes: that it runs and what it writes, not how fast it is.
+//! `dc0-run bench` from outside, as small as it goes: that it runs and what it writes, not how fast it is.
 
 mod common;
 
@@ -100,5 +100,46 @@ fn a_figure_of_nothing_is_bad_input() {
     for wrong in [["--games", "0"], ["--rows", "1,0"], ["--rows", "one"], ["--simulations", "1"]] {
         let ended = run(&experiment, &["bench", "search", wrong[0], wrong[1]]);
         assert_eq!(ended.code, Some(2), "{wrong:?}");
+    }
+}
+
+const DEVICE: [&str; 10] = [
+    "bench",
+    "device",
+    "--device=cpu",
+    "--nets=dc0-2x32",
+    "--batch=4,8",
+    "--lanes=2",
+    "--pad-to=8",
+    "--seconds=0",
+    "--plies=2",
+    "--simulations=3",
+];
+
+#[test]
+fn a_device_is_checked_before_it_is_measured() {
+    let ended = run(&Experiment::new(""), &[&DEVICE[..], &["--precision=f32,bf16"]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert!(lines[0].starts_with("ok  dc0-2x32 in f32: differs by at most 0.00"), "{}", ended.stdout);
+    assert!(lines[1].starts_with("ok  dc0-2x32 in bf16: "), "{}", ended.stdout);
+    let rows = lines.iter().filter(|line| line.starts_with("dc0-2x32 ")).count();
+    assert_eq!(rows, 2 * 3, "two batches and self-play for each precision\n{}", ended.stdout);
+    assert_eq!(ended.stdout.matches("of the raw rate").count(), 2);
+    // 20 boards of bits, 2 scalars and 20 legal moves in the first of the positions; half of the batch has more.
+    let bytes: f64 = lines[5].split_whitespace().nth(4).and_then(|word| word.parse().ok()).expect("bytes");
+    assert!((8.0 * 20.0 + 4.0 * 2.0 + 4.0 * 5.0..400.0).contains(&bytes), "{}", lines[5]);
+}
+
+#[test]
+fn devices_and_nets_that_are_not_there_are_bad_input() {
+    for (wrong, expected) in [
+        ("--nets=dc0-9x9", "there is no net \"dc0-9x9\"; there are dc0-2x32, "),
+        ("--device=cuda:99", "device cuda:99 is not available"),
+        ("--device=gpu", "`gpu` is no device"),
+    ] {
+        let ended = run(&Experiment::new(""), &["bench", "device", wrong]);
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+        assert_eq!(ended.code, Some(2), "{wrong}");
     }
 }
