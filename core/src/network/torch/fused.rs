@@ -85,6 +85,7 @@ fn each_row<const N: usize>(
 #[cfg(target_arch = "x86_64")]
 mod kernel {
     #![allow(unsafe_code, reason = "processor instructions that a program must ask for before it uses them")]
+    #![allow(clippy::cast_ptr_alignment, reason = "the loads and stores that are used take any address")]
 
     use std::arch::x86_64::{
         __m256i, __m512, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_add_ps, _mm512_castsi512_ps,
