@@ -43,12 +43,18 @@ impl Evaluator for Uniform {
 pub struct Hashed {
     encoding: Encoding,
     salt: u64,
+    knows_moves_left: bool,
 }
 
 impl Hashed {
     /// For positions of an encoding; each salt gives other answers.
     pub fn new(encoding: Encoding, salt: u64) -> Self {
-        Self { encoding, salt }
+        Self { encoding, salt, knows_moves_left: false }
+    }
+
+    /// Says how many plies are left as well, from 0 to 100; its other answers stay the same.
+    pub fn with_moves_left(self) -> Self {
+        Self { knows_moves_left: true, ..self }
     }
 }
 
@@ -78,6 +84,9 @@ impl Evaluator for Hashed {
             out.policy.extend(legal.iter().map(|index| unit(mix(key ^ u64::from(index.get())))));
             normalise(&mut out.policy[start..]);
             out.wdl.push(wdl_of(key));
+            if self.knows_moves_left {
+                out.moves_left.push(100.0 * unit(mix(key ^ 4 << 32)));
+            }
         }
         Ok(())
     }
