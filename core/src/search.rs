@@ -16,6 +16,7 @@ mod graph;
 mod gumbel;
 mod keep;
 mod lines;
+mod moves_left;
 mod noise;
 mod params;
 mod pending;
@@ -43,8 +44,8 @@ pub use choice::{ChoiceParams, ChooseBy, Target, Visited, choose_move};
 pub use lines::Line;
 pub use noise::RootNoise;
 pub use params::{
-    Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, RootParams, RootRule,
-    SearchParams, TablebaseUse, TreeRule,
+    Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, MovesLeftParams,
+    RootParams, RootRule, SearchParams, TablebaseUse, TreeRule,
 };
 pub use pending::Pending;
 pub use proof::Proof;
@@ -97,7 +98,7 @@ pub struct Search {
 impl Search {
     /// A search of a game that is not over under `rules`.
     pub fn new(game: Game, rules: Rules, params: SearchParams) -> Self {
-        let tree = Tree::new(params.graph);
+        let tree = Tree::new(&params);
         Self {
             game,
             rules,

@@ -131,6 +131,12 @@ pub enum EvaluatorError {
         /// What the library says.
         cause: String,
     },
+    /// A search asks for what the net does not say.
+    #[error(
+        "the search's `moves_left` needs the plies left in the game, which the net does not say; \
+         leave `moves_left` out, or take a net with a `moves_left_head`"
+    )]
+    NoMovesLeft,
     /// A tablebase that a search asked in the net's place.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),

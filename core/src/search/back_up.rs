@@ -4,14 +4,23 @@ use super::Search;
 use super::formulas::tempered;
 use super::pending::Pending;
 use super::tree::{NodeId, ROOT, State};
-use crate::network::{Batch, Evaluations, Wdl};
+use crate::network::{Batch, Evaluations, EvaluatorError, Wdl};
 
 impl Search {
     /// Expands the leaves gathered last and backs their values up; their rows of the batch start at `first_row`.
-    pub fn apply(&mut self, batch: &Batch, evaluations: &Evaluations, first_row: usize) {
+    ///
+    /// # Errors
+    /// If the search's `moves_left` needs what the evaluations do not say. The search has come to its end then.
+    pub fn apply(
+        &mut self,
+        batch: &Batch,
+        evaluations: &Evaluations,
+        first_row: usize,
+    ) -> Result<(), EvaluatorError> {
         let mut pending = std::mem::take(&mut self.pending);
-        self.apply_from(&mut pending, batch, evaluations, first_row);
+        self.apply_from(&mut pending, batch, evaluations, first_row)?;
         self.pending = pending;
+        Ok(())
     }
 
     /// As [`apply`](Self::apply), for what [`gather_into`](Self::gather_into) left in `pending`.
@@ -21,7 +30,8 @@ impl Search {
         batch: &Batch,
         evaluations: &Evaluations,
         first_row: usize,
-    ) {
+    ) -> Result<(), EvaluatorError> {
+        self.check_moves_left(pending, evaluations)?;
         let (mut way_start, mut legal_start) = (0, 0);
         for (row, leaf) in (first_row..).zip(&pending.leaves) {
             let way = &pending.ways[way_start..leaf.way_end];
@@ -37,6 +47,9 @@ impl Search {
                     self.tree.expand(leaf.node, legal, self.tempered.iter().copied());
                     if let Some(graph) = &mut self.tree.graph {
                         graph.evaluated(leaf.node, wdl);
+                    }
+                    if let Some(plies) = &mut self.tree.plies {
+                        plies.tell(leaf.node, evaluations.moves_left[row]);
                     }
                     self.back_up(way, leaf.node, wdl);
                 } else {
@@ -54,6 +67,7 @@ impl Search {
         }
         self.in_flight -= pending.len();
         pending.clear();
+        Ok(())
     }
 
     pub(super) fn policy_temperature(&self, node: NodeId) -> f64 {
@@ -69,6 +83,9 @@ impl Search {
         let mut value = wdl.worth(self.draw_value(depth));
         self.tree.visit(node, value, draw);
         if self.tree.graph.is_some() {
+            if self.tree.plies.is_some() {
+                self.back_up_moves_left(&[], node);
+            }
             return self.climb_graph(way, node);
         }
         let mut below = node;
@@ -86,6 +103,9 @@ impl Search {
             self.tree.visit(parent, value, draw);
             below = parent;
         }
+        if self.tree.plies.is_some() {
+            self.back_up_moves_left(way, node);
+        }
     }
 
     /// Where positions are shared: counts a visit of every move on the way to `node`, and recounts the positions above.
@@ -97,6 +117,9 @@ impl Search {
             let draw_value = self.draw_value(depth);
             self.tree.refresh(parent, draw_value, self.params.solver);
             self.tree.recount(parent, draw_value);
+            if self.tree.plies.is_some() {
+                self.tree.recount_moves_left(parent);
+            }
             below = parent;
         }
     }

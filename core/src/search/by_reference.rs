@@ -46,7 +46,7 @@ impl Search {
 
     /// Replaces the tree by the reference's.
     fn take_over(&mut self, slow: &Reference<'_>) {
-        self.tree = Tree::new(self.params.graph);
+        self.tree = Tree::new(&self.params);
         for (number, node) in (0..).zip(slow.nodes()) {
             let proof = node.certain.map(Proof::of_score);
             let state = if proof.is_some() { State::Certain } else { State::Repeated };
@@ -55,6 +55,9 @@ impl Search {
             (of.visits, of.value_sum, of.draw_sum) = (node.visits, node.value_sum, node.draw_sum);
             if let Some(graph) = &mut self.tree.graph {
                 graph.evaluated(id, node.evaluation);
+            }
+            if let Some(plies) = &mut self.tree.plies {
+                plies.put(id, node.moves_left as f32, node.moves_left_sum);
             }
         }
         for (id, node) in (0..).zip(slow.nodes()).filter(|(_, node)| !node.children.is_empty()) {

@@ -50,6 +50,9 @@ pub struct Visited {
     pub standard_error: f64,
     /// Its result for the side that makes it, if it is proven.
     pub proof: Option<Proof>,
+    /// Plies that are left in the game after it: what is proven, else the mean; `None` unless the search's `moves_left` is set, or
+    /// without a visit.
+    pub moves_left: Option<f64>,
 }
 
 /// What a policy should learn of a move.
@@ -66,9 +69,9 @@ pub struct Target {
 /// Chooses a move with probability `(visits + visit_offset)^(1/temperature)`, normalised (Silver et al. 2017, Methods), among
 /// those within `value_cutoff` of the best.
 ///
-/// A proven win is played at once, and a proven loss only where nothing else is left. Temperature 0 is the best move as
-/// `params.by` means it; the larger prior wins ties, and decides where nothing was visited. Draws one random number only
-/// where the temperature is above 0 and no win is proven.
+/// A proven win is played at once, and a proven loss only where nothing else is left; the shortest win and the longest loss where
+/// plies left are known. Temperature 0 is the best move as `params.by` means it; the larger prior wins ties, and decides where
+/// nothing was visited. Draws one random number only where the temperature is above 0 and no win is proven.
 pub fn choose_move(moves: &[Visited], params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
     let moves = candidates(moves);
     let best = best_move(&moves, params);
@@ -109,9 +112,20 @@ fn best_move(moves: &[Visited], params: &ChoiceParams) -> Visited {
         ChooseBy::Bound if trusted(of) => of.value.unwrap_or(-1.0) - params.deviations * of.standard_error,
         ChooseBy::Value | ChooseBy::Bound => f64::NEG_INFINITY,
     };
-    let better = |a: &Visited, b: &Visited| (score(a), a.prior) >= (score(b), b.prior);
+    let better = |a: &Visited, b: &Visited| {
+        (certain_distance(a), score(a), a.prior) >= (certain_distance(b), score(b), b.prior)
+    };
     let best = moves.iter().copied().reduce(|a, b| if better(&a, &b) { a } else { b });
     best.expect("a position that is searched has a legal move")
+}
+
+/// How good the distance to a proven end is: short of a win, long of a loss; 0 where nothing is proven or known.
+fn certain_distance(of: &Visited) -> f64 {
+    match of.proof {
+        Some(Proof::Win) => -of.moves_left.unwrap_or(0.0),
+        Some(Proof::Loss) => of.moves_left.unwrap_or(0.0),
+        Some(Proof::Draw) | None => 0.0,
+    }
 }
 
 /// Shares of the visits, in the order of `moves`, of those that [`choose_move`] would choose from; they sum to 1.

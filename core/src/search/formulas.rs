@@ -1,6 +1,6 @@
 //! The formulas of the search, apart from the tree.
 
-use super::params::{FirstPlay, FirstPlayParams};
+use super::params::{FirstPlay, FirstPlayParams, MovesLeftParams};
 
 /// The exploration term of PUCT: `c · P · √N / (1 + n)` (Silver et al. 2018, Methods), with `c_times_root = c · √N`.
 ///
@@ -30,6 +30,24 @@ pub(super) fn first_play_value(params: &FirstPlayParams, parent_value: f64, trie
         FirstPlay::Reduction => parent_value - params.value * tried_prior.sqrt(),
         FirstPlay::Parent => parent_value,
     }
+}
+
+/// What counts beside the value `q` of a move that makes the game `longer` by some plies: something for a short win or a long
+/// loss, and as much against the contrary (Leela Chess Zero, `MEvaluator::GetMUtility` in `src/search/classic/search.cc`).
+pub(super) fn moves_left_utility(params: &MovesLeftParams, q: f64, longer: f64) -> f64 {
+    if q == 0.0 {
+        return 0.0;
+    }
+    let effect = (params.slope * longer).clamp(-params.max_effect, params.max_effect);
+    // A threshold of 1 lets no value beyond it.
+    let beyond = if params.threshold < 1.0 {
+        (q.abs() - params.threshold).max(0.0) / (1.0 - params.threshold)
+    } else {
+        0.0
+    };
+    let factors = [params.constant_factor, params.scaled_factor, params.quadratic_factor];
+    let weight = factors[0] + factors[1] * beyond + factors[2] * beyond * beyond;
+    -q.signum() * effect * weight
 }
 
 /// A prior with noise mixed in: `(1 − fraction) · prior + fraction · noise` (Silver et al. 2018, Methods).
@@ -77,6 +95,26 @@ mod tests {
         assert!((noisy_prior(0.4, 0.8, 0.25) - 0.5).abs() < 1e-12);
         // √(2 · 0.25 · 32) = 4
         assert!((forced_visits(2.0, 0.25, 32) - 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn plies_count_for_short_wins_and_long_losses() {
+        let params = MovesLeftParams::default();
+        // |Q| = 0.9 is half way from the threshold 0.8 to 1, so the weight is 1.6521 · 0.5 − 0.6521 · 0.25 = 0.663025; ten plies count
+        // for 0.027.
+        let worth = 0.027 * 0.663_025;
+        for (q, longer, expected) in
+            [(0.9, -10.0, worth), (0.9, 10.0, -worth), (-0.9, 10.0, worth), (-0.9, -10.0, -worth)]
+        {
+            assert!((moves_left_utility(&params, q, longer) - expected).abs() < 1e-12, "{q} {longer}");
+        }
+        // 100 plies are capped: 0.0345 · (1.6521 − 0.6521).
+        assert!((moves_left_utility(&params, 1.0, -100.0) - 0.0345).abs() < 1e-12);
+        assert_eq!(moves_left_utility(&params, 0.8, -10.0), 0.0);
+        assert_eq!(moves_left_utility(&params, 0.0, -10.0), 0.0);
+        let constant = MovesLeftParams { threshold: 0.0, constant_factor: 0.5, ..params };
+        // 0.5 + 1.6521 · 0.2 − 0.6521 · 0.04 = 0.804336, whatever the threshold leaves of it.
+        assert!((moves_left_utility(&constant, 0.2, -10.0) - 0.027 * 0.804_336).abs() < 1e-12);
     }
 
     #[test]

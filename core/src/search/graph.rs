@@ -94,6 +94,9 @@ impl Tree {
                 self.prove(node, place, proof.for_opponent());
             }
         }
+        if self.plies.is_some() {
+            self.settle_moves_left(node);
+        }
     }
 
     /// Counts one more visit of a node whose moves are fresh, and its value anew.

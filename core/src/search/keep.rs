@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::graph::Graph;
+use super::moves_left::PliesLeft;
 use super::tree::{NodeId, Tree};
 
 impl Tree {
@@ -10,6 +11,7 @@ impl Tree {
     pub(super) fn copy_below(&self, node: NodeId, into: &mut Self) {
         into.clear();
         into.graph = self.graph.as_ref().map(|_| Graph::default());
+        into.plies = self.plies.as_ref().map(|_| PliesLeft::default());
         // Nodes are appended in the order in which they are copied, so the queue is the new tree itself.
         let mut sources = Vec::new();
         let mut shared = HashMap::new();
@@ -35,6 +37,9 @@ impl Tree {
         sources.push(source);
         into.nodes.push(self.node(source).clone());
         if let (Some(from), Some(to)) = (&self.graph, &mut into.graph) {
+            to.add_copy(from, source, copy);
+        }
+        if let (Some(from), Some(to)) = (&self.plies, &mut into.plies) {
             to.add_copy(from, source, copy);
         }
         copy

@@ -123,6 +123,27 @@ params! {
 }
 
 params! {
+    /// A preference for short wins and long losses among moves of like value: the moves-left utility of Leela Chess Zero (its classic
+    /// search), whose names and defaults these are. A move after which M plies are left, of a node with Mₚ, counts as
+    /// `Q − sign(Q) · clamp(slope · (M − Mₚ), ±max_effect) · (constant_factor + scaled_factor · q + quadratic_factor · q²)`, with
+    /// `q = max(0, |Q| − threshold) / (1 − threshold)`.
+    pub struct MovesLeftParams {
+        /// The most that plies count for.
+        max_effect: f64 = 0.0345, in 0.0..=1.0;
+        /// Plies count where the node's P(win) − P(loss) is farther from 0 than this, and more the farther the move's value is.
+        threshold: f64 = 0.8, in 0.0..=1.0;
+        /// What one ply counts for.
+        slope: f64 = 0.0027, in 0.0..=1.0;
+        /// Weight of plies whatever the value.
+        constant_factor: f64 = 0.0, in -1.0..=1.0;
+        /// Weight that grows with the value.
+        scaled_factor: f64 = 1.6521, in -2.0..=2.0;
+        /// Weight that grows with the value's square.
+        quadratic_factor: f64 = -0.6521, in -1.0..=1.0;
+    }
+}
+
+params! {
     /// How one move's search spends its budget.
     pub struct SearchParams {
         /// Simulations for each move: the root's own evaluation, then descents. AlphaZero used 800. Visits kept by `reuse_tree`
@@ -144,6 +165,9 @@ params! {
         policy_temperature: f64 = 1.0, in 0.05..=20.0;
         /// What a draw is worth to the player at the root, and minus that to the opponent; below 0 plays for a win.
         draw_score: f64 = 0.0, in -1.0..=1.0;
+        /// A preference for short wins and long losses; () for none. It needs a net with a `moves_left_head`, and is for PUCT, at the
+        /// root and below.
+        moves_left: Option<MovesLeftParams> = None;
         /// The rule of the root.
         root: RootParams = RootParams::default();
         /// The rule below the root.
@@ -192,6 +216,10 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
         let needs = "needs the solver, which makes use of it; set solver to true or leave it out";
         problems.push(("mate_in_one", needs.to_owned()));
     }
+    if params.moves_left.is_some() && params.tree_rule != TreeRule::Puct {
+        let puct = "counts in PUCT only; leave it out, or set tree_rule to \"puct\"";
+        problems.push(("moves_left", puct.to_owned()));
+    }
     if params.engine == Engine::Reference {
         if params.leaves > 1 {
             problems.push(("leaves", "must be 1 with the reference engine".to_owned()));
@@ -202,6 +230,10 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
         }
     }
     if params.root.rule == RootRule::Gumbel {
+        if params.moves_left.is_some() {
+            let puct = "counts in PUCT only; leave it out, or set root.rule to \"puct\"";
+            problems.push(("moves_left", puct.to_owned()));
+        }
         if params.reuse_tree {
             let fresh = "a gumbel root starts every move with a fresh tree; leave it out, or set root.rule to \"puct\"";
             problems.push(("reuse_tree", fresh.to_owned()));

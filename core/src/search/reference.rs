@@ -31,6 +31,10 @@ pub struct Node {
     pub draw_sum: f64,
     /// Its own evaluation.
     pub evaluation: Wdl,
+    /// m(s): the plies left that its own evaluation says, or its proof; 0 unless the search's `moves_left` is set, as the sum.
+    pub moves_left: f64,
+    /// The sum of the plies left of all simulations that reached it.
+    pub moves_left_sum: f64,
     /// v(s): the value of that, a draw at its worth.
     own_value: f64,
     /// Legal moves in falling order of the prior; empty where no net was asked.
@@ -60,11 +64,12 @@ pub struct Child {
 
 const ROOT: usize = 0;
 
-/// What a visit brings to a position: its value for the side to move there, and P(draw).
+/// What a visit brings to a position: its value for the side to move there, P(draw), and the plies left.
 #[derive(Clone, Copy)]
 struct Brought {
     value: f64,
     draw: f64,
+    moves_left: f64,
 }
 
 /// A search of one position.
@@ -96,7 +101,7 @@ impl<'a> Reference<'a> {
         let mut search = Self { game: game.clone(), rules, params, nodes, shared, tables, allowed, forcing };
         let mut root = search.expand(0, evaluator)?;
         if params.mate_in_one && has_mate(game) {
-            root.certain = Some(1);
+            (root.certain, root.moves_left) = (Some(1), 1.0);
         }
         search.nodes.push(root);
         Ok(search)
@@ -232,7 +237,7 @@ impl<'a> Reference<'a> {
         self.game.play_unchecked(child.played);
         let (below, is_new) = match known {
             Some(below) => (below, false),
-            None => self.reach(depth + 1, evaluator)?,
+            None => self.reach(at, depth + 1, evaluator)?,
         };
         self.nodes[at].children[best].node = Some(below);
         let brought = self.visit_below(below, is_new, visits, depth + 1, evaluator)?;
@@ -241,17 +246,21 @@ impl<'a> Reference<'a> {
         let child = &mut self.nodes[at].children[best];
         (child.visits, child.square_sum) = (child.visits + 1, child.square_sum + q * q);
         if self.params.solver {
-            self.nodes[at].certain = self.solved(at);
+            self.solve(at);
         }
-        Ok(self.count(at, Brought { value: -brought.value, ..brought }, depth))
+        let seen = Brought { value: -brought.value, moves_left: brought.moves_left + 1.0, ..brought };
+        Ok(self.count(at, seen, depth))
     }
 
     /// What is known of a position so far.
     fn known(&self, at: usize, depth: u32) -> Brought {
         let node = &self.nodes[at];
-        let mean = || node.draw_sum / f64::from(node.visits);
-        let draw = node.certain.map_or_else(mean, |result| f64::from(i8::from(result == 0)));
-        Brought { value: self.value(node, depth), draw }
+        let mean = |sum: f64| sum / f64::from(node.visits);
+        let (draw, moves_left) = match node.certain {
+            Some(result) => (f64::from(i8::from(result == 0)), node.moves_left),
+            None => (mean(node.draw_sum), mean(node.moves_left_sum)),
+        };
+        Brought { value: self.value(node, depth), draw, moves_left }
     }
 
     /// What a visit of a position that the move to it was visited `visits` times before is worth to its side to move.
@@ -264,7 +273,7 @@ impl<'a> Reference<'a> {
         evaluator: &mut dyn Evaluator,
     ) -> Result<Brought, EvaluatorError> {
         if self.params.graph && self.params.solver && !self.nodes[at].children.is_empty() {
-            self.nodes[at].certain = self.solved(at);
+            self.solve(at);
         }
         let node = &self.nodes[at];
         if is_new {
@@ -294,14 +303,17 @@ impl<'a> Reference<'a> {
         }
         let node = &self.nodes[at];
         let (mut value, mut draw) = (node.own_value, f64::from(node.evaluation.draw));
+        let mut moves_left = node.moves_left;
         for child in &node.children {
             let Some(below) = child.node else { continue };
-            let below = self.known(below, depth + 1);
-            value -= f64::from(child.visits) * below.value;
-            draw += f64::from(child.visits) * below.draw;
+            let (below, visits) = (self.known(below, depth + 1), f64::from(child.visits));
+            value -= visits * below.value;
+            draw += visits * below.draw;
+            moves_left += visits * (below.moves_left + 1.0);
         }
         let node = &mut self.nodes[at];
         (node.visits, node.value_sum, node.draw_sum) = (node.visits + 1, value, draw);
+        node.moves_left_sum = moves_left;
         brought
     }
 }
@@ -310,5 +322,6 @@ fn visit(node: &mut Node, brought: Brought) -> Brought {
     node.visits += 1;
     node.value_sum += brought.value;
     node.draw_sum += brought.draw;
+    node.moves_left_sum += brought.moves_left;
     brought
 }

@@ -74,7 +74,20 @@ impl Search {
             if let Some(graph) = &mut self.tree.graph {
                 graph.evaluated(node, own);
             }
+            self.put_moves_left(node, row)?;
         }
+        Ok(())
+    }
+
+    /// Gives a node its plies left, if the search uses them.
+    fn put_moves_left(&mut self, node: NodeId, row: &TreeRow) -> Result<(), TreeFault> {
+        let Some(plies) = &mut self.tree.plies else { return Ok(()) };
+        if row.net_moves_left < 0.0 && row.node_visits > 0 {
+            let need = "has no plies left, which the search's `moves_left` needs; go on from a search with `moves_left`, \
+                        leave it out, or begin anew";
+            return Err(fault(row, need));
+        }
+        plies.put(node, row.net_moves_left.max(0.0), row.moves_left_sum.max(0.0));
         Ok(())
     }
 
@@ -128,7 +141,7 @@ impl Search {
 
     /// Walks the game through the tree: the moves of every node must be the legal ones. Finds the keys of shared positions.
     fn check_against_game(&mut self, root: &TreeRow, moves: &[TreeRow]) -> Result<(), TreeFault> {
-        let mut tree = Tree::new(self.params.graph);
+        let mut tree = Tree::new(&self.params);
         std::mem::swap(&mut tree, &mut self.tree);
         let mut rows_to = vec![root; tree.nodes.len()];
         for row in moves.iter().filter(|row| row.node != TreeRow::NO_NODE) {

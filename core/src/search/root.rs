@@ -31,6 +31,10 @@ impl Search {
             let child = self.tree.add_node(State::Certain, Some(Proof::Loss), 0);
             self.tree.branch_mut(ROOT, place).child = child;
             self.tree.prove(ROOT, place, Proof::Win);
+            if let Some(plies) = &mut self.tree.plies {
+                plies.tell(child, 0.0);
+            }
+            self.tree.settle_moves_left(ROOT);
         }
     }
 
@@ -101,7 +105,12 @@ impl Search {
     fn without_forced_visits(&self, moves: &[Visited]) -> Vec<Visited> {
         let all = self.visits() - 1;
         let scale = self.exploration_scale(ROOT, self.visits());
-        let score = |of: &Visited, visits| of.value.map(|q| q + exploration(scale, of.prior.into(), visits));
+        let preference = self.preference(ROOT, 0);
+        let utility = |of: &Visited| Some(preference.as_ref()?.utility(of.value?, of.moves_left?));
+        let score = |of: &Visited, visits| {
+            let value = of.value? + utility(of).unwrap_or(0.0);
+            Some(value + exploration(scale, of.prior.into(), visits))
+        };
         let most = moves.iter().max_by_key(|of| of.visits);
         let bar = most.and_then(|of| score(of, of.visits));
         let pruned = |of: &Visited| {
@@ -159,6 +168,7 @@ impl Search {
                 value: certain.or_else(|| branch.and_then(Branch::mean)),
                 standard_error: branch.filter(|_| proof.is_none()).map_or(0.0, Branch::standard_error),
                 proof,
+                moves_left: branch.and_then(|branch| self.tree.moves_left(branch.child)),
             }
         })
     }

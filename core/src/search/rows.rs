@@ -45,6 +45,13 @@ pub struct TreeRow {
     pub net_q: f32,
     /// P(draw) of that evaluation.
     pub net_d: f32,
+    /// M: the plies left of the game at `node`: what is proven, else the mean; [`TreeRow::UNKNOWN`] without a visit, and in searches
+    /// without `moves_left`, as the next two.
+    pub moves_left: f32,
+    /// The sum of `node`'s plies left.
+    pub moves_left_sum: f64,
+    /// The plies left that `node`'s own evaluation said; of a proven position what is proven.
+    pub net_moves_left: f32,
     /// "win", "draw" or "loss" where that is certain, else "none".
     pub proof: String,
 }
@@ -52,6 +59,8 @@ pub struct TreeRow {
 impl TreeRow {
     /// In place of a node where there is none.
     pub const NO_NODE: u32 = u32::MAX;
+    /// In place of plies left that nobody knows.
+    pub const UNKNOWN: f32 = -1.0;
 }
 
 /// The word that rows have for a proof.
@@ -121,6 +130,8 @@ impl Search {
         let plain = sign * (value - draw * draw_value);
         let (own, own_draw) = self.own_evaluation(node, draw_value);
         let share = |of: f64| if known { of as f32 } else { 0.0 };
+        let plies = self.tree.plies.as_ref().filter(|_| known);
+        let unknown = TreeRow::UNKNOWN;
         TreeRow {
             node,
             visits: branch.map_or(of.visits, |branch| branch.visits),
@@ -134,6 +145,9 @@ impl Search {
             loss: share(0.5 * (1.0 - draw - plain)),
             net_q: (sign * own) as f32,
             net_d: own_draw as f32,
+            moves_left: self.tree.moves_left(node).map_or(unknown, |plies| plies as f32),
+            moves_left_sum: plies.map_or(unknown.into(), |plies| plies.sum(node)),
+            net_moves_left: plies.map_or(unknown, |plies| plies.known(node)),
             proof: proof_word(proof).to_owned(),
             ..untried_row(place)
         }
@@ -180,6 +194,9 @@ fn untried_row(place: Place) -> TreeRow {
         prior: place.prior,
         net_q: 0.0,
         net_d: 0.0,
+        moves_left: TreeRow::UNKNOWN,
+        moves_left_sum: TreeRow::UNKNOWN.into(),
+        net_moves_left: TreeRow::UNKNOWN,
         proof: proof_word(None).to_owned(),
     }
 }

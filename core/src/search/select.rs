@@ -3,6 +3,7 @@
 use super::Search;
 use super::formulas::{c_puct, exploration, first_play_value, forced_visits, mean_value};
 use super::gumbel::{NodeView, select_improved};
+use super::moves_left::Preference;
 use super::params::{FirstPlayParams, InFlight, RootRule, TreeRule};
 use super::proof::Proof;
 use super::tree::{Branch, NodeId, ROOT};
@@ -42,6 +43,22 @@ impl Search {
     ///
     /// Untried moves are worth the same and the likeliest leads them, so only the first that is allowed can be best.
     fn select_by_puct(&self, node: NodeId, depth: usize) -> usize {
+        if self.params.moves_left.is_some() {
+            return self.select_by_plies(node, depth);
+        }
+        self.largest_score(node, depth, |score, _| score)
+    }
+
+    /// As above where plies left count; apart from it, because few searches come here.
+    #[cold]
+    fn select_by_plies(&self, node: NodeId, depth: usize) -> usize {
+        let preference = self.preference(node, depth);
+        let utility = |branch: &Branch| preference.as_ref().map_or(0.0, |of| self.utility(of, branch, depth));
+        self.largest_score(node, depth, |score, branch| score + utility(branch))
+    }
+
+    /// `adjusted` has the last word on the score of a tried move.
+    fn largest_score(&self, node: NodeId, depth: usize, adjusted: impl Fn(f64, &Branch) -> f64) -> usize {
         let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
         let parent = self.tree.node(node);
         let in_flight: u32 = branches.iter().map(|branch| u32::from(branch.in_flight)).sum();
@@ -58,6 +75,7 @@ impl Search {
                 Some(proof) => proof.value(self.draw_value(depth)),
                 None => self.tried_value(branch, parent.value()),
             } + exploration(scale, prior, branch.started());
+            let score = adjusted(score, branch);
             if node == ROOT && self.forcing && self.is_forced(branch, prior, parent.visits) {
                 return place;
             }
@@ -73,6 +91,14 @@ impl Search {
             }
         }
         best
+    }
+
+    /// What counts beside the value of a tried move, once it was visited.
+    fn utility(&self, preference: &Preference<'_>, branch: &Branch, depth: usize) -> f64 {
+        let certain = branch.proof.map(|proof| proof.value(self.draw_value(depth)));
+        let value = certain.or_else(|| branch.mean());
+        let known = value.zip(self.tree.moves_left(branch.child));
+        known.map_or(0.0, |(q, plies)| preference.utility(q, plies))
     }
 
     fn is_forced(&self, branch: &Branch, prior: f64, parent_visits: u32) -> bool {

@@ -46,7 +46,7 @@ pub fn search_in_lockstep<E: From<EvaluatorError>>(
         }
         evaluator.evaluate(&batch, &mut answers)?;
         for (search, first_row) in searches.iter_mut().zip(&first_rows) {
-            search.apply(&batch, &answers, *first_row);
+            search.apply(&batch, &answers, *first_row)?;
         }
         after_batch(batch.len())?;
     }

@@ -7,8 +7,9 @@ use rand::RngExt;
 use super::reference::{Node, Reference};
 use super::tree::ROOT;
 use super::{
-    ChoiceParams, ChooseBy, Engine, FirstPlay, FirstPlayParams, GainStop, InFlight, Proof, RootNoise,
-    RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, Visited, choose_move, suite,
+    ChoiceParams, ChooseBy, Engine, FirstPlay, FirstPlayParams, GainStop, InFlight, MovesLeftParams, Proof,
+    RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, Visited, choose_move,
+    suite,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -21,6 +22,7 @@ mod budget;
 mod data;
 mod exact;
 mod graph;
+mod moves_left;
 mod properties;
 mod root;
 mod tactics;
@@ -46,7 +48,7 @@ fn run(search: &mut Search, evaluator: &mut dyn Evaluator) {
         batch.clear();
         search.gather(&encoding, &mut batch);
         evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
-        search.apply(&batch, &answers, 0);
+        search.apply(&batch, &answers, 0).expect("fakes say what is asked");
     }
     search.check_invariants();
 }
@@ -59,6 +61,18 @@ fn searched(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -
 
 fn simulations(simulations: u32) -> SearchParams {
     SearchParams { simulations, ..SearchParams::default() }
+}
+
+/// Plies that count for much, from a small advantage on: values of made-up evaluations are small.
+fn by_plies(params: SearchParams) -> SearchParams {
+    let moves_left = MovesLeftParams {
+        max_effect: 0.6,
+        threshold: 0.02,
+        slope: 0.03,
+        constant_factor: 0.4,
+        ..MovesLeftParams::default()
+    };
+    SearchParams { moves_left: Some(moves_left), ..params }
 }
 
 fn visits(search: &Search) -> Vec<(Move, u32)> {
@@ -80,7 +94,7 @@ fn searched_with_noise(
         search.search_by_reference(evaluator).expect("fakes do not fail");
         search.gather(&encoding(), &mut batch);
         evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
-        search.apply(&batch, &answers, 0);
+        search.apply(&batch, &answers, 0).expect("fakes say what is asked");
         if std::mem::take(&mut fresh) {
             noise.add(&mut search);
         }
@@ -137,7 +151,7 @@ fn trees_in_one_batch_do_not_touch_each_other() {
         }
         evaluator.evaluate(&batch, &mut answers).unwrap();
         for (search, first_row) in together.iter_mut().zip(rows) {
-            search.apply(&batch, &answers, first_row);
+            search.apply(&batch, &answers, first_row).expect("fakes say what is asked");
         }
     }
     assert_eq!(alone, together.iter().map(visits).collect::<Vec<_>>());

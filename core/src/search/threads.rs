@@ -48,11 +48,12 @@ impl SharedSearch {
         let (mut pending, mut batch, mut answers) =
             (Pending::default(), Batch::default(), Evaluations::default());
         while self.gather(&mut pending, evaluator, &mut batch, goes_on) {
-            if let Err(error) = evaluator.evaluate(&batch, &mut answers) {
+            let evaluated = evaluator.evaluate(&batch, &mut answers);
+            let mut apply = || self.state().search.apply_from(&mut pending, &batch, &answers, 0);
+            if let Err(error) = evaluated.and_then(|()| apply()) {
                 self.stop();
                 return Err(error);
             }
-            self.state().search.apply_from(&mut pending, &batch, &answers, 0);
             self.applied.notify_all();
         }
         Ok(self.state().search.take_damage()?)

@@ -5,6 +5,8 @@
 
 use super::blocks::Branches;
 use super::graph::Graph;
+use super::moves_left::PliesLeft;
+use super::params::SearchParams;
 use super::proof::Proof;
 use crate::board::Move;
 
@@ -113,14 +115,17 @@ pub(super) struct Tree {
     pub(super) branches: Branches,
     /// What sharing positions needs; `None` where every move leads to a node of its own.
     pub(super) graph: Option<Graph>,
+    /// Plies left at every node, if the search uses them.
+    pub(super) plies: Option<PliesLeft>,
     /// For sorting: prior, place in move generation, move.
     sorted: Vec<(f32, u16, Move)>,
 }
 
 impl Tree {
-    /// An empty tree; with `shared` positions or without.
-    pub(super) fn new(shared: bool) -> Self {
-        Self { graph: shared.then(Graph::default), ..Self::default() }
+    /// An empty tree, with what searches with these parameters hold of it.
+    pub(super) fn new(params: &SearchParams) -> Self {
+        let plies = params.moves_left.as_ref().map(|_| PliesLeft::default());
+        Self { graph: params.graph.then(Graph::default), plies, ..Self::default() }
     }
 
     /// Forgets everything and keeps the memory.
@@ -131,6 +136,9 @@ impl Tree {
         self.branches.clear();
         if let Some(graph) = &mut self.graph {
             graph.clear();
+        }
+        if let Some(plies) = &mut self.plies {
+            plies.clear();
         }
     }
 
@@ -225,8 +233,8 @@ impl Tree {
         }
         if best > 0 {
             let moved = untried.start..=untried.start + best;
-            self.moves[moved.clone()].rotate_right(1);
-            self.priors[moved].rotate_right(1);
+            bring_to_front(&mut self.moves[moved.clone()]);
+            bring_to_front(&mut self.priors[moved]);
         }
     }
 
@@ -249,8 +257,8 @@ impl Tree {
         debug_assert!(place >= usize::from(tried), "the move was not tried before");
         let first = self.node(node).edges().start;
         let moved = first + usize::from(tried)..first + place + 1;
-        self.moves[moved.clone()].rotate_right(1);
-        self.priors[moved].rotate_right(1);
+        bring_to_front(&mut self.moves[moved.clone()]);
+        bring_to_front(&mut self.priors[moved]);
         let of = &mut self.nodes[node as usize];
         of.first_branch = self.branches.push(of.first_branch, tried);
         of.branch_count += 1;
@@ -306,7 +314,16 @@ impl Tree {
             moves: self.moves.len(),
             move_bytes: moves + size_of_val(&*self.branches.all),
             graph_bytes: self.graph.as_ref().map_or(0, Graph::bytes),
+            moves_left_bytes: self.plies.as_ref().map_or(0, PliesLeft::bytes),
         }
+    }
+}
+
+/// Puts the last item before the others, which keep their order; what `rotate_right(1)` does, without its general case.
+fn bring_to_front<T: Copy>(items: &mut [T]) {
+    if let Some(last) = items.last().copied() {
+        items.copy_within(..items.len() - 1, 1);
+        items[0] = last;
     }
 }
 
@@ -323,6 +340,8 @@ pub struct TreeMemory {
     pub move_bytes: usize,
     /// What sharing positions takes besides, about.
     pub graph_bytes: usize,
+    /// What plies left take besides.
+    pub moves_left_bytes: usize,
 }
 
 impl Node {

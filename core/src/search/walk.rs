@@ -125,7 +125,7 @@ impl Search {
             branch.in_flight += 1;
             let (visits, known) = (branch.visits, branch.child);
             if !tried || self.is_elsewhere(known, depth) {
-                let (child, is_new) = self.reach(depth);
+                let (child, is_new) = self.reach(node, depth);
                 self.tree.branch_mut(node, place).child = child;
                 if is_new || !tried {
                     return (child, self.stop_at(child, depth));
@@ -179,15 +179,19 @@ impl Search {
         }
     }
 
-    /// The node of the present position, `depth` plies below the root, and whether it is new.
-    fn reach(&mut self, depth: usize) -> (NodeId, bool) {
+    /// The node of the present position, `depth` plies below the root and one below `parent`, and whether it is new.
+    fn reach(&mut self, parent: NodeId, depth: usize) -> (NodeId, bool) {
         self.game.position().legal_moves_into(&mut self.generated);
         let key = self.state_key(depth);
         if let Some(shared) = self.tree.graph.as_ref().and_then(|graph| graph.find(key)) {
             return (shared, false);
         }
         let (state, proof) = self.first_look(depth);
-        (self.tree.add_node(state, proof, key), true)
+        let node = self.tree.add_node(state, proof, key);
+        if self.tree.plies.is_some() {
+            self.note_moves_left(parent, node);
+        }
+        (node, true)
     }
 
     /// What is known of the present position without a net.

@@ -44,7 +44,7 @@ impl Lockstep {
             if !self.batches[number].is_empty() {
                 evaluator.evaluate(&self.batches[number], &mut self.answers)?;
             }
-            self.apply(seats, number);
+            self.apply(seats, number)?;
         }
         Ok(self.batches.iter().map(Batch::len).sum())
     }
@@ -69,16 +69,17 @@ impl Lockstep {
         Ok(())
     }
 
-    fn apply<S: Seat>(&mut self, seats: &mut [S], evaluator: usize) {
+    fn apply<S: Seat>(&mut self, seats: &mut [S], evaluator: usize) -> Result<(), EvaluatorError> {
         for (seat, place) in seats.iter_mut().zip(&self.places) {
             let Some((number, first_row)) = *place else { continue };
             if number != evaluator {
                 continue;
             }
             if let Some((_, search)) = seat.waiting() {
-                search.apply(&self.batches[number], &self.answers, first_row);
+                search.apply(&self.batches[number], &self.answers, first_row)?;
             }
             seat.advance();
         }
+        Ok(())
     }
 }

@@ -118,6 +118,9 @@ table! {
         prior: f32 as ByteColumns,
         net_q: f32 as ByteColumns,
         net_d: f32 as ByteColumns,
+        moves_left: f32 as ByteColumns,
+        moves_left_sum: f64 as ByteColumns,
+        net_moves_left: f32 as ByteColumns,
         proof: String as Dictionary,
     }
 }
@@ -179,7 +182,15 @@ fn tree_fault(row: &TreeRow) -> Option<String> {
         .or_else(|| out_of(-1.0, "net_q", row.net_q))
         .or_else(|| out_of(0.0, "prior", row.prior))
         .or_else(|| out_of(0.0, "draw", row.draw))
+        .or_else(|| plies_fault("moves_left", row.moves_left))
+        .or_else(|| plies_fault("net_moves_left", row.net_moves_left))
         .or_else(|| proof_fault(&row.proof))
+}
+
+fn plies_fault(name: &str, plies: f32) -> Option<String> {
+    let known = plies >= 0.0 || plies == TreeRow::UNKNOWN;
+    (!known)
+        .then(|| format!("`{name}` is {plies}, expected plies, or {} where nobody knows", TreeRow::UNKNOWN))
 }
 
 fn proof_fault(word: &str) -> Option<String> {

@@ -6,46 +6,61 @@ use crate::board::{Game, Move, Reason, Side};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 
 impl Reference<'_> {
-    /// The place of the present position, `depth` plies below the root, and whether it is new.
+    /// The place of the present position, `depth` plies below the root and one below `parent`, and whether it is new.
     pub(super) fn reach(
         &mut self,
+        parent: usize,
         depth: u32,
         evaluator: &mut dyn Evaluator,
     ) -> Result<(usize, bool), EvaluatorError> {
-        let two_fold = self.params.two_fold_draws && self.repeats(depth);
+        let two_fold = self.params.two_fold_draws && self.repetition(depth).is_some();
         let key = (self.game.state_key(), two_fold);
         if let Some(found) = self.shared.get(&key).filter(|_| self.params.graph) {
             return Ok((*found, false));
         }
-        let node = self.look(depth, evaluator)?;
+        let node = self.look(parent, depth, evaluator)?;
         self.nodes.push(node);
         self.shared.insert(key, self.nodes.len() - 1);
         Ok((self.nodes.len() - 1, true))
     }
 
-    fn look(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
+    fn look(&self, parent: usize, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
         if let Some(outcome) = self.game.outcome(&self.rules) {
             let side = self.game.position().side_to_move();
-            let end = certain_node(outcome.score_for(side), self.draw_value(depth));
+            let end = certain_node(outcome.score_for(side), self.draw_value(depth), 0.0);
             // In a graph other ways lead here without a repetition, so it proves nothing.
             let repeated = self.params.graph && outcome.reason == Reason::Threefold;
             return Ok(if repeated { Node { certain: None, repeated, ..end } } else { end });
         }
         if self.params.mate_in_one && has_mate(&self.game) {
-            return Ok(certain_node(1, 0.0));
+            return Ok(certain_node(1, 0.0, 1.0));
         }
         if let Some(proof) = self.tables.as_ref().map_or(Ok(None), |tables| probe(tables, &self.game))? {
-            return Ok(certain_node(proof.value(0.0) as i8, self.draw_value(depth)));
+            // The table does not say how long it takes: a ply less than at the parent.
+            let plies = (self.known(parent, depth - 1).moves_left - 1.0).max(0.0);
+            return Ok(certain_node(proof.value(0.0) as i8, self.draw_value(depth), plies));
         }
-        if self.params.two_fold_draws && self.repeats(depth) {
-            let draw = certain_node(0, self.draw_value(depth));
+        if let Some(plies) = self.repetition(depth).filter(|_| self.params.two_fold_draws) {
+            let draw = certain_node(0, self.draw_value(depth), plies.into());
             return Ok(Node { certain: None, repeated: true, ..draw });
         }
         self.expand(depth, evaluator)
     }
 
+    /// Notes what is certain of a node by its moves, and how long it takes: one ply more than the shortest win, or else than the
+    /// longest of the moves with the result.
+    pub(super) fn solve(&mut self, at: usize) {
+        let certain = self.solved(at);
+        self.nodes[at].certain = certain;
+        let Some(result) = certain else { return };
+        let proving = self.nodes[at].children.iter().filter(|child| self.certain(child) == certain);
+        let below = proving.filter_map(|child| child.node).map(|node| self.nodes[node].moves_left);
+        let best = if result == 1 { below.reduce(f64::min) } else { below.reduce(f64::max) };
+        self.nodes[at].moves_left = best.map_or(0.0, |plies| plies + 1.0);
+    }
+
     /// A node is won by one winning move, and otherwise worth its best move once all are certain (Winands et al. 2008).
-    pub(super) fn solved(&self, at: usize) -> Option<i8> {
+    fn solved(&self, at: usize) -> Option<i8> {
         let results = || self.nodes[at].children.iter().map(|child| self.certain(child));
         if results().any(|result| result == Some(1)) {
             return Some(1);
@@ -54,12 +69,12 @@ impl Reference<'_> {
         all.and_then(|results| results.into_iter().max())
     }
 
-    /// Whether the position stood on the board at or after the root.
-    fn repeats(&self, depth: u32) -> bool {
+    /// How many plies ago the position stood on the board, if it did at or after the root.
+    fn repetition(&self, depth: u32) -> Option<u32> {
         let mut game = self.game.clone();
         let (key, last) = (game.key(), game.ply());
-        (1..=depth as usize).any(|plies| {
-            game.take_back_to(last - plies);
+        (1..=depth).find(|plies| {
+            game.take_back_to(last - *plies as usize);
             game.key() == key
         })
     }
@@ -88,13 +103,24 @@ impl Reference<'_> {
         };
         let mut children: Vec<Child> = moves.iter().zip(priors).map(child).collect();
         children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-        Ok(new_node(answer.wdl[0], self.draw_value(depth), children))
+        let moves_left = match (&params.moves_left, answer.moves_left.first()) {
+            (Some(_), Some(plies)) => f64::from(*plies),
+            (Some(_), None) => return Err(EvaluatorError::NoMovesLeft),
+            (None, _) => 0.0,
+        };
+        Ok(Node {
+            moves_left,
+            moves_left_sum: moves_left,
+            ..new_node(answer.wdl[0], self.draw_value(depth), children)
+        })
     }
 }
 
-fn certain_node(result: i8, draw_value: f64) -> Node {
+/// A position that is certain, with the plies that are left of it.
+fn certain_node(result: i8, draw_value: f64, plies: f64) -> Node {
     let evaluation = [Wdl::LOSS, Wdl::DRAW, Wdl::WIN][(result + 1) as usize];
-    Node { certain: Some(result), ..new_node(evaluation, draw_value, Vec::new()) }
+    let node = new_node(evaluation, draw_value, Vec::new());
+    Node { certain: Some(result), moves_left: plies, moves_left_sum: plies, ..node }
 }
 
 fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
@@ -104,6 +130,8 @@ fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
         value_sum: own_value,
         draw_sum: evaluation.draw.into(),
         evaluation,
+        moves_left: 0.0,
+        moves_left_sum: 0.0,
         own_value,
         children,
         certain: None,

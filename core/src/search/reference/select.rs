@@ -15,21 +15,39 @@ impl Reference<'_> {
         let first_play = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
         let untried = first_play_value(first_play, node);
         let mut best = (0, f64::NEG_INFINITY);
-        for (at, child) in node.children.iter().enumerate() {
+        for (place, child) in node.children.iter().enumerate() {
             let lost = params.solver && self.certain(child) == Some(-1);
             if lost || at_root && !self.is_allowed(child) {
                 continue;
             }
             if at_root && self.forcing && self.is_forced(child, node.visits) {
-                return at;
+                return place;
             }
             let q = self.q(child, depth).unwrap_or(untried);
             let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
-            if q + u > best.1 {
-                best = (at, q + u);
+            let m = child.node.map_or(0.0, |below| self.moves_left_utility(at, below, depth));
+            if q + u + m > best.1 {
+                best = (place, q + u + m);
             }
         }
         best.0
+    }
+
+    /// `−sign(Q) · clamp(slope · (M(s') − M(s)), ±max) · (a + b · q + c · q²)`, q the part of |Q(s, a)| beyond the threshold, where
+    /// |P(win) − P(loss)| of s is beyond it too (Leela Chess Zero, `MEvaluator` in `src/search/classic/search.cc`).
+    fn moves_left_utility(&self, at: usize, below: usize, depth: u32) -> f64 {
+        let Some(params) = &self.params.moves_left else { return 0.0 };
+        let (node, after) = (self.known(at, depth), self.known(below, depth + 1));
+        let (q, threshold) = (-after.value, params.threshold);
+        if (node.value - node.draw * self.draw_value(depth)).abs() <= threshold || q == 0.0 {
+            return 0.0;
+        }
+        let longer = params.slope * (after.moves_left - node.moves_left);
+        let effect = longer.max(-params.max_effect).min(params.max_effect);
+        let part = (q.abs() - threshold).max(0.0) / (1.0 - threshold);
+        let weight =
+            params.constant_factor + params.scaled_factor * part + params.quadratic_factor * part.powi(2);
+        if q > 0.0 { -effect * weight } else { effect * weight }
     }
 
     pub(super) fn is_allowed(&self, child: &Child) -> bool {

@@ -14,7 +14,7 @@ fn sorted(mut visits: Vec<(Move, u32)>) -> Vec<(Move, u32)> {
 
 fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
     for (salt, game) in suite::positions().iter().enumerate() {
-        let mut evaluator = Hashed::new(encoding(), salt as u64);
+        let mut evaluator = Hashed::new(encoding(), salt as u64).with_moves_left();
         let fast = searched_with_noise(game, params, noise, &mut evaluator);
         let mut slow = Reference::new(game, RULES, params, &mut evaluator).expect("fakes do not fail");
         noise.add_to_reference(&mut slow, params);
@@ -26,6 +26,7 @@ fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
             let mean = slow.root().value_sum / f64::from(slow.root().visits);
             assert!((fast.tree.node(ROOT).value() - mean).abs() < 1e-9, "{fen}");
         }
+        compare_moves_left(&fast, slow.root());
         if params.root.rule == RootRule::Gumbel && fast.proof().is_none() {
             assert_eq!(fast.choose(&ChoiceParams::default(), 0.0, &mut stream(0)), slow.gumbel_choice());
             let mut shares: Vec<(Move, f64)> =
@@ -38,6 +39,14 @@ fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
             }
         }
     }
+}
+
+fn compare_moves_left(fast: &Search, slow: &Node) {
+    let mean = slow.moves_left_sum / f64::from(slow.visits);
+    let expected = if slow.certain.is_some() { slow.moves_left } else { mean };
+    let found = fast.tree.moves_left(ROOT);
+    assert_eq!(found.is_some(), fast.params.moves_left.is_some());
+    assert!(found.is_none_or(|found| (found - expected).abs() < 1e-6), "{found:?} {expected}");
 }
 
 /// Every option away from its default, one at a time and together.
@@ -67,6 +76,12 @@ fn shapes() -> Vec<SearchParams> {
         SearchParams { graph: true, two_fold_draws: true, mate_in_one: true, ..base() },
         SearchParams { graph: true, tree_rule: TreeRule::Improved, ..base() },
         SearchParams { stop_by_gain: Some(GainStop { interval: 20, minimum: 1e-3 }), ..base() },
+        by_plies(base()),
+        by_plies(SearchParams { draw_score: 0.3, mate_in_one: true, two_fold_draws: true, ..base() }),
+        by_plies(SearchParams { solver: false, ..base() }),
+        by_plies(SearchParams { graph: true, two_fold_draws: true, ..base() }),
+        by_plies(SearchParams { graph: true, solver: false, draw_score: -0.2, ..base() }),
+        by_plies(root(RootParams { c_puct: Some(2.0), forced_playouts: 2.0, ..RootParams::default() })),
         SearchParams {
             c_puct_factor: 1.0,
             c_puct_base: 20.0,
@@ -95,7 +110,7 @@ fn the_search_visits_what_the_reference_visits() {
 
 #[test]
 fn the_gumbel_root_visits_what_the_reference_visits() {
-    for mut params in shapes() {
+    for mut params in shapes().into_iter().filter(|params| params.moves_left.is_none()) {
         params.root = RootParams { rule: RootRule::Gumbel, forced_playouts: 0.0, ..params.root };
         (params.stop_when_settled, params.stop_by_gain) = (false, None);
         for (considered, rescale, budget) in [(16, false, 17), (4, true, 100), (64, false, 200)] {
@@ -149,13 +164,15 @@ fn compare_engines(game: &Game, params: &SearchParams, salt: u64) {
     let noise = if params.root.rule == RootRule::Gumbel { Noise::Gumbel } else { Noise::Dirichlet };
     let search = |engine| {
         let params = SearchParams { engine, ..params.clone() };
-        searched_with_noise(game, &params, noise, &mut Hashed::new(encoding(), salt))
+        searched_with_noise(game, &params, noise, &mut Hashed::new(encoding(), salt).with_moves_left())
     };
     let (fast, slow) = (search(Engine::Fast), search(Engine::Reference));
     let (fen, close) = (game.position().fen(), |a: f64, b: f64| (a - b).abs() < 1e-6);
     for ((a, share), (b, other)) in said(&fast).into_iter().zip(said(&slow)) {
         assert_eq!((a.played, a.visits, a.prior, a.proof), (b.played, b.visits, b.prior, b.proof), "{fen}");
-        let same = close(a.value.unwrap_or(9.0), b.value.unwrap_or(9.0)) && close(share, other);
+        let same = close(a.value.unwrap_or(9.0), b.value.unwrap_or(9.0))
+            && close(a.moves_left.unwrap_or(-1.0), b.moves_left.unwrap_or(-1.0))
+            && close(share, other);
         assert!(same && (a.standard_error - b.standard_error).abs() < 1e-3, "{fen} {params:?}: {a:?} {b:?}");
     }
     let (a, b) = (fast.root_value(), slow.root_value());

@@ -9,13 +9,15 @@ fn some_searches() -> Vec<(Game, SearchParams, Search)> {
         SearchParams { draw_score: 0.3, mate_in_one: true, two_fold_draws: true, ..SearchParams::default() },
         SearchParams { solver: false, ..SearchParams::default() },
         SearchParams { graph: true, ..SearchParams::default() },
+        by_plies(SearchParams::default()),
+        by_plies(SearchParams { graph: true, ..SearchParams::default() }),
     ];
     let games = suite::positions();
     let pairs = games.iter().flat_map(|game| shapes.iter().map(move |shape| (game, shape)));
     pairs
         .map(|(game, shape)| {
             let params = SearchParams { simulations: 300, ..shape.clone() };
-            let search = searched(game, &params, &mut Hashed::new(encoding(), 2));
+            let search = searched(game, &params, &mut Hashed::new(encoding(), 2).with_moves_left());
             (game.clone(), params, search)
         })
         .collect()
@@ -75,7 +77,7 @@ fn a_search_made_of_rows_goes_on_like_a_kept_one() {
         kept.start_over();
         let mut both = [kept, restored];
         for search in &mut both {
-            run(search, &mut Hashed::new(encoding(), 2));
+            run(search, &mut Hashed::new(encoding(), 2).with_moves_left());
         }
         assert_eq!(visits(&both[0]), visits(&both[1]), "{}", game.position().fen());
     }

@@ -56,7 +56,7 @@ fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) 
         batch.clear();
         search.gather(&encoding(), &mut batch);
         evaluator.evaluate(&batch, &mut answers).unwrap();
-        search.apply(&batch, &answers, 0);
+        search.apply(&batch, &answers, 0).expect("fakes say what is asked");
         if search.visits() == 1 {
             search.add_gumbel_noise(scale, &mut stream(number));
         }
@@ -116,6 +116,7 @@ fn visited(uci: &str, visits: u32) -> Visited {
         value: Some(0.0),
         standard_error: 0.0,
         proof: None,
+        moves_left: None,
     }
 }
 

@@ -1,0 +1,181 @@
+//! Plies left in the game, node by node: short wins and long losses before others of the same value (the moves-left utility of
+//! Leela Chess Zero, `MEvaluator` in its `src/search/classic/search.cc`).
+
+use super::Search;
+use super::formulas::moves_left_utility;
+use super::params::MovesLeftParams;
+use super::pending::Pending;
+use super::proof::Proof;
+use super::tree::{NodeId, State, Tree};
+use crate::network::{Evaluations, EvaluatorError};
+
+/// What a tree holds of plies left, beside its nodes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PliesLeft {
+    /// Of each node: its own evaluation's, or those of its proof.
+    known: Vec<f32>,
+    /// The sum over its visits.
+    sums: Vec<f64>,
+}
+
+impl PliesLeft {
+    pub(super) fn clear(&mut self) {
+        self.known.clear();
+        self.sums.clear();
+    }
+
+    /// Notes what is known of a node, which may be new.
+    #[cold]
+    pub(super) fn tell(&mut self, node: NodeId, plies: f32) {
+        let count = self.known.len().max(node as usize + 1);
+        self.known.resize(count, 0.0);
+        self.sums.resize(count, 0.0);
+        self.known[node as usize] = plies;
+    }
+
+    /// Notes a node with its visits.
+    pub(super) fn put(&mut self, node: NodeId, plies: f32, sum: f64) {
+        self.tell(node, plies);
+        self.sums[node as usize] = sum;
+    }
+
+    /// Notes a node that is a copy of another tree's.
+    pub(super) fn add_copy(&mut self, from: &Self, source: NodeId, copy: NodeId) {
+        self.put(copy, from.known(source), from.sum(source));
+    }
+
+    pub(super) fn known(&self, node: NodeId) -> f32 {
+        self.known[node as usize]
+    }
+
+    pub(super) fn sum(&self, node: NodeId) -> f64 {
+        self.sums[node as usize]
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.known) + size_of_val(&*self.sums)
+    }
+}
+
+impl Tree {
+    /// Plies left at a node: what its proof says, else the mean; `None` before a visit, and where the tree does not hold them.
+    pub(super) fn moves_left(&self, node: NodeId) -> Option<f64> {
+        let (plies, of) = (self.plies.as_ref()?, self.node(node));
+        match of.proof {
+            Some(_) => Some(plies.known(node).into()),
+            None => (of.visits > 0).then(|| plies.sum(node) / f64::from(of.visits)),
+        }
+    }
+
+    /// Finds the plies left of a node that its moves prove: one more than the shortest of its wins, or the longest of what it has
+    /// otherwise.
+    #[cold]
+    pub(super) fn settle_moves_left(&mut self, node: NodeId) {
+        let (Some(plies), Some(proof)) = (&self.plies, self.node(node).proof) else { return };
+        let proving = self.branches(node).iter().filter(|branch| branch.proof == Some(proof));
+        let below = proving.map(|branch| plies.known(branch.child));
+        let best = if proof == Proof::Win { below.reduce(f32::min) } else { below.reduce(f32::max) };
+        if let (Some(best), Some(plies)) = (best, &mut self.plies) {
+            plies.tell(node, best + 1.0);
+        }
+    }
+
+    /// Where positions are shared: finds the sum over a node's visits anew, as the positions below have it by now.
+    #[cold]
+    pub(super) fn recount_moves_left(&mut self, node: NodeId) {
+        let Some(plies) = &self.plies else { return };
+        let known = f64::from(plies.known(node));
+        let of = self.node(node);
+        let sum = if of.proof.is_some() {
+            f64::from(of.visits) * known
+        } else {
+            let below = |child| self.moves_left(child).unwrap_or(0.0) + 1.0;
+            let moves = self.branches(node).iter().filter(|of| of.visits > 0);
+            known + moves.map(|of| f64::from(of.visits) * below(of.child)).sum::<f64>()
+        };
+        if let Some(plies) = &mut self.plies {
+            plies.sums[node as usize] = sum;
+        }
+    }
+}
+
+/// A node's preference among its moves of equal value.
+pub(super) struct Preference<'a> {
+    params: &'a MovesLeftParams,
+    /// Plies left at the node.
+    plies: f64,
+}
+
+impl Preference<'_> {
+    /// What counts beside the value `q` of a move after which some plies are left.
+    pub(super) fn utility(&self, q: f64, plies: f64) -> f64 {
+        moves_left_utility(self.params, q, plies - self.plies)
+    }
+}
+
+impl Search {
+    /// Refuses evaluations that do not say what the search's preference needs.
+    pub(super) fn check_moves_left(
+        &self,
+        pending: &Pending,
+        evaluations: &Evaluations,
+    ) -> Result<(), EvaluatorError> {
+        let is_missing = || evaluations.moves_left.is_empty() && !pending.is_empty();
+        if self.tree.plies.is_some() && is_missing() { Err(EvaluatorError::NoMovesLeft) } else { Ok(()) }
+    }
+
+    /// What a node prefers among its moves, if the search has such a preference and the node is clearly won or lost.
+    pub(super) fn preference(&self, node: NodeId, depth: usize) -> Option<Preference<'_>> {
+        let params = self.params.moves_left.as_ref()?;
+        let of = self.tree.node(node);
+        // Whether a game is decided does not depend on what a draw is worth.
+        let plain = of.value() - of.draw_share() * self.draw_value(depth);
+        let plies = self.tree.moves_left(node).filter(|_| plain.abs() > params.threshold)?;
+        Some(Preference { params, plies })
+    }
+
+    /// Notes the plies left of a node just reached from `parent`, unless a net is asked.
+    #[cold]
+    pub(super) fn note_moves_left(&mut self, parent: NodeId, node: NodeId) {
+        let state = self.tree.node(node).state;
+        if state == State::InFlight {
+            return;
+        }
+        let position = self.game.position();
+        let is_over = self.game.outcome_given(!self.generated.is_empty(), &self.rules).is_some();
+        let mates = || self.params.mate_in_one && position.mate_in_one(&self.generated).is_some();
+        let plies = if is_over {
+            0.0
+        } else if state == State::Repeated {
+            // As if the same moves led to the next repetition.
+            self.game.plies_since_repetition().unwrap_or(0) as f64
+        } else if mates() {
+            1.0
+        } else {
+            // Tables know the result and not the way to it, so nothing changes by the move.
+            (self.tree.moves_left(parent).unwrap_or(0.0) - 1.0).max(0.0)
+        };
+        if let Some(known) = &mut self.tree.plies {
+            known.tell(node, plies as f32);
+        }
+    }
+
+    /// Counts the plies left of a visit of every node on the way to `node`, after its value was backed up: one more with each step
+    /// up, and above a proof those of the proof.
+    #[cold]
+    pub(super) fn back_up_moves_left(&mut self, way: &[(NodeId, u8)], node: NodeId) {
+        let Some(plies) = &mut self.tree.plies else { return };
+        let mut left = f64::from(plies.known(node));
+        plies.sums[node as usize] += left;
+        for (parent, _) in way.iter().rev().copied() {
+            left += 1.0;
+            if self.tree.node(parent).proof.is_some() {
+                self.tree.settle_moves_left(parent);
+                left = self.tree.moves_left(parent).unwrap_or(left);
+            }
+            if let Some(plies) = &mut self.tree.plies {
+                plies.sums[parent as usize] += left;
+            }
+        }
+    }
+}
