@@ -46,16 +46,21 @@ impl Checkpoint {
 
     /// Reads `path`, which ends in `.safetensors`, and its `.json`; gives the net and the weights' digest.
     pub fn load(path: &Path) -> Result<(Self, String), CheckpointError> {
+        let manifest = tensors::read(&manifest_path(path)?)?;
+        Self::from_bytes(path, &manifest, &tensors::read(path)?)
+    }
+
+    /// As [`load`](Self::load), of files that lie in memory; `path` is the weights file's name for errors.
+    pub fn from_bytes(path: &Path, manifest: &[u8], bytes: &[u8]) -> Result<(Self, String), CheckpointError> {
         let manifest_path = manifest_path(path)?;
-        let manifest = Manifest::read(&manifest_path)?;
-        let bytes = tensors::read(path)?;
-        let digest = durable::digest(&bytes);
+        let manifest = Manifest::parse(&manifest_path, manifest)?;
+        let digest = durable::digest(bytes);
         if digest != manifest.weights_blake3 {
             let (file, expected) = (path.to_owned(), manifest.weights_blake3);
             return Err(CheckpointError::Digest { file, manifest: manifest_path, expected, found: digest });
         }
         let spec = manifest::spec(&manifest_path, &manifest)?;
-        let weights = tensors::parse(path, &bytes)?;
+        let weights = tensors::parse(path, bytes)?;
         let checkpoint = Self { spec, weights, provenance: manifest.provenance };
         checkpoint.check(path)?;
         Ok((checkpoint, digest))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckpointError, tensors};
+use super::CheckpointError;
 use crate::network::{NetworkSpec, parameter_count};
 use crate::params::{self, Param, Value};
 
@@ -52,10 +52,9 @@ impl Manifest {
     }
 
     /// The version is looked at before the rest, so that a newer file is not called damaged.
-    pub(super) fn read(path: &Path) -> Result<Self, CheckpointError> {
-        let bytes = tensors::read(path)?;
+    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, CheckpointError> {
         let damaged = |source| CheckpointError::Manifest { file: path.to_owned(), source };
-        let heading: Heading = serde_json::from_slice(&bytes).map_err(damaged)?;
+        let heading: Heading = serde_json::from_slice(bytes).map_err(damaged)?;
         if (heading.format.as_str(), heading.version) != (FORMAT, VERSION) {
             return Err(CheckpointError::Version {
                 file: path.to_owned(),
@@ -63,7 +62,7 @@ impl Manifest {
                 found: format!("format {} version {}", heading.format, heading.version),
             });
         }
-        serde_json::from_slice(&bytes).map_err(damaged)
+        serde_json::from_slice(bytes).map_err(damaged)
     }
 }
 
