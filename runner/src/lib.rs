@@ -22,6 +22,7 @@ pub mod reference;
 pub mod run;
 pub mod script;
 pub mod steps;
+pub mod uci;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
         Some(Command::Inspect(args)) => inspect::inspect(args, &console),
         Some(Command::Export(args)) => export::export(args, &console),
         Some(Command::Encode(args)) => encode::encode(args, &console),
+        Some(Command::Uci(args)) => uci::uci(args, &console),
         Some(Command::Docs(args)) => {
             console.result(&reference::markdown(args.page));
             Exit::Done

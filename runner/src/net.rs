@@ -80,6 +80,14 @@ pub struct Named {
     pub digest: String,
 }
 
+/// The net that is part of the program: `datasets/networks/az_small`, which a script of `experiments` trained.
+pub fn shipped() -> Result<Checkpoint, CheckpointError> {
+    let weights = include_bytes!("../../datasets/networks/az_small.safetensors");
+    let manifest = include_bytes!("../../datasets/networks/az_small.json");
+    let file = Path::new("datasets/networks/az_small.safetensors");
+    Checkpoint::from_bytes(file, manifest, weights).map(|(net, _)| net)
+}
+
 /// Reads the net that `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION` names; `RUN` is a run's folder, or its
 /// name in `datasets`.
 pub fn named(name: &str) -> Result<Named, NetError> {

@@ -16,6 +16,8 @@ pub struct Line {
     pub first: Visited,
     /// The move, and the best answers in turn as far as they were searched.
     pub moves: Vec<Move>,
+    /// P(draw) behind the move: what is proven, else the mean; the root's where the move has no visit.
+    pub draw: f64,
 }
 
 impl Search {
@@ -28,7 +30,18 @@ impl Search {
         let worth_showing = |of: &Visited| of.visits > 0 || of.proof.is_some() || of.played == best;
         moves.retain(worth_showing);
         moves.truncate(count);
-        moves.into_iter().map(|first| Line { first, moves: self.line_of(first.played) }).collect()
+        moves.into_iter().map(|first| self.line(first)).collect()
+    }
+
+    fn line(&self, first: Visited) -> Line {
+        let reached = self.child(first.played).unwrap_or(ROOT);
+        Line { first, moves: self.line_of(first.played), draw: self.tree.node(reached).draw_share() }
+    }
+
+    /// The node behind a tried move of the root.
+    fn child(&self, first: Move) -> Option<NodeId> {
+        let place = self.tree.moves(ROOT).iter().position(|of| *of == first)?;
+        self.tree.branches(ROOT).get(place).map(|of| of.child)
     }
 
     /// The best line: its moves.
@@ -45,8 +58,7 @@ impl Search {
 
     fn line_of(&self, first: Move) -> Vec<Move> {
         let mut moves = vec![first];
-        let place = self.tree.moves(ROOT).iter().position(|of| *of == first);
-        let mut reached = place.and_then(|place| self.tree.branches(ROOT).get(place)).map(|of| of.child);
+        let mut reached = self.child(first);
         while let Some((played, child)) = reached.and_then(|node| self.best_below(node)) {
             moves.push(played);
             reached = Some(child);

@@ -1,0 +1,58 @@
+//! `dc0-run uci`: the engine that chess programs talk to (the Universal Chess Interface).
+//!
+//! Three kinds of threads: the session reads lines and never waits for a search; the thinker takes one search after the other;
+//! workers evaluate, each with a copy of the net. docs/guides/uci.md says what users see.
+
+mod lines;
+mod options;
+mod output;
+pub mod parse;
+mod report;
+mod session;
+mod signal;
+mod thinker;
+pub mod time;
+mod watch;
+mod workers;
+
+use std::io::{self, Write};
+
+use crate::cli::UciArgs;
+use crate::exit::Exit;
+use crate::progress::Console;
+
+pub use options::{Settings, SettingsError};
+pub use session::session;
+
+/// Plays on stdin and stdout until `quit` or the end of the input.
+pub fn uci(args: &UciArgs, console: &Console) -> Exit {
+    let settings = match settings(args) {
+        Ok(settings) => settings,
+        Err(error) => {
+            console.note(&format!("error: {error}"));
+            return Exit::BadInput;
+        }
+    };
+    match session(&mut io::stdin().lock(), Box::new(io::stdout()) as Box<dyn Write + Send>, settings) {
+        Ok(()) => Exit::Done,
+        Err(cause) => {
+            console.note(&format!("error: the chess program cannot be read or written to: {cause}"));
+            Exit::Failed
+        }
+    }
+}
+
+fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
+    let mut settings = Settings::new(args.onnxruntime.clone())?;
+    let named = [
+        ("Backend", args.backend.map(|backend| backend.word().to_owned())),
+        ("Device", args.device.clone()),
+        ("DC0Model", args.net.clone()),
+    ];
+    let given = args.options.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let named = named.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    for (name, value) in named.chain(given) {
+        settings.set(name, &value)?;
+    }
+    Ok(settings)
+}

@@ -1,0 +1,98 @@
+//! Parameters of the search as options, by their dotted names.
+
+use std::collections::BTreeMap;
+
+use dc0_core::params::{Param, ParamErrors, Params, Row, Value, read};
+use dc0_core::search::SearchParams;
+
+use super::{BATCH_SIZE, Declared, Kind};
+
+const PREFIX: &str = "search.";
+
+/// What has an option of its own, and what cannot search one tree with several threads.
+const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaves", "tablebases", "engine"];
+
+/// The search of the engine before anything is set: that of scripts, with a tree kept from move to move and mates seen at once.
+pub(super) fn params() -> SearchParams {
+    SearchParams { leaves: BATCH_SIZE, reuse_tree: true, mate_in_one: true, ..SearchParams::default() }
+}
+
+/// The options, in the order of the reference.
+pub(super) fn declared() -> impl Iterator<Item = Declared> {
+    let defaults = params().to_value();
+    let is_shown = |row: &Row| !LEFT_OUT.contains(&row.path.as_str()) && row.kind != SearchParams::kind();
+    SearchParams::rows().into_iter().filter(is_shown).map(move |row| {
+        let default =
+            at(&defaults, &row.path).map_or_else(|| row.default.trim_matches('"').to_owned(), plain);
+        Declared { name: format!("{PREFIX}{}", row.path), kind: kind(&row, default) }
+    })
+}
+
+fn kind(row: &Row, default: String) -> Kind {
+    let range = || {
+        let (least, most) = row.range.split_once("..=")?;
+        Some((least.parse().ok()?, most.parse().ok()?))
+    };
+    if row.kind == bool::kind() {
+        Kind::Check(default == "true")
+    } else if let (true, Some((least, most)), Ok(number)) =
+        (row.kind == u32::kind(), range(), default.parse())
+    {
+        Kind::Spin { default: number, least, most }
+    } else if let Some(words) = row.kind.strip_prefix("one of ").filter(|words| !words.contains("()")) {
+        Kind::Combo { default, words: words.split(", ").map(ToOwned::to_owned).collect() }
+    } else {
+        Kind::Text(default)
+    }
+}
+
+fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, name| match value {
+        Value::Group(members) => members.get(name),
+        _ => None,
+    })
+}
+
+/// A value without quotes.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        other => other.to_string().trim_matches('"').to_owned(),
+    }
+}
+
+/// The parameters with one of them set.
+pub(super) fn with(params: &SearchParams, name: &str, value: &str) -> Result<SearchParams, ParamErrors> {
+    let mut all = params.to_value();
+    let path = name.strip_prefix(PREFIX).unwrap_or(name);
+    put(&mut all, path, parsed(value));
+    read("search", &all)
+}
+
+fn put(group: &mut Value, path: &str, value: Value) {
+    if !matches!(group, Value::Group(_)) {
+        *group = Value::group();
+    }
+    let Value::Group(members) = group else { return };
+    match path.split_once('.') {
+        Some((name, rest)) => put(member(members, name), rest, value),
+        None => *member(members, path) = value,
+    }
+}
+
+fn member<'a>(members: &'a mut BTreeMap<String, Value>, name: &str) -> &'a mut Value {
+    members.entry(name.to_owned()).or_insert(Value::None)
+}
+
+fn parsed(text: &str) -> Value {
+    match text {
+        "()" | "" => Value::None,
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        text => match (text.parse(), text.parse()) {
+            (Ok(number), _) => Value::Int(number),
+            (_, Ok(number)) => Value::Float(number),
+            _ => Value::Text(text.to_owned()),
+        },
+    }
+}

@@ -1,0 +1,114 @@
+use dc0_core::search::{RootRule, SearchParams};
+
+use super::{Kind, Settings, all, told};
+
+fn settings() -> Settings {
+    Settings::new(None).expect("the shipped net on the CPU")
+}
+
+fn refused(settings: &mut Settings, name: &str, value: &str) -> String {
+    let before = (settings.search.clone(), settings.threads, settings.lines, settings.overhead);
+    let said = settings.set(name, value).expect_err("a bad value").to_string();
+    let after = (settings.search.clone(), settings.threads, settings.lines, settings.overhead);
+    assert_eq!(before, after, "a bad value changes nothing");
+    said
+}
+
+#[test]
+fn options_are_told_with_their_ranges() {
+    let told = told();
+    for line in [
+        "option name SearchMode type combo default dc0 var dc0",
+        "option name DC0Model type string default <empty>",
+        "option name DC0Simulations type spin default 800 min 1 max 10000000",
+        "option name DC0Cpuct type string default 1.25",
+        "option name MultiPV type spin default 1 min 1 max 218",
+        "option name Ponder type check default false",
+        "option name Move Overhead type spin default 50 min 0 max 60000",
+        "option name UCI_ShowWDL type check default false",
+        "option name search.reuse_tree type check default true",
+        "option name search.root.rule type combo default puct var puct var gumbel",
+        "option name search.first_play.value type string default 0.33",
+        "option name search.root.c_puct type string default ()",
+        "option name search.root.considered type spin default 16 min 1 max 218",
+    ] {
+        assert!(told.iter().any(|told| told == line), "{line} is missing in\n{}", told.join("\n"));
+    }
+    assert!(!told.iter().any(|line| line.contains("search.leaves") || line.contains("search.engine")));
+}
+
+#[test]
+fn every_option_takes_its_own_default() {
+    let mut settings = settings();
+    let search = settings.search.clone();
+    for option in all() {
+        let default = match option.kind {
+            Kind::Check(default) => default.to_string(),
+            Kind::Spin { default, .. } => default.to_string(),
+            Kind::Combo { default, .. } | Kind::Text(default) => default,
+        };
+        // What belongs to a group that is switched off switches it on.
+        let of_no_group = option.name.starts_with("search.root.first_play.")
+            || option.name.starts_with("search.stop_by_gain.");
+        if !of_no_group {
+            settings.set(&option.name, &default).unwrap_or_else(|error| panic!("{}: {error}", option.name));
+        }
+    }
+    assert_eq!(settings.search, search);
+}
+
+#[test]
+fn names_are_found_in_any_case_and_values_are_taken() {
+    let mut settings = settings();
+    for (name, value) in [
+        ("threads", "4"),
+        ("MULTIPV", "3"),
+        ("move overhead", "200"),
+        ("dc0cpuct", "2.5"),
+        ("BatchSize", "64"),
+        ("search.first_play.kind", "Absolute"),
+        ("search.root.c_puct", "3"),
+        ("search.stop_by_gain.interval", "50"),
+        ("UCI_ShowWDL", "True"),
+    ] {
+        settings.set(name, value).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    assert_eq!((settings.threads, settings.lines, settings.overhead), (4, 3, 200));
+    assert_eq!(
+        (settings.search.c_puct, settings.search.leaves, settings.search.root.c_puct),
+        (2.5, 64, Some(3.0))
+    );
+    assert_eq!(settings.search.stop_by_gain.as_ref().map(|stop| stop.interval), Some(50));
+    assert!(settings.shows_wdl);
+}
+
+#[test]
+fn bad_values_change_nothing_and_are_answered_with_the_range() {
+    let settings = &mut settings();
+    assert!(refused(settings, "Threads", "0").contains("expected a whole number in 1..=64, got \"0\""));
+    assert!(refused(settings, "Threads", "many").contains("a whole number in 1..=64"));
+    assert!(refused(settings, "MultiPV", "99999999999999999999").contains("1..=218"));
+    assert!(refused(settings, "DC0Cpuct", "nan").contains("a number in 0..=100"));
+    assert!(refused(settings, "UCI_ShowWDL", "yes").contains("true or false"));
+    assert!(refused(settings, "SearchMode", "alphabeta").contains("one of dc0"));
+    assert!(refused(settings, "search.draw_score", "7").contains("must lie in -1.0..=1.0, got 7"));
+    assert!(refused(settings, "search.draw_score", "").contains("expected a number"));
+    assert!(refused(settings, "search.root.rule", "gumbel").contains("reuse_tree"));
+    assert!(refused(settings, "DC0Model", "nowhere.safetensors").contains("expected a file, found none"));
+    assert!(refused(settings, "Device", "toaster").contains("toaster"));
+    assert!(refused(settings, "SyzygyPath", "/nowhere/at/all").contains("/nowhere/at/all"));
+    assert_eq!(refused(settings, "Treads", "2"), "there is no option \"Treads\"; did you mean \"Threads\"?");
+}
+
+#[test]
+fn a_gumbel_root_is_set_once_trees_are_not_kept() {
+    let mut settings = settings();
+    settings.set("search.reuse_tree", "false").expect("a parameter");
+    settings.set("search.root.rule", "gumbel").expect("a rule");
+    let root = settings.search.root.clone();
+    assert_eq!(root.rule, RootRule::Gumbel);
+    assert_eq!(
+        settings.search,
+        SearchParams { root, leaves: 16, mate_in_one: true, ..SearchParams::default() }
+    );
+}

@@ -1,0 +1,54 @@
+//! Lines to the chess program, each whole and at once.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where all threads write; a copy writes to the same place.
+#[derive(Clone)]
+pub(super) struct Output(Arc<Mutex<Channel>>);
+
+struct Channel {
+    to: Box<dyn Write + Send>,
+    /// The first failure; nothing is written after it.
+    failure: Option<io::Error>,
+    is_broken: bool,
+}
+
+impl Output {
+    pub(super) fn new(to: Box<dyn Write + Send>) -> Self {
+        Self(Arc::new(Mutex::new(Channel { to, failure: None, is_broken: false })))
+    }
+
+    fn channel(&self) -> MutexGuard<'_, Channel> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a line and flushes it.
+    pub(super) fn say(&self, line: &str) {
+        let mut channel = self.channel();
+        if channel.is_broken {
+            return;
+        }
+        let written = writeln!(channel.to, "{line}").and_then(|()| channel.to.flush());
+        if let Err(cause) = written {
+            channel.failure = Some(cause);
+            channel.is_broken = true;
+        }
+    }
+
+    /// Tells the user something, in one line.
+    pub(super) fn tell(&self, text: &str) {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.say(&format!("info string {text}"));
+    }
+
+    /// Whether nobody listens any more.
+    pub(super) fn is_broken(&self) -> bool {
+        self.channel().is_broken
+    }
+
+    /// Why nobody listens, once.
+    pub(super) fn take_failure(&self) -> Option<io::Error> {
+        self.channel().failure.take()
+    }
+}

@@ -1,0 +1,195 @@
+//! Lines of the protocol as commands. Whatever is not known is left out; nothing panics.
+//!
+//! After Meyer-Kahlen and Huber, "Description of the Universal Chess Interface" (2006).
+
+use dc0_core::board::Move;
+
+/// What a line asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Say who you are and what can be set.
+    Uci,
+    /// Say when everything is ready.
+    IsReady,
+    /// What comes belongs to another game.
+    NewGame,
+    /// Set an option.
+    SetOption {
+        /// Its name.
+        name: String,
+        /// Its value; empty if there is none.
+        value: String,
+    },
+    /// The game so far, as `Game::from_text` reads it.
+    Position(String),
+    /// Search.
+    Go(Go),
+    /// End the search.
+    Stop,
+    /// The move pondered on was played.
+    PonderHit,
+    /// End.
+    Quit,
+    /// Say more, or less.
+    Debug(bool),
+    /// Registration, which dc0 does not need.
+    Register,
+    /// For people: the board.
+    Board,
+    /// For people: what the net says of the position.
+    Eval,
+    /// For people: the moves of the last search.
+    Tree,
+    /// For people: how fast this is.
+    Bench,
+}
+
+/// The limits of a search; none means the number of simulations that is set. Times are in milliseconds and may be negative.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Go {
+    /// Only these moves, if there are any.
+    pub searchmoves: Vec<Move>,
+    /// Think on the opponent's time.
+    pub ponder: bool,
+    /// White's clock.
+    pub wtime: Option<i64>,
+    /// Black's clock.
+    pub btime: Option<i64>,
+    /// White's increment.
+    pub winc: Option<i64>,
+    /// Black's increment.
+    pub binc: Option<i64>,
+    /// Moves until the clocks are set again.
+    pub movestogo: Option<i64>,
+    /// Depth.
+    pub depth: Option<i64>,
+    /// Simulations.
+    pub nodes: Option<i64>,
+    /// Moves to a mate that is looked for.
+    pub mate: Option<i64>,
+    /// Time for this move.
+    pub movetime: Option<i64>,
+    /// Until `stop`.
+    pub infinite: bool,
+}
+
+/// Reads a line: the first word that is known, and what belongs to it. `None` if there is none.
+pub fn parse(line: &str) -> Option<Command> {
+    let mut rest = line.trim();
+    let is_for_people = |command: &Command| {
+        matches!(command, Command::Board | Command::Eval | Command::Tree | Command::Bench)
+    };
+    let mut is_first = true;
+    while !rest.is_empty() {
+        let (word, behind) = split_word(rest);
+        match command(word, behind) {
+            Some(found) if is_first || !is_for_people(&found) => return Some(found),
+            _ => (rest, is_first) = (behind, false),
+        }
+    }
+    None
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    let (word, behind) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, behind.trim_start())
+}
+
+fn command(word: &str, behind: &str) -> Option<Command> {
+    Some(match word {
+        "uci" => Command::Uci,
+        "isready" => Command::IsReady,
+        "ucinewgame" => Command::NewGame,
+        "setoption" => set_option(behind)?,
+        "position" => Command::Position(position(behind)),
+        "go" => Command::Go(go(behind)),
+        "stop" => Command::Stop,
+        "ponderhit" => Command::PonderHit,
+        "quit" => Command::Quit,
+        "debug" => Command::Debug(split_word(behind).0 != "off"),
+        "register" => Command::Register,
+        "d" => Command::Board,
+        "eval" => Command::Eval,
+        "tree" => Command::Tree,
+        "bench" => Command::Bench,
+        _ => return None,
+    })
+}
+
+/// `name NAME… value VALUE…`; values keep their spaces, because they may be paths.
+fn set_option(behind: &str) -> Option<Command> {
+    let named = behind.strip_prefix("name").filter(|rest| rest.starts_with(char::is_whitespace))?;
+    let mut rest = named.trim_start();
+    let mut name: Vec<&str> = Vec::new();
+    let mut value = "";
+    while !rest.is_empty() {
+        let (word, behind) = split_word(rest);
+        if word == "value" && !name.is_empty() {
+            value = behind.trim_end();
+            break;
+        }
+        name.push(word);
+        rest = behind;
+    }
+    let value = if value == "<empty>" { "" } else { value };
+    (!name.is_empty()).then(|| Command::SetOption { name: name.join(" "), value: value.to_owned() })
+}
+
+/// The start and the moves in the form that the core reads. Moves are read in capitals, too.
+fn position(behind: &str) -> String {
+    let words: Vec<&str> = behind.split_whitespace().collect();
+    let moves = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
+    let moves_of = words[moves..].iter().map(|word| word.to_ascii_lowercase());
+    words[..moves].iter().map(|word| (*word).to_owned()).chain(moves_of).collect::<Vec<_>>().join(" ")
+}
+
+fn go(behind: &str) -> Go {
+    let mut go = Go::default();
+    let mut words = behind.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let number = match word {
+            "ponder" => {
+                go.ponder = true;
+                continue;
+            }
+            "infinite" => {
+                go.infinite = true;
+                continue;
+            }
+            "searchmoves" => {
+                let read = |word: &&str| Move::from_uci(&word.to_ascii_lowercase());
+                while let Some(played) = words.peek().and_then(read) {
+                    go.searchmoves.push(played);
+                    words.next();
+                }
+                continue;
+            }
+            "wtime" => &mut go.wtime,
+            "btime" => &mut go.btime,
+            "winc" => &mut go.winc,
+            "binc" => &mut go.binc,
+            "movestogo" => &mut go.movestogo,
+            "depth" => &mut go.depth,
+            "nodes" => &mut go.nodes,
+            "mate" => &mut go.mate,
+            "movetime" => &mut go.movetime,
+            _ => continue,
+        };
+        if let Some(read) = words.peek().and_then(|word| whole_number(word)) {
+            *number = Some(read);
+            words.next();
+        }
+    }
+    go
+}
+
+/// A whole number; one beyond 64 bits is the largest or the smallest there is.
+fn whole_number(word: &str) -> Option<i64> {
+    let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
+    let are_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let largest = if word.starts_with('-') { i64::MIN } else { i64::MAX };
+    are_digits.then(|| word.parse().unwrap_or(largest))
+}
+
+#[cfg(test)]
+mod tests;

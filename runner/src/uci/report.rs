@@ -1,0 +1,160 @@
+//! What a search found as `info` lines.
+
+use std::time::Duration;
+
+use dc0_core::board::{Game, Move};
+use dc0_core::search::{Line, Proof, Search};
+
+/// A value in [−1, 1], P(win) − P(loss) with draws at their worth, as hundredths of a pawn: `90 · tan(1.5637541897 · q)`, the
+/// `centipawn` scores of Leela Chess Zero (`search.cc`). 0.5 is about a pawn; a certain win is 12,780.
+pub(super) fn centipawns(q: f64) -> i64 {
+    (90.0 * (1.563_754_189_7 * q.clamp(-1.0, 1.0)).tan()).round() as i64
+}
+
+/// Depth as told: it grows by one whenever the simulations of the tree double, those of one are depth 1. A search that spends its
+/// visits unevenly has no depth of its own.
+pub(super) fn depth(visits: u32) -> u32 {
+    visits.max(1).ilog2() + 1
+}
+
+/// Simulations of a depth.
+pub(super) fn visits_of(depth: i64) -> u32 {
+    1 << (depth.clamp(1, 32) - 1)
+}
+
+/// What lines are told with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    /// Lines at most.
+    pub(super) lines: usize,
+    pub(super) shows_wdl: bool,
+    /// Positions that the tree may hold.
+    pub(super) max_nodes: u32,
+    /// Simulations of this search.
+    pub(super) nodes: u32,
+    pub(super) elapsed: Duration,
+}
+
+/// The `info` lines of a search that has a visit.
+pub(super) fn info(search: &Search, frame: &Frame) -> Vec<String> {
+    let all = search.lines(usize::MAX);
+    let deepest = all.iter().map(|line| line.moves.len()).max().unwrap_or(1);
+    let start = format!("info depth {} seldepth {deepest}", depth(search.visits()));
+    let work = work(search, frame);
+    let line = |(number, line): (usize, &Line)| {
+        format!("{start} multipv {number} {} {work}", told(search, frame, line))
+    };
+    let told = (1..).zip(all.iter().take(frame.lines)).map(line);
+    // Chess programs take what follows `pv` for moves to the end of the line.
+    told.zip(&all).map(|(told, line)| format!("{told} pv {}", moves(&line_to_mate(search, line)))).collect()
+}
+
+fn work(search: &Search, frame: &Frame) -> String {
+    let millis = frame.elapsed.as_millis().max(1);
+    let speed = u128::from(frame.nodes) * 1000 / millis;
+    let full = search.memory().nodes as u64 * 1000 / u64::from(frame.max_nodes.max(1));
+    format!(
+        "nodes {} nps {speed} hashfull {} tbhits {} time {}",
+        frame.nodes,
+        full.min(1000),
+        search.tablebase_hits(),
+        frame.elapsed.as_millis()
+    )
+}
+
+fn moves(moves: &[Move]) -> String {
+    moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// The score of a line, and its chances.
+fn told(search: &Search, frame: &Frame, line: &Line) -> String {
+    let q = line.first.value.unwrap_or_else(|| search.root_value().0);
+    let score = match mate(search, line) {
+        Some(moves) => format!("score mate {moves}"),
+        None => format!("score cp {}", centipawns(q)),
+    };
+    if frame.shows_wdl { format!("{score} wdl {}", wdl(q, line)) } else { score }
+}
+
+/// Win, draw and loss in thousandths.
+fn wdl(q: f64, line: &Line) -> String {
+    let [win, draw, loss] = chances(q, line.draw);
+    format!("{win} {draw} {loss}")
+}
+
+/// Shares of `value` = P(win) − P(loss) in thousandths that sum to 1000.
+fn chances(value: f64, draw: f64) -> [u32; 3] {
+    let draw = draw.clamp(0.0, 1.0 - value.abs().min(1.0));
+    let win = (500.0 * (1.0 - draw + value)).round() as u32;
+    let loss = (500.0 * (1.0 - draw - value)).round() as u32;
+    let (win, loss) = (win.min(1000), loss.min(1000 - win.min(1000)));
+    [win, 1000 - win - loss, loss]
+}
+
+/// The moves to a proven mate along a line, below 0 if the engine is mated. Wins that tablebases prove have none.
+fn mate(search: &Search, line: &Line) -> Option<i64> {
+    let plies = mating_line(search, line)?.len() as i64;
+    Some(if line.first.proof == Some(Proof::Win) { (plies + 1) / 2 } else { -(plies / 2) })
+}
+
+/// The line, to its mate if it has one.
+fn line_to_mate(search: &Search, line: &Line) -> Vec<Move> {
+    mating_line(search, line).unwrap_or_else(|| line.moves.clone())
+}
+
+/// A line that is proven won or lost, if it ends in mate or a move before, with that move.
+fn mating_line(search: &Search, line: &Line) -> Option<Vec<Move>> {
+    let is_won = match line.first.proof {
+        Some(Proof::Win) => true,
+        Some(Proof::Loss) => false,
+        _ => return None,
+    };
+    let mut moves = line.moves.clone();
+    let mut game: Game = search.game().clone();
+    for played in &moves {
+        game.play_unchecked(*played);
+    }
+    let legal = game.position().legal_moves();
+    if !legal.is_empty() {
+        moves.push(game.position().mate_in_one(&legal)?);
+    } else if !game.position().is_check() {
+        return None;
+    }
+    let ends_with_own_move = moves.len() % 2 == 1;
+    (ends_with_own_move == is_won).then_some(moves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{centipawns, chances, depth, visits_of};
+
+    #[test]
+    fn values_become_centipawns_as_leela_tells_them() {
+        assert_eq!(centipawns(0.0), 0);
+        // tan(0.78188) = 0.99297 and tan(0.156375) = 0.15766.
+        assert_eq!((centipawns(0.5), centipawns(-0.5), centipawns(0.1)), (89, -89, 14));
+        assert_eq!((centipawns(1.0), centipawns(-1.0), centipawns(7.0)), (12_780, -12_780, 12_780));
+    }
+
+    #[test]
+    fn depth_grows_as_simulations_double() {
+        assert_eq!([0, 1, 2, 3, 4, 7, 8, 800].map(depth), [1, 1, 2, 2, 3, 3, 4, 10]);
+        for told in 1..=32 {
+            assert_eq!(depth(visits_of(told)), told as u32);
+        }
+        assert_eq!((visits_of(i64::MIN), visits_of(i64::MAX)), (1, 1 << 31));
+    }
+
+    #[test]
+    fn chances_sum_to_a_thousand() {
+        assert_eq!(chances(0.2, 0.5), [350, 500, 150]);
+        assert_eq!(
+            (chances(1.0, 0.0), chances(-1.0, 0.3), chances(0.0, 1.0)),
+            ([1000, 0, 0], [0, 0, 1000], [0, 1000, 0])
+        );
+        for step in -1000..=1000 {
+            let [win, draw, loss] = chances(f64::from(step) / 1000.0, 0.333);
+            assert_eq!(win + draw + loss, 1000);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A conversation with a chess program: reads lines, and never waits for a search.
+
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use dc0_core::board::{Game, Piece, Side};
+
+use super::lines::{self, Input};
+use super::options::{Settings, told};
+use super::output::Output;
+use super::parse::{Command, Go, parse};
+use super::signal::Signal;
+use super::thinker::{Job, Order, Thinker};
+
+/// Talks until `quit` or the end of the input. A search that is under way then is stopped, and its move is told.
+pub fn session(input: &mut dyn BufRead, to: Box<dyn Write + Send>, settings: Settings) -> io::Result<()> {
+    let output = Output::new(to);
+    let (jobs, taken) = channel();
+    let running = Arc::new(AtomicUsize::new(0));
+    let thinker = Thinker::new(output.clone(), Arc::clone(&running));
+    let thread = thread::spawn(move || thinker.work(&taken));
+    let mut session = Session {
+        output: output.clone(),
+        settings,
+        game: Ok(Game::initial()),
+        jobs,
+        running,
+        signal: None,
+        explains: false,
+    };
+    let read = session.listen(input);
+    session.stop();
+    drop(session);
+    if thread.join().is_err() {
+        return Err(io::Error::other("the engine's thread failed"));
+    }
+    read?;
+    output.take_failure().map_or(Ok(()), Err)
+}
+
+struct Session {
+    output: Output,
+    settings: Settings,
+    /// The game, or why there is none.
+    game: Result<Game, String>,
+    jobs: Sender<Job>,
+    /// Searches that have not told their move yet.
+    running: Arc<AtomicUsize>,
+    /// Of the last search.
+    signal: Option<Arc<Signal>>,
+    /// Whether lines that are left out are named (`debug on`).
+    explains: bool,
+}
+
+impl Session {
+    fn listen(&mut self, input: &mut dyn BufRead) -> io::Result<()> {
+        while !self.output.is_broken() {
+            match lines::next(input)? {
+                Input::End => return Ok(()),
+                Input::TooLong => self.output.tell(&lines::too_long()),
+                Input::Line(line) => match parse(&line) {
+                    Some(Command::Quit) => return Ok(()),
+                    Some(command) => self.obey(command),
+                    None if self.explains && !line.is_empty() => {
+                        self.output.tell("unknown command, left out");
+                    }
+                    None => {}
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Uci => self.introduce(),
+            Command::IsReady if self.running.load(Ordering::SeqCst) > 0 => self.output.say("readyok"),
+            Command::IsReady => self.send(Job::Ready(Box::new(self.settings.clone()))),
+            Command::NewGame => {
+                self.stop();
+                self.send(Job::NewGame);
+            }
+            Command::SetOption { name, value } => {
+                if let Err(error) = self.settings.set(&name, &value) {
+                    self.output.tell(&format!("error: {error}"));
+                }
+            }
+            Command::Position(text) => self.set_up(&text),
+            Command::Go(go) => self.go(go),
+            Command::Stop => self.stop(),
+            Command::PonderHit => self.signal.iter().for_each(|signal| signal.ponder_hit()),
+            Command::Debug(on) => self.explains = on,
+            Command::Board => self.output.say(&self.game.as_ref().map_or_else(Clone::clone, board)),
+            Command::Eval => self.for_people(Job::Eval),
+            Command::Tree => self.send(Job::Tree),
+            Command::Bench => self.send(Job::Bench(Box::new(self.settings.clone()))),
+            // Nothing to register; and `quit` ended the conversation.
+            Command::Register | Command::Quit => {}
+        }
+    }
+
+    fn introduce(&self) {
+        self.output.say(concat!("id name dc0 ", env!("CARGO_PKG_VERSION")));
+        self.output.say("id author the dc0 authors");
+        for line in told() {
+            self.output.say(&line);
+        }
+        self.output.say("uciok");
+    }
+
+    /// A position that cannot be read leaves none: a move in another position than the chess program's would be illegal.
+    fn set_up(&mut self, text: &str) {
+        self.game = Game::from_text(text).map_err(|error| format!("error: {error}"));
+        if let Err(error) = &self.game {
+            self.output.tell(error);
+        }
+    }
+
+    fn go(&mut self, go: Go) {
+        // Whoever asks twice wants the second answer; the first search tells its move before.
+        self.stop();
+        let signal = Arc::new(Signal::new(go.ponder));
+        let order = Order {
+            game: self.game.clone(),
+            go,
+            settings: self.settings.clone(),
+            signal: Arc::clone(&signal),
+        };
+        self.signal = Some(signal);
+        self.running.fetch_add(1, Ordering::SeqCst);
+        self.send(Job::Search(Box::new(order)));
+    }
+
+    fn stop(&self) {
+        self.signal.iter().for_each(|signal| signal.stop());
+    }
+
+    fn for_people(&self, job: impl FnOnce(Box<Settings>, Game) -> Job) {
+        match &self.game {
+            Ok(game) => self.send(job(Box::new(self.settings.clone()), game.clone())),
+            Err(error) => self.output.tell(error),
+        }
+    }
+
+    fn send(&self, job: Job) {
+        if self.jobs.send(job).is_err() {
+            self.output.tell("error: the engine's thread has failed; start the engine again");
+        }
+    }
+}
+
+/// The position for people.
+fn board(game: &Game) -> String {
+    let position = game.position();
+    let letter = |square: u8| {
+        let Some(piece) = position.piece_at(square) else { return '.' };
+        let letter = match piece {
+            Piece::Pawn => 'p',
+            Piece::Knight => 'n',
+            Piece::Bishop => 'b',
+            Piece::Rook => 'r',
+            Piece::Queen => 'q',
+            Piece::King => 'k',
+        };
+        let is_white = position.occupied(Side::White) >> square & 1 == 1;
+        if is_white { letter.to_ascii_uppercase() } else { letter }
+    };
+    let rank = |rank: u8| {
+        let squares: String = (0..8).map(|file| format!(" {}", letter(8 * rank + file))).collect();
+        format!("{}{squares}\n", rank + 1)
+    };
+    let ranks: String = (0..8).rev().map(rank).collect();
+    format!("{ranks}  a b c d e f g h\n{}", position.fen())
+}

@@ -1,0 +1,203 @@
+//! How long to think. Pure functions; nobody here asks what time it is.
+
+use std::time::Duration;
+
+/// Moves that the rest of the game is taken to last where the clock does not say: time is shared out evenly over them. Chosen;
+/// games of engines last about 60 moves of each side, and later moves find less time left anyway.
+const MOVES_AHEAD: i64 = 30;
+
+/// Share of an increment that is spent at once; the rest mends a clock that runs low. Chosen.
+const INCREMENT_SPENT: f64 = 0.8;
+
+/// How much longer than wanted a hard move may take. Chosen.
+const LONGEST_STRETCH: f64 = 3.0;
+
+/// Share of the clock that one move may take at most. Chosen.
+const LARGEST_SHARE: f64 = 0.4;
+
+/// The same where the clock is set again after this move.
+const LARGEST_SHARE_AT_LAST: f64 = 0.9;
+
+/// Stretch where the move with the most visits is not the one with the best value. Chosen.
+const UNDECIDED: f64 = 1.5;
+
+/// Stretch where the value fell by [`FALL`] since the last move. Chosen.
+const FALLING: f64 = 1.5;
+
+/// A fall of P(win) − P(loss) that is worth a longer look. Chosen.
+const FALL: f64 = 0.1;
+
+/// What one side's clock says, in milliseconds. May be negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// Time left.
+    pub left: i64,
+    /// Time added after the move.
+    pub increment: i64,
+    /// Moves until the clock is set again, if it ever is.
+    pub moves_to_go: Option<i64>,
+}
+
+/// Time for one move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// When an ordinary move is played.
+    pub wanted: Duration,
+    /// When any move is played.
+    pub most: Duration,
+}
+
+/// What a search says of its own certainty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Signs {
+    /// Visits of the move with the most.
+    pub most: u32,
+    /// Visits of the next one.
+    pub second: u32,
+    /// Whether another move than the most visited has the best value.
+    pub is_undecided: bool,
+    /// How far the value fell since the engine's last move; below 0 if it rose.
+    pub fall: f64,
+}
+
+fn millis(number: i64) -> Duration {
+    Duration::from_millis(number.max(0) as u64)
+}
+
+impl Allowance {
+    /// From a clock. `overhead` milliseconds of what is left are never used: they are lost between the programs.
+    pub fn of_clock(clock: Clock, overhead: i64) -> Self {
+        let usable = clock.left.saturating_sub(overhead).max(0) as f64;
+        let moves = clock.moves_to_go.map_or(MOVES_AHEAD, |moves| moves.clamp(1, MOVES_AHEAD));
+        let largest = if clock.moves_to_go.is_some_and(|moves| moves <= 1) {
+            LARGEST_SHARE_AT_LAST
+        } else {
+            LARGEST_SHARE
+        };
+        let even = usable / moves as f64 + INCREMENT_SPENT * clock.increment.max(0) as f64;
+        let most = (LONGEST_STRETCH * even).min(largest * usable);
+        let wanted = even.min(most);
+        Self { wanted: millis(wanted as i64), most: millis(most as i64) }
+    }
+
+    /// Of `go movetime`.
+    pub fn of_move(time: i64, overhead: i64) -> Self {
+        let time = millis(time.saturating_sub(overhead));
+        Self { wanted: time, most: time }
+    }
+
+    /// Whether the move is to be played after `elapsed`, in which `nodes` simulations were done.
+    pub fn is_spent(&self, elapsed: Duration, nodes: u32, signs: &Signs) -> bool {
+        let until = self.stretched(signs);
+        elapsed >= until || (self.may_end_early() && is_settled(elapsed, until, nodes, signs))
+    }
+
+    /// A move with a time of its own takes all of it.
+    fn may_end_early(&self) -> bool {
+        self.wanted < self.most
+    }
+
+    fn stretched(&self, signs: &Signs) -> Duration {
+        let undecided = if signs.is_undecided { UNDECIDED } else { 1.0 };
+        let falling = if signs.fall >= FALL { FALLING } else { 1.0 };
+        self.wanted.mul_f64(undecided * falling).min(self.most)
+    }
+}
+
+/// Whether the simulations that fit into the rest of the time cannot change which move has the most visits.
+fn is_settled(elapsed: Duration, until: Duration, nodes: u32, signs: &Signs) -> bool {
+    let speed = f64::from(nodes) / elapsed.as_secs_f64().max(1e-6);
+    let to_come = speed * until.saturating_sub(elapsed).as_secs_f64();
+    f64::from(signs.most - signs.second.min(signs.most)) > to_come
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Allowance, Clock, Signs};
+
+    const CALM: Signs = Signs { most: 10, second: 9, is_undecided: false, fall: 0.0 };
+
+    fn clock(left: i64, increment: i64, moves_to_go: Option<i64>) -> Allowance {
+        Allowance::of_clock(Clock { left, increment, moves_to_go }, 50)
+    }
+
+    fn ms(number: u64) -> Duration {
+        Duration::from_millis(number)
+    }
+
+    #[test]
+    fn a_minute_is_shared_out_over_thirty_moves() {
+        // (60000 − 50) / 30 = 1998.3, and three times as much for a hard move.
+        assert_eq!(clock(60_000, 0, None), Allowance { wanted: ms(1998), most: ms(5995) });
+        // 1998.3 + 0.8 · 1000.
+        assert_eq!(clock(60_000, 1000, None).wanted, ms(2798));
+        assert_eq!(clock(60_000, 0, Some(10)).wanted, ms(5995));
+        assert_eq!(clock(60_000, 0, Some(1)), Allowance { wanted: ms(53_955), most: ms(53_955) });
+        assert_eq!(clock(60_000, 0, Some(0)), clock(60_000, 0, Some(1)));
+        assert_eq!(clock(60_000, 0, Some(1000)), clock(60_000, 0, None));
+    }
+
+    #[test]
+    fn no_clock_makes_a_move_take_more_than_what_is_left() {
+        for left in [i64::MIN, -5, 0, 1, 49, 50, 51, 100, 3000, 1 << 40, i64::MAX] {
+            for increment in [i64::MIN, -1, 0, 1, 2000, i64::MAX] {
+                for moves in [None, Some(i64::MIN), Some(0), Some(1), Some(2), Some(40), Some(i64::MAX)] {
+                    let allowance = clock(left, increment, moves);
+                    let usable = left.saturating_sub(50).max(0) as u64;
+                    assert!(
+                        allowance.wanted <= allowance.most && allowance.most <= ms(usable),
+                        "{left} {moves:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_game_never_empties_the_clock() {
+        for increment in [0, 10, 100] {
+            let mut left = 1000;
+            for _ in 0..300 {
+                let used = clock(left, increment, None).most.as_millis() as i64;
+                left -= used + 50;
+                // Below the overhead nothing is used; the move is made at once.
+                if used == 0 {
+                    break;
+                }
+                assert!(left >= 0, "{left} left with {increment}");
+                left += increment;
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_for_the_move_is_used_up_but_for_the_overhead() {
+        let allowance = Allowance::of_move(1000, 50);
+        let sure = Signs { most: 1_000_000, second: 0, ..CALM };
+        assert!(!allowance.is_spent(ms(949), 10, &sure) && allowance.is_spent(ms(950), 10, &sure));
+        assert!(Allowance::of_move(10, 50).is_spent(ms(0), 0, &CALM));
+        assert!(Allowance::of_move(i64::MIN, 50).is_spent(ms(0), 0, &CALM));
+    }
+
+    #[test]
+    fn doubts_stretch_the_time() {
+        let allowance = clock(60_000, 0, None);
+        let undecided = Signs { is_undecided: true, ..CALM };
+        let both = Signs { fall: 0.2, ..undecided };
+        assert!(allowance.is_spent(ms(1998), 1000, &CALM) && !allowance.is_spent(ms(1998), 1000, &undecided));
+        assert!(allowance.is_spent(ms(2997), 1000, &undecided) && !allowance.is_spent(ms(2997), 1000, &both));
+        assert!(allowance.is_spent(ms(5995), 1000, &both));
+    }
+
+    #[test]
+    fn a_lead_that_cannot_be_caught_up_ends_the_search() {
+        let allowance = clock(60_000, 0, None);
+        // 1000 simulations in a second leave about 998 to come.
+        let lead = |most| Signs { most, second: 0, ..CALM };
+        assert!(
+            !allowance.is_spent(ms(1000), 1000, &lead(997)) && allowance.is_spent(ms(1000), 1000, &lead(999))
+        );
+    }
+}
