@@ -34,7 +34,7 @@ impl Thinker {
             let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
             search.gather(evaluator.encoding(), &mut batch);
             evaluator.evaluate(&batch, &mut answers)?;
-            search.apply(&batch, &answers, 0);
+            search.apply(&batch, &answers, 0)?;
             Ok(())
         }));
         let looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
