@@ -38,8 +38,11 @@ use progress::Console;
 
 /// The whole program: reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    openmp::let_waiting_threads_sleep();
     let cli = Cli::parse();
+    // The engine's threads calculate alone, so none waits for another; chess programs want it to start at once.
+    if !matches!(cli.command, Some(Command::Uci(_))) {
+        openmp::let_waiting_threads_sleep();
+    }
     // Before the first thread and the first net.
     let prepared = runtime::prepare(Allocator::KeepPages);
     let console = Arc::new(Console::new());

@@ -4,7 +4,7 @@
 
 PROGRAM is `dc0-run`; with GAMES it only plays as many games against Stockfish. Games by nodes, by clock and by depth, analysis with several lines, pondering, stops at random times; games
 against Stockfish, if a program of that name is on the PATH. python-chess raises an error at an illegal move, and logs one at a
-line that it cannot read; both count, and so do losses on time. Prints a summary line; exits with 1 if anything was wrong.
+line that it cannot read; both count, and with GAMES so do losses on time. Prints a summary line; exits with 1 if anything was wrong.
 """
 
 import asyncio
@@ -157,8 +157,8 @@ async def main(program, games=None):
             await part(program, counts)
     else:
         await play_stockfish(program, counts, int(games))
-    expect(f"{counts['losses on time']} losses on time", counts["losses on time"] == 0)
-    del counts["losses on time"]
+        # Without a number of games this is a test, which a busy machine must not fail.
+        expect(f"{counts['losses on time']} losses on time", counts["losses on time"] == 0)
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     for complaint in COMPLAINTS[:10]:
         print(complaint, file=sys.stderr)

@@ -86,10 +86,10 @@ impl Allowance {
         Self { wanted: time, most: time }
     }
 
-    /// Whether the move is to be played after `elapsed`, in which `nodes` simulations were done.
-    pub fn is_spent(&self, elapsed: Duration, nodes: u32, signs: &Signs) -> bool {
+    /// Whether the move is to be played after `elapsed`, where `speed` simulations are done in a second.
+    pub fn is_spent(&self, elapsed: Duration, speed: f64, signs: &Signs) -> bool {
         let until = self.stretched(signs);
-        elapsed >= until || (self.may_end_early() && is_settled(elapsed, until, nodes, signs))
+        elapsed >= until || (self.may_end_early() && is_settled(until.saturating_sub(elapsed), speed, signs))
     }
 
     /// A move with a time of its own takes all of it.
@@ -105,10 +105,9 @@ impl Allowance {
 }
 
 /// Whether the simulations that fit into the rest of the time cannot change which move has the most visits.
-fn is_settled(elapsed: Duration, until: Duration, nodes: u32, signs: &Signs) -> bool {
-    let speed = f64::from(nodes) / elapsed.as_secs_f64().max(1e-6);
-    let to_come = speed * until.saturating_sub(elapsed).as_secs_f64();
-    f64::from(signs.most - signs.second.min(signs.most)) > to_come
+fn is_settled(rest: Duration, speed: f64, signs: &Signs) -> bool {
+    let lead = signs.most.saturating_sub(signs.second);
+    f64::from(lead) > speed * rest.as_secs_f64()
 }
 
 #[cfg(test)]
@@ -176,9 +175,9 @@ mod tests {
     fn a_time_for_the_move_is_used_up_but_for_the_overhead() {
         let allowance = Allowance::of_move(1000, 50);
         let sure = Signs { most: 1_000_000, second: 0, ..CALM };
-        assert!(!allowance.is_spent(ms(949), 10, &sure) && allowance.is_spent(ms(950), 10, &sure));
-        assert!(Allowance::of_move(10, 50).is_spent(ms(0), 0, &CALM));
-        assert!(Allowance::of_move(i64::MIN, 50).is_spent(ms(0), 0, &CALM));
+        assert!(!allowance.is_spent(ms(949), 10.0, &sure) && allowance.is_spent(ms(950), 10.0, &sure));
+        assert!(Allowance::of_move(10, 50).is_spent(ms(0), 0.0, &CALM));
+        assert!(Allowance::of_move(i64::MIN, 50).is_spent(ms(0), 0.0, &CALM));
     }
 
     #[test]
@@ -186,18 +185,23 @@ mod tests {
         let allowance = clock(60_000, 0, None);
         let undecided = Signs { is_undecided: true, ..CALM };
         let both = Signs { fall: 0.2, ..undecided };
-        assert!(allowance.is_spent(ms(1998), 1000, &CALM) && !allowance.is_spent(ms(1998), 1000, &undecided));
-        assert!(allowance.is_spent(ms(2997), 1000, &undecided) && !allowance.is_spent(ms(2997), 1000, &both));
-        assert!(allowance.is_spent(ms(5995), 1000, &both));
+        assert!(
+            allowance.is_spent(ms(1998), 1000.0, &CALM) && !allowance.is_spent(ms(1998), 1000.0, &undecided)
+        );
+        assert!(
+            allowance.is_spent(ms(2997), 1000.0, &undecided) && !allowance.is_spent(ms(2997), 1000.0, &both)
+        );
+        assert!(allowance.is_spent(ms(5995), 1000.0, &both));
     }
 
     #[test]
     fn a_lead_that_cannot_be_caught_up_ends_the_search() {
         let allowance = clock(60_000, 0, None);
-        // 1000 simulations in a second leave about 998 to come.
+        // At 1000 simulations a second about 998 are still to come.
         let lead = |most| Signs { most, second: 0, ..CALM };
         assert!(
-            !allowance.is_spent(ms(1000), 1000, &lead(997)) && allowance.is_spent(ms(1000), 1000, &lead(999))
+            !allowance.is_spent(ms(1000), 1000.0, &lead(997))
+                && allowance.is_spent(ms(1000), 1000.0, &lead(999))
         );
     }
 }

@@ -91,8 +91,10 @@ impl Watch {
     fn is_enough(&self, search: &Search, elapsed: Duration) -> bool {
         let nodes = self.kept.nodes(search);
         let by_nodes = self.limits.nodes.is_some_and(|most| nodes >= most);
+        // Pondering counts for the speed, though not for the time.
+        let speed = f64::from(nodes) / self.started.elapsed().as_secs_f64().max(1e-6);
         let by_time = |allowance: Allowance| {
-            self.limits.is_forced || allowance.is_spent(elapsed, nodes, &self.signs(search))
+            self.limits.is_forced || allowance.is_spent(elapsed, speed, &self.signs(search))
         };
         by_nodes || self.limits.time.is_some_and(by_time)
     }
