@@ -277,7 +277,9 @@ impl Tree {
         }
         branch.proof = Some(proof);
         let best = if proof == Proof::Win { Some(proof) } else { self.best_if_all_certain(node) };
-        self.nodes[node as usize].proof = best;
+        // A node that is won stays so whatever else is found of its moves.
+        let known = &mut self.nodes[node as usize].proof;
+        *known = best.or(*known);
     }
 
     fn best_if_all_certain(&self, node: NodeId) -> Option<Proof> {

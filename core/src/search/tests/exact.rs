@@ -1,6 +1,7 @@
 //! What is certain.
 
 use super::*;
+use crate::search::tree::{State, Tree};
 
 /// The moves of the policy target.
 fn held(search: &Search) -> Vec<String> {
@@ -45,6 +46,20 @@ fn a_lost_position_is_proven_lost_and_still_has_a_move() {
     assert_eq!((search.proof(), search.root_value()), (Some(Proof::Loss), (-1.0, 0.0)));
     assert_eq!(held(&search), ["h8g8"]);
     assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "h8g8");
+}
+
+#[test]
+fn a_won_node_stays_won_when_a_move_turns_out_to_lose() {
+    // As where another descent was in flight below a node when it was proven.
+    let mut tree = Tree::new(&SearchParams::default());
+    let moves = ["e2e4", "d2d4", "c2c4"].map(|text| Move::from_uci(text).unwrap());
+    let node = tree.add_node(State::InFlight, None, 0);
+    tree.expand(node, &moves, [0.5, 0.3, 0.2].into_iter());
+    for (place, proof) in [(0, Proof::Win), (1, Proof::Loss)] {
+        tree.try_move(node, place);
+        tree.prove(node, place as u8, proof);
+        assert_eq!(tree.node(node).proof, Some(Proof::Win));
+    }
 }
 
 #[test]
