@@ -2,6 +2,7 @@
 
 use super::Search;
 use super::formulas::tempered;
+use super::moves_left::check_moves_left;
 use super::pending::Pending;
 use super::tree::{NodeId, ROOT, State};
 use crate::network::{Batch, Evaluations, EvaluatorError, Wdl};
@@ -18,9 +19,9 @@ impl Search {
         first_row: usize,
     ) -> Result<(), EvaluatorError> {
         let mut pending = std::mem::take(&mut self.pending);
-        self.apply_from(&mut pending, batch, evaluations, first_row)?;
+        let applied = self.apply_from(&mut pending, batch, evaluations, first_row);
         self.pending = pending;
-        Ok(())
+        applied
     }
 
     /// As [`apply`](Self::apply), for what [`gather_into`](Self::gather_into) left in `pending`.
@@ -31,7 +32,9 @@ impl Search {
         evaluations: &Evaluations,
         first_row: usize,
     ) -> Result<(), EvaluatorError> {
-        self.check_moves_left(pending, evaluations)?;
+        if self.tree.plies.is_some() {
+            check_moves_left(pending, evaluations)?;
+        }
         let (mut way_start, mut legal_start) = (0, 0);
         for (row, leaf) in (first_row..).zip(&pending.leaves) {
             let way = &pending.ways[way_start..leaf.way_end];

@@ -113,17 +113,14 @@ impl Preference<'_> {
     }
 }
 
-impl Search {
-    /// Refuses evaluations that do not say what the search's preference needs.
-    pub(super) fn check_moves_left(
-        &self,
-        pending: &Pending,
-        evaluations: &Evaluations,
-    ) -> Result<(), EvaluatorError> {
-        let is_missing = || evaluations.moves_left.is_empty() && !pending.is_empty();
-        if self.tree.plies.is_some() && is_missing() { Err(EvaluatorError::NoMovesLeft) } else { Ok(()) }
-    }
+/// Refuses evaluations that do not say what a preference needs.
+#[cold]
+pub(super) fn check_moves_left(pending: &Pending, evaluations: &Evaluations) -> Result<(), EvaluatorError> {
+    let is_missing = evaluations.moves_left.is_empty() && !pending.is_empty();
+    if is_missing { Err(EvaluatorError::NoMovesLeft) } else { Ok(()) }
+}
 
+impl Search {
     /// What a node prefers among its moves, if the search has such a preference and the node is clearly won or lost.
     pub(super) fn preference(&self, node: NodeId, depth: usize) -> Option<Preference<'_>> {
         let params = self.params.moves_left.as_ref()?;

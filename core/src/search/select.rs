@@ -17,8 +17,10 @@ impl Search {
             self.gumbel.select(improved, self.view(node, depth), &mut scratch)
         } else if node != ROOT && self.params.tree_rule == TreeRule::Improved {
             select_improved(improved, self.view(node, depth), &mut scratch)
+        } else if self.params.moves_left.is_some() {
+            self.select_by_plies(node, depth)
         } else {
-            self.select_by_puct(node, depth)
+            self.select_by_puct(node, depth, |score, _| score)
         };
         self.scratch = scratch;
         place
@@ -42,30 +44,16 @@ impl Search {
     /// The move with the largest `Q + U`; the earlier one wins ties. Moves that are proven to lose are passed over.
     ///
     /// Untried moves are worth the same and the likeliest leads them, so only the first that is allowed can be best.
-    fn select_by_puct(&self, node: NodeId, depth: usize) -> usize {
-        if self.params.moves_left.is_some() {
-            return self.select_by_plies(node, depth);
-        }
-        self.largest_score(node, depth, |score, _| score)
-    }
-
-    /// As above where plies left count; apart from it, because few searches come here.
-    #[cold]
-    fn select_by_plies(&self, node: NodeId, depth: usize) -> usize {
-        let preference = self.preference(node, depth);
-        let utility = |branch: &Branch| preference.as_ref().map_or(0.0, |of| self.utility(of, branch, depth));
-        self.largest_score(node, depth, |score, branch| score + utility(branch))
-    }
-
     /// `adjusted` has the last word on the score of a tried move.
-    fn largest_score(&self, node: NodeId, depth: usize, adjusted: impl Fn(f64, &Branch) -> f64) -> usize {
+    fn select_by_puct(&self, node: NodeId, depth: usize, adjusted: impl Fn(f64, &Branch) -> f64) -> usize {
         let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
         let parent = self.tree.node(node);
         let in_flight: u32 = branches.iter().map(|branch| u32::from(branch.in_flight)).sum();
         let scale = self.exploration_scale(node, parent.visits + in_flight);
         let (mut best, mut best_score, mut tried_prior) = (0, f64::NEG_INFINITY, 0.0);
-        for (place, (branch, prior)) in branches.iter().zip(priors).enumerate() {
-            let prior = f64::from(*prior);
+        let of_tried = &priors[..branches.len()];
+        for (place, branch) in branches.iter().enumerate() {
+            let prior = f64::from(of_tried[place]);
             tried_prior += prior;
             if !self.is_allowed(node, place) {
                 continue;
@@ -91,6 +79,14 @@ impl Search {
             }
         }
         best
+    }
+
+    /// As [`select_by_puct`](Self::select_by_puct) where plies left count; apart from it, because few searches come here.
+    #[cold]
+    fn select_by_plies(&self, node: NodeId, depth: usize) -> usize {
+        let preference = self.preference(node, depth);
+        let utility = |branch: &Branch| preference.as_ref().map_or(0.0, |of| self.utility(of, branch, depth));
+        self.select_by_puct(node, depth, |score, branch| score + utility(branch))
     }
 
     /// What counts beside the value of a tried move, once it was visited.

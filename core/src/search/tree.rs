@@ -321,9 +321,10 @@ impl Tree {
     }
 }
 
-/// Puts the last item before the others, which keep their order; what `rotate_right(1)` does, without its general case.
+/// Puts the last item before the others, which keep their order; mostly there are none.
 fn bring_to_front<T: Copy>(items: &mut [T]) {
-    if let Some(last) = items.last().copied() {
+    if items.len() > 1 {
+        let last = items[items.len() - 1];
         items.copy_within(..items.len() - 1, 1);
         items[0] = last;
     }
