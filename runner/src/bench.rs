@@ -42,6 +42,9 @@ pub enum BenchError {
     /// libtorch failed.
     #[error(transparent)]
     Torch(#[from] TorchError),
+    /// The engine cannot be measured.
+    #[error(transparent)]
+    Engine(#[from] crate::uci::BenchError),
     /// Self-play failed.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlayError),
@@ -80,7 +83,7 @@ pub fn bench(args: &BenchArgs, console: &Console) -> Exit {
     let measured = match &args.part {
         Some(BenchPart::Search(args)) => compare(args, console),
         Some(BenchPart::Device(args)) => device::measure(args, console),
-        None => measure(args, console).map_err(BenchError::from),
+        None => measure(args, console),
     };
     let Err(cause) = measured else { return Exit::Done };
     console.note(&format!("error: {cause}"));
@@ -101,15 +104,13 @@ fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> 
 }
 
 /// Measures and shows a table on stdout. Its last line has the form that match servers read: the signature as nodes, and the
-/// simulations of one lane a second.
-fn measure(args: &BenchArgs, console: &Console) -> Result<(), EvaluatorError> {
-    let signature = signature()?;
+/// simulations a second of the engine with its own net.
+fn measure(args: &BenchArgs, console: &Console) -> Result<(), BenchError> {
     let lanes = args.lanes.unwrap_or_else(cores);
     let load = Load::new(args.games, args.simulations, args.seconds);
     let (games, simulations) = (args.games, args.simulations);
     console.result(&format!("{games} games side by side in a lane, {simulations} simulations each, no net"));
     console.result("engine     evaluator  lanes  simulations/s  bytes a position  bytes a move");
-    let mut one_lane = 0.0;
     for kind in Kind::ALL {
         for lanes in if lanes > 1 { vec![1, lanes] } else { vec![1] } {
             let speed = in_lanes(&load, kind, lanes)?;
@@ -118,12 +119,12 @@ fn measure(args: &BenchArgs, console: &Console) -> Result<(), EvaluatorError> {
             console.result(&format!(
                 "fast       {name:9}  {lanes:5}  {speed:13.0}  {position:16.1}  {each_move:12.1}"
             ));
-            one_lane = if lanes == 1 { speed } else { one_lane };
         }
     }
     let speed = of_reference(&load, Kind::Hashed)?;
     console.result(&format!("reference  hashed         1  {speed:13.0}"));
-    console.result(&format!("{signature} nodes {one_lane:.0} nps"));
+    console.result(&format!("signature {}", signature()?));
+    console.result(&crate::uci::bench()?);
     Ok(())
 }
 

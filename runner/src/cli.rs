@@ -43,7 +43,7 @@ pub enum Command {
     Bench(BenchArgs),
     /// Write a net in the format of other programs.
     Export(ExportArgs),
-    /// Play as an engine in a chess program, which talks to it on stdin and stdout.
+    /// Play as an engine in a chess program, which talks to it on stdin and stdout; so does `dc0-run` without arguments in a pipe.
     Uci(UciArgs),
 }
 

@@ -24,6 +24,7 @@ pub mod script;
 pub mod steps;
 pub mod uci;
 
+use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ use progress::Console;
 
 /// The whole program: reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = if is_plugged_in() { Cli::parse_from(["dc0-run", "uci"]) } else { Cli::parse() };
     // The engine's threads calculate alone, so none waits for another; chess programs want it to start at once.
     if !matches!(cli.command, Some(Command::Uci(_))) {
         openmp::let_waiting_threads_sleep();
@@ -63,6 +64,13 @@ pub fn main() -> ExitCode {
         Some(cause) if exit == Exit::Done => fail(&console, &format!("some output was lost: {cause}")).into(),
         _ => exit.into(),
     }
+}
+
+/// Whether a chess program has started this one: it gives no arguments, and talks through a pipe.
+fn is_plugged_in() -> bool {
+    let input = std::io::stdin();
+    let has_input = || input.lock().fill_buf().is_ok_and(|read| !read.is_empty());
+    std::env::args_os().len() == 1 && !input.is_terminal() && has_input()
 }
 
 fn run_script(cli: &Cli, console: &Arc<Console>) -> Exit {

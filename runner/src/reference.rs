@@ -15,6 +15,7 @@ use dc0_core::trainer::TrainParams;
 
 use crate::cli::DocsPage;
 use crate::host::{OpenParams, WindowParams};
+use crate::uci::time::TimeParams;
 
 const HEAD: &str = "# Parameters
 
@@ -44,6 +45,7 @@ fn parameters() -> String {
     section::<TrainParams>(&mut page, "train");
     section::<ArenaParams>(&mut page, "arena");
     section::<AnalysisParams>(&mut page, "search");
+    section::<TimeParams>(&mut page, "time");
     page.truncate(page.trim_end().len());
     page
 }

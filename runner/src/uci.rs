@@ -4,6 +4,7 @@
 //! workers evaluate, each with a copy of the net. docs/guides/uci.md says what users see.
 
 mod lines;
+mod memory;
 mod options;
 mod output;
 pub mod parse;
@@ -17,12 +18,35 @@ mod workers;
 
 use std::io::{self, Write};
 
+use dc0_core::network::EvaluatorError;
+use dc0_core::search::suite::signature;
+use thiserror::Error;
+
 use crate::cli::UciArgs;
 use crate::exit::Exit;
 use crate::progress::Console;
+use workers::Pool;
 
 pub use options::{Settings, SettingsError};
 pub use session::session;
+
+/// What `bench` says of the engine with the net in the program on one thread.
+pub fn bench() -> Result<String, BenchError> {
+    let settings = Settings::new(None)?;
+    let speed = thinker::speed(&Pool::new(&settings)?, &settings)?;
+    Ok(thinker::bench_line(signature()?, speed))
+}
+
+/// Why [`bench`] measured nothing.
+#[derive(Debug, Error)]
+pub enum BenchError {
+    /// The engine cannot be set up.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// An evaluator failed.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+}
 
 /// Plays on stdin and stdout until `quit` or the end of the input.
 pub fn uci(args: &UciArgs, console: &Console) -> Exit {

@@ -47,6 +47,11 @@ enum Source {
 }
 
 impl Cached {
+    /// Memory of one remembered answer: itself, its place (a hash table is at least 7/16 full), and 40 legal moves, more than most
+    /// positions have.
+    pub const BYTES_EACH: usize =
+        size_of::<Answer>() + size_of::<(u128, usize)>() * 16 / 7 + 40 * size_of::<f32>();
+
     /// Remembers at most `capacity` answers of another evaluator.
     pub fn new(inner: Box<dyn Evaluator>, capacity: usize) -> Self {
         Self {
@@ -62,6 +67,16 @@ impl Cached {
             asked: HashMap::new(),
             hits: 0,
         }
+    }
+
+    /// Answers that are remembered now.
+    pub fn len(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
     }
 
     fn sort_out(&mut self, batch: &Batch) {
@@ -241,7 +256,7 @@ mod tests {
         }
         let before = rows.get();
         answers(&mut cache, &batch_of(120..130));
-        assert_eq!(rows.get(), before, "the last ten are remembered");
+        assert_eq!((rows.get(), cache.len()), (before, 10), "the last ten are remembered");
         answers(&mut cache, &batch_of(100..110));
         assert_eq!(rows.get(), before + 10, "the first ten are not");
         cache.start_shard();

@@ -53,6 +53,11 @@ pub fn search_in_lockstep<E: From<EvaluatorError>>(
     Ok(())
 }
 
+/// A signature in 31 bits, which match servers keep.
+pub fn short(signature: u64) -> u32 {
+    (signature ^ signature >> 32) as u32 >> 1
+}
+
 /// One number for the visits of the default search with 500 simulations on the suite's positions. It changes when the
 /// behaviour of the search does, which must be meant and announced.
 pub fn signature() -> Result<u64, EvaluatorError> {

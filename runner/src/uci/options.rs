@@ -1,6 +1,6 @@
 //! What can be set, with `setoption` or on the command line.
 
-mod search;
+mod tuned;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,9 +14,16 @@ use thiserror::Error;
 
 use crate::backend::{Backend, BackendError, Choice, Evaluators, Wish};
 use crate::net::{NetError, named, shipped};
+use crate::uci::time::TimeParams;
 
 /// Leaves in flight at once: enough to keep one core busy, few enough to stop within milliseconds. Chosen.
 const BATCH_SIZE: u32 = 16;
+
+/// The option that is no value; whoever reads commands obeys it.
+pub(super) const CLEAR_HASH: &str = "Clear Hash";
+
+/// Mebibytes for answers of the net: some 40,000 positions, more than a move of a fast game looks at. Chosen.
+const HASH: u32 = 16;
 
 /// Most threads, and most leaves of one: together less than the 65,535 descents that a move can have in flight.
 const MOST: (i64, i64) = (64, 1000);
@@ -42,7 +49,7 @@ pub enum SettingsError {
         /// The value given.
         value: String,
     },
-    /// A parameter of the search.
+    /// A parameter of the search or of the time.
     #[error("{0}; it stays as it was")]
     Search(#[from] ParamErrors),
     /// The net.
@@ -65,10 +72,13 @@ pub struct Settings {
     pub(super) net: Arc<Checkpoint>,
     pub(super) evaluators: Arc<Evaluators>,
     pub(super) search: SearchParams,
+    pub(super) time: TimeParams,
     pub(super) tables: Option<Tablebase>,
     pub(super) temperature: f64,
     pub(super) seed: u64,
     pub(super) threads: u32,
+    /// Mebibytes for answers of the net.
+    pub(super) hash: u32,
     pub(super) lines: usize,
     /// Milliseconds.
     pub(super) overhead: i64,
@@ -82,6 +92,7 @@ pub struct Settings {
 /// What an option takes.
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
+    Button,
     Check(bool),
     Spin { default: i64, least: i64, most: i64 },
     Combo { default: String, words: Vec<String> },
@@ -105,7 +116,7 @@ fn combo(default: &str, words: &[&str]) -> Kind {
 
 /// Every option in the order in which they are told.
 fn all() -> Vec<Declared> {
-    let search = search::params();
+    let search = tuned::search();
     let spin = |default, least, most| Kind::Spin { default, least, most };
     let own = [
         ("SearchMode", combo("dc0", &["dc0"])),
@@ -115,6 +126,8 @@ fn all() -> Vec<Declared> {
         ("DC0Temperature", Kind::Text("0".to_owned())),
         ("DC0Seed", spin(1, 0, i64::from(u32::MAX))),
         ("Threads", spin(1, 1, MOST.0)),
+        ("Hash", spin(HASH.into(), 0, 65_536)),
+        (CLEAR_HASH, Kind::Button),
         ("BatchSize", spin(BATCH_SIZE.into(), 1, MOST.1)),
         ("Backend", combo("torch", &["torch", "onnx", "auto"])),
         ("Device", Kind::Text("auto".to_owned())),
@@ -125,7 +138,7 @@ fn all() -> Vec<Declared> {
         ("UCI_ShowWDL", Kind::Check(false)),
         ("UCI_AnalyseMode", Kind::Check(false)),
     ];
-    own.map(|(name, kind)| declared(name, kind)).into_iter().chain(search::declared()).collect()
+    own.map(|(name, kind)| declared(name, kind)).into_iter().chain(tuned::declared()).collect()
 }
 
 /// The lines that answer `uci`.
@@ -141,6 +154,7 @@ impl Declared {
     fn line(&self) -> String {
         let name = &self.name;
         match &self.kind {
+            Kind::Button => format!("option name {name} type button"),
             Kind::Check(default) => format!("option name {name} type check default {default}"),
             Kind::Spin { default, least, most } => {
                 format!("option name {name} type spin default {default} min {least} max {most}")
@@ -156,6 +170,7 @@ impl Declared {
     /// What the option takes, in words.
     fn expected(&self) -> String {
         match &self.kind {
+            Kind::Button => "no value".to_owned(),
             Kind::Check(_) => "true or false".to_owned(),
             Kind::Spin { least, most, .. } => format!("a whole number in {least}..={most}"),
             Kind::Combo { words, .. } => format!("one of {}", words.join(", ")),
@@ -175,7 +190,7 @@ impl Declared {
             Kind::Combo { words, .. } => {
                 words.iter().find(|word| word.to_ascii_lowercase() == lower).cloned()
             }
-            Kind::Text(_) => Some(value.to_owned()),
+            Kind::Button | Kind::Text(_) => Some(value.to_owned()),
         }
     }
 
@@ -197,11 +212,13 @@ impl Settings {
         Ok(Self {
             net: Arc::new(shipped()?),
             evaluators,
-            search: search::params(),
+            search: tuned::search(),
+            time: TimeParams::default(),
             tables: None,
             temperature: 0.0,
             seed: 1,
             threads: 1,
+            hash: HASH,
             lines: 1,
             overhead: 50,
             shows_wdl: false,
@@ -245,14 +262,25 @@ impl Settings {
                 self.evaluators = evaluators(self.backend, value, self.onnxruntime.as_deref())?;
                 value.clone_into(&mut self.device);
             }
+            "Hash" => self.hash = number() as u32,
             "MultiPV" => self.lines = number() as usize,
             "Move Overhead" => self.overhead = number(),
             "SyzygyPath" => self.take_tables(value)?,
             "UCI_ShowWDL" => self.shows_wdl = is_on,
             "UCI_AnalyseMode" => self.analyses = is_on,
-            // The only mode there is; and pondering is what the chess program does.
-            "SearchMode" | "Ponder" => {}
-            name => self.search = search::with(&self.search, name, value)?,
+            // The only mode there is; pondering is what the chess program does, and forgetting what the session does.
+            "SearchMode" | "Ponder" | CLEAR_HASH => {}
+            name => self.tune(name, value)?,
+        }
+        Ok(())
+    }
+
+    /// Sets a declared parameter by its dotted name.
+    fn tune(&mut self, name: &str, value: &str) -> Result<(), ParamErrors> {
+        match name.split_once('.') {
+            Some((group @ "time", path)) => self.time = tuned::with(group, &self.time, path, value)?,
+            Some((group, path)) => self.search = tuned::with(group, &self.search, path, value)?,
+            None => {}
         }
         Ok(())
     }

@@ -28,8 +28,8 @@ pub(super) struct Frame {
     /// Lines at most.
     pub(super) lines: usize,
     pub(super) shows_wdl: bool,
-    /// Positions that the tree may hold.
-    pub(super) max_nodes: u32,
+    /// How full the memory for answers is, in thousandths.
+    pub(super) hash_permill: u32,
     /// Simulations of this search.
     pub(super) nodes: u32,
     pub(super) elapsed: Duration,
@@ -52,11 +52,10 @@ pub(super) fn info(search: &Search, frame: &Frame) -> Vec<String> {
 fn work(search: &Search, frame: &Frame) -> String {
     let millis = frame.elapsed.as_millis().max(1);
     let speed = u128::from(frame.nodes) * 1000 / millis;
-    let full = search.memory().nodes as u64 * 1000 / u64::from(frame.max_nodes.max(1));
     format!(
         "nodes {} nps {speed} hashfull {} tbhits {} time {}",
         frame.nodes,
-        full.min(1000),
+        frame.hash_permill,
         search.tablebase_hits(),
         frame.elapsed.as_millis()
     )

@@ -9,7 +9,7 @@ use std::thread;
 use dc0_core::board::{Game, Piece, Side};
 
 use super::lines::{self, Input};
-use super::options::{Settings, told};
+use super::options::{CLEAR_HASH, Settings, told};
 use super::output::Output;
 use super::parse::{Command, Go, parse};
 use super::signal::Signal;
@@ -81,6 +81,9 @@ impl Session {
             Command::IsReady => self.send(Job::Ready(Box::new(self.settings.clone()))),
             Command::NewGame => {
                 self.stop();
+                self.send(Job::NewGame);
+            }
+            Command::SetOption { name, .. } if name.eq_ignore_ascii_case(CLEAR_HASH) => {
                 self.send(Job::NewGame);
             }
             Command::SetOption { name, value } => {

@@ -2,6 +2,8 @@
 
 mod people;
 
+pub(super) use people::{bench_line, speed};
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
@@ -90,6 +92,10 @@ impl Thinker {
 
     fn forget(&mut self) {
         (self.tree, self.last_value, self.searches) = (None, None, 0);
+        if let Some(Err(error)) = self.pool.as_ref().map(Pool::forget) {
+            self.output.tell(&format!("error: {error}"));
+            self.pool = None;
+        }
     }
 
     /// Makes the threads that evaluate; on the CPU if the device fails. Says what went wrong.
@@ -176,7 +182,7 @@ impl Thinker {
         if go.infinite {
             return Limits::default();
         }
-        let time = allowance(go, side, order.settings.overhead);
+        let time = allowance(go, side, &order.settings);
         let by_depth = go.depth.map(|depth| visits_of(depth).saturating_sub(kept).max(1));
         let by_nodes = go.nodes.map(|nodes| nodes.clamp(1, NO_LIMIT.into()) as u32);
         let plain = || (time.is_none() && go.mate.is_none()).then_some(order.settings.search.simulations);
@@ -191,7 +197,7 @@ impl Thinker {
             let cause = "no net can be evaluated; look at the messages before".to_owned();
             return (search, Err(EvaluatorError::Device { rows: 0, cause }));
         };
-        watch.output = Some(self.output.clone());
+        (watch.output, watch.memory) = (Some(self.output.clone()), pool.memory().clone());
         let (search, watch, ended) = run_on(pool, search, watch);
         if search.visits() > 0 {
             watch.report(&search, &self.output);
@@ -256,14 +262,15 @@ fn frame(settings: &Settings) -> Frame {
     Frame {
         lines: settings.lines,
         shows_wdl: settings.shows_wdl,
-        max_nodes: settings.search.max_nodes,
+        hash_permill: 0,
         nodes: 0,
         elapsed: Duration::ZERO,
     }
 }
 
 /// Time for the side to move.
-fn allowance(go: &Go, side: Side, overhead: i64) -> Option<Allowance> {
+fn allowance(go: &Go, side: Side, settings: &Settings) -> Option<Allowance> {
+    let overhead = settings.overhead;
     if let Some(time) = go.movetime {
         return Some(Allowance::of_move(time, overhead));
     }
@@ -274,7 +281,7 @@ fn allowance(go: &Go, side: Side, overhead: i64) -> Option<Allowance> {
     // A clock of the other side alone says that this is a timed game.
     let left = left.or_else(|| go.wtime.or(go.btime))?;
     let clock = Clock { left, increment: increment.unwrap_or(0), moves_to_go: go.movestogo };
-    Some(Allowance::of_clock(clock, overhead))
+    Some(Allowance::of_clock(clock, overhead, &settings.time))
 }
 
 /// Lets the first thread watch, and the others follow.

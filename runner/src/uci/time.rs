@@ -2,30 +2,30 @@
 
 use std::time::Duration;
 
-/// Moves that the rest of the game is taken to last where the clock does not say: time is shared out evenly over them. Chosen;
-/// games of engines last about 60 moves of each side, and later moves find less time left anyway.
-const MOVES_AHEAD: i64 = 30;
+use dc0_core::params;
 
-/// Share of an increment that is spent at once; the rest mends a clock that runs low. Chosen.
-const INCREMENT_SPENT: f64 = 0.8;
-
-/// How much longer than wanted a hard move may take. Chosen.
-const LONGEST_STRETCH: f64 = 3.0;
-
-/// Share of the clock that one move may take at most. Chosen.
-const LARGEST_SHARE: f64 = 0.4;
-
-/// The same where the clock is set again after this move.
-const LARGEST_SHARE_AT_LAST: f64 = 0.9;
-
-/// Stretch where the move with the most visits is not the one with the best value. Chosen.
-const UNDECIDED: f64 = 1.5;
-
-/// Stretch where the value fell by [`FALL`] since the last move. Chosen.
-const FALLING: f64 = 1.5;
-
-/// A fall of P(win) − P(loss) that is worth a longer look. Chosen.
-const FALL: f64 = 0.1;
+params! {
+    /// How `dc0-run uci` shares out its time: its options `time.…`. Members of no script call.
+    pub struct TimeParams {
+        /// Moves that the rest of the game is taken to last where the clock does not say; what is left is shared out evenly over
+        /// them. Games of engines last about 60 moves of each side, and later moves find less left anyway.
+        moves_ahead: u32 = 30, in 1..=200;
+        /// Share of an increment that is spent at once; the rest mends a clock that runs low.
+        increment_spent: f64 = 0.8, in 0.0..=1.0;
+        /// How many times as long as an ordinary move a hard one may take.
+        longest: f64 = 3.0, in 1.0..=20.0;
+        /// Share of the clock that one move may take at most.
+        largest_share: f64 = 0.4, in 0.01..=1.0;
+        /// The same for the last move before the clock is set again.
+        largest_share_at_last: f64 = 0.9, in 0.01..=1.0;
+        /// How many times as long a move takes where the most visited move has not the best value.
+        undecided: f64 = 1.5, in 1.0..=20.0;
+        /// How many times as long a move takes where the value fell.
+        falling: f64 = 1.5, in 1.0..=20.0;
+        /// The fall of P(win) − P(loss) since the engine's last move from which on the value counts as fallen.
+        fall: f64 = 0.1, in 0.0..=2.0;
+    }
+}
 
 /// What one side's clock says, in milliseconds. May be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +39,21 @@ pub struct Clock {
 }
 
 /// Time for one move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowance {
     /// When an ordinary move is played.
     pub wanted: Duration,
     /// When any move is played.
     pub most: Duration,
+    doubts: Doubts,
+}
+
+/// How doubts stretch a move's time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Doubts {
+    undecided: f64,
+    falling: f64,
+    fall: f64,
 }
 
 /// What a search says of its own certainty.
@@ -66,24 +75,21 @@ fn millis(number: i64) -> Duration {
 
 impl Allowance {
     /// From a clock. `overhead` milliseconds of what is left are never used: they are lost between the programs.
-    pub fn of_clock(clock: Clock, overhead: i64) -> Self {
+    pub fn of_clock(clock: Clock, overhead: i64, params: &TimeParams) -> Self {
         let usable = clock.left.saturating_sub(overhead).max(0) as f64;
-        let moves = clock.moves_to_go.map_or(MOVES_AHEAD, |moves| moves.clamp(1, MOVES_AHEAD));
-        let largest = if clock.moves_to_go.is_some_and(|moves| moves <= 1) {
-            LARGEST_SHARE_AT_LAST
-        } else {
-            LARGEST_SHARE
-        };
-        let even = usable / moves as f64 + INCREMENT_SPENT * clock.increment.max(0) as f64;
-        let most = (LONGEST_STRETCH * even).min(largest * usable);
-        let wanted = even.min(most);
-        Self { wanted: millis(wanted as i64), most: millis(most as i64) }
+        let ahead = i64::from(params.moves_ahead);
+        let moves = clock.moves_to_go.map_or(ahead, |moves| moves.clamp(1, ahead));
+        let is_last = clock.moves_to_go.is_some_and(|moves| moves <= 1);
+        let largest = if is_last { params.largest_share_at_last } else { params.largest_share };
+        let even = usable / moves as f64 + params.increment_spent * clock.increment.max(0) as f64;
+        let most = (params.longest * even).min(largest * usable);
+        Self { wanted: millis(even.min(most) as i64), most: millis(most as i64), doubts: Doubts::of(params) }
     }
 
-    /// Of `go movetime`.
+    /// Of `go movetime`, all of which is used.
     pub fn of_move(time: i64, overhead: i64) -> Self {
         let time = millis(time.saturating_sub(overhead));
-        Self { wanted: time, most: time }
+        Self { wanted: time, most: time, doubts: Doubts { undecided: 1.0, falling: 1.0, fall: 0.0 } }
     }
 
     /// Whether the move is to be played after `elapsed`, where `speed` simulations are done in a second.
@@ -98,9 +104,19 @@ impl Allowance {
     }
 
     fn stretched(&self, signs: &Signs) -> Duration {
-        let undecided = if signs.is_undecided { UNDECIDED } else { 1.0 };
-        let falling = if signs.fall >= FALL { FALLING } else { 1.0 };
-        self.wanted.mul_f64(undecided * falling).min(self.most)
+        self.wanted.mul_f64(self.doubts.stretch(signs)).min(self.most)
+    }
+}
+
+impl Doubts {
+    fn of(params: &TimeParams) -> Self {
+        Self { undecided: params.undecided, falling: params.falling, fall: params.fall }
+    }
+
+    fn stretch(&self, signs: &Signs) -> f64 {
+        let undecided = if signs.is_undecided { self.undecided } else { 1.0 };
+        let falling = if signs.fall >= self.fall { self.falling } else { 1.0 };
+        undecided * falling
     }
 }
 
@@ -114,12 +130,16 @@ fn is_settled(rest: Duration, speed: f64, signs: &Signs) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use super::{Allowance, Clock, Signs};
+    use super::{Allowance, Clock, Signs, TimeParams};
 
     const CALM: Signs = Signs { most: 10, second: 9, is_undecided: false, fall: 0.0 };
 
     fn clock(left: i64, increment: i64, moves_to_go: Option<i64>) -> Allowance {
-        Allowance::of_clock(Clock { left, increment, moves_to_go }, 50)
+        Allowance::of_clock(Clock { left, increment, moves_to_go }, 50, &TimeParams::default())
+    }
+
+    fn both(allowance: Allowance) -> (Duration, Duration) {
+        (allowance.wanted, allowance.most)
     }
 
     fn ms(number: u64) -> Duration {
@@ -129,11 +149,11 @@ mod tests {
     #[test]
     fn a_minute_is_shared_out_over_thirty_moves() {
         // (60000 − 50) / 30 = 1998.3, and three times as much for a hard move.
-        assert_eq!(clock(60_000, 0, None), Allowance { wanted: ms(1998), most: ms(5995) });
+        assert_eq!(both(clock(60_000, 0, None)), (ms(1998), ms(5995)));
         // 1998.3 + 0.8 · 1000.
         assert_eq!(clock(60_000, 1000, None).wanted, ms(2798));
         assert_eq!(clock(60_000, 0, Some(10)).wanted, ms(5995));
-        assert_eq!(clock(60_000, 0, Some(1)), Allowance { wanted: ms(53_955), most: ms(53_955) });
+        assert_eq!(both(clock(60_000, 0, Some(1))), (ms(53_955), ms(53_955)));
         assert_eq!(clock(60_000, 0, Some(0)), clock(60_000, 0, Some(1)));
         assert_eq!(clock(60_000, 0, Some(1000)), clock(60_000, 0, None));
     }
@@ -192,6 +212,16 @@ mod tests {
             allowance.is_spent(ms(2997), 1000.0, &undecided) && !allowance.is_spent(ms(2997), 1000.0, &both)
         );
         assert!(allowance.is_spent(ms(5995), 1000.0, &both));
+    }
+
+    #[test]
+    fn time_is_shared_out_as_the_parameters_say() {
+        let params =
+            TimeParams { moves_ahead: 10, longest: 1.5, increment_spent: 0.0, ..TimeParams::default() };
+        let clock = Clock { left: 10_050, increment: 500, moves_to_go: None };
+        assert_eq!(both(Allowance::of_clock(clock, 50, &params)), (ms(1000), ms(1500)));
+        let clock = Clock { moves_to_go: Some(40), ..clock };
+        assert_eq!(both(Allowance::of_clock(clock, 50, &params)), (ms(1000), ms(1500)));
     }
 
     #[test]

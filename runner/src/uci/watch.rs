@@ -6,6 +6,7 @@ use std::time::Duration;
 use dc0_core::board::Move;
 use dc0_core::search::{Search, Visited};
 
+use super::memory::Memory;
 use super::output::Output;
 use super::report::{Frame, depth, info};
 use super::signal::Signal;
@@ -42,6 +43,8 @@ pub(super) struct Watch {
     pub(super) started: Stopwatch,
     /// `None` for a silent search.
     pub(super) output: Option<Output>,
+    /// What the evaluators remember.
+    pub(super) memory: Memory,
     last: Option<Last>,
 }
 
@@ -70,7 +73,8 @@ struct Last {
 
 impl Watch {
     pub(super) fn new(signal: Arc<Signal>, limits: Limits, frame: Frame, kept: Kept) -> Self {
-        Self { signal, limits, frame, kept, started: Stopwatch::start(), output: None, last: None }
+        let (started, memory) = (Stopwatch::start(), Memory::default());
+        Self { signal, limits, frame, kept, started, output: None, memory, last: None }
     }
 
     /// Whether the search is to go on. There is a first visit in any case, so that there is a move.
@@ -128,7 +132,8 @@ impl Watch {
     /// Tells how far the search is.
     pub(super) fn report(&self, search: &Search, output: &Output) {
         let (nodes, elapsed) = (self.kept.nodes(search), self.started.elapsed());
-        for line in info(search, &Frame { nodes, elapsed, ..self.frame }) {
+        let hash_permill = self.memory.permill();
+        for line in info(search, &Frame { hash_permill, nodes, elapsed, ..self.frame }) {
             output.say(&line);
         }
     }

@@ -8,6 +8,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime;
 use dc0_core::network::{Evaluator, EvaluatorError};
 
+use super::memory::Memory;
 use super::options::Settings;
 use crate::backend::Evaluators;
 
@@ -22,6 +23,9 @@ pub(super) struct Pool {
     workers: Vec<Worker>,
     net: Arc<Checkpoint>,
     evaluators: Arc<Evaluators>,
+    /// As asked for.
+    hash: u32,
+    memory: Memory,
 }
 
 struct Worker {
@@ -34,12 +38,16 @@ impl Pool {
     /// Starts the threads and waits until each has its copy.
     pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
         let (net, evaluators) = (Arc::clone(&settings.net), Arc::clone(&settings.evaluators));
+        let memory = Memory::new(settings.hash, settings.threads);
         let (ready, answers) = channel();
-        let workers = (0..settings.threads)
-            .map(|_| Worker::start(Arc::clone(&net), Arc::clone(&evaluators), ready.clone()))
-            .collect();
+        let start = |_| {
+            let (net, evaluators, memory) = (Arc::clone(&net), Arc::clone(&evaluators), memory.clone());
+            let make = move || evaluators.make(&net).map(|made| memory.with(made));
+            Worker::start(make, ready.clone())
+        };
+        let workers = (0..settings.threads).map(start).collect();
         drop(ready);
-        let pool = Self { workers, net, evaluators };
+        let pool = Self { workers, net, evaluators, hash: settings.hash, memory };
         first_error(&answers, pool.workers.len())?;
         Ok(pool)
     }
@@ -47,6 +55,7 @@ impl Pool {
     /// Whether these are the threads that the settings ask for.
     pub(super) fn fits(&self, settings: &Settings) -> bool {
         self.workers.len() == settings.threads as usize
+            && self.hash == settings.hash
             && Arc::ptr_eq(&self.net, &settings.net)
             && Arc::ptr_eq(&self.evaluators, &settings.evaluators)
     }
@@ -54,6 +63,21 @@ impl Pool {
     /// The same threads for settings that they stand in for.
     pub(super) fn serving(self, settings: &Settings) -> Self {
         Self { evaluators: Arc::clone(&settings.evaluators), ..self }
+    }
+
+    /// What the threads remember.
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Forgets all answers.
+    pub(super) fn forget(&self) -> Result<(), EvaluatorError> {
+        self.all(|_| {
+            Box::new(|evaluator| {
+                evaluator.start_shard();
+                Ok(())
+            })
+        })
     }
 
     /// Gives every thread its task and waits for all; the first error of any.
@@ -83,12 +107,14 @@ fn first_error(answers: &Receiver<Result<(), EvaluatorError>>, count: usize) -> 
 }
 
 impl Worker {
-    fn start(net: Arc<Checkpoint>, evaluators: Arc<Evaluators>, ready: Done) -> Self {
+    fn start(
+        make: impl FnOnce() -> Result<Box<dyn Evaluator>, EvaluatorError> + Send + 'static,
+        ready: Done,
+    ) -> Self {
         let (tasks, work) = channel::<(Task, Done)>();
         let thread = thread::spawn(move || {
             runtime::set_threads(1);
-            let made = evaluators.make(&net);
-            let (mut evaluator, answer) = match made {
+            let (mut evaluator, answer) = match make() {
                 Ok(evaluator) => (Some(evaluator), Ok(())),
                 Err(error) => (None, Err(error)),
             };

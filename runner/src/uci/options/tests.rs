@@ -26,6 +26,10 @@ fn options_are_told_with_their_ranges() {
         "option name Ponder type check default false",
         "option name Move Overhead type spin default 50 min 0 max 60000",
         "option name UCI_ShowWDL type check default false",
+        "option name Hash type spin default 16 min 0 max 65536",
+        "option name Clear Hash type button",
+        "option name time.moves_ahead type spin default 30 min 1 max 200",
+        "option name time.largest_share type string default 0.4",
         "option name search.reuse_tree type check default true",
         "option name search.root.rule type combo default puct var puct var gumbel",
         "option name search.first_play.value type string default 0.33",
@@ -45,6 +49,7 @@ fn every_option_takes_its_own_default() {
     let off: Vec<String> = all().iter().filter(|of| is_off(of)).map(|of| format!("{}.", of.name)).collect();
     for option in all() {
         let default = match option.kind {
+            Kind::Button => String::new(),
             Kind::Check(default) => default.to_string(),
             Kind::Spin { default, .. } => default.to_string(),
             Kind::Combo { default, .. } | Kind::Text(default) => default,
@@ -71,6 +76,8 @@ fn names_are_found_in_any_case_and_values_are_taken() {
         ("search.root.c_puct", "3"),
         ("search.stop_by_gain.interval", "50"),
         ("UCI_ShowWDL", "True"),
+        ("hash", "64"),
+        ("time.moves_ahead", "20"),
     ] {
         settings.set(name, value).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
@@ -81,6 +88,7 @@ fn names_are_found_in_any_case_and_values_are_taken() {
     );
     assert_eq!(settings.search.stop_by_gain.as_ref().map(|stop| stop.interval), Some(50));
     assert!(settings.shows_wdl);
+    assert_eq!((settings.hash, settings.time.moves_ahead), (64, 20));
 }
 
 #[test]
@@ -94,6 +102,8 @@ fn bad_values_change_nothing_and_are_answered_with_the_range() {
     assert!(refused(settings, "SearchMode", "alphabeta").contains("one of dc0"));
     assert!(refused(settings, "search.draw_score", "7").contains("must lie in -1.0..=1.0, got 7"));
     assert!(refused(settings, "search.draw_score", "").contains("expected a number"));
+    assert!(refused(settings, "Hash", "70000").contains("0..=65536"));
+    assert!(refused(settings, "time.largest_share", "2").contains("must lie in 0.01..=1.0, got 2"));
     assert!(refused(settings, "search.root.rule", "gumbel").contains("reuse_tree"));
     assert!(refused(settings, "DC0Model", "nowhere.safetensors").contains("expected a file, found none"));
     assert!(refused(settings, "Device", "toaster").contains("toaster"));

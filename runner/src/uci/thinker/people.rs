@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dc0_core::board::Game;
-use dc0_core::network::{Batch, Evaluations};
-use dc0_core::search::suite::positions;
+use dc0_core::network::{Batch, Evaluations, EvaluatorError};
+use dc0_core::search::suite::{positions, short, signature};
 use dc0_core::search::{Search, SearchParams, Visited};
 
 use super::{RULES, Thinker, frame, run_on};
@@ -13,9 +13,10 @@ use crate::clock::Stopwatch;
 use crate::uci::options::Settings;
 use crate::uci::signal::Signal;
 use crate::uci::watch::{Kept, Limits, Watch};
+use crate::uci::workers::Pool;
 
 /// Simulations of each position of `bench`.
-const BENCH_SIMULATIONS: u32 = 200;
+const BENCH_SIMULATIONS: u32 = 1000;
 
 impl Thinker {
     /// Shows what the net says of a position: its value, and the priors of all moves.
@@ -67,26 +68,37 @@ impl Thinker {
         self.output.say(&format!("move    visits  prior%    value{lines}"));
     }
 
-    /// Searches the positions of the suite, and says how fast that was.
+    /// Says how fast the engine searches, in the form that match servers read.
     pub(super) fn bench(&mut self, settings: &Settings) {
         self.make_ready(settings);
         let Some(pool) = &self.pool else { return };
-        let (started, mut nodes) = (Stopwatch::start(), 0u64);
-        for game in positions() {
-            let mut search = Search::new(game, RULES, settings.search.clone());
-            search.set_budget(BENCH_SIMULATIONS);
-            let (signal, kept) = (Arc::new(Signal::new(false)), Kept { visits: 0, asks_again: false });
-            let (search, _, ended) =
-                run_on(pool, search, Watch::new(signal, Limits::default(), frame(settings), kept));
-            if let Err(error) = ended {
-                self.output.tell(&format!("error: {error}"));
-                return;
-            }
-            nodes += u64::from(search.visits());
+        match signature().and_then(|signature| Ok((signature, speed(pool, settings)?))) {
+            Ok((signature, speed)) => self.output.say(&bench_line(signature, speed)),
+            Err(error) => self.output.tell(&format!("error: {error}")),
         }
-        let seconds = started.elapsed().max(Duration::from_millis(1)).as_secs_f64();
-        self.output.say(&format!("{nodes} nodes {:.0} nps", nodes as f64 / seconds));
     }
+}
+
+/// The signature of the search in place of the nodes, and simulations a second.
+pub(in crate::uci) fn bench_line(signature: u64, speed: f64) -> String {
+    format!("{} nodes {speed:.0} nps", short(signature))
+}
+
+/// Simulations a second on the positions of the suite, from trees and memories that are empty.
+pub(in crate::uci) fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
+    pool.forget()?;
+    let (started, mut simulations) = (Stopwatch::start(), 0u64);
+    for game in positions() {
+        let mut search = Search::new(game, RULES, settings.search.clone());
+        search.set_budget(BENCH_SIMULATIONS);
+        let (signal, kept) = (Arc::new(Signal::new(false)), Kept { visits: 0, asks_again: false });
+        let watch = Watch::new(signal, Limits::default(), frame(settings), kept);
+        let (search, _, ended) = run_on(pool, search, watch);
+        ended?;
+        simulations += u64::from(search.visits());
+    }
+    let seconds = started.elapsed().max(Duration::from_millis(1)).as_secs_f64();
+    Ok(simulations as f64 / seconds)
 }
 
 fn opinion(search: &Search) -> String {

@@ -1,4 +1,4 @@
-//! Parameters of the search as options, by their dotted names.
+//! Declared parameters as options, by their dotted names.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,29 @@ use dc0_core::params::{Param, ParamErrors, Params, Row, Value, read};
 use dc0_core::search::SearchParams;
 
 use super::{BATCH_SIZE, Declared, Kind};
+use crate::uci::time::TimeParams;
 
-const PREFIX: &str = "search.";
-
-/// What has an option of its own, and what cannot search one tree with several threads.
+/// Parameters of the search that have an option of their own, and those that cannot search one tree with several threads.
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaves", "tablebases", "engine"];
 
 /// The search of the engine before anything is set: that of scripts, with a tree kept from move to move and mates seen at once.
-pub(super) fn params() -> SearchParams {
+pub(super) fn search() -> SearchParams {
     SearchParams { leaves: BATCH_SIZE, reuse_tree: true, mate_in_one: true, ..SearchParams::default() }
 }
 
 /// The options, in the order of the reference.
-pub(super) fn declared() -> impl Iterator<Item = Declared> {
-    let defaults = params().to_value();
-    let is_shown = |row: &Row| !LEFT_OUT.contains(&row.path.as_str()) && row.kind != SearchParams::kind();
-    SearchParams::rows().into_iter().filter(is_shown).map(move |row| {
+pub(super) fn declared() -> Vec<Declared> {
+    let (search, time) = (search(), TimeParams::default());
+    options("search", &search, &LEFT_OUT).chain(options("time", &time, &[])).collect()
+}
+
+fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iterator<Item = Declared> {
+    let defaults = defaults.to_value();
+    let is_shown = |row: &Row| !left_out.contains(&row.path.as_str()) && row.kind != P::kind();
+    P::rows().into_iter().filter(is_shown).map(move |row| {
         let default =
             at(&defaults, &row.path).map_or_else(|| row.default.trim_matches('"').to_owned(), plain);
-        Declared { name: format!("{PREFIX}{}", row.path), kind: kind(&row, default) }
+        Declared { name: format!("{group}.{}", row.path), kind: kind(&row, default) }
     })
 }
 
@@ -61,12 +65,11 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The parameters with one of them set.
-pub(super) fn with(params: &SearchParams, name: &str, value: &str) -> Result<SearchParams, ParamErrors> {
+/// The parameters of a group with one of them set.
+pub(super) fn with<P: Params>(group: &str, params: &P, path: &str, value: &str) -> Result<P, ParamErrors> {
     let mut all = params.to_value();
-    let path = name.strip_prefix(PREFIX).unwrap_or(name);
     put(&mut all, path, parsed(value));
-    read("search", &all)
+    read(group, &all)
 }
 
 fn put(group: &mut Value, path: &str, value: Value) {
