@@ -67,6 +67,9 @@ impl Planner {
 impl Host for Planner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.asking.parent, name)?;
+        for name in &asked.params.from {
+            Folder::of_existing(&self.asking.parent, name)?;
+        }
         let device = self.asking.device.clone().unwrap_or_else(|| "auto".to_owned());
         let wish = Wish {
             backend: self.asking.backend.unwrap_or(asked.params.backend),

@@ -39,6 +39,9 @@ params! {
         backend: Backend = Backend::Auto;
         /// The numbers nets play with. bf16 is faster where the device knows it; training always uses 32-bit floats.
         precision: Precision = Precision::Auto;
+        /// Runs beside this one (`"first"`, `"sweep/trials/0003-0"`) whose finished steps are taken over where they are the same
+        /// (kind, parameters, inputs, seed), instead of being done again.
+        from: Vec<String> = Vec::new();
     }
 }
 

@@ -4,6 +4,7 @@
 //! and atomically. Opening a run again walks through finished steps at once, goes on with the unfinished one, and never
 //! deletes anything.
 
+mod donors;
 mod error;
 mod files;
 mod folder;
@@ -17,13 +18,16 @@ mod shelf;
 mod slot;
 mod work;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::json;
 
 use dc0_core::durable;
 
+pub use donors::Donors;
 pub use error::RunError;
 pub use folder::Folder;
 pub use generations::{Generation, Generations};
@@ -47,6 +51,8 @@ pub struct Run {
     shelf: Shelf,
     occurrences: Occurrences,
     steps: u32,
+    donors: Arc<Donors>,
+    seconds: BTreeMap<String, f64>,
     _lock: Lock,
 }
 
@@ -59,6 +65,10 @@ pub struct Finished {
     pub before: bool,
     /// The file whose loss made it necessary to do a finished step again.
     pub again: Option<String>,
+    /// The run that the step was taken over from.
+    pub from: Option<String>,
+    /// Seconds that the step took, in this run or the one it was taken over from, as far as the journals say.
+    pub seconds: f64,
 }
 
 /// What a run is opened with. What is `None` was not asked for: an existing run keeps what it was created with.
@@ -78,6 +88,8 @@ pub struct Opening<'a> {
     pub precision: Option<String>,
     /// The threads that were asked for.
     pub threads: Option<u32>,
+    /// Runs whose finished steps are taken over.
+    pub donors: Arc<Donors>,
 }
 
 impl Run {
@@ -96,7 +108,9 @@ impl Run {
         }
         let is_new = found.is_none();
         let record = found.unwrap_or_else(|| opening.record.clone());
+        opening.donors.check(&record.environment)?;
         let journal = Journal::open(&folder)?;
+        let seconds = Journal::seconds(&folder)?;
         let shelf = Shelf::open(&folder)?;
         let run = Self {
             folder,
@@ -105,6 +119,8 @@ impl Run {
             shelf,
             occurrences: Occurrences::default(),
             steps: 0,
+            donors: Arc::clone(&opening.donors),
+            seconds,
             _lock: lock,
         };
         run.note_opening(&opening.record, is_new)?;
@@ -165,16 +181,56 @@ impl Run {
             self.journal.note("superseded", [("step", json!(step)), ("by", json!(identity.short()))])?;
         }
         if let Some(manifest) = manifest {
-            return Ok(Finished { manifest, before: true, again: None });
+            return Ok(self.finished(manifest, true));
         }
         if let Some(path) = &missing {
             self.journal.note("again", [("step", json!(identity.short())), ("missing", json!(path))])?;
         }
+        let donors = Arc::clone(&self.donors);
+        let _turn = donors.turn(&identity);
+        if let Some((from, manifest)) = donors.find(&identity, &self.folder)? {
+            return Ok(self.take_over(&from, manifest, (slot, order))?);
+        }
         let watch = Stopwatch::start();
         let manifest = self.work_at(call, &identity, slot, body)?;
         let manifest = self.shelf.keep(&manifest, order)?;
-        self.journal.note("finished", details(call, &identity, watch))?;
-        Ok(Finished { manifest, before: false, again: missing })
+        let secs = watch.elapsed().as_secs_f64();
+        self.journal.note("finished", details(call, &identity, secs))?;
+        *self.seconds.entry(identity.short().to_owned()).or_default() += secs;
+        Ok(Finished { again: missing, ..self.finished(manifest, false) })
+    }
+
+    fn finished(&self, manifest: Manifest, before: bool) -> Finished {
+        let seconds = self.seconds.get(manifest.identity().short()).copied().unwrap_or(0.0);
+        Finished { manifest, before, again: None, from: None, seconds }
+    }
+
+    /// Takes a finished step over from another run.
+    fn take_over(
+        &mut self,
+        from: &Folder,
+        manifest: Manifest,
+        (slot, order): (Slot, u32),
+    ) -> Result<Finished, RunError> {
+        let identity = manifest.identity();
+        let kind = manifest.kind.clone();
+        let seconds = Journal::seconds(from)?.get(identity.short()).copied().unwrap_or(0.0);
+        let place = Workplace {
+            folder: self.folder.clone(),
+            identity: identity.clone(),
+            slot,
+            seed: identity.seed(self.record.seed),
+        };
+        place.claim(&kind)?;
+        let manifest = donors::take_over((from, manifest), &self.folder, slot)?;
+        let manifest = self.shelf.keep(&manifest, order)?;
+        let from = from.root().display().to_string();
+        let step = identity.short();
+        let details =
+            [("step", json!(step)), ("kind", json!(kind)), ("secs", json!(seconds)), ("from", json!(from))];
+        self.journal.note("taken over", details)?;
+        self.seconds.insert(step.to_owned(), seconds);
+        Ok(Finished { from: Some(from), ..self.finished(manifest, false) })
     }
 
     fn work_at<E: From<RunError> + std::fmt::Display>(
@@ -188,11 +244,11 @@ impl Run {
         let place = Workplace { folder: self.folder.clone(), identity: identity.clone(), slot, seed };
         place.claim(call.kind)?;
         let watch = Stopwatch::start();
-        self.journal.note("started", details(call, identity, watch))?;
+        self.journal.note("started", details(call, identity, 0.0))?;
         match body(&place) {
             Ok(product) => Ok(Manifest::new(call, identity, self.record.seed, product)),
             Err(error) => {
-                let [step, kind, secs] = details(call, identity, watch);
+                let [step, kind, secs] = details(call, identity, watch.elapsed().as_secs_f64());
                 self.journal
                     .note("ended early", [step, kind, secs, ("because", json!(error.to_string()))])?;
                 Err(error)
@@ -201,8 +257,7 @@ impl Run {
     }
 }
 
-fn details(call: &StepCall, identity: &Identity, watch: Stopwatch) -> [(&'static str, serde_json::Value); 3] {
-    let secs = watch.elapsed().as_secs_f64();
+fn details(call: &StepCall, identity: &Identity, secs: f64) -> [(&'static str, serde_json::Value); 3] {
     [("step", json!(identity.short())), ("kind", json!(call.kind)), ("secs", json!(secs))]
 }
 

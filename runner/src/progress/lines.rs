@@ -31,7 +31,11 @@ pub fn finished(slot: Slot, who: &str, finished: &Finished, closing: &str) -> St
         (Series::Networks, "train") => losses(summary),
         (Series::Networks, _) => parameters(summary),
     };
-    let end = if finished.before { "done before" } else { closing };
+    let end = match &finished.from {
+        Some(run) => format!("taken over from {run}"),
+        None if finished.before => "done before".to_owned(),
+        None => closing.to_owned(),
+    };
     let end = if end.is_empty() { String::new() } else { format!("  ({end})") };
     let who = if who.is_empty() { String::new() } else { format!("{who}: ") };
     format!("{} {}  {who}{figures}{end}", what(slot.series), slot.label())

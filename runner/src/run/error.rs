@@ -63,6 +63,22 @@ pub enum RunError {
         /// The folder.
         folder: PathBuf,
     },
+    /// There is no run to take steps over from.
+    #[error("{} holds no run, so no steps can be taken over from it; look at the names of runs beside this one", .folder.display())]
+    Absent {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A run whose steps would not be the same here.
+    #[error("steps of {} cannot be taken over: it plays and trains with {found}, and this run with {own}", .folder.display())]
+    OtherEnvironment {
+        /// The other run.
+        folder: PathBuf,
+        /// What it was created with.
+        found: String,
+        /// What this run has.
+        own: String,
+    },
     /// A file of the run's own bookkeeping is damaged.
     #[error("{} is damaged: {cause}; put back a good copy, or open another run", .path.display())]
     Damaged {
@@ -108,9 +124,12 @@ impl RunError {
 impl Fault for RunError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Name { .. } | Self::OtherScript { .. } | Self::Fixed { .. } | Self::NoRun { .. } => {
-                Exit::BadInput
-            }
+            Self::Name { .. }
+            | Self::OtherScript { .. }
+            | Self::Fixed { .. }
+            | Self::NoRun { .. }
+            | Self::Absent { .. }
+            | Self::OtherEnvironment { .. } => Exit::BadInput,
             Self::Locked { .. } => Exit::Failed,
             Self::Newer { .. } | Self::Damaged { .. } | Self::Changed { .. } | Self::Io { .. } => {
                 Exit::Storage

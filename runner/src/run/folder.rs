@@ -11,14 +11,29 @@ pub struct Folder {
     root: PathBuf,
 }
 
+fn is_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(allowed)
+}
+
 impl Folder {
     /// The folder of the run `name` among the runs in `parent`.
     pub fn of_run(parent: &Path, name: &str) -> Result<Self, RunError> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(allowed) {
-            return Err(RunError::Name { name: name.to_owned() });
+        if is_name(name) {
+            Ok(Self { root: parent.join(name) })
+        } else {
+            Err(RunError::Name { name: name.to_owned() })
         }
-        Ok(Self { root: parent.join(name) })
+    }
+
+    /// The folder of a run that is there, by its path below `parent`, such as `sweep/trials/0003-0`.
+    pub fn of_existing(parent: &Path, path: &str) -> Result<Self, RunError> {
+        if !path.split('/').all(is_name) {
+            return Err(RunError::Name { name: path.to_owned() });
+        }
+        let folder = path.split('/').fold(parent.to_owned(), |folder, part| folder.join(part));
+        let found = Self { root: folder };
+        if found.record().is_file() { Ok(found) } else { Err(RunError::Absent { folder: found.root }) }
     }
 
     /// The folder itself.

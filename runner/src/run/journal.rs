@@ -1,7 +1,8 @@
 //! What was done when: one JSON object a line, only ever appended to. Results never depend on it.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -26,6 +27,26 @@ impl Journal {
         let mut file = opened.map_err(RunError::io("open", &path))?;
         end_line(&mut file).map_err(RunError::io("write", &path))?;
         Ok(Self { path, file: Mutex::new(file) })
+    }
+
+    /// How long each step of a run took, by its short identity: all attempts that ended, or the attempts of the run it was taken
+    /// over from.
+    pub fn seconds(folder: &Folder) -> Result<BTreeMap<String, f64>, RunError> {
+        let path = folder.journal();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(cause) => return Err(RunError::io("read", &path)(cause)),
+        };
+        let mut seconds = BTreeMap::new();
+        // A line that a kill cut short is no JSON, and says nothing.
+        for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+            let ended = ["finished", "ended early", "taken over"].map(Value::from).contains(&line["event"]);
+            if let (true, Some(step), Some(secs)) = (ended, line["step"].as_str(), line["secs"].as_f64()) {
+                *seconds.entry(step.to_owned()).or_default() += secs;
+            }
+        }
+        Ok(seconds)
     }
 
     /// Appends what happened, with the time.

@@ -43,6 +43,14 @@ pub struct Environment {
     pub libraries: String,
 }
 
+impl Environment {
+    /// What equal steps may differ by, in one line. Versions are left out: a step's own version says what changed.
+    pub fn rounding(&self) -> String {
+        let Self { backend, device, precision, pad_to, threads, .. } = self;
+        format!("{backend} on {device} in {precision}, batches of {pad_to}, {threads} training threads")
+    }
+}
+
 /// What `run.json` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use dc0_core::durable;
 use dc0_core::params::Value;
@@ -44,6 +45,7 @@ fn opening(parent: &Path) -> Opening<'_> {
         device: None,
         precision: None,
         threads: None,
+        donors: Arc::default(),
     }
 }
 
@@ -141,7 +143,7 @@ fn a_step_ended_anywhere_and_done_again_leaves_the_same_files_and_no_shard_is_pl
         let resumed = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
             .expect("goes on");
         assert_eq!(played.get(), 3);
-        assert_eq!(resumed, once);
+        assert_eq!(resumed.manifest, once.manifest);
         assert_eq!(content(parent.path()), content(whole.path()));
     }
 }
@@ -342,4 +344,89 @@ fn a_name_that_would_leave_the_folder_of_runs_is_refused() {
         opening.record.name = name.to_owned();
         assert!(matches!(Run::open(&opening), Err(RunError::Name { .. })), "{name}");
     }
+}
+
+fn open_beside(parent: &Path, name: &str, donors: &Arc<super::Donors>) -> Result<Run, RunError> {
+    let mut opening = opening(parent);
+    name.clone_into(&mut opening.record.name);
+    opening.donors = Arc::clone(donors);
+    Run::open(&opening)
+}
+
+#[test]
+fn a_step_that_another_run_has_finished_is_taken_over_with_its_time_and_works_without_the_other() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let donor = open(parent.path());
+    let donors = Arc::new(super::Donors::default());
+    donors.add(donor.folder().clone());
+    let mut donor = donor;
+    train(&mut donor, 5, network(0));
+    let made = play(&mut donor, &call("self_play", 1), iteration(4), None, &played).expect("plays");
+    let mut run = open_beside(parent.path(), "other", &donors).expect("opens");
+    let taken = play(&mut run, &call("self_play", 1), iteration(0), None, &played).expect("takes over");
+    assert_eq!((played.get(), taken.before), (3, false), "nothing is played twice");
+    assert_eq!(taken.from.as_deref(), Some(&*donor.folder().root().display().to_string()));
+    assert_eq!(
+        (taken.manifest.summary.clone(), taken.seconds),
+        (made.manifest.summary.clone(), made.seconds)
+    );
+    assert!(taken.manifest.files.iter().all(|file| file.path.starts_with("games/iteration=0000/")));
+    // What the other run has not is done here.
+    let own = play(&mut run, &call("self_play", 2), iteration(1), None, &played).expect("plays");
+    assert_eq!((played.get(), own.from), (6, None));
+    drop((run, donor));
+    fs::remove_dir_all(parent.path().join("tiny")).expect("removes");
+    let mut run = open_beside(parent.path(), "other", &Arc::default()).expect("opens");
+    let again = play(&mut run, &call("self_play", 1), iteration(0), None, &played).expect("is there");
+    assert_eq!((played.get(), again.before, again.seconds), (6, true, made.seconds));
+    for (file, was) in again.manifest.files.iter().zip(&made.manifest.files) {
+        assert_eq!(file.blake3, was.blake3);
+        let content = fs::read(run.folder().path(&file.path)).expect("reads");
+        assert_eq!(durable::digest(&content), file.blake3);
+    }
+}
+
+#[test]
+fn equal_steps_of_runs_at_the_same_time_are_done_by_one_of_them() {
+    let parent = tempfile::tempdir().expect("folder");
+    let donors = Arc::new(super::Donors::default());
+    let done = std::sync::atomic::AtomicU32::new(0);
+    let names = ["a", "b", "c"];
+    let runs = names.map(|name| open_beside(parent.path(), name, &donors).expect("opens"));
+    for run in &runs {
+        donors.add(run.folder().clone());
+    }
+    std::thread::scope(|scope| {
+        for mut run in runs {
+            let done = &done;
+            scope.spawn(move || {
+                let body = |place: &Workplace| {
+                    done.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    let path = place.slot.path("networks", ".safetensors");
+                    let files = vec![write(place, &path, "net")?];
+                    Ok::<_, RunError>(Product { files, summary: Value::None })
+                };
+                run.step(&call("train", 1), network(0), body).expect("trains or takes over");
+            });
+        }
+    });
+    assert_eq!(done.into_inner(), 1);
+}
+
+#[test]
+fn steps_of_a_run_that_rounds_otherwise_are_not_taken_over() {
+    let parent = tempfile::tempdir().expect("folder");
+    let donors = Arc::new(super::Donors::default());
+    donors.add(open(parent.path()).folder().clone());
+    let mut other = opening(parent.path());
+    "other".clone_into(&mut other.record.name);
+    other.record.environment.threads = 2;
+    other.donors = donors;
+    let error = Run::open(&other).expect_err("another environment").to_string();
+    assert!(
+        error.contains("1 training threads, and this run with") && error.contains("2 training"),
+        "{error}"
+    );
 }

@@ -21,8 +21,8 @@ use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
 use crate::progress::{Console, lines};
 use crate::run::{
-    Environment, FORMAT_VERSION, Finished, Folder, Generations, Opening, Product, Record, Run, RunError,
-    ScriptRecord, Series, Slot, StepCall, Workplace,
+    Donors, Environment, FORMAT_VERSION, Finished, Folder, Generations, Opening, Product, Record, Run,
+    RunError, ScriptRecord, Series, Slot, StepCall, Workplace,
 };
 use crate::script::declared::Declaration;
 
@@ -53,6 +53,7 @@ pub struct Runner {
     console: Arc<Console>,
     interrupt: Interrupt,
     log_file: LogFile,
+    donors: Arc<Donors>,
     open: Mutex<Option<Open>>,
 }
 
@@ -75,7 +76,8 @@ impl Runner {
         declaration: Arc<Declaration>,
         (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
     ) -> Self {
-        Self { asking, script, declaration, console, interrupt, log_file, open: Mutex::new(None) }
+        let (donors, open) = (Arc::default(), Mutex::new(None));
+        Self { asking, script, declaration, console, interrupt, log_file, donors, open }
     }
 
     fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> Result<T, HostError>) -> Result<T, HostError> {
@@ -191,6 +193,9 @@ impl Open {
 impl Host for Runner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
         let record = self.record(name, &asked.params)?;
+        for name in &asked.params.from {
+            self.donors.add(Folder::of_existing(&self.asking.parent, name)?);
+        }
         let gave = |field: &str| crate::host::field(&asked.given, field).is_some();
         let backend = self.asking.backend.unwrap_or(asked.params.backend);
         let opening = Opening {
@@ -206,6 +211,7 @@ impl Host for Runner {
             precision: (asked.params.precision != Precision::Auto)
                 .then(|| asked.params.precision.word().to_owned()),
             threads: self.asking.threads,
+            donors: Arc::clone(&self.donors),
             record,
         };
         let run = Run::open(&opening)?;
