@@ -22,6 +22,7 @@ pub mod reference;
 pub mod run;
 pub mod script;
 pub mod steps;
+pub mod sweep;
 pub mod uci;
 
 use std::io::{BufRead, IsTerminal};

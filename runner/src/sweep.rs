@@ -1,0 +1,3 @@
+//! Sweeps: many runs of one script at points of a space, chosen, watched and compared.
+
+pub mod space;
