@@ -30,6 +30,8 @@ pub enum Purpose {
     RandomPlayer,
     /// Resampling of results for intervals.
     Bootstrap,
+    /// One dimension of the point that a sweep tries.
+    Trial,
 }
 
 impl Purpose {
@@ -45,6 +47,7 @@ impl Purpose {
             Self::Sampling => "sampling",
             Self::RandomPlayer => "random-player",
             Self::Bootstrap => "bootstrap",
+            Self::Trial => "trial",
         }
     }
 }

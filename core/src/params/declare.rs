@@ -23,7 +23,8 @@
 /// ```
 ///
 /// Rules between fields follow the struct as `check function;` with `fn(&Self) -> Vec<(&'static str, String)>`: each
-/// pair is a field and what is wrong with it.
+/// pair is a field and what is wrong with it. After that, `word field;` lets a bare word stand for the whole group with
+/// only this field given: `sampler: "random"` for `sampler: #{ kind: "random" }`.
 #[macro_export]
 macro_rules! params {
     (
@@ -32,6 +33,7 @@ macro_rules! params {
             $( $(#[doc = $doc:literal])+ $field:ident : $kind:ty = $default:expr $(, in $range:expr)? ; )*
         }
         $( check $check:expr ; )?
+        $( word $word:ident ; )?
     ) => {
         $(#[doc = $about])+
         #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +73,14 @@ macro_rules! params {
                 problems: &mut $crate::params::Problems,
             ) -> Option<Self> {
                 use $crate::params::{Param, Params, Value};
+                $(
+                    let of_word;
+                    let mut value = value;
+                    if let Value::Text(_) = value {
+                        of_word = Value::Group([(stringify!($word).to_owned(), value.clone())].into());
+                        value = &of_word;
+                    }
+                )?
                 let Value::Group(given) = value else {
                     problems.add(path, format!("expected a group #{{…}}, got {value} ({})", value.kind()));
                     return None;
