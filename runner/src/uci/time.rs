@@ -10,7 +10,7 @@ params! {
         /// Moves that the rest of the game is taken to last where the clock does not say; what is left is shared out evenly over
         /// them. Games of engines last about 60 moves of each side, and later moves find less left anyway.
         moves_ahead: u32 = 30, in 1..=200;
-        /// Share of an increment that is spent at once; the rest mends a clock that runs low.
+        /// Share of an increment, less `Move Overhead`, that is spent at once; the rest mends a clock that runs low.
         increment_spent: f64 = 0.8, in 0.0..=1.0;
         /// How many times as long as an ordinary move a hard one may take.
         longest: f64 = 3.0, in 1.0..=20.0;
@@ -81,7 +81,9 @@ impl Allowance {
         let moves = clock.moves_to_go.map_or(ahead, |moves| moves.clamp(1, ahead));
         let is_last = clock.moves_to_go.is_some_and(|moves| moves <= 1);
         let largest = if is_last { params.largest_share_at_last } else { params.largest_share };
-        let even = usable / moves as f64 + params.increment_spent * clock.increment.max(0) as f64;
+        // Every move loses the overhead, so no more of an increment than the rest can be spent without running low.
+        let gained = clock.increment.saturating_sub(overhead).max(0) as f64;
+        let even = usable / moves as f64 + params.increment_spent * gained;
         let most = (params.longest * even).min(largest * usable);
         Self { wanted: millis(even.min(most) as i64), most: millis(most as i64), doubts: Doubts::of(params) }
     }
@@ -150,8 +152,9 @@ mod tests {
     fn a_minute_is_shared_out_over_thirty_moves() {
         // (60000 − 50) / 30 = 1998.3, and three times as much for a hard move.
         assert_eq!(both(clock(60_000, 0, None)), (ms(1998), ms(5995)));
-        // 1998.3 + 0.8 · 1000.
-        assert_eq!(clock(60_000, 1000, None).wanted, ms(2798));
+        // 1998.3 + 0.8 · (1000 − 50).
+        assert_eq!(clock(60_000, 1000, None).wanted, ms(2758));
+        assert_eq!(clock(60_000, 50, None), clock(60_000, 0, None));
         assert_eq!(clock(60_000, 0, Some(10)).wanted, ms(5995));
         assert_eq!(both(clock(60_000, 0, Some(1))), (ms(53_955), ms(53_955)));
         assert_eq!(clock(60_000, 0, Some(0)), clock(60_000, 0, Some(1)));
