@@ -201,6 +201,10 @@ impl Thinker {
         let (search, watch, ended) = run_on(pool, search, watch);
         if search.visits() > 0 {
             watch.report(&search, &self.output);
+            // Chess programs take what is told while the engine ponders for another search's.
+            if watch.signal.wait(false) {
+                watch.report(&search, &self.output);
+            }
         }
         (search, ended)
     }

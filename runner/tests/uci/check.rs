@@ -1,0 +1,66 @@
+//! What must hold for the lines of every search.
+
+use dc0_core::board::{Game, Move};
+
+pub(crate) fn game(position: &str) -> Game {
+    Game::from_text(position).expect("a position of a test")
+}
+
+/// Plays moves that must be legal, one after the other.
+#[track_caller]
+pub(crate) fn play(game: &mut Game, moves: &[&str]) {
+    for text in moves {
+        let played = Move::from_uci(text).unwrap_or_else(|| panic!("{text} is no move"));
+        assert!(game.position().is_legal(played), "{text} is not legal in {}", game.position().fen());
+        game.play_unchecked(played);
+    }
+}
+
+pub(crate) fn after<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
+    words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied()
+}
+
+/// What must hold for every search: whole numbers behind their names, scores with a kind, and legal moves.
+#[track_caller]
+pub(crate) fn check(position: &str, lines: &[String]) {
+    let infos: Vec<&String> = lines.iter().filter(|line| line.starts_with("info depth")).collect();
+    let last = infos.last().expect("there is an info line");
+    assert!(last.contains(" score "), "the last info line has a score: {last}");
+    for line in &infos {
+        let words: Vec<&str> = line.split(' ').collect();
+        for name in
+            ["depth", "seldepth", "multipv", "nodes", "nps", "hashfull", "tbhits", "time", "cp", "mate"]
+        {
+            let number = after(&words, name);
+            assert!(number.is_none_or(|number| number.parse::<i64>().is_ok()), "{name} in {line}");
+        }
+        assert!(["cp", "mate"].contains(&after(&words, "score").expect("a score")), "{line}");
+        if let Some(at) = words.iter().position(|word| *word == "pv") {
+            let mut game = game(position);
+            play(&mut game, &words[at + 1..]);
+            let mated = !game.position().has_legal_move() && game.position().is_check();
+            if let Some(moves) = after(&words, "mate").and_then(|moves| moves.parse::<i64>().ok()) {
+                let plies = if moves > 0 { 2 * moves - 1 } else { -2 * moves };
+                assert_eq!((mated, words.len() as i64 - at as i64 - 1), (true, plies), "{line}");
+            }
+        }
+    }
+    let best: Vec<&str> = lines.last().expect("a best move").split(' ').collect();
+    match best[..] {
+        ["bestmove", "(none)"] => assert!(!game(position).position().has_legal_move()),
+        ["bestmove", best] => play(&mut game(position), &[best]),
+        ["bestmove", best, "ponder", answer] => play(&mut game(position), &[best, answer]),
+        _ => panic!("{best:?}"),
+    }
+}
+
+pub(crate) fn best(lines: &[String]) -> &str {
+    lines.last().and_then(|line| line.split(' ').nth(1)).expect("bestmove")
+}
+
+/// The number behind a name in the last info line.
+pub(crate) fn last_number(lines: &[String], name: &str) -> i64 {
+    let last = lines.iter().rfind(|line| line.starts_with("info depth")).expect("an info line");
+    let words: Vec<&str> = last.split(' ').collect();
+    after(&words, name).and_then(|number| number.parse().ok()).expect("a number")
+}

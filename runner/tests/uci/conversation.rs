@@ -1,0 +1,83 @@
+//! What is said besides searches: introductions, bad input, and lines for people.
+
+use std::process::{Command, Stdio};
+
+use crate::check::best;
+use crate::engine::Engine;
+
+#[test]
+fn the_handshake_is_name_author_options_and_uciok() {
+    let mut engine = Engine::start(&[]);
+    let lines = engine.ask("uci", "uciok");
+    assert!(lines[0].starts_with("id name dc0 ") && lines[1] == "id author the dc0 authors");
+    let options = &lines[2..lines.len() - 1];
+    assert!(options.iter().all(|line| line.starts_with("option name ")), "{lines:#?}");
+    for name in
+        ["MultiPV", "Ponder", "Threads", "Move Overhead", "UCI_ShowWDL", "SyzygyPath", "UCI_AnalyseMode"]
+    {
+        let start = format!("option name {name} type ");
+        assert_eq!(options.iter().filter(|line| line.starts_with(&start)).count(), 1, "{name}");
+    }
+    assert!(options.iter().any(|line| line == "option name UCI_ShowWDL type check default false"));
+    assert_eq!(engine.ask("isready", "readyok"), ["readyok"]);
+    engine.say("quit");
+    assert_eq!(engine.end(), (Some(0), Vec::new()));
+}
+
+#[test]
+fn bad_input_is_answered_or_left_out_and_the_engine_stays() {
+    let mut engine = Engine::ready(&[]);
+    for (line, said) in [
+        ("setoption name Threads value 100000", "expected a whole number in 1..=64, got \"100000\""),
+        ("setoption name NoSuchThing value 1", "there is no option \"NoSuchThing\""),
+        ("setoption name search.root.considered value 0", "1..=218"),
+        ("setoption name DC0Model value /no/such/net.safetensors", "found none"),
+        ("setoption name Device value cuda:77", "cuda"),
+        ("position fen nonsense", "is not a FEN"),
+        ("position startpos moves e2e5", "move 1, \"e2e5\", is not legal"),
+    ] {
+        engine.say(line);
+        let lines = engine.ask("isready", "readyok");
+        assert!(lines[0].starts_with("info string error: ") && lines[0].contains(said), "{line}: {lines:?}");
+        assert_eq!(lines.len(), 2);
+    }
+    // There is no position now, so there is no move to be made in it.
+    assert_eq!(best(&engine.ask("go nodes 1", "bestmove")), "(none)");
+    engine.say_bytes(b"\xff\xfe\x00 stop go? \r\nsetoption\ngoo\n\n   \nponderhit\nstop\n");
+    engine.say(&"x".repeat(3_000_000));
+    let lines = engine.ask("isready", "readyok");
+    assert!(lines[0].contains("a line of more than 1048576 bytes is ignored"), "{lines:?}");
+    engine.search("startpos", "go nodes 10");
+}
+
+#[test]
+fn options_of_the_command_line_are_checked_before_the_conversation() {
+    for (args, said) in [
+        (["--net", "no-such-run"], "is neither a file"),
+        (["--option", "Threads=none"], "a whole number in 1..=64"),
+        (["--device", "cuda:77"], "cuda"),
+    ] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_dc0-run")).arg("uci").args(args).stdin(Stdio::null()).output();
+        let output = output.expect("the program runs");
+        assert_eq!(output.status.code(), Some(2));
+        let told = String::from_utf8(output.stderr).expect("text");
+        assert!(told.contains(said), "{told}");
+    }
+}
+
+#[test]
+fn people_can_look_at_the_board_the_net_the_tree_and_the_speed() {
+    let mut engine = Engine::ready(&[]);
+    engine.say("tree");
+    assert_eq!(engine.ask("isready", "readyok")[0], "nothing was searched");
+    engine.search("startpos moves e2e4", "go nodes 50");
+    for line in ["d", "eval", "tree", "bench"] {
+        engine.say(line);
+    }
+    let lines = engine.ask("isready", "readyok");
+    let told = lines.join("\n");
+    for part in ["a b c d e f g h", "4 . . . . P . . .", " for the side to move", "visits", " nps"] {
+        assert!(told.contains(part), "{part} in\n{told}");
+    }
+}

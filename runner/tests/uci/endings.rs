@@ -1,0 +1,121 @@
+//! What ends a search: stops, hits, clocks, another search, and the end of the conversation.
+
+use crate::check::check;
+use crate::engine::Engine;
+
+#[test]
+fn an_infinite_search_ends_when_told_and_answers_meanwhile() {
+    for threads in ["1", "3"] {
+        let mut engine = Engine::ready(&["--option", &format!("Threads={threads}")]);
+        // The second has nothing left to search, and still waits.
+        for position in ["startpos", "fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"] {
+            engine.say(&format!("position {position}"));
+            engine.say("go infinite");
+            let mut lines: Vec<String> = (0..3).flat_map(|_| engine.ask("isready", "readyok")).collect();
+            assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{lines:?}");
+            lines.extend(engine.ask("stop", "bestmove"));
+            lines.retain(|line| line != "readyok");
+            check(position, &lines);
+        }
+        // A stop that comes late, and one that comes with the search.
+        engine.say("stop");
+        engine.say("position startpos");
+        engine.say("go infinite\nstop\ngo nodes 5\nstop\ngo infinite\nstop");
+        for _ in 0..3 {
+            let lines = engine.until("bestmove");
+            check("startpos", &lines);
+        }
+        assert_eq!(engine.ask("isready", "readyok"), ["readyok"]);
+    }
+}
+
+#[test]
+fn a_second_go_ends_the_first_and_both_tell_their_move() {
+    let mut engine = Engine::ready(&[]);
+    engine.say("position startpos");
+    engine.say("go infinite");
+    engine.say("position startpos moves e2e4");
+    engine.say("go nodes 30");
+    check("startpos", &engine.until("bestmove"));
+    check("startpos moves e2e4", &engine.until("bestmove"));
+}
+
+#[test]
+fn pondering_waits_for_a_hit_or_a_stop() {
+    let mut engine = Engine::ready(&[]);
+    for go in ["go ponder wtime 2000 btime 2000", "go ponder movetime 100", "go ponder nodes 50", "go ponder"]
+    {
+        for end in ["ponderhit", "stop"] {
+            let position = "startpos moves e2e4 e7e5";
+            engine.say(&format!("position {position}"));
+            engine.say(go);
+            let mut lines = engine.ask("isready", "readyok");
+            lines.extend(engine.ask("isready", "readyok"));
+            assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{go}: {lines:?}");
+            lines.extend(engine.ask(end, "bestmove"));
+            check(position, &lines);
+        }
+    }
+    // After a miss the game goes on elsewhere.
+    engine.search("startpos moves e2e4 c7c5", "go nodes 30");
+}
+
+#[test]
+fn every_kind_of_clock_ends_a_search() {
+    let mut engine = Engine::ready(&[]);
+    for go in [
+        "go wtime 100",
+        "go btime 100",
+        "go wtime 100 winc 100",
+        "go winc 100 wtime 100",
+        "go btime 100 binc 100",
+        "go binc 100 btime 100",
+        "go wtime 100 winc 100 btime 100 binc 100 movestogo 1",
+        "go wtime -50 btime -50",
+        "go wtime 0 btime 0",
+        "go movetime 60",
+        "go movetime 1",
+        "go movetime -1",
+        "go depth 3 wtime 10000",
+        "go nodes 9999999 movetime 60",
+    ] {
+        for position in ["startpos", "startpos moves e2e4"] {
+            engine.search(position, go);
+        }
+    }
+}
+
+#[test]
+fn quit_and_the_end_of_input_end_the_engine_while_it_searches() {
+    for go in ["go infinite", "go ponder", "go nodes 9000000"] {
+        let mut engine = Engine::ready(&[]);
+        engine.say("position startpos");
+        engine.say(go);
+        engine.say("quit");
+        let (code, lines) = engine.end();
+        assert_eq!(code, Some(0));
+        check("startpos", &lines);
+
+        let mut engine = Engine::ready(&[]);
+        engine.say(go);
+        let (code, lines) = engine.end();
+        assert_eq!(code, Some(0));
+        check("startpos", &lines);
+    }
+}
+
+#[test]
+fn a_search_that_ends_while_pondering_tells_its_score_once_more_after_the_hit() {
+    let mut engine = Engine::ready(&[]);
+    // A mate in one is proven at once, so the search is over before the hit.
+    let position = "fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
+    engine.say(&format!("position {position}\ngo ponder wtime 1000 btime 1000"));
+    let mut lines = engine.until("info");
+    assert!(lines[0].contains(" score mate 1 "), "{lines:?}");
+    engine.say("isready");
+    lines = engine.until("readyok");
+    assert_eq!(lines, ["readyok"], "no move before the hit");
+    lines = engine.ask("ponderhit", "bestmove");
+    check(position, &lines);
+    assert_eq!(lines.len(), 2);
+}

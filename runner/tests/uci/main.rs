@@ -1,0 +1,9 @@
+//! The engine over pipes, as a chess program sees it.
+
+mod check;
+mod compliance;
+mod conversation;
+mod endings;
+mod engine;
+mod faults;
+mod moves;

@@ -1,0 +1,145 @@
+//! Moves, scores and lines of searches that end by themselves.
+
+use std::collections::BTreeSet;
+
+use crate::check::{after, best, game, last_number};
+use crate::engine::Engine;
+
+const STALEMATE: &str = "fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1";
+const MATE: &str = "fen R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1";
+
+#[test]
+fn moves_are_legal_in_positions_with_special_moves() {
+    let mut engine = Engine::ready(&[]);
+    for position in [
+        "startpos",
+        "startpos moves e2e4 a7a6 e4e5 d7d5",
+        "fen r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 6 8",
+        "fen r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1 moves e8c8 e1g1",
+        "fen r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+        "fen 8/P6k/8/8/8/8/p6K/8 w - - 0 1",
+        "fen 4k3/8/8/8/8/8/8/4K2R w K - 99 80",
+        "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+    ] {
+        engine.search(position, "go nodes 60");
+    }
+    // Drawn by repetition, but a chess program may go on.
+    let shuffled = format!("startpos moves{}", " g1f3 g8f6 f3g1 f6g8".repeat(3));
+    engine.search(&shuffled, "go nodes 60");
+}
+
+#[test]
+fn castling_and_en_passant_are_named_as_kings_and_pawns_move() {
+    let mut engine = Engine::ready(&[]);
+    let castling = "fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1";
+    assert_eq!(best(&engine.search(castling, "go nodes 20 searchmoves e1g1")), "e1g1");
+    let passing = "startpos moves e2e4 a7a6 e4e5 d7d5";
+    assert_eq!(best(&engine.search(passing, "go searchmoves e5d6 nodes 20")), "e5d6");
+    let promotion = "fen 8/P6k/8/8/8/8/8/K7 w - - 0 1";
+    assert_eq!(best(&engine.search(promotion, "go searchmoves a7a8n nodes 20")), "a7a8n");
+    // Moves that are not legal are left out.
+    assert_ne!(best(&engine.search("startpos", "go nodes 20 searchmoves e2e5 a1a8")), "e2e5");
+    assert_eq!(best(&engine.search("startpos", "go nodes 20 searchmoves e2e5 a2a3")), "a2a3");
+}
+
+#[test]
+fn a_finished_game_has_no_move() {
+    let mut engine = Engine::ready(&[]);
+    assert_eq!(engine.search(MATE, "go nodes 5"), ["info depth 0 score mate 0", "bestmove (none)"]);
+    assert_eq!(engine.search(STALEMATE, "go wtime 100"), ["info depth 0 score cp 0", "bestmove (none)"]);
+    engine.say("go infinite");
+    assert_eq!(engine.ask("isready", "readyok").last().expect("a line"), "readyok");
+    assert_eq!(best(&engine.ask("stop", "bestmove")), "(none)");
+}
+
+#[test]
+fn one_legal_move_is_played_without_thinking() {
+    let mut engine = Engine::ready(&[]);
+    let forced = "fen 7k/8/8/8/8/8/5q2/7K w - - 0 1 moves";
+    assert_eq!(game(forced).position().legal_moves().len(), 0);
+    let forced = "fen k7/8/8/8/8/8/6q1/7K w - - 0 1";
+    assert_eq!(game(forced).position().legal_moves().len(), 1);
+    let lines = engine.search(forced, "go wtime 3600000 btime 3600000");
+    assert_eq!((best(&lines), last_number(&lines, "nodes")), ("h1g2", 1));
+}
+
+#[test]
+fn mates_are_told_with_their_distance() {
+    let mut engine = Engine::ready(&[]);
+    let in_one = "fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
+    let lines = engine.search(in_one, "go nodes 100");
+    assert_eq!((best(&lines), last_number(&lines, "mate")), ("d1d8", 1));
+    // Two rooks against a bare king at the edge: a mate in two, found by `go mate` without any other limit.
+    let in_two = "fen 7k/8/8/8/8/8/R7/1R5K w - - 0 1";
+    let lines = engine.search(in_two, "go mate 2");
+    assert!(last_number(&lines, "mate") >= 2, "{lines:?}");
+    // The other side sees that it is lost.
+    let lost = "fen 6k1/R7/8/8/8/8/8/1R5K b - - 0 1";
+    let lines = engine.search(lost, "go nodes 3000");
+    assert_eq!(last_number(&lines, "mate"), -1);
+}
+
+#[test]
+fn nodes_are_simulations_with_and_without_a_kept_tree() {
+    let mut engine = Engine::ready(&[]);
+    for nodes in [1, 2, 17, 300] {
+        engine.say("ucinewgame");
+        let lines = engine.search("startpos", &format!("go nodes {nodes}"));
+        assert_eq!(last_number(&lines, "nodes"), nodes);
+        // The same position once more, then the position after two moves.
+        let lines = engine.search("startpos", &format!("go nodes {nodes}"));
+        assert_eq!(last_number(&lines, "nodes"), nodes);
+        let line = &lines[lines.len() - 2];
+        let pv: Vec<&str> = line.split(" pv ").nth(1).expect("a line").split(' ').take(2).collect();
+        let lines = engine.search(&format!("startpos moves {}", pv.join(" ")), &format!("go nodes {nodes}"));
+        assert_eq!(last_number(&lines, "nodes"), nodes);
+    }
+    engine.say("ucinewgame");
+    assert_eq!(last_number(&engine.search("startpos", "go depth 6"), "nodes"), 32);
+    engine.say("setoption name DC0Simulations value 40");
+    engine.say("ucinewgame");
+    assert_eq!(last_number(&engine.search("startpos", "go"), "nodes"), 40);
+}
+
+#[test]
+fn a_game_that_goes_on_keeps_its_tree_and_equal_games_are_equal() {
+    let play = || {
+        let mut engine = Engine::ready(&[]);
+        let mut position = "startpos moves".to_owned();
+        let mut kept = 0;
+        for _ in 0..6 {
+            let lines = engine.search(&position, "go nodes 250");
+            kept += i64::from(last_number(&lines, "depth") > 8);
+            position = format!("{position} {}", best(&lines));
+        }
+        (position, kept)
+    };
+    let (first, kept) = play();
+    assert!(kept > 0, "some tree was larger than the 250 simulations of one search, which are depth 8");
+    assert_eq!(play().0, first, "one thread plays the same again");
+}
+
+#[test]
+fn lines_of_multi_pv_start_with_different_moves() {
+    let mut engine = Engine::ready(&[]);
+    engine.say("setoption name MultiPV value 4");
+    engine.say("setoption name UCI_ShowWDL value true");
+    let lines = engine.search("startpos", "go nodes 300");
+    let last: Vec<&String> =
+        lines.iter().filter(|line| line.starts_with("info depth")).rev().take(4).collect();
+    let firsts: BTreeSet<&str> =
+        last.iter().filter_map(|line| line.split(" pv ").nth(1)?.split(' ').next()).collect();
+    assert_eq!(firsts.len(), 4, "{last:#?}");
+    for (line, number) in last.iter().zip([4, 3, 2, 1]) {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(after(&words, "multipv"), Some(number.to_string().as_str()));
+        let at = words.iter().position(|word| *word == "wdl").expect("chances were asked for");
+        let sum: u32 = words[at + 1..at + 4].iter().map(|word| word.parse::<u32>().expect("a number")).sum();
+        assert_eq!(sum, 1000);
+    }
+    assert!(last[3].contains(&format!(" pv {}", best(&lines))), "the best line is the move's");
+    engine.say("setoption name UCI_ShowWDL value false");
+    assert!(!engine.search("startpos", "go nodes 20").iter().any(|line| line.contains("wdl")));
+    // Fewer moves than lines.
+    engine.search("fen k7/8/8/8/8/8/6q1/7K w - - 0 1", "go nodes 20");
+}
