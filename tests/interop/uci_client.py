@@ -1,26 +1,37 @@
 """Plays and analyses with python-chess as the chess program, which checks every line that the engine says.
 
-    python uci_client.py PROGRAM [GAMES]
+    python uci_client.py PROGRAM
+    python uci_client.py PROGRAM --games 200 --clock 1 --increment 0.01 --overhead 10 --ponder
 
-PROGRAM is `dc0-run`; with GAMES it only plays as many games against Stockfish. Games by nodes, by clock and by depth, analysis with several lines, pondering, stops at random times; games
-against Stockfish, if a program of that name is on the PATH. python-chess raises an error at an illegal move, and logs one at a
-line that it cannot read; both count, and with GAMES so do losses on time. Prints a summary line; exits with 1 if anything was wrong.
+PROGRAM is `dc0-run`. Games by nodes, by clock and by depth, analysis with several lines, pondering, stops at random times; games
+against Stockfish, if a program of that name is on the PATH; with `--games` only these, each to its end. python-chess raises an error
+at an illegal move, and logs one at a line that it cannot read; both count, and with `--games` so do losses on time. Prints a summary
+line; exits with 1 if anything was wrong.
 """
 
+import argparse
 import asyncio
 import logging
 import random
 import shutil
 import sys
 from collections import Counter
+from dataclasses import dataclass
 
 import chess
 import chess.engine
 
-CLOCK = 2.0
-INCREMENT = 0.05
-PLIES = 80
 COMPLAINTS = []
+
+
+@dataclass
+class Terms:
+    """What a game is played by; times in seconds."""
+
+    clock: float = 2.0
+    increment: float = 0.05
+    plies: int = 80
+    ponder: bool = False
 
 
 class Complaints(logging.Handler):
@@ -49,32 +60,39 @@ async def start(program, options=None):
     return engine
 
 
-async def play_game(engine, board, limit, counts, opponent=None):
+async def play_game(engine, board, limit, counts, opponent=None, terms=None):
     """A game with itself or an opponent to its end or for a number of plies; the clock runs if the limit has one."""
-    clocks = {chess.WHITE: CLOCK, chess.BLACK: CLOCK}
+    terms = terms or Terms()
+    clocks = {chess.WHITE: terms.clock, chess.BLACK: terms.clock}
     loop = asyncio.get_running_loop()
     own = board.turn
     game = object()
-    for _ in range(PLIES):
+    for _ in range(terms.plies):
         if board.is_game_over():
             break
         player = engine if opponent is None or board.turn == own else opponent
         if limit == "clock":
             asked = chess.engine.Limit(
-                white_clock=clocks[chess.WHITE], black_clock=clocks[chess.BLACK], white_inc=INCREMENT, black_inc=INCREMENT
+                white_clock=clocks[chess.WHITE],
+                black_clock=clocks[chess.BLACK],
+                white_inc=terms.increment,
+                black_inc=terms.increment,
             )
         else:
             asked = limit
         begun = loop.time()
-        result = await player.play(board, asked, game=game, info=chess.engine.INFO_ALL)
+        result = await player.play(
+            board, asked, game=game, info=chess.engine.INFO_ALL, ponder=terms.ponder and player is engine
+        )
         spent = loop.time() - begun
         expect(f"no move in {board.fen()}", result.move is not None)
         if result.move is None:
             break
         if limit == "clock":
-            clocks[board.turn] -= spent
-            counts["losses on time"] += player is engine and clocks[board.turn] < 0
-            clocks[board.turn] = max(clocks[board.turn], 0) + INCREMENT
+            if player is engine and spent > clocks[board.turn]:
+                counts["losses on time"] += 1
+                print(f"{spent:.3f} s of {clocks[board.turn]:.3f} s at ply {board.ply()} of {board.fen()}", file=sys.stderr)
+            clocks[board.turn] = max(clocks[board.turn] - spent, 0) + terms.increment
         if player is engine:
             expect(f"no score in {board.fen()}", "score" in result.info)
         board.push(result.move)
@@ -134,38 +152,49 @@ async def ponder(program, counts):
     await engine.quit()
 
 
-async def play_stockfish(program, counts, games=4):
+async def play_stockfish(program, counts, games=4, terms=None, options=None):
     path = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
     if path is None:
         print("no stockfish on the PATH: games against it are left out")
         return
     chance = random.Random(4)
-    engine = await start(program)
+    engine = await start(program, options)
     _, opponent = await chess.engine.popen_uci(path)
     for _ in range(games):
-        await play_game(engine, opening(chance), "clock", counts, opponent)
+        await play_game(engine, opening(chance), "clock", counts, opponent, terms)
         counts["games against stockfish"] += 1
     await engine.quit()
     await opponent.quit()
 
 
-async def main(program, games=None):
+async def main(args):
     logging.getLogger("chess.engine").addHandler(Complaints(level=logging.WARNING))
-    counts = Counter()
-    if games is None:
+    counts = Counter({"losses on time": 0})
+    if args.games is None:
         for part in (play_games, analyse, ponder, play_stockfish):
-            await part(program, counts)
+            await part(args.program, counts)
     else:
-        await play_stockfish(program, counts, int(games))
+        terms = Terms(args.clock, args.increment, plies=600, ponder=args.ponder)
+        options = {} if args.overhead is None else {"Move Overhead": args.overhead}
+        await play_stockfish(args.program, counts, args.games, terms, options)
         # Without a number of games this is a test, which a busy machine must not fail.
         expect(f"{counts['losses on time']} losses on time", counts["losses on time"] == 0)
-    print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    print(", ".join(f"{count} {name}" for name, count in sorted(counts.items())))
     for complaint in COMPLAINTS[:10]:
         print(complaint, file=sys.stderr)
     return 1 if COMPLAINTS else 0
 
 
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--games", type=int, help="only play as many games against Stockfish")
+    parser.add_argument("--clock", type=float, default=Terms.clock, help="seconds of each side for a game")
+    parser.add_argument("--increment", type=float, default=Terms.increment, help="seconds added after a move")
+    parser.add_argument("--overhead", type=int, help="the engine's Move Overhead in milliseconds")
+    parser.add_argument("--ponder", action="store_true", help="the engine thinks on the opponent's time")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: uci_client.py PROGRAM [GAMES]")
-    sys.exit(asyncio.run(main(*sys.argv[1:])))
+    sys.exit(asyncio.run(main(arguments())))
