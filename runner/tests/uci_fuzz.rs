@@ -1,11 +1,23 @@
 //! Lines that no chess program should send, over the parser and over whole conversations.
 
-use std::io::{self, Write};
+use std::io::{self, BufReader, Read, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_runner::uci::parse::{Command, parse};
 use dc0_runner::uci::{Settings, session};
+
+/// Lines over the parser.
+const LINES_PARSED: u32 = 250_000;
+
+/// Whole conversations, of about 60 lines each.
+const CONVERSATIONS: u64 = 2_000;
+
+/// The longest that a conversation may take: a hang, not a speed, is what it finds.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Words of the protocol, and some that are nearly ones.
 const WORDS: [&str; 56] = [
@@ -121,7 +133,7 @@ fn mutated(stream: &mut Stream) -> Vec<u8> {
 fn no_line_makes_the_parser_panic() {
     let mut stream = Seed { run: 5, step: 0 }.stream(0, Purpose::Sampling);
     let mut understood = 0;
-    for _ in 0..250_000 {
+    for _ in 0..LINES_PARSED {
         let line = line(&mut stream);
         understood += u32::from(parse(&String::from_utf8_lossy(&line)).is_some());
     }
@@ -146,11 +158,33 @@ impl Write for Page {
     }
 }
 
-fn talk(input: &[u8]) -> Vec<String> {
+/// A chess program that sends a line at a time, and now and then takes a moment, so that a search is under way.
+struct Typist {
+    lines: Vec<Vec<u8>>,
+    moments: Stream,
+    /// The line being sent, and how much of it is.
+    sent: (usize, usize),
+}
+
+impl Read for Typist {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let (line, at) = self.sent;
+        let Some(whole) = self.lines.get(line) else { return Ok(0) };
+        if at == 0 && below(&mut self.moments, 20) == 0 {
+            thread::sleep(Duration::from_micros(below(&mut self.moments, 3000) as u64));
+        }
+        let part = (&whole[at..]).read(into)?;
+        self.sent = if at + part == whole.len() { (line + 1, 0) } else { (line, at + part) };
+        Ok(part)
+    }
+}
+
+fn talk(input: impl Read) -> Vec<String> {
     let page = Page::default();
     let mut settings = Settings::new(None).expect("the shipped net");
     settings.set("Device", "cpu").expect("there is a CPU");
-    session(&mut &*input, Box::new(page.clone()), settings).expect("the conversation ends well");
+    let ended = session(&mut BufReader::new(input), Box::new(page.clone()), settings);
+    ended.expect("the conversation ends well");
     let bytes = page.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     String::from_utf8(bytes).expect("text").lines().map(ToOwned::to_owned).collect()
 }
@@ -161,30 +195,54 @@ fn is_slow(line: &[u8]) -> bool {
     ["threads", "batch", "device", "backend", "multipv 2"].iter().any(|word| text.contains(word))
 }
 
+/// Lines of a conversation, and how many of them ask for a move and for `readyok`.
+fn conversation(stream: &mut Stream) -> (Vec<Vec<u8>>, [usize; 2]) {
+    let (mut lines, mut asked) = (Vec::new(), [1, 2]);
+    for _ in 0..60 {
+        let line = match below(stream, 20_000) {
+            0 => b"go ".repeat(500_000),
+            _ => line(stream),
+        };
+        if is_slow(&line) || line.contains(&b'\n') {
+            continue;
+        }
+        // Lines that are too long are left out.
+        match parse(&String::from_utf8_lossy(&line)).filter(|_| line.len() <= 1 << 20) {
+            Some(Command::Quit | Command::Bench) => continue,
+            Some(Command::Go(_)) => asked[0] += 1,
+            Some(Command::IsReady) => asked[1] += 1,
+            _ => {}
+        }
+        lines.push([line, vec![b'\n']].concat());
+    }
+    lines.push(b"stop\nisready\nposition startpos\ngo nodes 3\nisready\n".to_vec());
+    (lines, asked)
+}
+
+fn hold(number: u64) {
+    let mut stream = Seed { run: 6, step: 0 }.stream(number, Purpose::Sampling);
+    let (lines, [searches, asked]) = conversation(&mut stream);
+    let said = talk(Typist { lines, moments: stream, sent: (0, 0) });
+    let count = |word: &str| said.iter().filter(|line| line.split(' ').next() == Some(word)).count();
+    assert_eq!(count("bestmove"), searches, "conversation {number}");
+    assert_eq!(count("readyok"), asked, "conversation {number}");
+    assert!(said.iter().any(|line| line.starts_with("bestmove ") && !line.contains("(none)")));
+    let failed =
+        said.iter().find(|line| line.contains("thread of the engine") || line.contains("engine's thread"));
+    assert_eq!(failed, None, "conversation {number}");
+}
+
 #[test]
 fn every_conversation_answers_every_go_and_is_ready_to_the_end() {
-    for number in 0..200 {
-        let mut stream = Seed { run: 6, step: 0 }.stream(number, Purpose::Sampling);
-        let (mut input, mut searches, mut asked) = (Vec::new(), 0, 0);
-        for _ in 0..60 {
-            let line = line(&mut stream);
-            if is_slow(&line) || line.contains(&b'\n') {
-                continue;
-            }
-            match parse(&String::from_utf8_lossy(&line)) {
-                Some(Command::Quit | Command::Bench) => continue,
-                Some(Command::Go(_)) => searches += 1,
-                Some(Command::IsReady) => asked += 1,
-                _ => {}
-            }
-            input.extend_from_slice(&line);
-            input.push(b'\n');
-        }
-        input.extend_from_slice(b"stop\nisready\nposition startpos\ngo nodes 3\nisready\n");
-        let said = talk(&input);
-        let count = |word: &str| said.iter().filter(|line| line.split(' ').next() == Some(word)).count();
-        assert_eq!(count("bestmove"), searches + 1, "conversation {number}");
-        assert_eq!(count("readyok"), asked + 2, "conversation {number}");
-        assert!(said.iter().any(|line| line.starts_with("bestmove ") && !line.contains("(none)")));
+    for number in 0..CONVERSATIONS {
+        let (done, ended) = channel();
+        let held = thread::spawn(move || {
+            hold(number);
+            // The test has given up if nobody hears it.
+            let _heard = done.send(());
+        });
+        let heard = ended.recv_timeout(PATIENCE);
+        assert_ne!(heard, Err(RecvTimeoutError::Timeout), "conversation {number} hangs");
+        held.join().unwrap_or_else(|_| panic!("conversation {number} fails"));
     }
 }

@@ -12,3 +12,13 @@ fn python_chess_plays_analyses_and_ponders_with_the_engine() {
         assert!(said.contains(part), "{part} in {said}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_steady_over_a_few_games() {
+    let mut command = interop_command("uci_memory.py");
+    command.arg(env!("CARGO_BIN_EXE_dc0-run-under-test")).args(["--moves", "500"]);
+    let output = succeed(&mut command);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("after 500 moves") && said.contains("memory is steady"), "{said}");
+}

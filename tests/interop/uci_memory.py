@@ -1,0 +1,89 @@
+"""Plays many moves in one engine process and looks at its memory: Linux only.
+
+    python uci_memory.py PROGRAM [--moves 10000]
+
+PROGRAM is `dc0-run`. The engine plays itself, game after game: most moves by few nodes, some by many, by a clock or as an analysis of
+several lines, half of the games with pondering, with one or two threads in turn. Every tenth part of the moves a line tells the
+resident memory (VmRSS). Memory is steady if from the first fifth of the moves on it grows by less than 5 % or 16 MB, whichever is
+more; exits with 1 if it is not.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+from pathlib import Path
+
+import chess
+import chess.engine
+
+MEGABYTE = 1 << 20
+
+
+def resident(pid):
+    """Resident memory of a process in bytes."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise ValueError(f"process {pid} has no VmRSS")
+
+
+def limit_of(chance):
+    kind = chance.randrange(20)
+    if kind == 0:
+        return chess.engine.Limit(nodes=chance.randrange(500, 2000))
+    if kind == 1:
+        return chess.engine.Limit(white_clock=0.5, black_clock=0.5)
+    return chess.engine.Limit(nodes=chance.randrange(1, 80))
+
+
+async def move(engine, board, game, chance, ponders):
+    """A move, played or found by an analysis."""
+    if chance.randrange(20) > 0:
+        result = await engine.play(board, limit_of(chance), game=game, ponder=ponders)
+        return result.move
+    infos = await engine.analyse(board, chess.engine.Limit(nodes=100), multipv=4, game=game)
+    return infos[0]["pv"][0]
+
+
+async def play(engine, moves, look):
+    """Plays as many moves, game after game; a random one now and then, so that games differ and expected moves fail."""
+    chance = random.Random(7)
+    done, number = 0, 0
+    while done < moves:
+        board, game, ponders = chess.Board(), object(), number % 2 == 1
+        if number % 10 == 0:
+            await engine.configure({"Threads": 1 + number // 10 % 2})
+        while done < moves and not board.is_game_over(claim_draw=True) and board.ply() < 200:
+            played = await move(engine, board, game, chance, ponders)
+            if chance.randrange(4) == 0:
+                played = chance.choice(list(board.legal_moves))
+            board.push(played)
+            done += 1
+            look(done)
+        number += 1
+    return number
+
+
+async def main(args):
+    transport, engine = await chess.engine.popen_uci([args.program, "uci", "--device", "cpu"])
+    sizes = {}
+
+    def look(done):
+        if done % (args.moves // 10) == 0:
+            sizes[done] = resident(transport.get_pid())
+            print(f"{sizes[done] / MEGABYTE:.1f} MB after {done} moves")
+
+    games = await play(engine, args.moves, look)
+    await engine.quit()
+    early, end = sizes[args.moves // 10 * 2], sizes[args.moves // 10 * 10]
+    is_steady = end - early < max(0.05 * early, 16 * MEGABYTE)
+    print(f"{games} games, memory is {'steady' if is_steady else 'growing'}")
+    return 0 if is_steady else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--moves", type=int, default=10_000)
+    sys.exit(asyncio.run(main(parser.parse_args())))
