@@ -16,11 +16,13 @@ use dc0_core::trainer::TrainParams;
 use crate::backend::Wish;
 use crate::host::{
     Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
-    Opponent, RunInfo, Table, ToSearch, Verdict, VerdictFields, Window, field,
+    Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window, field,
 };
 use crate::run::Folder;
 use crate::script::declared::Declaration;
 use crate::steps::{Asking, StepError, assumed_searches};
+use crate::sweep::events::Event;
+use crate::sweep::params::SweepParams;
 use plan::{Plan, Work};
 
 /// Steps of a plan; more than a script that ends comes to.
@@ -182,6 +184,16 @@ impl Host for Planner {
 
     fn summary(&self, _: &Table) -> Result<(), HostError> {
         Ok(())
+    }
+
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+
+    fn close(&self) {}
+
+    fn sweep(&self, _: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
+        Err(HostError::Closed)
     }
 }
 

@@ -1,9 +1,12 @@
 //! What scripts can call: the functions, the values they give, and the [`Host`] that does the work or only plans it.
 
 mod api;
+mod costs;
+mod dimensions;
 mod handles;
 mod networks;
 mod session;
+mod sweeps;
 mod table;
 
 pub use api::{USAGES, register};
@@ -25,10 +28,16 @@ use dc0_core::trainer::TrainParams;
 use thiserror::Error;
 
 use crate::backend::{Backend, BackendError};
+use std::sync::Arc;
+
 use crate::exit::Exit;
 use crate::run::RunError;
 use crate::script::failure::Fault;
 use crate::steps::StepError;
+use crate::sweep::board::Board;
+use crate::sweep::events::{Event, Replicate};
+use crate::sweep::params::SweepParams;
+use crate::sweep::space::Point;
 
 params! {
     /// How a run is opened.
@@ -121,6 +130,39 @@ pub trait Host: Send + Sync {
 
     /// Shows the table of iterations.
     fn summary(&self, table: &Table) -> Result<(), HostError>;
+
+    /// Seconds that the steps of the open run took.
+    fn seconds(&self) -> f64;
+
+    /// Closes the run; nothing can be done in it any more.
+    fn close(&self);
+
+    /// Opens a sweep, with everything that happened in it before.
+    fn sweep(&self, asked: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError>;
+}
+
+/// Keeps a sweep, and opens the runs of its trials.
+pub trait SweepHost: Send + Sync {
+    /// The sweep's folder.
+    fn folder(&self) -> String;
+
+    /// The seed of the sampler and of replicate 0.
+    fn seed(&self) -> u64;
+
+    /// Writes down what happened, so that a kill does not undo it.
+    fn note(&self, event: &Event) -> Result<(), HostError>;
+
+    /// What does the work of a replicate, in a run of its own.
+    fn replicate(&self, of: Replicate, point: &Point) -> Result<Arc<dyn Host>, HostError>;
+
+    /// Tells how a trial went.
+    fn tell(&self, line: &str);
+
+    /// Brings the sweep's tables up to date.
+    fn update(&self, board: &Board) -> Result<(), HostError>;
+
+    /// Shows how all trials went.
+    fn finish(&self, board: &Board) -> Result<(), HostError>;
 }
 
 /// A host function could not do what it was asked for.
@@ -135,6 +177,9 @@ pub enum HostError {
     /// Nets cannot play as asked.
     #[error(transparent)]
     Backend(#[from] BackendError),
+    /// A value of a run that was closed is used.
+    #[error("the run of this trial has ended; nothing more can be done in it")]
+    Closed,
     /// A check came to more steps than any script has.
     #[error(
         "the plan has {steps} steps and no end; does the script wait for a result that stand-ins never give? {assumed}"
@@ -152,7 +197,7 @@ impl Fault for HostError {
         match self {
             Self::Run(error) => error.exit(),
             Self::Step(error) => error.exit(),
-            Self::Backend(_) | Self::Endless { .. } => Exit::BadInput,
+            Self::Backend(_) | Self::Endless { .. } | Self::Closed => Exit::BadInput,
         }
     }
 }

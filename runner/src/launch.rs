@@ -83,8 +83,8 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
     let mut engine = engine(&folder_of(path), surroundings(process, sources, args.check));
     host::register(&mut engine, &session);
-    let names = Names::new(&engine, host::USAGES, Arc::clone(&declaration));
-    evaluate(&engine, &names, &name, &text)?;
+    let names = session.know(Names::new(&engine, host::USAGES, Arc::clone(&declaration)));
+    evaluate(&engine, names, &name, &text)?;
     let unused = declaration.unused();
     if !unused.is_empty() {
         let message = format!("--set gives {}, but the script never calls params(#{{…}})", unused.join(", "));
@@ -162,7 +162,7 @@ fn evaluate(engine: &Engine, names: &Names, source: &str, text: &str) -> Result<
     });
     match ran {
         Ok(Ok(Ok(()))) => Ok(()),
-        Ok(Ok(Err(error))) => Err(report::from_rhai(*error, source, names)),
+        Ok(Ok(Err(error))) => Err(report::from_rhai(&error, source, names)),
         // The panic's own message is on the terminal already.
         Ok(Err(_)) => Err(Failure::new(
             Exit::Failed,

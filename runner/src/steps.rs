@@ -7,6 +7,7 @@ mod network;
 mod runner;
 mod search;
 mod self_play;
+mod sweep;
 mod train;
 
 pub use error::StepError;

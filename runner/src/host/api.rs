@@ -15,7 +15,7 @@ use dc0_core::trainer::TrainParams;
 
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
-use super::{Asked, OpenParams, WindowParams, networks};
+use super::{Asked, OpenParams, WindowParams, costs, dimensions, networks, sweeps};
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
 use crate::script::names::Usage;
@@ -39,6 +39,13 @@ pub const USAGES: &[Usage] = &[
     },
     Usage { name: "promote", form: "run.promote(network)" },
     Usage { name: "summary", form: "run.summary()" },
+    Usage { name: "sweep", form: "sweep(#{…}, |trial| …)" },
+    Usage { name: "choice", form: "choice([value, …])" },
+    Usage { name: "int", form: "int(low, high) or int(low, high, step)" },
+    Usage { name: "uniform", form: "uniform(low, high)" },
+    Usage { name: "log_uniform", form: "log_uniform(low, high)" },
+    Usage { name: "when", form: "dimension.when(#{ name: value })" },
+    Usage { name: "report", form: "trial.report(at, value) or trial.report(at, value, low, high)" },
 ];
 
 /// Adds all functions and the types of their values.
@@ -60,6 +67,8 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     let with_map = move |context: Context<'_>, name: &str, map: Map| open_run(&context, &own, name, &map);
     engine.register_fn("open_run", with_map);
     register_steps(engine);
+    dimensions::register(engine);
+    sweeps::register(engine, session);
 }
 
 fn register_steps(engine: &mut Engine) {
@@ -77,7 +86,7 @@ fn register_steps(engine: &mut Engine) {
 }
 
 /// Lets scripts read a value's fields by name, and print it.
-fn register_fields<T: Fields>(engine: &mut Engine) {
+pub(super) fn register_fields<T: Fields>(engine: &mut Engine) {
     engine.register_type_with_name::<T>(T::KIND);
     engine.register_indexer_get(|context: Context<'_>, value: &mut T, name: ImmutableString| {
         read_field(&context, value, &name)
@@ -114,13 +123,7 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
     if session.is_open() {
         return Err(call.misuse("a script opens one run; start the other from a script of its own"));
     }
-    let unused = session.declaration.unused();
-    if !unused.is_empty() {
-        let names = unused.join(", ");
-        return Err(
-            call.misuse(format!("--set gives {names}, but the script has not called params(#{{…}}) before"))
-        );
-    }
+    session.declared_or(&call)?;
     let asked: Asked<OpenParams> = asked(&call, map, Sampling(0))?;
     let info = call.run(session.host.open(name, asked))?;
     Ok(session.keep(info))
@@ -130,6 +133,7 @@ fn self_play(context: Context<'_>, run: RunHandle, network: Network, map: Map) -
     let call = Call::new("self_play", &context);
     let by_ply = Sampling::by(&map, "max_plies", SelfPlayParams::default().max_plies);
     let games = call.run(run.0.host.self_play(&network, asked(&call, &map, by_ply)?))?;
+    run.0.spend(costs::of_games(&games, &network));
     run.0.progress().iterations.push(games.clone());
     run.0.note(|table| table.played(&games));
     Ok(games)
@@ -150,6 +154,7 @@ fn train(context: Context<'_>, run: RunHandle, start: Network, window: Window, m
     let call = Call::new("train", &context);
     let by_update = Sampling::by(&map, "updates", TrainParams::default().updates);
     let network = call.run(run.0.host.train(&start, &window, asked(&call, &map, by_update)?))?;
+    run.0.spend(costs::of_training(&network));
     run.0.note(|table| table.trained(&network));
     Ok(network)
 }
@@ -193,6 +198,7 @@ fn arena(call: &Call<'_>, run: &RunHandle, first: &Network, second: &Opponent, m
         return Err(call.misuse(format!("{name}: \"{}\" has no net; leave it out", second.name())));
     }
     let verdict = call.run(run.0.host.arena(first, second, asked))?;
+    run.0.spend(costs::of_match(&verdict, first, second));
     run.0.note(|table| table.matched(&verdict));
     Ok(verdict)
 }
@@ -261,7 +267,9 @@ fn search(
     map: &Map,
 ) -> Answer<Analysis> {
     let (params, given) = call.read_beside(map, Sampling(0), problems)?;
-    call.run(run.0.host.search(network, what, Asked { params, given }))
+    let analysis = call.run(run.0.host.search(network, what, Asked { params, given }))?;
+    run.0.spend(costs::of_search(&analysis, network));
+    Ok(analysis)
 }
 
 fn promote(context: Context<'_>, run: RunHandle, network: Network) -> Answer<Network> {

@@ -1,19 +1,27 @@
 //! One script's use of a host: the run it opened, and what it did so far.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dc0_core::params::Value;
+use rhai::EvalAltResult;
 
 use super::handles::{Fields, Games, Network};
 use super::table::Table;
 use super::{Host, RunInfo};
+use crate::exit::Exit;
+use crate::script::call::{Answer, Call};
 use crate::script::declared::Declaration;
+use crate::script::failure::Failure;
+use crate::script::names::Names;
+use crate::script::report;
+use crate::sweep::events::Spent;
 
 /// Everything that the functions of a script share.
 pub struct Session {
     pub(super) host: Arc<dyn Host>,
     pub(super) declaration: Arc<Declaration>,
     run: Mutex<Option<RunHandle>>,
+    names: OnceLock<Names>,
 }
 
 /// The run, as a script holds it.
@@ -35,6 +43,8 @@ pub(super) struct Progress {
     /// The number of promotions.
     pub(super) generation: u32,
     pub(super) table: Table,
+    /// What it has cost, but for the time.
+    spent: Spent,
     /// Whether the table was shown since it last changed.
     pub(super) is_shown: bool,
 }
@@ -42,7 +52,30 @@ pub(super) struct Progress {
 impl Session {
     /// A script's session with a host.
     pub fn new(host: Arc<dyn Host>, declaration: Arc<Declaration>) -> Self {
-        Self { host, declaration, run: Mutex::new(None) }
+        Self { host, declaration, run: Mutex::new(None), names: OnceLock::new() }
+    }
+
+    /// Tells the session what can be called, for messages about errors within other calls.
+    pub fn know(&self, names: Names) -> &Names {
+        self.names.get_or_init(|| names)
+    }
+
+    /// An error of a function that a host function called, as the user would read it.
+    pub(super) fn describe(&self, error: &EvalAltResult, source: &str) -> Failure {
+        match self.names.get() {
+            Some(names) => report::from_rhai(error, source, names),
+            None => Failure::new(Exit::Failed, error.to_string()),
+        }
+    }
+
+    /// An error where `--set` names parameters that the script has not declared yet.
+    pub(super) fn declared_or(&self, call: &Call<'_>) -> Answer<()> {
+        let unused = self.declaration.unused();
+        if unused.is_empty() {
+            return Ok(());
+        }
+        let names = unused.join(", ");
+        Err(call.misuse(format!("--set gives {names}, but the script has not called params(#{{…}}) before")))
     }
 
     fn run(&self) -> MutexGuard<'_, Option<RunHandle>> {
@@ -54,8 +87,7 @@ impl Session {
     }
 
     pub(super) fn keep(&self, info: RunInfo) -> RunHandle {
-        let progress = Mutex::default();
-        let handle = RunHandle(Arc::new(OpenRun { host: Arc::clone(&self.host), info, progress }));
+        let handle = RunHandle::new(Arc::clone(&self.host), info);
         *self.run() = Some(handle.clone());
         handle
     }
@@ -68,7 +100,23 @@ impl Session {
     }
 }
 
+impl RunHandle {
+    pub(super) fn new(host: Arc<dyn Host>, info: RunInfo) -> Self {
+        Self(Arc::new(OpenRun { host, info, progress: Mutex::default() }))
+    }
+}
+
 impl OpenRun {
+    /// Takes note of work that nets did.
+    pub(super) fn spend(&self, spent: Spent) {
+        self.progress().spent += spent;
+    }
+
+    /// What the run has cost so far.
+    pub(super) fn spent(&self) -> Spent {
+        Spent { seconds: self.host.seconds(), ..self.progress().spent }
+    }
+
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -79,6 +79,12 @@ pub enum RunError {
         /// What this run has.
         own: String,
     },
+    /// The folder holds something that is no sweep.
+    #[error("{} is not empty and has no sweep.json; give the sweep another name, or --out another folder", .folder.display())]
+    NoSweep {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A file of the run's own bookkeeping is damaged.
     #[error("{} is damaged: {cause}; put back a good copy, or open another run", .path.display())]
     Damaged {
@@ -129,6 +135,7 @@ impl Fault for RunError {
             | Self::Fixed { .. }
             | Self::NoRun { .. }
             | Self::Absent { .. }
+            | Self::NoSweep { .. }
             | Self::OtherEnvironment { .. } => Exit::BadInput,
             Self::Locked { .. } => Exit::Failed,
             Self::Newer { .. } | Self::Damaged { .. } | Self::Changed { .. } | Self::Io { .. } => {

@@ -37,7 +37,7 @@ pub fn from_parse(error: &ParseError, source: &str) -> Failure {
 }
 
 /// Turns what the engine gives back into a failure; `source` is the script that was started.
-pub fn from_rhai(error: EvalAltResult, source: &str, names: &Names) -> Failure {
+pub fn from_rhai(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
     let mut calls = Vec::new();
     let (innermost, source) = unwrap(error, source.to_owned(), &mut calls);
     let mut failure = describe(innermost, &source, names);
@@ -48,25 +48,29 @@ pub fn from_rhai(error: EvalAltResult, source: &str, names: &Names) -> Failure {
 }
 
 /// Follows an error inwards, and keeps where each function was called or module imported.
-fn unwrap(error: EvalAltResult, source: String, calls: &mut Vec<Place>) -> (EvalAltResult, String) {
+fn unwrap<'a>(
+    error: &'a EvalAltResult,
+    source: String,
+    calls: &mut Vec<Place>,
+) -> (&'a EvalAltResult, String) {
     let (within, inner, position) = match error {
         EvalAltResult::ErrorInFunctionCall(_, within, inner, position)
-        | EvalAltResult::ErrorInModule(within, inner, position) => (within, inner, position),
+        | EvalAltResult::ErrorInModule(within, inner, position) => (within, inner, *position),
         innermost => return (innermost, source),
     };
     if !position.is_none() {
         calls.push(Place::new(&source, position));
     }
-    unwrap(*inner, if within.is_empty() { source } else { within }, calls)
+    unwrap(inner, if within.is_empty() { source } else { within.clone() }, calls)
 }
 
-fn describe(error: EvalAltResult, source: &str, names: &Names) -> Failure {
+fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
     let position = error.position();
     let message = match error {
         EvalAltResult::ErrorRuntime(token, _) | EvalAltResult::ErrorTerminated(token, _)
             if token.is::<Failure>() =>
         {
-            return token.cast::<Failure>();
+            return token.clone().cast::<Failure>();
         }
         EvalAltResult::ErrorTerminated(token, _) if token.is::<Stopped>() => {
             return stopped(source, position);
@@ -75,21 +79,25 @@ fn describe(error: EvalAltResult, source: &str, names: &Names) -> Failure {
             let place = Some(Place::new(source, position));
             return Failure { exit: Exit::Failed, message: format!("the script threw: {token}"), place };
         }
-        EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(&signature),
-        EvalAltResult::ErrorPropertyNotFound(name, _) => names.missing_property(&name),
-        EvalAltResult::ErrorDotExpr(message, _) if !message.is_empty() => message,
+        EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(signature),
+        EvalAltResult::ErrorPropertyNotFound(name, _) => names.missing_property(name),
+        EvalAltResult::ErrorDotExpr(message, _) if !message.is_empty() => message.clone(),
         EvalAltResult::ErrorStackOverflow(_) => {
             "functions call each other too deeply; does one call itself without an end?".to_owned()
         }
         EvalAltResult::ErrorTooManyOperations(_) => {
             "the script itself does too much work; does a loop never end?".to_owned()
         }
-        mut other => {
-            other.set_position(Position::NONE);
-            other.to_string()
-        }
+        other => without_place(other),
     };
     Failure { exit: Exit::BadInput, message, place: Some(Place::new(source, position)) }
+}
+
+/// The engine's own message, which names its place at the end.
+fn without_place(error: &EvalAltResult) -> String {
+    let text = error.to_string();
+    let place = format!(" ({})", error.position());
+    text.strip_suffix(&place).map_or(text.clone(), ToOwned::to_owned)
 }
 
 fn stopped(source: &str, position: Position) -> Failure {

@@ -93,7 +93,7 @@ impl Script {
             return Err(unknown);
         }
         let ran = self.engine.eval_ast_with_scope::<Dynamic>(&mut Scope::new(), &script);
-        drop(ran.map_err(|error| shown(from_rhai(*error, name, &self.names)))?);
+        drop(ran.map_err(|error| shown(from_rhai(&error, name, &self.names)))?);
         Ok(self.printed.lock().unwrap().clone())
     }
 }

@@ -11,11 +11,11 @@ use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
-use super::{Shop, StepError, arena, network, search, self_play, train};
+use super::{Shop, StepError, arena, network, search, self_play, sweep, train};
 use crate::backend::{Backend, Choice, Evaluators, Wish};
 use crate::host::{
     Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
-    Opponent, RunInfo, Table, ToSearch, Verdict, VerdictFields, Window,
+    Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window,
 };
 use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
@@ -25,6 +25,9 @@ use crate::run::{
     RunError, ScriptRecord, Series, Slot, StepCall, Workplace,
 };
 use crate::script::declared::Declaration;
+use crate::sweep::events::Event;
+use crate::sweep::params::SweepParams;
+use crate::sweep::space::Point;
 
 /// What the command line asks for; what is `None` is chosen, or kept as an existing run has it.
 #[derive(Debug, Clone)]
@@ -47,14 +50,25 @@ pub struct Asking {
 
 /// Does what scripts ask for.
 pub struct Runner {
-    asking: Asking,
-    script: ScriptRecord,
+    pub(super) asking: Asking,
+    pub(super) script: ScriptRecord,
     declaration: Arc<Declaration>,
-    console: Arc<Console>,
+    pub(super) console: Arc<Console>,
     interrupt: Interrupt,
-    log_file: LogFile,
+    pub(super) log_file: LogFile,
     donors: Arc<Donors>,
+    /// The trial that the run belongs to.
+    trial: Option<TrialOf>,
     open: Mutex<Option<Open>>,
+}
+
+/// The trial of a sweep that a run belongs to.
+#[derive(Debug, Clone)]
+pub(super) struct TrialOf {
+    /// What the lines of the run begin with.
+    pub(super) label: String,
+    /// The trial's point.
+    pub(super) point: Point,
 }
 
 /// An open run.
@@ -62,6 +76,10 @@ struct Open {
     run: Run,
     shop: Shop,
     generations: Generations,
+    /// What each line begins with.
+    label: String,
+    /// Seconds of all steps so far.
+    seconds: f64,
     iterations: u32,
     networks: u32,
     matches: u32,
@@ -77,12 +95,27 @@ impl Runner {
         (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
     ) -> Self {
         let (donors, open) = (Arc::default(), Mutex::new(None));
-        Self { asking, script, declaration, console, interrupt, log_file, donors, open }
+        Self { asking, script, declaration, console, interrupt, log_file, donors, trial: None, open }
+    }
+
+    /// For a trial of the same script, which shares its finished steps with others.
+    pub(super) fn for_trial(&self, asking: Asking, donors: &Arc<Donors>, trial: TrialOf) -> Self {
+        Self {
+            asking,
+            script: self.script.clone(),
+            declaration: Arc::clone(&self.declaration),
+            console: Arc::clone(&self.console),
+            interrupt: self.interrupt.clone(),
+            log_file: self.log_file.clone(),
+            donors: Arc::clone(donors),
+            trial: Some(trial),
+            open: Mutex::new(None),
+        }
     }
 
     fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> Result<T, HostError>) -> Result<T, HostError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        act(open.as_mut().expect("only an open run gives scripts something to call this with"))
+        act(open.as_mut().ok_or(HostError::Closed)?)
     }
 
     /// The record that the run gets if it is new.
@@ -105,11 +138,12 @@ impl Runner {
             libraries: choice.libraries(wish.onnxruntime)?,
         };
         let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
+        let trial = self.trial.as_ref().map(|trial| ("trial".to_owned(), Value::Group(trial.point.clone())));
         Ok(Record {
             version: FORMAT_VERSION,
             name: name.to_owned(),
             script: self.script.clone(),
-            params: Value::Group(declared.collect()),
+            params: Value::Group(declared.chain(trial).collect()),
             seed: self.asking.seed.unwrap_or(params.seed),
             environment,
         })
@@ -134,7 +168,19 @@ impl Runner {
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;
-        Ok(Open { run, shop, generations, iterations: 0, networks: 0, matches: 0, analyses: 0 })
+        let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
+        let seconds = 0.0;
+        Ok(Open {
+            run,
+            shop,
+            generations,
+            label,
+            seconds,
+            iterations: 0,
+            networks: 0,
+            matches: 0,
+            analyses: 0,
+        })
     }
 }
 
@@ -169,10 +215,15 @@ impl Open {
         if let Some(again) = &finished.again {
             log::warn!("{again} was missing; the step that made it was done again");
         }
-        let line = lines::finished(slot, who, &finished, &shop.take_closing());
-        shop.console.note(&line);
-        log::info!("{line}");
+        self.seconds += finished.seconds;
+        self.say(&lines::finished(slot, who, &finished, &self.shop.take_closing()));
         Ok(finished)
+    }
+
+    fn say(&self, line: &str) {
+        let line = format!("{}{line}", self.label);
+        self.shop.console.note(&line);
+        log::info!("{line}");
     }
 
     fn network(&self, slot: Slot, spec: NetworkSpec, finished: &Finished) -> Network {
@@ -215,11 +266,13 @@ impl Host for Runner {
             record,
         };
         let run = Run::open(&opening)?;
-        self.log_file.attach(&run.folder().log())?;
+        if self.trial.is_none() {
+            self.log_file.attach(&run.folder().log())?;
+        }
         log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
         let open = self.open_with(run)?;
         let (record, folder) = (open.run.record().clone(), open.run.folder().root().display().to_string());
-        self.console.note(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
+        open.say(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
         Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
     }
@@ -329,9 +382,7 @@ impl Host for Runner {
     fn promote(&self, promoted: &Network, generation: u32) -> Result<(), HostError> {
         self.with_open(|open| {
             open.generations.promote(promoted, generation)?;
-            let line = lines::promoted(promoted, generation);
-            open.shop.console.note(&line);
-            log::info!("{line}");
+            open.say(&lines::promoted(promoted, generation));
             Ok(())
         })
     }
@@ -339,5 +390,19 @@ impl Host for Runner {
     fn summary(&self, table: &Table) -> Result<(), HostError> {
         self.console.result(&table.to_string());
         Ok(())
+    }
+
+    fn seconds(&self) -> f64 {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().map_or(0.0, |open| open.seconds)
+    }
+
+    fn close(&self) {
+        drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    fn sweep(&self, asked: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
+        let (sweep, events) = sweep::open(self, asked)?;
+        Ok((Arc::new(sweep), events))
     }
 }

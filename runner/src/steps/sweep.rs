@@ -1,0 +1,122 @@
+//! The sweep that does the work: its folder, and a run for every replicate of a trial.
+
+use std::sync::Arc;
+
+use super::cores;
+use super::runner::{Asking, Runner, TrialOf};
+use crate::host::{Asked, Host, HostError, SweepHost, field};
+use crate::progress::Console;
+use crate::run::{Donors, Folder, RunError};
+use crate::sweep::board::Board;
+use crate::sweep::events::{Event, Replicate};
+use crate::sweep::folder::{SweepFolder, SweepRecord};
+use crate::sweep::params::SweepParams;
+use crate::sweep::space::Point;
+use crate::sweep::told::TrialState;
+use crate::sweep::trials::Trials;
+
+/// A sweep that is being worked on.
+pub(super) struct Sweep {
+    folder: SweepFolder,
+    /// Runs that share their finished steps: those of the sweep, and of others that it names.
+    donors: Arc<Donors>,
+    /// What makes the hosts of trials.
+    base: Runner,
+    asking: Asking,
+    console: Arc<Console>,
+}
+
+/// Opens a sweep, or creates it.
+pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep, Vec<Event>), HostError> {
+    let (params, asking) = (&asked.params, &runner.asking);
+    let threads = asking.threads.unwrap_or_else(|| (cores() / params.parallel).max(1));
+    let seed = asking.seed.unwrap_or(params.seed);
+    let now = SweepRecord::new(&params.name, &runner.script.file, params.direction, (seed, threads));
+    let is_asked = asking.seed.is_some() || field(&asked.given, "seed").is_some();
+    let (folder, mut events) = SweepFolder::open(&asking.parent, &now, is_asked)?;
+    runner.log_file.attach(&folder.root().join("run.log"))?;
+    let donors = Arc::new(Donors::default());
+    for name in &params.from {
+        given(&asking.parent, name)?.into_iter().for_each(|run| donors.add(run));
+    }
+    if folder.trials().is_dir() {
+        SweepFolder::runs(&asking.parent, &params.name)?.into_iter().for_each(|run| donors.add(run));
+    }
+    let lanes = asking.lanes.unwrap_or_else(|| (cores() / params.parallel).max(1));
+    let asking = Asking {
+        parent: folder.trials(),
+        seed: None,
+        threads: Some(folder.record().threads),
+        lanes: Some(lanes),
+        ..asking.clone()
+    };
+    if params.retry_failed {
+        retry(params, &folder, &mut events)?;
+    }
+    let console = Arc::clone(&runner.console);
+    let begun = events.iter().filter(|event| matches!(event, Event::Asked { .. })).count();
+    let root = folder.root().display();
+    console.note(&format!(
+        "sweep {root}: {} trials of {}, {begun} begun before",
+        params.trials, params.replicates
+    ));
+    let trial = TrialOf { label: String::new(), point: Point::new() };
+    let base = runner.for_trial(asking.clone(), &donors, trial);
+    Ok((Sweep { folder, donors, base, asking, console }, events))
+}
+
+/// The runs that a name stands for: one run, or all trials of a sweep.
+fn given(parent: &std::path::Path, name: &str) -> Result<Vec<Folder>, RunError> {
+    if parent.join(name).join("sweep.json").is_file() {
+        return SweepFolder::runs(parent, name);
+    }
+    Ok(vec![Folder::of_existing(parent, name)?])
+}
+
+/// Writes down that failed trials are to be tried again.
+fn retry(params: &SweepParams, folder: &SweepFolder, events: &mut Vec<Event>) -> Result<(), RunError> {
+    let trials = Trials::of(events);
+    let failed = trials
+        .iter()
+        .filter(|(_, trial)| trial.state(&params.space, params.replicates) == TrialState::Failed);
+    for (trial, _) in failed {
+        let event = Event::Retried { trial };
+        folder.note(&event)?;
+        events.push(event);
+    }
+    Ok(())
+}
+
+impl SweepHost for Sweep {
+    fn folder(&self) -> String {
+        self.folder.root().display().to_string()
+    }
+
+    fn seed(&self) -> u64 {
+        self.folder.record().seed
+    }
+
+    fn note(&self, event: &Event) -> Result<(), HostError> {
+        Ok(self.folder.note(event)?)
+    }
+
+    fn replicate(&self, of: Replicate, point: &Point) -> Result<Arc<dyn Host>, HostError> {
+        self.donors.add(self.folder.run_of(of)?);
+        let trial = TrialOf { label: format!("{}  ", of.name()), point: point.clone() };
+        Ok(Arc::new(self.base.for_trial(self.asking.clone(), &self.donors, trial)))
+    }
+
+    fn tell(&self, line: &str) {
+        self.console.note(line);
+        log::info!("{line}");
+    }
+
+    fn update(&self, _: &Board) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn finish(&self, board: &Board) -> Result<(), HostError> {
+        self.console.result(&board.to_string());
+        Ok(())
+    }
+}

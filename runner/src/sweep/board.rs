@@ -1,0 +1,198 @@
+//! The trials of a sweep side by side, the best first.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter, Result as Written};
+
+use dc0_core::params::Value;
+
+use super::events::{Measured, Spent};
+use super::params::SweepParams;
+use super::space::{Point, label};
+use super::told::{Direction, TrialState};
+use super::trials::{Trial, Trials};
+
+/// One trial, summed up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its number.
+    pub trial: u32,
+    /// What became of it.
+    pub state: TrialState,
+    /// Its point.
+    pub point: Point,
+    /// Its value; of a trial that was ended early the last report.
+    pub result: Option<Measured>,
+    /// Replicates that have a value.
+    pub replicates: u32,
+    /// The last report's time.
+    pub at: Option<u32>,
+    /// What all its replicates have cost.
+    pub spent: Spent,
+    /// Why it failed.
+    pub because: Option<String>,
+}
+
+/// All trials, the best first: complete ones by their value, then the others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Board {
+    /// The sweep's name.
+    pub name: String,
+    /// What the values are.
+    pub objective: String,
+    /// Which values are better.
+    pub direction: Direction,
+    /// One for each trial.
+    pub rows: Vec<Row>,
+}
+
+impl Board {
+    /// Of everything that is known.
+    pub fn new(params: &SweepParams, trials: &Trials) -> Self {
+        let mut rows: Vec<Row> =
+            trials.iter().map(|(number, trial)| Row::new(params, number, trial)).collect();
+        let direction = params.direction;
+        rows.sort_by(|a, b| a.compared(b, direction));
+        Self { name: params.name.clone(), objective: params.objective.clone(), direction, rows }
+    }
+
+    /// The best complete trial.
+    pub fn best(&self) -> Option<&Row> {
+        self.rows.first().filter(|row| row.state == TrialState::Complete)
+    }
+
+    /// How many trials are in a state.
+    pub fn count(&self, state: TrialState) -> usize {
+        self.rows.iter().filter(|row| row.state == state).count()
+    }
+
+    /// The rows in the order of their numbers.
+    pub fn by_number(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.sort_by_key(|row| row.trial);
+        rows
+    }
+
+    /// One line for a trial whose turn has just ended.
+    pub fn line(&self, trial: u32) -> Option<String> {
+        let place = self.rows.iter().position(|row| row.trial == trial)?;
+        let row = &self.rows[place];
+        let result = row.result.map_or_else(String::new, |result| format!(" {}", shown(result)));
+        let standing = match self.best() {
+            Some(best) if best.trial == trial => ", the best so far".to_owned(),
+            Some(best) => {
+                let value = best.result.map_or_else(String::new, shown);
+                format!("; best is {:04} with {value}", best.trial)
+            }
+            None => String::new(),
+        };
+        let because = row.because.as_deref().map(|cause| format!(": {cause}")).unwrap_or_default();
+        let (label, objective) = (label(&row.point), &self.objective);
+        Some(format!(
+            "trial {trial:04}  {label}  {}, {objective}{result}{standing}{because}",
+            row.state.word()
+        ))
+    }
+
+    /// The best point as a map for a script.
+    pub fn snippet(&self) -> Option<String> {
+        let members = |row: &Row| {
+            row.point.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join(", ")
+        };
+        self.best().map(|row| format!("#{{ {} }}", members(row)))
+    }
+}
+
+impl Row {
+    fn new(params: &SweepParams, trial: u32, of: &Trial) -> Self {
+        Self {
+            trial,
+            state: of.state(&params.space, params.replicates),
+            point: of.point.clone(),
+            result: of.result(),
+            replicates: of.replicates.values().filter(|progress| progress.result.is_some()).count() as u32,
+            at: of.reports().last().map(|report| report.at),
+            spent: of.spent(),
+            because: of.because().map(ToOwned::to_owned),
+        }
+    }
+
+    fn compared(&self, other: &Self, direction: Direction) -> Ordering {
+        let value = |row: &Self| row.result.map_or(f64::NEG_INFINITY, |result| direction.gain(result.value));
+        let by_value = || value(other).total_cmp(&value(self));
+        rank(self.state).cmp(&rank(other.state)).then_with(by_value).then(self.trial.cmp(&other.trial))
+    }
+
+    /// As scripts see it.
+    pub fn to_value(&self) -> Value {
+        let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
+        let fields = [
+            ("trial", Value::Int(self.trial.into())),
+            ("state", Value::Text(self.state.word().to_owned())),
+            ("params", Value::Group(self.point.clone())),
+            ("value", number(self.result.map(|result| result.value))),
+            ("low", number(self.result.map(|result| result.low))),
+            ("high", number(self.result.map(|result| result.high))),
+            ("replicates", Value::Int(self.replicates.into())),
+        ];
+        Value::Group(
+            fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
+        )
+    }
+}
+
+/// Complete trials stand before others; among those that ended early, the ones that came farther.
+fn rank(state: TrialState) -> u32 {
+    match state {
+        TrialState::Complete => 0,
+        TrialState::Paused => 1,
+        TrialState::Pruned => 2,
+        TrialState::Running | TrialState::Killed => 3,
+        TrialState::Failed => 4,
+        TrialState::Stale => 5,
+    }
+}
+
+/// A value with its interval, if it has one.
+fn shown(measured: Measured) -> String {
+    let Measured { value, low, high } = measured;
+    if low < high { format!("{value:.4} [{low:.4}, {high:.4}]") } else { format!("{value:.4}") }
+}
+
+/// Trials that a table shows at most.
+const SHOWN: usize = 20;
+
+impl Display for Board {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        let count = |state| self.count(state);
+        writeln!(
+            f,
+            "sweep {}: {} trials, {} complete, {} pruned, {} failed; {} is to be as {} as can be",
+            self.name,
+            self.rows.len(),
+            count(TrialState::Complete),
+            count(TrialState::Pruned) + count(TrialState::Paused),
+            count(TrialState::Failed),
+            self.objective,
+            if self.direction == Direction::Maximize { "large" } else { "small" },
+        )?;
+        let cells = |row: &Row| {
+            let result = row.result.map_or_else(|| "-".to_owned(), shown);
+            [format!("{:04}", row.trial), row.state.word().to_owned(), result, label(&row.point)]
+        };
+        let head = ["trial", "state", self.objective.as_str(), "parameters"].map(str::to_owned);
+        let rows: Vec<_> = std::iter::once(head).chain(self.rows.iter().take(SHOWN).map(cells)).collect();
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let [first, second, third] = [width(0), width(1), width(2)];
+        for [trial, state, result, point] in &rows {
+            writeln!(f, "{trial:first$}  {state:second$}  {result:third$}  {point}")?;
+        }
+        if self.rows.len() > SHOWN {
+            writeln!(f, "and {} more", self.rows.len() - SHOWN)?;
+        }
+        match self.snippet() {
+            Some(snippet) => write!(f, "best: {snippet}"),
+            None => write!(f, "no trial is complete"),
+        }
+    }
+}

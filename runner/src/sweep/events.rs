@@ -1,0 +1,212 @@
+//! What happens in a sweep, as its journal has it: everything that is known of trials follows from these.
+
+use serde::{Deserialize, Serialize};
+
+use super::pruner::Reported;
+use super::space::Point;
+
+/// A measured value with its 95 % interval; all three are the same where nothing is known of the error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The value.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// What a replicate has cost. Steps that were taken over from other runs count, too: the budget is that of the idea.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// Games of self-play and of matches.
+    pub games: f64,
+    /// Evaluations by nets.
+    pub evaluations: f64,
+    /// Updates of the optimiser.
+    pub updates: f64,
+    /// Floating-point operations of nets: those of an evaluation for each evaluation, three times as many for each sample of an
+    /// update, whose backward pass takes twice its forward pass (Kaplan et al. 2020, section 2.1).
+    pub flops: f64,
+    /// Seconds of its steps. The only figure that differs from run to run.
+    pub seconds: f64,
+}
+
+/// How a replicate's turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The trial's function gave a value.
+    Complete,
+    /// The pruner lets others go first; it may go on later.
+    Paused,
+    /// The pruner ended it.
+    Pruned,
+    /// The script or a step failed.
+    Failed,
+}
+
+/// A replicate of a trial: the trial's point with a seed of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Replicate {
+    /// The trial's number, from 0.
+    pub trial: u32,
+    /// The replicate's number, from 0.
+    pub replicate: u32,
+}
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The sampler chose a trial's point.
+    Asked {
+        /// The trial.
+        trial: u32,
+        /// Its point.
+        point: Point,
+    },
+    /// A replicate began, or went on.
+    Started {
+        /// Which.
+        #[serde(flatten)]
+        of: Replicate,
+    },
+    /// A replicate told how it stands.
+    Reported {
+        /// Which.
+        #[serde(flatten)]
+        of: Replicate,
+        /// When, and how it stands.
+        #[serde(flatten)]
+        report: Reported,
+    },
+    /// A failed trial is to be tried again.
+    Retried {
+        /// Which.
+        trial: u32,
+    },
+    /// A replicate's turn ended.
+    Ended {
+        /// Which.
+        #[serde(flatten)]
+        of: Replicate,
+        /// How.
+        ending: Ending,
+        /// The value; that of the last report where the pruner ended it.
+        result: Option<Measured>,
+        /// Why it failed.
+        because: Option<String>,
+        /// What it has cost.
+        spent: Spent,
+    },
+}
+
+impl Replicate {
+    /// The name of its run: `0007-0`.
+    pub fn name(self) -> String {
+        format!("{:04}-{}", self.trial, self.replicate)
+    }
+}
+
+impl Measured {
+    /// A value of which no error is known.
+    pub fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+
+    /// Whether all three are numbers in their order.
+    pub fn is_sound(self) -> bool {
+        let all = [self.low, self.value, self.high];
+        all.iter().all(|number| number.is_finite()) && all.is_sorted()
+    }
+
+    /// The mean of replicates. Of several the interval is Student's, from how they differ, but no shorter than what their own
+    /// intervals leave to a mean of independent errors; of one it is its own.
+    pub fn mean(all: &[Self]) -> Option<Self> {
+        let (first, rest) = all.split_first()?;
+        if rest.is_empty() {
+            return Some(*first);
+        }
+        let count = all.len() as f64;
+        let value = all.iter().map(|one| one.value).sum::<f64>() / count;
+        let squares: f64 = all.iter().map(|one| (one.value - value).powi(2)).sum();
+        let half = student(rest.len()) * (squares / (count - 1.0) / count).sqrt();
+        let side = |end: fn(&Self) -> f64| {
+            let squares: f64 = all.iter().map(|one| (end(one) - one.value).powi(2)).sum();
+            half.max(squares.sqrt() / count)
+        };
+        Some(Self { value, low: value - side(|one| one.low), high: value + side(|one| one.high) })
+    }
+}
+
+/// The 97.5 % quantile of Student's t distribution, from its tables; the normal one's beyond them.
+fn student(degrees: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045, 2.042,
+    ];
+    let known = degrees.checked_sub(1).and_then(|row| TABLE.get(row));
+    // Cornish and Fisher's expansion in 1/degrees.
+    known.copied().unwrap_or_else(|| 1.959_964 + 2.372 / degrees as f64 + 2.82 / (degrees as f64).powi(2))
+}
+
+impl std::ops::AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.games += other.games;
+        self.evaluations += other.evaluations;
+        self.updates += other.updates;
+        self.flops += other.flops;
+        self.seconds += other.seconds;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::params::Value;
+
+    use super::{Ending, Event, Measured, Replicate, Reported, Spent, student};
+
+    #[test]
+    fn events_are_read_back_as_they_were_written() {
+        let of = Replicate { trial: 3, replicate: 1 };
+        let measured = Measured { value: 0.1 + 0.2, low: 0.25, high: 1.0 / 3.0 };
+        let spent = Spent { evaluations: 1e9 + 0.1, ..Spent::default() };
+        let point = [("c_puct".to_owned(), Value::Float(2.0)), ("blocks".to_owned(), Value::Int(2))].into();
+        let events = [
+            Event::Asked { trial: 3, point },
+            Event::Started { of },
+            Event::Reported { of, report: Reported { at: 4, value: 0.5, low: 0.1, high: 1.0 / 3.0 + 0.4 } },
+            Event::Ended { of, ending: Ending::Pruned, result: Some(measured), because: None, spent },
+        ];
+        for event in events {
+            let line = serde_json::to_string(&event).expect("text keys");
+            assert_eq!(serde_json::from_str::<Event>(&line).expect("reads"), event, "{line}");
+        }
+    }
+
+    #[test]
+    fn replicates_are_averaged_with_students_interval() {
+        let all = [0.4, 0.6].map(Measured::exact);
+        let mean = Measured::mean(&all).expect("a mean");
+        // The deviation of 0.4 and 0.6 is √0.02, that of their mean 0.1.
+        assert!((mean.value - 0.5).abs() < 1e-12 && (mean.high - 0.5 - 1.2706).abs() < 1e-9, "{mean:?}");
+        // Four equal values differ in nothing; their own errors shrink by half.
+        let one = Measured { value: 0.5, low: 0.4, high: 0.7 };
+        let four = Measured::mean(&[one; 4]).expect("a mean");
+        assert!((four.low - 0.45).abs() < 1e-12 && (four.high - 0.6).abs() < 1e-12, "{four:?}");
+        assert_eq!((Measured::mean(&[one]), Measured::mean(&[])), (Some(one), None));
+        // Continues the table: 2.0395 at 31 and 1.9799 at 120 degrees of freedom.
+        assert!((student(31) - 2.0395).abs() < 1e-3 && (student(120) - 1.9799).abs() < 1e-3);
+    }
+
+    #[test]
+    fn intervals_are_in_order_and_finite() {
+        let one = Measured { value: 0.5, low: 0.4, high: 0.7 };
+        assert!(
+            Measured::exact(0.5).is_sound() && one.is_sound() && !Measured { low: 0.6, ..one }.is_sound()
+        );
+        assert!(!Measured::exact(f64::NAN).is_sound());
+    }
+}
