@@ -2,20 +2,24 @@
 
 mod fen;
 mod game;
+mod illegal;
 mod mate;
 mod moves;
 mod opening;
 mod outcome;
 mod position;
+mod san;
 mod tablebase;
 mod text;
 
 pub use fen::FenError;
 pub use game::Game;
+pub use illegal::Obstacle;
 pub use moves::{Move, Promotion};
 pub use opening::random_opening;
 pub use outcome::{Outcome, Reason, Rules};
 pub use position::{Castling, Piece, Position, Side};
+pub use san::MoveTextError;
 pub use tablebase::{RankedMove, Tablebase, TablebaseError, TablebaseResult};
 pub use text::GameTextError;
 

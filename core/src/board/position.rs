@@ -52,7 +52,7 @@ impl Piece {
     /// All kinds, in the order of the encodings.
     pub const ALL: [Self; 6] = [Self::Pawn, Self::Knight, Self::Bishop, Self::Rook, Self::Queen, Self::King];
 
-    fn role(self) -> Role {
+    pub(super) fn role(self) -> Role {
         [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King][self as usize]
     }
 }
