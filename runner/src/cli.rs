@@ -10,6 +10,7 @@ use log::LevelFilter;
 use dc0_core::network::torch::Precision;
 
 use crate::backend::Backend;
+use crate::play::{Colours, Seat};
 use crate::script::overrides::Override;
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed, 2 the script, its parameters or the command line are wrong, \
@@ -45,6 +46,48 @@ pub enum Command {
     Export(ExportArgs),
     /// Play as an engine in a chess program, which talks to it on stdin and stdout; so does `dc0-run` without arguments in a pipe.
     Uci(UciArgs),
+    /// Play against a net in the terminal.
+    Play(PlayArgs),
+}
+
+/// A game in the terminal.
+#[derive(Debug, Args)]
+pub struct PlayArgs {
+    /// The engine.
+    #[command(flatten)]
+    pub engine: UciArgs,
+    /// The side that you take.
+    #[arg(long, value_name = "SIDE", value_enum, default_value_t = Seat::White)]
+    pub side: Seat,
+    /// Simulations for each move of the engine; more make it stronger and slower [default: 800].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub sims: Option<u32>,
+    /// The position to begin with; `moves e2e4 …` may follow it, or `startpos`.
+    #[arg(long, value_name = "FEN")]
+    pub fen: Option<String>,
+    /// Above 0, the engine draws its moves by chance, the more so the higher this is [default: 0].
+    #[arg(long, value_name = "T", value_parser = temperature)]
+    pub temperature: Option<f64>,
+    /// Seed of all chance; equal seeds, options and input give equal games [default: another one each time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
+    /// Show the board with letters [default: where the terminal has no Unicode].
+    #[arg(long)]
+    pub ascii: bool,
+    /// Use colours.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colours::Auto)]
+    pub color: Colours,
+    /// Show the evaluation and the engine's lines only when asked for.
+    #[arg(long)]
+    pub hide_eval: bool,
+    /// Add the game to this file at its end.
+    #[arg(long, value_name = "FILE.pgn")]
+    pub pgn: Option<PathBuf>,
+}
+
+fn temperature(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "expected a number in 0..=100".to_owned())
 }
 
 /// What the engine starts with; a chess program may change it.

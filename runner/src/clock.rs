@@ -24,3 +24,9 @@ impl Stopwatch {
 pub fn timestamp() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
+
+/// A number that is hardly ever the same twice; for a seed that nobody has given.
+pub fn changing_number() -> u32 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    since.subsec_nanos() ^ since.as_secs() as u32
+}

@@ -17,6 +17,7 @@ pub mod logging;
 pub mod net;
 pub mod onnxruntime;
 mod openmp;
+pub mod play;
 pub mod progress;
 pub mod reference;
 pub mod run;
@@ -42,7 +43,7 @@ use progress::Console;
 pub fn main() -> ExitCode {
     let cli = if is_plugged_in() { Cli::parse_from(["dc0-run", "uci"]) } else { Cli::parse() };
     // The engine's threads calculate alone, so none waits for another; chess programs want it to start at once.
-    if !matches!(cli.command, Some(Command::Uci(_))) {
+    if !matches!(cli.command, Some(Command::Uci(_) | Command::Play(_))) {
         openmp::let_waiting_threads_sleep();
     }
     // Before the first thread and the first net.
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Some(Command::Export(args)) => export::export(args, &console),
         Some(Command::Encode(args)) => encode::encode(args, &console),
         Some(Command::Uci(args)) => uci::uci(args, &console),
+        Some(Command::Play(args)) => play::play(args, &console),
         Some(Command::Docs(args)) => {
             console.result(&reference::markdown(args.page));
             Exit::Done

@@ -3,7 +3,7 @@
 //! Three kinds of threads: the session reads lines and never waits for a search; the thinker takes one search after the other;
 //! workers evaluate, each with a copy of the net. docs/guides/uci.md says what users see.
 
-mod lines;
+pub(crate) mod lines;
 mod memory;
 mod options;
 mod output;
@@ -29,6 +29,7 @@ use workers::Pool;
 
 pub use options::{Settings, SettingsError};
 pub use session::session;
+pub(crate) use thinker::{Engine, Found, Told};
 
 /// What `bench` says of the engine with the net in the program on one thread.
 pub fn bench() -> Result<String, BenchError> {
@@ -66,7 +67,8 @@ pub fn uci(args: &UciArgs, console: &Console) -> Exit {
     }
 }
 
-fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
+/// What the command line sets.
+pub(crate) fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
     let mut settings = Settings::new(args.onnxruntime.clone())?;
     let named = [
         ("Backend", args.backend.map(|backend| backend.word().to_owned())),

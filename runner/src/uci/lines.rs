@@ -7,7 +7,7 @@ const LONGEST: usize = 1 << 20;
 
 /// What came in.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Input {
+pub(crate) enum Input {
     /// A line without its end; bytes that are no text are replaced.
     Line(String),
     /// A line too long to be read; it is left out.
@@ -17,7 +17,7 @@ pub(super) enum Input {
 }
 
 /// Reads the next line.
-pub(super) fn next(from: &mut dyn BufRead) -> io::Result<Input> {
+pub(crate) fn next(from: &mut dyn BufRead) -> io::Result<Input> {
     let (mut line, mut length, mut came) = (Vec::new(), 0, false);
     loop {
         let bytes = match from.fill_buf() {
@@ -44,7 +44,7 @@ pub(super) fn next(from: &mut dyn BufRead) -> io::Result<Input> {
 }
 
 /// What is said of a line that is too long.
-pub(super) fn too_long() -> String {
+pub(crate) fn too_long() -> String {
     format!("error: a line of more than {LONGEST} bytes is ignored")
 }
 

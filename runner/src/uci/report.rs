@@ -82,7 +82,7 @@ fn wdl(q: f64, line: &Line) -> String {
 }
 
 /// Shares of `value` = P(win) − P(loss) in thousandths that sum to 1000.
-fn chances(value: f64, draw: f64) -> [u32; 3] {
+pub(super) fn chances(value: f64, draw: f64) -> [u32; 3] {
     let draw = draw.clamp(0.0, 1.0 - value.abs().min(1.0));
     let win = (500.0 * (1.0 - draw + value)).round() as u32;
     let loss = (500.0 * (1.0 - draw - value)).round() as u32;
@@ -91,13 +91,13 @@ fn chances(value: f64, draw: f64) -> [u32; 3] {
 }
 
 /// The moves to a proven mate along a line, below 0 if the engine is mated. Wins that tablebases prove have none.
-fn mate(search: &Search, line: &Line) -> Option<i64> {
+pub(super) fn mate(search: &Search, line: &Line) -> Option<i64> {
     let plies = mating_line(search, line)?.len() as i64;
     Some(if line.first.proof == Some(Proof::Win) { (plies + 1) / 2 } else { -(plies / 2) })
 }
 
 /// The line, to its mate if it has one.
-fn line_to_mate(search: &Search, line: &Line) -> Vec<Move> {
+pub(super) fn line_to_mate(search: &Search, line: &Line) -> Vec<Move> {
     mating_line(search, line).unwrap_or_else(|| line.moves.clone())
 }
 

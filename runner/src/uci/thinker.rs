@@ -1,7 +1,9 @@
 //! The thread that takes one search after the other.
 
+mod alone;
 mod people;
 
+pub(crate) use alone::{Engine, Found, Told};
 pub(super) use people::{bench_line, speed};
 
 use std::sync::Arc;

@@ -1,0 +1,209 @@
+//! Games in the terminal through pipes: the program is told moves and what it says is read.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// What a game printed.
+struct Played {
+    code: Option<i32>,
+    said: String,
+    complaints: String,
+}
+
+impl Played {
+    #[track_caller]
+    fn has(&self, part: &str) {
+        assert!(self.said.contains(part), "no \"{part}\" in\n{}\n{}", self.said, self.complaints);
+    }
+
+    #[track_caller]
+    fn lacks(&self, part: &str) {
+        assert!(!self.said.contains(part), "\"{part}\" in\n{}", self.said);
+    }
+}
+
+/// Plays the lines of `input` on the CPU with few simulations.
+fn play(args: &[&str], input: &str) -> Played {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+    command.args(["play", "--device", "cpu"]).args(args);
+    if !args.contains(&"--sims") {
+        command.args(["--sims", "20"]);
+    }
+    command.env("LC_ALL", "C.UTF-8").env_remove("NO_COLOR").env("TERM", "xterm");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut program = command.spawn().expect("the program starts");
+    let mut pipe = program.stdin.take().expect("a pipe");
+    // A program that does not start a game reads nothing.
+    let _unread = pipe.write_all(input.as_bytes());
+    drop(pipe);
+    let output = program.wait_with_output().expect("ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+    Played { code: output.status.code(), said: text(output.stdout), complaints: text(output.stderr) }
+}
+
+const KINGS: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+
+#[test]
+fn a_mate_ends_the_game_with_its_reason_and_its_record() {
+    let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1";
+    let played = play(&["--ascii", "--fen", mate], "Ra8\ne4\nhint\nquit\n");
+    assert_eq!(played.code, Some(0), "{}", played.complaints);
+    played.has("1. White> Ra8\n");
+    played.has("1-0  White won by checkmate.");
+    played.has("  8 [R] .     .     . !k! .");
+    played.has("game over> e4\nthe game is over: undo, new, pgn or quit\n");
+    played.has("[SetUp \"1\"]\n[FEN \"6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1\"]\n");
+    played.has("\n\n1. Ra8# {White won by checkmate} 1-0\n");
+    assert!(played.said.is_ascii() && !played.said.contains('\x1b'));
+}
+
+#[test]
+fn the_engine_mates_too() {
+    // Black to move mates with the queen on h4.
+    let start = "startpos moves f2f3 e7e5";
+    let played = play(&["--fen", start, "--sims", "200"], "g4\n");
+    played.has("dc0 plays 2... Qh4#");
+    played.has("0-1  Black won by checkmate.");
+    played.has("1. f3 e5 2. g4 Qh4# {Black won by checkmate} 0-1\n");
+    assert_eq!(played.code, Some(0));
+}
+
+#[test]
+fn equal_seeds_give_equal_games() {
+    let once = || play(&["--seed", "7", "--temperature", "1"], "e4\nhint\nd4\nNc3\nmoves\n").said;
+    assert_eq!(once(), once());
+    let random = |seed: &str| play(&["--seed", seed, "--side", "random"], "").said;
+    let sides: Vec<bool> = (0..8).map(|seed| random(&seed.to_string()).contains("You play White")).collect();
+    assert!(sides.contains(&true) && sides.contains(&false), "{sides:?}");
+}
+
+#[test]
+fn taking_back_gives_the_same_position_once_more() {
+    let played = play(&[], "undo\ne4\nfen\nundo\nfen\nquit\n");
+    played.has("1. White> undo\nthere is no move of yours to take back\n");
+    played.has("1. White> fen\nrnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n");
+    // Nothing was played, so nothing is worth keeping.
+    played.lacks("[Event");
+    let black = play(&["--side", "black"], "undo\ntakeback\n");
+    black.has("1. Black> undo\nthere is no move of yours to take back\n");
+}
+
+#[test]
+fn a_mate_can_be_taken_back() {
+    let played = play(&["--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"], "Ra8\nundo\nfen\n");
+    played.has("1. White> fen\n6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1\n");
+}
+
+#[test]
+fn what_is_no_move_is_explained_and_changes_nothing() {
+    let two = "4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1";
+    let played = play(&["--fen", two], "Nd2\nNd4d5\nRa1\nKe3\nhitn\nhint 3\n\nfen\n");
+    played.has("White> Nd2\n\"Nd2\" may be Nbd2 or Nfd2; say which\n");
+    played.has("White> Ra1\nRa1 is not legal: you have no such rook\n");
+    played.has("White> Ke3\nKe3 is not legal: the king on e1 does not move to e3\n");
+    played.has("White> hitn\n\"hitn\" is neither a move, such as ");
+    played.has(", nor a command; did you mean \"hint\"? \"help\" lists the commands\n");
+    played.has("nor a command; \"hint\" stands alone\n");
+    played.has(&format!("White> fen\n{two}\n"));
+    assert_eq!(played.code, Some(0));
+}
+
+#[test]
+fn black_sees_the_board_from_the_other_side_and_the_engine_begins() {
+    let played = play(&["--side", "black"], "e7e5\nflip\n");
+    played.has("dc0 plays 1. ");
+    played.has("\n     h  g  f  e  d  c  b  a\n\n");
+    played.has("1. Black> e7e5\n");
+    played.has("\n     a  b  c  d  e  f  g  h\n");
+    played.has("[White \"dc0 0.1.0\"]\n[Black \"Human\"]\n");
+}
+
+#[test]
+fn sides_change_and_the_engine_helps_out() {
+    let played = play(&["--fen", KINGS], "go\nswitch\nfen\n");
+    played.has("dc0 plays 1. ");
+    played.has("dc0 plays 1... ");
+    played.has("dc0 plays 2. ");
+    played.has("[White \"dc0 0.1.0\"]\n[Black \"Human\"]\n");
+}
+
+#[test]
+fn draws_are_agreed_where_the_engine_is_not_better_and_giving_up_is_always_taken() {
+    // Queen up, the player may have a draw; queen down, not.
+    let draw = |side| play(&["--fen", "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", "--side", side], "draw\n");
+    draw("white").has("1/2-1/2  draw by agreement.");
+    draw("black").has("dc0 declines: it gives itself ");
+    let played = play(&["--fen", KINGS], "resign\nresign\nundo\nfen\n");
+    played.has("0-1  White resigned.");
+    played.has("game over> resign\nthe game is over: undo, new, pgn or quit\n");
+    played.has(&format!("1. White> fen\n{KINGS}\n"));
+}
+
+#[test]
+fn games_are_added_to_a_file_one_after_the_other() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("games.pgn");
+    let path = file.to_str().expect("a name");
+    let played = play(&["--pgn", path], "e4\nnew\nd4\n");
+    assert_eq!(played.said.matches(&format!("The game was added to {path}.")).count(), 2);
+    let kept = fs::read_to_string(&file).expect("the file");
+    assert_eq!(kept.matches("[Event ").count(), 2);
+    assert!(
+        kept.contains("\n\n1. e4 ") && kept.contains(" *\n\n[Event ") && kept.ends_with(" *\n"),
+        "{kept}"
+    );
+    play(&["--pgn", path], "Nf3\n");
+    assert_eq!(fs::read_to_string(&file).expect("the file").matches("[Event ").count(), 3);
+}
+
+#[test]
+fn the_evaluation_hides_until_it_is_asked_for() {
+    let played = play(&["--hide-eval", "--fen", KINGS], "e4\n");
+    played.lacks("% draw");
+    played.has("\ndc0 plays 1... ");
+    let asked = play(&["--hide-eval", "--fen", KINGS], "eval\nhint\n");
+    assert_eq!(asked.said.matches("% draw").count(), 1);
+    asked.has("Best lines, with visits and White's score (20 simulations):\n");
+}
+
+#[test]
+fn colours_come_into_a_pipe_only_when_asked_for() {
+    assert!(!play(&[], "e4\n").said.contains('\x1b'));
+    let coloured = play(&["--color", "always"], "e4\n").said;
+    assert!(coloured.contains("\x1b[1;38;5;") && !coloured.contains("\x1b[K"));
+}
+
+#[test]
+fn bytes_that_are_no_text_and_enormous_lines_are_survived() {
+    let played = play(&["--fen", KINGS], &format!("\u{fffd}♘f3\n{}\nfen\n", "x".repeat(3 << 20)));
+    played.has("is neither a move");
+    played.has("error: a line of more than");
+    played.has(&format!("White> fen\n{KINGS}\n"));
+}
+
+#[test]
+fn bad_arguments_end_with_code_2_and_say_what_was_expected() {
+    let over = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1";
+    for (args, part) in [
+        (&["--side", "green"][..], "[possible values: white, black, random]"),
+        (&["--sims", "0"], "0 is not in 1..=10000000"),
+        (&["--temperature", "hot"], "expected a number in 0..=100"),
+        (&["--fen", "nonsense"], "--fen: \"nonsense\" is not a FEN"),
+        (
+            &["--fen", over],
+            "expected a position in which the game goes on, found \"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\"",
+        ),
+        (
+            &["--net", "nowhere"],
+            "\"nowhere\" is neither a file ending in .safetensors nor the folder of a run",
+        ),
+        (&["--option", "Threads=none"], "option Threads: expected a whole number in 1..=64, got \"none\""),
+        (&["--pgn", "/nowhere/x.pgn"], "--pgn /nowhere/x.pgn: expected a file that can be written to"),
+    ] {
+        let played = play(args, "e4\n");
+        assert_eq!(played.code, Some(2), "{args:?}: {}", played.complaints);
+        assert!(played.complaints.contains(part), "{args:?}: {}", played.complaints);
+        assert_eq!(played.said, "");
+    }
+}
