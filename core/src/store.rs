@@ -11,6 +11,7 @@ mod format;
 mod records;
 mod row;
 mod tables;
+mod wide;
 
 pub use crate::search::{LineRow, TreeRow};
 pub use crate::selfplay::{GameRow, PositionRow};
@@ -19,6 +20,7 @@ pub use file::{FileEntry, read_entry, read_table, verify_file, verify_files, wri
 pub use format::Provenance;
 pub use records::{MatchGameRow, TrainingRow, ValidationRow};
 pub use row::{Column, TableRow};
+pub use wide::{WideColumn, write_wide};
 
 #[cfg(test)]
 mod tests;

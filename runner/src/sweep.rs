@@ -11,5 +11,6 @@ pub mod pruner;
 pub mod sampler;
 pub mod schedule;
 pub mod space;
+pub mod table;
 pub mod told;
 pub mod trials;

@@ -56,6 +56,8 @@ struct Work {
     host: Arc<dyn SweepHost>,
     state: Mutex<Sweeping>,
     changed: Condvar,
+    /// Held while the sweep's tables are written.
+    updating: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -106,7 +108,7 @@ fn sweep(context: &Context<'_>, session: &Arc<Session>, map: &Map, function: &Fn
     let asked = Asked { params: params.clone(), given };
     let (host, events) = call.run(session.host.sweep(&asked))?;
     let state = Mutex::new(Sweeping { trials: Trials::of(&events), ..Sweeping::default() });
-    let work = Arc::new(Work { params, host, state, changed: Condvar::new() });
+    let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
     work.run(context, session, function)?;
     let board = work.board();
     call.run(work.host.finish(&board))?;
@@ -223,8 +225,12 @@ impl Work {
                 }
             }
         }
+        // One after the other, so that no table is replaced by an older one.
+        let _updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
         let board = self.board();
-        board.line(trial).iter().for_each(|line| self.host.tell(line));
+        if let Some(line) = board.line(trial) {
+            self.host.tell(&line);
+        }
         Call::new("sweep", context).run(self.host.update(&board))
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::cores;
 use super::runner::{Asking, Runner, TrialOf};
+use super::{StepError, cores};
 use crate::host::{Asked, Host, HostError, SweepHost, field};
 use crate::progress::Console;
 use crate::run::{Donors, Folder, RunError};
@@ -12,6 +12,7 @@ use crate::sweep::events::{Event, Replicate};
 use crate::sweep::folder::{SweepFolder, SweepRecord};
 use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
+use crate::sweep::table;
 use crate::sweep::told::TrialState;
 use crate::sweep::trials::Trials;
 
@@ -111,11 +112,13 @@ impl SweepHost for Sweep {
         log::info!("{line}");
     }
 
-    fn update(&self, _: &Board) -> Result<(), HostError> {
+    fn update(&self, board: &Board) -> Result<(), HostError> {
+        table::write(self.folder.root(), board).map_err(StepError::from)?;
         Ok(())
     }
 
     fn finish(&self, board: &Board) -> Result<(), HostError> {
+        self.update(board)?;
         self.console.result(&board.to_string());
         Ok(())
     }

@@ -1,0 +1,49 @@
+//! The table of trials: one row each, with a column for every parameter of the space.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use dc0_core::params::Value;
+use dc0_core::store::{FileEntry, Provenance, StoreError, WideColumn, write_wide};
+
+use super::board::{Board, Row};
+
+/// The version of the columns and of their meaning.
+const VERSION: u32 = 1;
+
+/// Writes `trials.parquet` into a sweep's folder. Nothing in it depends on when and how often the sweep was stopped.
+pub fn write(folder: &Path, board: &Board) -> Result<FileEntry, StoreError> {
+    let pairs = [("sweep", &board.name), ("objective", &board.objective)];
+    let provenance: Provenance =
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    write_wide(folder, "trials.parquet", ("trials", VERSION), &columns(board), &provenance)
+}
+
+fn columns(board: &Board) -> Vec<WideColumn> {
+    let rows = board.by_number();
+    let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
+    let own: [(&str, &dyn Fn(&Row) -> Value); 12] = [
+        ("trial", &|row| Value::Int(row.trial.into())),
+        ("state", &|row| Value::Text(row.state.word().to_owned())),
+        ("value", &|row| number(row.result.map(|result| result.value))),
+        ("low", &|row| number(row.result.map(|result| result.low))),
+        ("high", &|row| number(row.result.map(|result| result.high))),
+        ("replicates", &|row| Value::Int(row.replicates.into())),
+        ("last_report", &|row| row.at.map_or(Value::None, |at| Value::Int(at.into()))),
+        ("games", &|row| Value::Float(row.spent.games)),
+        ("evaluations", &|row| Value::Float(row.spent.evaluations)),
+        ("updates", &|row| Value::Float(row.spent.updates)),
+        ("flops", &|row| Value::Float(row.spent.flops)),
+        ("because", &|row| row.because.clone().map_or(Value::None, Value::Text)),
+    ];
+    let own = own.into_iter().map(|(name, cell)| WideColumn {
+        name: name.to_owned(),
+        cells: rows.iter().map(|row| cell(row)).collect(),
+    });
+    let names: BTreeSet<&String> = rows.iter().flat_map(|row| row.point.keys()).collect();
+    let parameter = |name: &String| WideColumn {
+        name: format!("param_{name}"),
+        cells: rows.iter().map(|row| row.point.get(name).cloned().unwrap_or(Value::None)).collect(),
+    };
+    own.chain(names.into_iter().map(parameter)).collect()
+}

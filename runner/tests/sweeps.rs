@@ -1,0 +1,212 @@
+//! Sweeps: killed, stopped, enlarged, in parallel and after each other.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Ended, Experiment};
+
+/// A sweep over search and training of tiny nets: every trial with its own training, and few different games.
+const SWEEP: &str = r#"
+let p = params(#{ name: "tiny", trials: 24, replicates: 2, parallel: 1, sampler: "tpe", pruner: #{ kind: "none" }, from: [],
+    updates: [2, 4], fails: -1, rates: [0.01, 0.02, 0.05] });
+let found = sweep(#{
+    name: p.name, from: p.from,
+    space: #{ c_puct: log_uniform(0.5, 4.0), updates: choice(p.updates), rate: choice(p.rates) },
+    sampler: p.sampler, pruner: p.pruner, trials: p.trials, replicates: p.replicates, parallel: p.parallel,
+    objective: "score",
+}, |trial| {
+    let run = trial.run;
+    let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+    let games = run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
+    if trial.number == p.fails { throw "no luck"; }
+    let candidate = run.train(net, run.window(), #{ updates: trial.updates, batch: 16, learning_rate: trial.rate });
+    trial.report(1, -candidate.loss);
+    let verdict = run.arena(candidate, net,
+        #{ games: 2, search: #{ simulations: 2, c_puct: trial.c_puct }, max_plies: 30 });
+    trial.report(2, verdict);
+    #{ value: -candidate.loss, low: -candidate.loss - 0.1, high: -candidate.loss + 0.1 }
+});
+print(found.best);
+"#;
+
+fn folder(experiment: &Experiment, name: &str) -> PathBuf {
+    experiment.folder.path().join("datasets").join(name)
+}
+
+/// The table of trials, byte by byte, and what the program says of it.
+fn outcome(experiment: &Experiment, name: &str, ended: &Ended) -> (Vec<u8>, String) {
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    (fs::read(folder(experiment, name).join("trials.parquet")).expect("a table"), ended.stdout.clone())
+}
+
+/// Steps that were done anew, by the lines that tell of them.
+fn done(ended: &Ended, what: &str) -> usize {
+    let is_new = |line: &&str| !line.contains("(done before)") && !line.contains("(taken over");
+    ended.stderr.lines().filter(|line| line.contains(what)).filter(is_new).count()
+}
+
+#[test]
+fn a_sweep_killed_five_times_ends_with_the_table_of_one_that_was_not_and_the_next_reuses_its_games() {
+    let whole = Experiment::new(SWEEP);
+    let ended = whole.run(&[]);
+    let expected = outcome(&whole, "tiny", &ended);
+    // Games depend on nothing that is varied: each replicate's seed plays them once.
+    assert_eq!(done(&ended, "  iteration 0000  "), 2, "{}", ended.stderr);
+    let killed = Experiment::new(SWEEP);
+    let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
+    for attempt in 0..5 {
+        let mut child = killed.start(&args);
+        sleep(Duration::from_millis(700 + 260 * attempt));
+        let _ = child.kill();
+        let ended: Ended = child.wait_with_output().expect("ends").into();
+        assert!(matches!(ended.code, None | Some(0)), "{}", ended.stderr);
+    }
+    let ended = killed.run(&[]);
+    assert_eq!(outcome(&killed, "tiny", &ended), expected);
+    // A finished sweep is only shown again.
+    let again = killed.run(&[]);
+    assert_eq!((done(&again, "  network 0001  "), outcome(&killed, "tiny", &again)), (0, expected));
+    // A sweep over training alone takes the games over.
+    let second = killed.run(&[
+        "--set",
+        "name=next",
+        "--set",
+        "from=[\"tiny\"]",
+        "--set",
+        "trials=2",
+        "--set",
+        "rates=[0.3, 0.4]",
+    ]);
+    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    assert_eq!(
+        (done(&second, "  iteration 0000  "), done(&second, "  network 0001  ")),
+        (0, 4),
+        "{}",
+        second.stderr
+    );
+}
+
+#[test]
+fn trials_at_the_same_time_come_to_the_same_table_on_any_number_of_lanes() {
+    let experiments = [(); 2].map(|()| Experiment::new(SWEEP));
+    let args = ["--set", "trials=8", "--set", "replicates=1", "--set", "parallel=3"];
+    let outcomes = [["--lanes", "1"], ["--lanes", "2"]].map(|lanes| [&args[..], &lanes].concat());
+    let [first, second] = [0, 1].map(|number| {
+        let ended = experiments[number].run(&outcomes[number]);
+        assert_eq!(done(&ended, "  iteration 0000  "), 1, "equal steps are done once: {}", ended.stderr);
+        outcome(&experiments[number], "tiny", &ended)
+    });
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_sweep_grows_by_trials_values_and_replicates_and_keeps_what_it_has() {
+    let experiment = Experiment::new(SWEEP);
+    let common = ["--set", "sampler=random", "--set", "replicates=1"];
+    let run = |more: &[&str]| {
+        let ended = experiment.run(&[&common[..], more].concat());
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended
+    };
+    assert_eq!(done(&run(&["--set", "trials=3"]), "  match 0000  "), 3);
+    assert_eq!(done(&run(&["--set", "trials=5"]), "  match 0000  "), 2);
+    assert_eq!(done(&run(&["--set", "trials=5", "--set", "updates=[2, 4, 6]"]), "  match 0000  "), 0);
+    assert_eq!(done(&run(&["--set", "trials=5", "--set", "replicates=2"]), "  match 0000  "), 5);
+    // Points that lie in the space no more are kept as stale, and their number is not given away.
+    let ended = run(&["--set", "trials=6", "--set", "updates=[6]", "--set", "replicates=3"]);
+    assert!(ended.stdout.contains("stale") && ended.stdout.contains("6 trials"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_failed_trial_is_told_apart_and_tried_again_only_when_asked() {
+    let experiment = Experiment::new(SWEEP);
+    let args = ["--set", "trials=3", "--set", "replicates=1", "--set", "fails=1"];
+    let ended = experiment.run(&args);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let line = ended.stderr.lines().find(|line| line.contains("failed, score")).expect("a line");
+    assert!(line.contains("x.rhai:13:") && line.contains("no luck"), "{line}");
+    assert!(ended.stdout.contains("2 complete, 0 pruned, 1 failed"), "{}", ended.stdout);
+    let again = experiment.run(&["--set", "trials=3", "--set", "replicates=1"]);
+    assert!(again.stdout.contains("1 failed"), "{}", again.stdout);
+    experiment.write(&SWEEP.replace("objective:", "retry_failed: true, objective:"));
+    let retried = experiment.run(&["--set", "trials=3", "--set", "replicates=1"]);
+    assert!(
+        retried.stdout.contains("3 complete, 0 pruned, 0 failed"),
+        "{}{}",
+        retried.stdout,
+        retried.stderr
+    );
+    // What fails before any trial has a value is the script's fault, not the trial's.
+    let experiment = Experiment::new(SWEEP);
+    let ended = experiment.run(&["--set", "fails=0"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.stderr.contains("no luck") && ended.stderr.contains("  called from x.rhai:"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn pruners_end_trials_early_and_halving_goes_on_with_the_best() {
+    let experiment = Experiment::new(SWEEP);
+    let set = |pruner: &str| {
+        let changed = SWEEP
+            .replace("pruner: #{ kind: \"none\" }", pruner)
+            .replace("trial.report(1, -candidate.loss)", "trial.report(1, trial.c_puct)");
+        experiment.write(&changed);
+    };
+    set("pruner: #{ kind: \"asha\", reduction: 2, most: 2 }");
+    let ended = experiment.run(&["--set", "trials=6", "--set", "name=asha", "--set", "sampler=random"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let [matches, trainings] = ["match 0000", "network 0001"].map(|what| done(&ended, what));
+    assert!(matches < trainings && matches > 0, "{matches} {trainings} {}", ended.stderr);
+    assert!(ended.stdout.contains(" paused ") || ended.stdout.contains("complete"), "{}", ended.stdout);
+    set("pruner: #{ kind: \"median\", startup: 2 }");
+    let ended = experiment.run(&["--set", "trials=10", "--set", "name=median", "--set", "sampler=random"]);
+    assert!(ended.stdout.contains(" pruned  "), "{}{}", ended.stdout, ended.stderr);
+}
+
+#[test]
+fn what_is_wrong_with_a_sweep_is_said_at_once() {
+    let experiment = Experiment::new(SWEEP);
+    for (script, expected) in [
+        (
+            r#"sweep(#{ nme: "x", space: #{ a: uniform(3, 1), run: choice([1]) }, sampler: "gird", trials: 0 }, |trial| 1)"#,
+            &["nme: unknown parameter; did you mean `name`?", "space.a", "sampler", "trials: must lie in"][..],
+        ),
+        (
+            r#"sweep(#{ name: "x", space: #{ run: choice([1]) } }, |trial| 1)"#,
+            &["space.run: a trial has these names"],
+        ),
+        (r#"sweep(#{ name: "x" }, |trial| 1)"#, &["space"]),
+        (r#"sweep(#{ name: "x", space: #{ a: uniform(1, 2) }, sampler: "grid" }, |trial| 1)"#, &["grid"]),
+        (
+            r#"sweep(#{ name: "x", space: #{ a: uniform(1, 2) } }, |trial| trial.b)"#,
+            &["there is no `b` here"],
+        ),
+        (r#"sweep(#{ name: "x", space: #{ a: uniform(1, 2) } }, |trial| "good")"#, &["no number as value"]),
+        (
+            r#"sweep(#{ name: "x", space: #{ a: uniform(1, 2) } }, |trial| { trial.report(2, 1); trial.report(1, 1); 1 })"#,
+            &["reports must come in order, and 1 comes after 2"],
+        ),
+    ] {
+        experiment.write(script);
+        let ended = experiment.run(&[]);
+        assert_eq!(ended.code, Some(2), "{script}: {}", ended.stderr);
+        for part in expected {
+            assert!(ended.stderr.contains(part), "{part}\nin\n{}", ended.stderr);
+        }
+    }
+    // A run's folder is no sweep's, and the other way round.
+    experiment.write(r#"open_run("x").network(#{})"#);
+    assert!(experiment.run(&[]).stderr.contains("not empty and has no run.json"));
+    experiment.write(r#"open_run("y").network(#{ tower: #{ blocks: 1, filters: 8 } })"#);
+    experiment.run(&[]);
+    experiment.write(r#"sweep(#{ name: "y", space: #{ a: uniform(1, 2) } }, |trial| 1)"#);
+    assert!(experiment.run(&[]).stderr.contains("not empty and has no sweep.json"));
+}
