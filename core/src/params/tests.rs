@@ -54,6 +54,17 @@ params! {
     };
 }
 
+params! {
+    /// A group that a bare word stands for.
+    pub struct Coat {
+        /// A word.
+        paint: Paint = Paint::Red;
+        /// How often.
+        layers: u32 = 1, in 1..=9;
+    }
+    word paint;
+}
+
 fn value(json: &str) -> Value {
     serde_json::from_str(json).expect("test JSON")
 }
@@ -108,6 +119,16 @@ fn a_fraction_is_not_a_whole_number_and_infinity_is_no_number() {
 fn rules_between_fields_are_checked_once_the_fields_are_good() {
     assert!(errors(r#"{"simulations": 5}"#).contains("gate: needs at least 10 simulations"));
     assert!(read::<Example>("x", &value(r#"{"simulations": 5, "gate": false}"#)).is_ok());
+}
+
+#[test]
+fn a_bare_word_stands_for_a_group_where_the_declaration_says_so() {
+    let coat = |json| read::<Coat>("coat", &value(json));
+    assert_eq!(coat(r#""blue""#), Ok(Coat { paint: Paint::Blue, layers: 1 }));
+    assert_eq!(coat(r#"{"layers": 2}"#), Ok(Coat { paint: Paint::Red, layers: 2 }));
+    let wrong = coat(r#""green""#).expect_err("no such paint").to_string();
+    assert_eq!(wrong, "coat: 1 problem in its parameters\n  paint: expected one of red, blue, got \"green\"");
+    assert!(errors(r#""red""#).contains("expected a group #{…}, got \"red\" (text)"));
 }
 
 #[test]

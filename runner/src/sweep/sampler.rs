@@ -11,7 +11,7 @@
 
 mod draws;
 mod params;
-mod tpe;
+mod parzen;
 
 use std::collections::BTreeSet;
 
@@ -68,10 +68,10 @@ impl Sampler<'_> {
                 let units = draws.sobol(self.space.dimensions().map(|(name, _)| name));
                 self.space.build(|name, domain| Some(domain.at_unit(units[name])))
             }
-            SamplerKind::Tpe if tpe::measured(told) >= self.params.startup as usize => {
-                let trials = tpe::best_first(told, self.direction);
+            SamplerKind::Tpe if parzen::measured(told) >= self.params.startup as usize => {
+                let trials = parzen::best_first(told, self.direction);
                 self.space.build(|name, domain| {
-                    Some(tpe::ask(self.params, name, domain, &trials, draws.stream(name)))
+                    Some(parzen::ask(self.params, name, domain, &trials, draws.stream(name)))
                 })
             }
             SamplerKind::Grid | SamplerKind::Random | SamplerKind::Tpe => {

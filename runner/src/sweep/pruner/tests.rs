@@ -1,1 +1,99 @@
+use dc0_core::params::{Param, Problems, Value};
 
+use super::{Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, Verdict, pool};
+use crate::sweep::told::{Direction, TrialState};
+
+mod halving;
+
+fn read(json: &str) -> Result<PrunerParams, String> {
+    let value: Value = serde_json::from_str(json).expect("test JSON");
+    let mut problems = Problems::default();
+    let read = PrunerParams::read(&value, "pruner", None, &mut problems);
+    read.ok_or_else(|| problems.into_errors("sweep").to_string())
+}
+
+fn of_kind(kind: PrunerKind) -> PrunerParams {
+    PrunerParams { kind, ..PrunerParams::default() }
+}
+
+fn exact(at: u32, value: f64) -> Reported {
+    within(at, value, 0.0)
+}
+
+fn within(at: u32, value: f64, half: f64) -> Reported {
+    Reported { at, value, low: value - half, high: value + half }
+}
+
+/// Trials that report 1, 2, 3, … in turn at places 1, 2 and 3, the fifth ten times as much as the first.
+fn five_others() -> Vec<Vec<Reported>> {
+    [1.0, 2.0, 3.0, 4.0, 10.0].map(|value| (1..4).map(|at| exact(at, value * f64::from(at))).collect()).into()
+}
+
+#[test]
+fn a_pruner_is_read_from_a_word_or_a_group_and_its_rungs_are_powers() {
+    assert_eq!(read(r#""median""#), Ok(of_kind(PrunerKind::Median)));
+    let halving = read(r#"{"kind": "asha", "least": 2, "reduction": 3, "most": 54}"#).expect("sound");
+    assert_eq!([0, 1, 2, 3].map(|rung| halving.rung(rung)), [Some(2), Some(6), Some(18), None]);
+    assert_eq!(of_kind(PrunerKind::Asha).rung(40), None);
+    let wrong = read(r#"{"kind": "asha", "least": 9, "most": 9}"#).expect_err("no rung");
+    assert!(wrong.contains("pruner.most: must lie beyond least (9), got 9"), "{wrong}");
+}
+
+#[test]
+fn the_median_rule_ends_a_trial_whose_whole_interval_is_worse_than_the_middle_of_the_others() {
+    let params = of_kind(PrunerKind::Median);
+    let others = five_others();
+    let verdict = |direction, own| Pruner { params: &params, direction }.verdict(None, &own, &others);
+    let larger = |own| verdict(Direction::Maximize, own);
+    assert_eq!(larger(exact(2, 5.9)), Verdict::Prune);
+    assert_eq!(larger(exact(2, 6.0)), Verdict::GoOn);
+    assert_eq!(larger(within(2, 5.0, 0.9)), Verdict::Prune);
+    assert_eq!(larger(within(2, 5.0, 1.0)), Verdict::GoOn);
+    assert_eq!(verdict(Direction::Minimize, within(3, 10.0, 0.9)), Verdict::Prune);
+    assert_eq!(verdict(Direction::Minimize, within(3, 10.0, 1.0)), Verdict::GoOn);
+    // Nobody has come to 4.
+    assert_eq!(larger(exact(4, 0.0)), Verdict::GoOn);
+}
+
+#[test]
+fn the_median_rule_waits_for_its_warmup_and_for_enough_others_there() {
+    let mut others = five_others();
+    let verdict = |params: &PrunerParams, others: &[Vec<Reported>]| {
+        Pruner { params, direction: Direction::Maximize }.verdict(None, &exact(3, 0.0), others)
+    };
+    let params = of_kind(PrunerKind::Median);
+    assert_eq!(verdict(&params, &others), Verdict::Prune);
+    assert_eq!(verdict(&PrunerParams { warmup: 4, ..params.clone() }, &others), Verdict::GoOn);
+    assert_eq!(verdict(&PrunerParams { kind: PrunerKind::None, ..params.clone() }, &others), Verdict::GoOn);
+    others[0].truncate(2);
+    assert_eq!(verdict(&params, &others), Verdict::GoOn);
+    // A trial that reports more rarely stands at 3 with what it last said before.
+    others[0].push(exact(5, 100.0));
+    assert_eq!(verdict(&params, &others), Verdict::Prune);
+}
+
+#[test]
+fn nothing_is_pruned_by_wide_intervals_and_doubt_says_how_much_of_them_counts() {
+    let others = five_others();
+    for (doubt, expected) in
+        [(1.0, Verdict::GoOn), (0.5, Verdict::GoOn), (0.4, Verdict::Prune), (0.0, Verdict::Prune)]
+    {
+        let params = PrunerParams { doubt, ..of_kind(PrunerKind::Median) };
+        let pruner = Pruner { params: &params, direction: Direction::Maximize };
+        assert_eq!(pruner.verdict(None, &within(1, 1.0, 4.0), &others), expected, "doubt {doubt}");
+    }
+}
+
+#[test]
+fn replicates_report_their_mean_with_an_interval_that_shrinks_with_their_number() {
+    let one = vec![within(1, 2.0, 0.3), within(2, 5.0, 0.3)];
+    let two = vec![Reported { at: 1, value: 4.0, low: 3.6, high: 4.0 }];
+    let pooled = pool(&[one.clone(), two]);
+    assert_eq!((pooled.len(), pooled[1]), (2, within(2, 5.0, 0.3)));
+    let first = pooled[0];
+    assert_eq!((first.at, first.value), (1, 3.0));
+    // Below, √(0.3² + 0.4²) / 2; above, 0.3 / 2.
+    assert!((first.low - 2.75).abs() < 1e-12 && (first.high - 3.15).abs() < 1e-12, "{first:?}");
+    assert_eq!(pool(std::slice::from_ref(&one)), one);
+    assert_eq!(pool(&[]), []);
+}

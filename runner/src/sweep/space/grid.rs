@@ -14,11 +14,14 @@ impl Space {
 
     /// The points of the grid: names in order, the last one changing fastest. None at all when [`Space::size`] is none.
     pub fn grid(&self) -> impl Iterator<Item = Point> + '_ {
-        let first = self.size().and_then(|_| self.point_of(&mut BTreeMap::new()));
-        let mut indices = BTreeMap::new();
-        std::iter::successors(first, move |_| {
-            self.advance(&mut indices)?;
-            self.point_of(&mut indices)
+        let mut indices = self.size().map(|_| BTreeMap::new());
+        let mut is_first = true;
+        std::iter::from_fn(move || {
+            let indices = indices.as_mut()?;
+            if !std::mem::take(&mut is_first) {
+                self.advance(indices)?;
+            }
+            self.point_of(indices)
         })
     }
 

@@ -3,11 +3,11 @@
 //! Bergstra et al. 2011, "Algorithms for hyper-parameter optimization". Numbers are modelled on the unit interval that
 //! their scale unrolls to, choices by their counts. A trial in which a dimension was not there says nothing of it.
 
-use ::tpe::{
-    TpeOptimizer, TpeOptimizerBuilder, categorical_range, histogram_estimator, parzen_estimator, range,
-};
 use dc0_core::params::Value;
 use dc0_core::rng::Stream;
+use tpe::{
+    TpeOptimizer, TpeOptimizerBuilder, categorical_range, histogram_estimator, parzen_estimator, range,
+};
 
 use super::SamplerParams;
 use crate::sweep::space::{Domain, Point};

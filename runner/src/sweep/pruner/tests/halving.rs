@@ -1,0 +1,232 @@
+//! Asynchronous successive halving, worked by hand and on curves with a known best.
+
+use dc0_core::rng::{Purpose, Seed, Stream};
+use rand::RngExt;
+
+use super::{
+    Direction, Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, TrialState, Verdict, exact, within,
+};
+
+fn halving(most: u32) -> PrunerParams {
+    PrunerParams {
+        kind: PrunerKind::Asha,
+        least: 1,
+        reduction: 3,
+        most: Some(most),
+        ..PrunerParams::default()
+    }
+}
+
+/// Paused trials, each with the values of its reports at 1, 2, 3, ….
+fn paused(curves: &[&[f64]]) -> Vec<Progress> {
+    let reports = |curve: &&[f64]| (1..).zip(curve.iter()).map(|(at, value)| exact(at, *value)).collect();
+    let trial = |(number, curve)| Progress { number, state: TrialState::Paused, reports: reports(curve) };
+    (0..).zip(curves).map(trial).collect()
+}
+
+fn promote(number: u32, until: Option<u32>) -> Option<Job> {
+    Some(Job::Promote { number, until })
+}
+
+#[test]
+fn the_best_third_of_a_rung_goes_on_and_high_rungs_go_first() {
+    let params = halving(9);
+    let pruner = Pruner { params: &params, direction: Direction::Maximize };
+    let new = Some(Job::New { until: Some(1) });
+    let mut trials = paused(&[&[1.0], &[3.0]]);
+    assert_eq!(pruner.next_job(&trials, true), new);
+    assert_eq!(pruner.next_job(&trials, false), None);
+    trials = paused(&[&[1.0], &[3.0], &[2.0]]);
+    assert_eq!(pruner.next_job(&trials, true), promote(1, Some(3)));
+    // On its way: it is not promoted twice, and the others are not among the best third.
+    trials[1].state = TrialState::Running;
+    assert_eq!(pruner.next_job(&trials, true), new);
+    // A fourth trial that is better still waits: the best third of four is one trial, and that is it.
+    trials.extend(paused(&[&[], &[], &[], &[5.0]]).split_off(3));
+    assert_eq!(pruner.next_job(&trials, true), promote(3, Some(3)));
+    // Three on the second rung: the best of them goes to its end before anything starts.
+    let long: [&[f64]; 5] = [&[1.0], &[3.0, 3.0, 4.0], &[2.0], &[5.0, 5.0, 3.5], &[4.0, 4.5, 5.0]];
+    assert_eq!(pruner.next_job(&paused(&long), true), promote(4, None));
+}
+
+#[test]
+fn making_small_and_ties_promote_the_smallest_and_the_first() {
+    let params = halving(9);
+    let pruner = Pruner { params: &params, direction: Direction::Minimize };
+    assert_eq!(pruner.next_job(&paused(&[&[2.0], &[1.0], &[3.0]]), true), promote(1, Some(3)));
+    assert_eq!(pruner.next_job(&paused(&[&[2.0], &[2.0], &[2.0]]), true), promote(0, Some(3)));
+}
+
+#[test]
+fn failed_trials_stand_on_their_rungs_but_do_not_go_on() {
+    let params = halving(9);
+    let pruner = Pruner { params: &params, direction: Direction::Maximize };
+    let mut trials = paused(&[&[1.0], &[3.0], &[2.0]]);
+    trials[1].state = TrialState::Failed;
+    assert_eq!(pruner.next_job(&trials, false), None);
+}
+
+#[test]
+fn without_a_last_rung_there_is_always_a_next_one() {
+    let params = PrunerParams { most: None, ..halving(9) };
+    let pruner = Pruner { params: &params, direction: Direction::Maximize };
+    let curve = |value: f64| [value; 81];
+    let (one, two, three) = (curve(1.0), curve(3.0), curve(2.0));
+    assert_eq!(pruner.next_job(&paused(&[&one, &two, &three]), false), promote(1, Some(243)));
+}
+
+#[test]
+fn a_trial_pauses_at_the_first_report_at_its_rung_or_beyond() {
+    let params = halving(9);
+    let pruner = Pruner { params: &params, direction: Direction::Maximize };
+    let verdict = |at, until| pruner.verdict(until, &exact(at, 0.0), &[]);
+    assert_eq!(verdict(2, Some(3)), Verdict::GoOn);
+    assert_eq!((verdict(3, Some(3)), verdict(4, Some(3))), (Verdict::Pause, Verdict::Pause));
+    assert_eq!(verdict(400, None), Verdict::GoOn);
+}
+
+#[test]
+fn a_trial_whose_interval_reaches_the_bar_goes_on_too() {
+    let (params, exactly) = (halving(9), PrunerParams { doubt: 0.0, ..halving(9) });
+    let mut trials = paused(&[&[], &[3.0], &[2.0]]);
+    trials[0].reports = vec![within(1, 1.0, 2.5)];
+    let job = |params, trials: &[Progress]| {
+        Pruner { params, direction: Direction::Maximize }.next_job(trials, false)
+    };
+    // May hope for 3.5, where the bar is 3.
+    assert_eq!(job(&params, &trials), promote(0, Some(3)));
+    assert_eq!(job(&exactly, &trials), promote(1, Some(3)));
+}
+
+/// Trials whose curves rise to different heights at different speeds, so that some cross.
+struct Curves {
+    heights: Vec<f64>,
+    speeds: Vec<f64>,
+    /// Half of each report's interval.
+    half: f64,
+}
+
+impl Curves {
+    fn new(seed: u64, half: f64) -> Self {
+        let mut rng: Stream = Seed { run: seed, step: 0 }.stream(0, Purpose::Opening);
+        let heights = (0..TRIALS).map(|_| rng.random_range(0.0..1.0)).collect();
+        let speeds = (0..TRIALS).map(|_| rng.random_range(2.0..3.0)).collect();
+        Self { heights, speeds, half }
+    }
+
+    fn report(&self, trial: u32, at: u32) -> Reported {
+        let (height, speed) = (self.heights[trial as usize], self.speeds[trial as usize]);
+        within(at, height * (1.0 - (-f64::from(at) / speed).exp()), self.half)
+    }
+
+    /// The best value at the end of a full run.
+    fn best(&self) -> f64 {
+        (0..TRIALS).map(|trial| self.report(trial, LENGTH).value).fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+const TRIALS: u32 = 27;
+
+/// Reports of a trial that goes to its end.
+const LENGTH: u32 = 27;
+
+/// What a simulated sweep came to.
+struct Outcome {
+    best: f64,
+    complete: usize,
+    /// Reports made.
+    spent: u32,
+}
+
+/// Runs a sweep with as many trials at work at a time; each round every one of them makes a report.
+fn simulate(curves: &Curves, params: &PrunerParams, workers: usize) -> Outcome {
+    let pruner = Pruner { params, direction: Direction::Maximize };
+    let mut trials: Vec<Progress> = Vec::new();
+    let mut at_work: Vec<(u32, Option<u32>)> = Vec::new();
+    let mut spent = 0;
+    loop {
+        while at_work.len() < workers
+            && let Some(job) = pruner.next_job(&trials, trials.len() < TRIALS as usize)
+        {
+            at_work.push(begin(job, &mut trials));
+        }
+        if at_work.is_empty() {
+            break;
+        }
+        spent += at_work.len() as u32;
+        at_work.retain(|&(number, until)| {
+            let trial = &mut trials[number as usize];
+            let report = curves.report(number, trial.reports.len() as u32 + 1);
+            trial.reports.push(report);
+            if report.at == LENGTH {
+                trial.state = TrialState::Complete;
+            } else if pruner.verdict(until, &report, &[]) == Verdict::Pause {
+                trial.state = TrialState::Paused;
+            }
+            trial.state == TrialState::Running
+        });
+    }
+    let complete: Vec<&Progress> =
+        trials.iter().filter(|trial| trial.state == TrialState::Complete).collect();
+    let ends = complete.iter().filter_map(|trial| trial.reports.last());
+    let best = ends.map(|report| report.value).fold(f64::NEG_INFINITY, f64::max);
+    Outcome { best, complete: complete.len(), spent }
+}
+
+fn begin(job: Job, trials: &mut Vec<Progress>) -> (u32, Option<u32>) {
+    match job {
+        Job::New { until } => {
+            let number = trials.len() as u32;
+            trials.push(Progress { number, state: TrialState::Running, reports: Vec::new() });
+            (number, until)
+        }
+        Job::Promote { number, until } => {
+            let trial = &mut trials[number as usize];
+            assert_eq!(trial.state, TrialState::Paused, "only who waits is promoted");
+            trial.state = TrialState::Running;
+            (number, until)
+        }
+    }
+}
+
+#[test]
+fn halving_finds_the_best_of_full_runs_for_less_than_half_of_their_cost() {
+    let full = TRIALS * LENGTH;
+    for workers in [1, 4] {
+        let (mut same, mut most_spent) = (0, 0);
+        for seed in 0..20 {
+            let curves = Curves::new(seed, 0.05);
+            let outcome = simulate(&curves, &halving(LENGTH), workers);
+            same += u32::from(outcome.best == curves.best());
+            most_spent = most_spent.max(outcome.spent);
+        }
+        assert_eq!(same, 20, "{workers} workers");
+        assert!(2 * most_spent <= full, "{workers} workers: {most_spent} of {full}");
+    }
+}
+
+#[test]
+fn without_intervals_halving_costs_less_and_may_miss_what_crosses_late() {
+    let outcomes = |half| -> Vec<Outcome> {
+        (0..20).map(|seed| simulate(&Curves::new(seed, half), &halving(LENGTH), 1)).collect()
+    };
+    let spent = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.spent).sum::<u32>();
+    let missed = |outcomes: &[Outcome]| {
+        (0..).zip(outcomes).filter(|(seed, outcome)| outcome.best < Curves::new(*seed, 0.0).best()).count()
+    };
+    let (points, intervals) = (outcomes(0.0), outcomes(0.05));
+    assert!(spent(&points) < spent(&intervals));
+    assert!(missed(&points) > missed(&intervals));
+}
+
+#[test]
+fn no_trial_is_left_behind_by_intervals_wider_than_all_differences() {
+    for workers in [1, 4] {
+        let outcome = simulate(&Curves::new(1, 2.0), &halving(LENGTH), workers);
+        assert_eq!(
+            (outcome.complete, outcome.spent),
+            (TRIALS as usize, TRIALS * LENGTH),
+            "{workers} workers"
+        );
+    }
+}
