@@ -6,11 +6,13 @@
 pub mod board;
 pub mod events;
 pub mod folder;
+pub mod optuna;
 pub mod params;
 pub mod pruner;
 pub mod sampler;
 pub mod schedule;
 pub mod space;
 pub mod table;
+pub mod tensorboard;
 pub mod told;
 pub mod trials;

@@ -1,0 +1,121 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use dc0_core::params::Value;
+use serde_json::{Value as Json, json};
+
+use super::{Study, Trial, journal};
+use crate::sweep::pruner::Reported;
+use crate::sweep::space::{Point, Space};
+use crate::sweep::told::{Direction, Told, TrialState};
+
+fn value(json: Json) -> Value {
+    serde_json::from_value(json).expect("test JSON")
+}
+
+fn point(json: Json) -> Point {
+    let Value::Group(point) = value(json) else { panic!("a point is a group") };
+    point
+}
+
+fn space() -> Space {
+    let space = json!({
+        "c_puct": { "kind": "log_uniform", "low": 0.5, "high": 4 },
+        "blocks": { "kind": "choice", "values": [2, [4, 4], null] },
+        "filters": { "kind": "int", "low": 16, "high": 63, "step": 16, "when": { "blocks": 2 } },
+    });
+    Space::from_value(&value(space)).expect("a sound space")
+}
+
+fn trial(number: u32, state: TrialState, given: Json, objective: Option<f64>) -> Trial {
+    Trial {
+        told: Told { number, point: point(given), state, value: objective, at: 0 },
+        reports: Vec::new(),
+        interval: None,
+        attributes: BTreeMap::new(),
+        started: None,
+        ended: None,
+    }
+}
+
+fn lines(direction: Direction, trials: Vec<Trial>) -> Vec<Json> {
+    let space = space();
+    let attributes = BTreeMap::from([("question".to_owned(), Value::Text("Which \"c\"?\n".to_owned()))]);
+    let journal = journal(&Study { name: "nets", direction, space: &space, attributes, trials });
+    assert!(journal.ends_with('\n'));
+    journal.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+}
+
+#[test]
+fn a_study_is_a_line_for_itself_one_for_each_attribute_and_one_for_each_trial() {
+    let lines = lines(Direction::Maximize, vec![]);
+    let study = json!({ "op_code": 0, "worker_id": "dc0", "study_name": "nets", "directions": [2] });
+    let attribute = json!({ "op_code": 2, "worker_id": "dc0", "study_id": 0, "user_attr": { "question": "Which \"c\"?\n" } });
+    assert_eq!(lines, [study, attribute]);
+}
+
+#[test]
+fn a_trial_has_all_that_is_known_of_it() {
+    let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    let given = json!({ "c_puct": 1.414, "blocks": 2, "filters": 48 });
+    let mut complete = trial(0, TrialState::Complete, given, Some(0.25));
+    complete.reports = vec![Reported { at: 3, value: 0.2, low: 0.125, high: 0.5 }];
+    complete.interval = Some((0.0, 0.5));
+    complete.attributes.insert("replicates".to_owned(), Value::Int(2));
+    (complete.started, complete.ended) = (at(0), at(86_400));
+    let categorical = r#"{"attributes":{"choices":[2,"[4,4]",null]},"name":"CategoricalDistribution"}"#;
+    let float = r#"{"attributes":{"high":4.0,"log":true,"low":0.5,"step":null},"name":"FloatDistribution"}"#;
+    let int = r#"{"attributes":{"high":48,"log":false,"low":16,"step":16},"name":"IntDistribution"}"#;
+    let expected = json!({
+        "op_code": 4, "worker_id": "dc0", "study_id": 0, "state": 1, "value": 0.25,
+        "datetime_start": "1970-01-01T00:00:00.000+00:00", "datetime_complete": "1970-01-02T00:00:00.000+00:00",
+        "params": { "blocks": 0.0, "c_puct": 1.414, "filters": 48.0 },
+        "distributions": { "blocks": categorical, "c_puct": float, "filters": int },
+        "intermediate_values": { "3": 0.2 },
+        "user_attrs": {
+            "replicates": 2, "state": "complete", "low": 0.0, "high": 0.5, "intervals": { "3": [0.125, 0.5] },
+            "point": r#"{"blocks":2,"c_puct":1.414,"filters":48}"#,
+        },
+        "system_attrs": {},
+    });
+    assert_eq!(lines(Direction::Minimize, vec![complete])[2], expected);
+}
+
+#[test]
+fn states_that_optuna_has_no_word_for_keep_their_own_as_an_attribute() {
+    let states = [
+        (TrialState::Running, None, 0),
+        (TrialState::Complete, Some(1.0), 1),
+        (TrialState::Complete, Some(f64::NAN), 3),
+        (TrialState::Paused, Some(1.0), 2),
+        (TrialState::Pruned, None, 2),
+        (TrialState::Failed, None, 3),
+        (TrialState::Killed, Some(1.0), 3),
+        (TrialState::Stale, Some(1.0), 3),
+    ];
+    let given = json!({ "c_puct": 1.0, "blocks": null });
+    let trials =
+        (0..).zip(states).map(|(number, (state, value, _))| trial(number, state, given.clone(), value));
+    let lines = lines(Direction::Maximize, trials.collect());
+    for (line, (state, value, code)) in lines[2..].iter().zip(states) {
+        assert_eq!((&line["state"], &line["user_attrs"]["state"]), (&json!(code), &json!(state.word())));
+        let has_value = matches!(code, 1 | 2) && value.is_some();
+        assert_eq!(line["value"].is_number(), has_value, "{state:?}");
+    }
+}
+
+#[test]
+fn what_is_not_there_or_lies_outside_the_space_is_no_parameter() {
+    let names = |line: &Json| -> Vec<String> {
+        line["params"].as_object().expect("a group").keys().cloned().collect()
+    };
+    let conditional = trial(0, TrialState::Complete, json!({ "c_puct": 1.0, "blocks": [4, 4] }), Some(1.0));
+    let stale = trial(1, TrialState::Stale, json!({ "c_puct": 9.0, "blocks": 2, "filters": 17 }), Some(1.0));
+    let lines = lines(Direction::Maximize, vec![conditional, stale]);
+    assert_eq!(
+        (names(&lines[2]), &lines[2]["params"]["blocks"]),
+        (vec!["blocks".to_owned(), "c_puct".to_owned()], &json!(1.0))
+    );
+    assert_eq!(names(&lines[3]), ["blocks"]);
+    assert_eq!(lines[3]["user_attrs"]["point"], r#"{"blocks":2,"c_puct":9.0,"filters":17}"#);
+}
