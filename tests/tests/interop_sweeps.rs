@@ -60,7 +60,7 @@ fn trial(number: u32, point: Point, state: TrialState) -> Trial {
         interval: value.map(|value| (value - 0.5, value + 0.5)),
         attributes: BTreeMap::from([("replicates".to_owned(), Value::Int(2))]),
         started: Some(started),
-        ended: has_ended.then_some(started + Duration::from_secs(60)),
+        ended: has_ended.then_some(started + Duration::from_mins(1)),
     }
 }
 

@@ -97,7 +97,7 @@ impl Domain {
                 Value::Int(low + step * index.min(last))
             }
             Self::Float { low, high, log: true, .. } => {
-                let value = (low.ln() + unit * (high.ln() - low.ln())).exp();
+                let value = (low.ln() + unit * (high.ln() - low.ln())).exp().clamp(low, high);
                 Value::Float(short(value, magnitude(value) + 1, (low, high)))
             }
             Self::Float { low, high, .. } => {

@@ -169,6 +169,36 @@ fn places_and_values_of_a_dimension_map_onto_each_other() {
 }
 
 #[test]
+fn ranges_at_the_ends_of_what_numbers_can_hold_give_values_within_them() {
+    let most = 1 << 53;
+    for (low, high, log) in
+        [(5e-324, 1e-323, false), (5e-324, f64::MAX, true), (1e308, f64::MAX, true), (-8e307, 8e307, false)]
+    {
+        let json = format!(
+            r#"{{"kind": "{}uniform", "low": {low:e}, "high": {high:e}}}"#,
+            if log { "log_" } else { "" }
+        );
+        let space = space(&format!(r#"{{"x": {json}}}"#));
+        for unit in [0.0, 0.1, 0.5, 0.999_999, 1.0_f64.next_down(), 1.0] {
+            assert!(
+                space.build(|_, domain| Some(domain.at_unit(unit))).is_some_and(|at| space.contains(&at)),
+                "{json}"
+            );
+        }
+    }
+    for (low, high, step, log) in [(-most, most, 1, false), (-most, most, most, false), (1, most, 1, true)] {
+        let domain = Domain::Int { low, high, step, log };
+        for unit in [0.0, 0.3, 0.999_999, 1.0] {
+            assert!(domain.contains(&domain.at_unit(unit)), "{domain} at {unit}");
+        }
+    }
+    let problem = problems(r#"{"x": {"kind": "uniform", "low": -1e308, "high": 1e308}}"#);
+    assert!(problem.contains("space.x.high: lies too far from low"), "{problem}");
+    let problem = problems(r#"{"n": {"kind": "int", "low": 0, "high": 9223372036854775807}}"#);
+    assert!(problem.contains("space.n.high: must lie in -9007199254740992..=9007199254740992"), "{problem}");
+}
+
+#[test]
 fn each_whole_number_owns_its_share_of_the_places() {
     let count = |domain: Domain, value: i64| {
         let places = (0..100_000).map(|place| domain.at_unit((f64::from(place) + 0.5) / 100_000.0));
