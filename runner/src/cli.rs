@@ -42,7 +42,7 @@ pub enum Command {
     Encode(EncodeArgs),
     /// Measure the search without a net, and print its signature.
     Bench(BenchArgs),
-    /// Write a net in the format of other programs.
+    /// Write a net, a sweep or training curves in the format of other programs.
     Export(ExportArgs),
     /// Play as an engine in a chess program, which talks to it on stdin and stdout; so does `dc0-run` without arguments in a pipe.
     Uci(UciArgs),
@@ -184,6 +184,32 @@ pub struct ExportArgs {
 pub enum ExportFormat {
     /// An ONNX file; docs/guides/python.md shows how to use it.
     Onnx(ExportOnnxArgs),
+    /// A sweep as an Optuna journal: `optuna-dashboard FILE` opens it.
+    Optuna(ExportOptunaArgs),
+    /// The training curves of a run, or of all runs of a sweep, as TensorBoard event files: `tensorboard --logdir DIR`.
+    Tensorboard(ExportTensorboardArgs),
+}
+
+/// What `export optuna` writes.
+#[derive(Debug, Args)]
+pub struct ExportOptunaArgs {
+    /// The folder of a sweep, which may be at work.
+    #[arg(value_name = "SWEEP")]
+    pub sweep: PathBuf,
+    /// The file to write; what was there is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// What `export tensorboard` writes.
+#[derive(Debug, Args)]
+pub struct ExportTensorboardArgs {
+    /// The folder of a run or of a sweep, which may be at work.
+    #[arg(value_name = "RUN|SWEEP")]
+    pub run: PathBuf,
+    /// The folder to write to, with a folder for each run of a sweep.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// What `export onnx` writes.

@@ -1,17 +1,22 @@
-//! `dc0-run export`: nets in formats of other programs.
+//! `dc0-run export`: nets, sweeps and curves in formats of other programs.
+
+mod curves;
+mod study;
 
 use std::path::PathBuf;
 
 use dc0_core::network::graph::Graph;
 use dc0_core::network::onnx::{InputForm, OnnxError, OnnxModel};
 use dc0_core::network::{NetworkSpec, parameter_count};
+use dc0_core::store::StoreError;
 use thiserror::Error;
 
 use crate::cli::{ExportArgs, ExportFormat, ExportOnnxArgs};
 use crate::exit::Exit;
 use crate::net::{NetError, named};
 use crate::progress::Console;
-use crate::script::failure::chain;
+use crate::run::RunError;
+use crate::script::failure::{Fault, chain};
 
 /// A net was not exported.
 #[derive(Debug, Error)]
@@ -22,22 +27,35 @@ enum ExportError {
     Net(#[from] NetError),
     #[error(transparent)]
     Onnx(#[from] OnnxError),
+    #[error("{} holds no {what}", path.display())]
+    Nothing { path: PathBuf, what: &'static str },
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl ExportError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Name { .. } | Self::Onnx(OnnxError::TooLarge { .. }) => Exit::BadInput,
+            Self::Name { .. } | Self::Nothing { .. } | Self::Onnx(OnnxError::TooLarge { .. }) => {
+                Exit::BadInput
+            }
             Self::Net(cause) => cause.exit(),
-            Self::Onnx(_) => Exit::Storage,
+            Self::Run(cause) => cause.exit(),
+            Self::Onnx(_) | Self::Store(_) => Exit::Storage,
         }
     }
 }
 
 /// Writes what the command line asks for, and says what it wrote.
 pub fn export(args: &ExportArgs, console: &Console) -> Exit {
-    let ExportFormat::Onnx(args) = &args.format;
-    match onnx(args) {
+    let written = match &args.format {
+        ExportFormat::Onnx(args) => onnx(args),
+        ExportFormat::Optuna(args) => study::write(args),
+        ExportFormat::Tensorboard(args) => curves::write(args),
+    };
+    match written {
         Ok(lines) => {
             console.result(&lines.join("\n"));
             Exit::Done

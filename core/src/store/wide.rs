@@ -139,7 +139,7 @@ mod tests {
             batches[0].schema().fields().iter().map(|field| field.data_type().clone()).collect();
         let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["Int64", "Float64", "Boolean", "Utf8", "Utf8", "Float64"]);
-        let empty: Vec<usize> = batches[0].columns().iter().map(|column| column.null_count()).collect();
+        let empty: Vec<usize> = batches[0].columns().iter().map(Array::null_count).collect();
         assert_eq!(empty, [1, 1, 1, 1, 0, 3]);
     }
 }

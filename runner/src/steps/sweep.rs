@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dc0_core::params::Param;
+
 use super::runner::{Asking, Runner, TrialOf};
 use super::{StepError, cores};
 use crate::host::{Asked, Host, HostError, SweepHost, field};
@@ -35,6 +37,11 @@ pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep
     let now = SweepRecord::new(&params.name, &runner.script.file, params.direction, (seed, threads));
     let is_asked = asking.seed.is_some() || field(&asked.given, "seed").is_some();
     let (folder, mut events) = SweepFolder::open(&asking.parent, &now, is_asked)?;
+    let opened = Event::Opened { params: params.to_value() };
+    if events.iter().rfind(|event| matches!(event, Event::Opened { .. })) != Some(&opened) {
+        folder.note(&opened)?;
+        events.push(opened);
+    }
     runner.log_file.attach(&folder.root().join("run.log"))?;
     let donors = Arc::new(Donors::default());
     for name in &params.from {

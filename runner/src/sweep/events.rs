@@ -1,5 +1,6 @@
 //! What happens in a sweep, as its journal has it: everything that is known of trials follows from these.
 
+use dc0_core::params::Value;
 use serde::{Deserialize, Serialize};
 
 use super::pruner::Reported;
@@ -59,6 +60,11 @@ pub struct Replicate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
+    /// The sweep was opened with these parameters, which are not those of the last time.
+    Opened {
+        /// All of them, the defaults included.
+        params: Value,
+    },
     /// The sampler chose a trial's point.
     Asked {
         /// The trial.

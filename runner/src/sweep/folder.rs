@@ -7,10 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use dc0_core::durable;
+use dc0_core::{durable, params};
 
 use super::events::{Event, Replicate};
+use super::params::SweepParams;
 use super::told::Direction;
+use super::trials::Trials;
 use crate::run::{Folder, Lock, RunError};
 
 /// The version of a sweep's own files.
@@ -68,6 +70,22 @@ impl SweepFolder {
         let record = found.unwrap_or_else(|| now.clone());
         let (journal, events) = open_journal(&folder.root().join("trials.jsonl"))?;
         Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
+    }
+
+    /// What is known of a sweep, without working on it: its parameters when it was last opened, and its trials. A line that a
+    /// kill has cut short, or that is being written just now, is left out.
+    pub fn read(root: &Path) -> Result<(SweepParams, Trials), RunError> {
+        let path = root.join("trials.jsonl");
+        let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
+        let (events, _) = parsed(&text, &path)?;
+        let opened = events.iter().rev().find_map(|event| match event {
+            Event::Opened { params } => Some(params),
+            _ => None,
+        });
+        let damaged = |cause: String| RunError::Damaged { path: path.clone(), cause };
+        let params = opened.ok_or_else(|| damaged("the sweep was never opened".to_owned()))?;
+        let params = params::read("sweep", params).map_err(|error| damaged(error.to_string()))?;
+        Ok((params, Trials::of(&events)))
     }
 
     /// What the sweep is.
@@ -167,6 +185,14 @@ fn open_journal(path: &Path) -> Result<(File, Vec<Event>), RunError> {
     let mut file = opened.map_err(RunError::io("open", path))?;
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(RunError::io("read", path))?;
+    let (events, whole) = parsed(&text, path)?;
+    let cut = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+    cut.map_err(RunError::io("write", path))?;
+    Ok((file, events))
+}
+
+/// The events of all whole lines, and the length of these in bytes.
+fn parsed(text: &str, path: &Path) -> Result<(Vec<Event>, usize), RunError> {
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let mut events = Vec::new();
     for (number, line) in text[..whole].lines().enumerate() {
@@ -176,7 +202,5 @@ fn open_journal(path: &Path) -> Result<(File, Vec<Event>), RunError> {
         };
         events.push(serde_json::from_str(line).map_err(damaged)?);
     }
-    let cut = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
-    cut.map_err(RunError::io("write", path))?;
-    Ok((file, events))
+    Ok((events, whole))
 }

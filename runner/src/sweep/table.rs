@@ -19,10 +19,13 @@ pub fn write(folder: &Path, board: &Board) -> Result<FileEntry, StoreError> {
     write_wide(folder, "trials.parquet", ("trials", VERSION), &columns(board), &provenance)
 }
 
+/// What a row has in a column.
+type Cell<'a> = dyn Fn(&Row) -> Value + 'a;
+
 fn columns(board: &Board) -> Vec<WideColumn> {
     let rows = board.by_number();
     let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
-    let own: [(&str, &dyn Fn(&Row) -> Value); 12] = [
+    let own: [(&str, &Cell<'_>); 12] = [
         ("trial", &|row| Value::Int(row.trial.into())),
         ("state", &|row| Value::Text(row.state.word().to_owned())),
         ("value", &|row| number(row.result.map(|result| result.value))),

@@ -48,6 +48,7 @@ impl Trials {
     /// Takes in what happened. Events of trials that were never asked for say nothing.
     pub fn take(&mut self, event: &Event) {
         match event {
+            Event::Opened { .. } => {}
             Event::Asked { trial, point } => {
                 self.0.insert(*trial, Trial { point: point.clone(), replicates: BTreeMap::new() });
             }
