@@ -15,6 +15,7 @@ use dc0_core::trainer::TrainParams;
 
 use crate::cli::DocsPage;
 use crate::host::{OpenParams, WindowParams};
+use crate::sweep::params::SweepParams;
 use crate::uci::time::TimeParams;
 
 const HEAD: &str = "# Parameters
@@ -45,6 +46,7 @@ fn parameters() -> String {
     section::<TrainParams>(&mut page, "train");
     section::<ArenaParams>(&mut page, "arena");
     section::<AnalysisParams>(&mut page, "search");
+    section::<SweepParams>(&mut page, "sweep");
     section::<TimeParams>(&mut page, "time");
     page.truncate(page.trim_end().len());
     page

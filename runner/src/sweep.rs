@@ -6,6 +6,7 @@
 pub mod board;
 pub mod events;
 pub mod folder;
+pub mod importance;
 pub mod optuna;
 pub mod params;
 pub mod pruner;

@@ -44,6 +44,7 @@ pub const USAGES: &[Usage] = &[
     Usage { name: "int", form: "int(low, high) or int(low, high, step)" },
     Usage { name: "uniform", form: "uniform(low, high)" },
     Usage { name: "log_uniform", form: "log_uniform(low, high)" },
+    Usage { name: "points", form: "dimension.points(count)" },
     Usage { name: "when", form: "dimension.when(#{ name: value })" },
     Usage { name: "report", form: "trial.report(at, value) or trial.report(at, value, low, high)" },
 ];

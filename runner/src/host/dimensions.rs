@@ -15,6 +15,10 @@ pub(super) fn register(engine: &mut Engine) {
             dimension(kind, [("low", low), ("high", high)])
         });
     }
+    engine.register_fn("points", |mut dimension: Map, count: Dynamic| {
+        dimension.insert("points".into(), count);
+        dimension
+    });
     engine.register_fn("when", |mut dimension: Map, condition: Map| {
         dimension.insert("when".into(), condition.into());
         dimension

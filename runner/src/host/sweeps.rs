@@ -435,10 +435,12 @@ impl Fields for Swept {
         use crate::sweep::told::TrialState;
         let (board, folder) = &*self.0;
         let count = |state| Value::Int(board.count(state) as i64);
+        let share = |(name, share): &(String, f64)| (name.clone(), Value::Float(*share));
         let fields = [
             ("name", Value::Text(board.name.clone())),
             ("folder", Value::Text(folder.clone())),
             ("best", board.best().map_or(Value::None, Row::to_value)),
+            ("importances", Value::Group(board.importances.iter().map(share).collect())),
             ("complete", count(TrialState::Complete)),
             ("pruned", count(TrialState::Pruned)),
             ("paused", count(TrialState::Paused)),

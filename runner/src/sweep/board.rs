@@ -7,6 +7,7 @@ use std::fmt::{Display, Formatter, Result as Written};
 use dc0_core::params::Value;
 
 use super::events::{Measured, Spent};
+use super::importance::importances;
 use super::params::SweepParams;
 use super::space::{Point, label};
 use super::told::{Direction, TrialState};
@@ -44,6 +45,8 @@ pub struct Board {
     pub direction: Direction,
     /// One for each trial.
     pub rows: Vec<Row>,
+    /// How much each parameter matters, the largest share first; nothing while too few trials are complete.
+    pub importances: Vec<(String, f64)>,
 }
 
 impl Board {
@@ -53,7 +56,12 @@ impl Board {
             trials.iter().map(|(number, trial)| Row::new(params, number, trial)).collect();
         let direction = params.direction;
         rows.sort_by(|a, b| a.compared(b, direction));
-        Self { name: params.name.clone(), objective: params.objective.clone(), direction, rows }
+        let complete = rows.iter().filter(|row| row.state == TrialState::Complete);
+        let valued: Vec<(&Point, f64)> =
+            complete.filter_map(|row| Some((&row.point, row.result?.value))).collect();
+        let importances = importances(&params.space, direction, &valued);
+        let (name, objective) = (params.name.clone(), params.objective.clone());
+        Self { name, objective, direction, rows, importances }
     }
 
     /// The best complete trial.
@@ -189,6 +197,14 @@ impl Display for Board {
         }
         if self.rows.len() > SHOWN {
             writeln!(f, "and {} more", self.rows.len() - SHOWN)?;
+        }
+        if !self.importances.is_empty() {
+            let share = |(name, share): &(String, f64)| format!("{name} {:.0}%", 100.0 * share);
+            writeln!(
+                f,
+                "what matters: {}",
+                self.importances.iter().map(share).collect::<Vec<_>>().join(", ")
+            )?;
         }
         match self.snippet() {
             Some(snippet) => write!(f, "best: {snippet}"),

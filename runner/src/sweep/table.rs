@@ -50,3 +50,29 @@ fn columns(board: &Board) -> Vec<WideColumn> {
     };
     own.chain(names.into_iter().map(parameter)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::columns;
+    use crate::sweep::board::Board;
+    use crate::sweep::told::Direction;
+
+    #[test]
+    fn the_schema_page_names_every_column() {
+        let board = Board {
+            name: String::new(),
+            objective: String::new(),
+            direction: Direction::Maximize,
+            rows: Vec::new(),
+            importances: Vec::new(),
+        };
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/README.md");
+        let page = std::fs::read_to_string(page).expect("the page");
+        let section = page.split("### `trials`").nth(1).expect("a section on trials");
+        for column in columns(&board) {
+            assert!(section.contains(&format!("`{}`", column.name)), "{}", column.name);
+        }
+    }
+}
