@@ -136,10 +136,8 @@ mod tests {
             assert!(all[0].1 > 0.6, "{all:?}");
             assert!((all.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12);
         }
-        let all = found(32, Direction::Maximize, |point| {
-            let bonus = if point["word"] == Value::Text("a".to_owned()) { 1.0 } else { 0.0 };
-            bonus + 0.01 * number(point, "idle")
-        });
+        let is_a = |point: &Point| point["word"] == Value::Text("a".to_owned());
+        let all = found(32, Direction::Maximize, |point| f64::from(u8::from(is_a(point))));
         assert_eq!(all[0].0, "word", "{all:?}");
     }
 
