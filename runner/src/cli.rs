@@ -148,6 +148,12 @@ pub struct ScriptArgs {
     /// libtorch threads of training; changes rounding, so fixed when the run is created [default: the number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
+    /// Stop after this many hours, as Ctrl-C does; the same command goes on.
+    #[arg(long, value_name = "H", value_parser = above_zero)]
+    pub max_hours: Option<f64>,
+    /// Stop once the folder of runs has grown by this many GiB, as Ctrl-C does.
+    #[arg(long, value_name = "GIB", value_parser = above_zero)]
+    pub max_disk: Option<f64>,
     /// Which log messages the terminal shows; the run's log file has them from info up.
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Warn)]
     pub log: LogLevel,
@@ -224,6 +230,11 @@ pub struct ExportOnnxArgs {
     /// Take positions as bits and scalars, as dc0 stores them in memory, and expand them in the net.
     #[arg(long)]
     pub packed: bool,
+}
+
+fn above_zero(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (1e-9..=1e6).contains(number));
+    number.ok_or_else(|| "expected a number above 0, such as 1.5".to_owned())
 }
 
 fn backend(word: &str) -> Result<Backend, String> {

@@ -25,6 +25,7 @@ pub mod script;
 pub mod steps;
 pub mod sweep;
 pub mod uci;
+pub mod watchdog;
 
 use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
@@ -85,6 +86,9 @@ fn run_script(cli: &Cli, console: &Arc<Console>) -> Exit {
     let note = Arc::clone(console);
     if let Err(cause) = interrupt.listen(move |text| note.note(text)) {
         return fail(console, &format!("cannot listen for Ctrl-C: {cause}"));
+    }
+    if let Err(cause) = watchdog::start(&cli.script, &interrupt, console) {
+        return fail(console, &format!("cannot watch over time and disk: {cause}"));
     }
     launch::launch(&cli.script, &Process { console: Arc::clone(console), interrupt, log_file })
 }

@@ -158,3 +158,16 @@ fn a_net_with_a_flipped_bit_is_named_when_it_is_read() {
     let flip = |content: &mut Vec<u8>| *content.last_mut().expect("has bytes") ^= 1;
     check_damage("networks/0000.safetensors", flip, "networks/0000.safetensors");
 }
+
+#[test]
+fn time_and_disk_can_be_limited_and_the_same_command_goes_on() {
+    let experiment = Experiment::new(&SMALL.replace("iterations: 2", "iterations: 200"));
+    let ended = experiment.run(&["--max-hours", "0.0005"]);
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the time of --max-hours is over"), "{}", ended.stderr);
+    let ended = experiment.run(&["--max-disk", "0.0001"]);
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(ended.stderr.contains("datasets has grown by 0.00"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("(done before)"), "{}", ended.stderr);
+    assert_eq!(experiment.run(&["--max-hours", "0"]).code, Some(2));
+}
