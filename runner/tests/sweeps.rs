@@ -122,6 +122,20 @@ fn a_sweep_grows_by_trials_values_and_replicates_and_keeps_what_it_has() {
 }
 
 #[test]
+fn a_changed_script_does_what_differs_in_trials_that_have_ended() {
+    let experiment = Experiment::new(SWEEP);
+    let args = ["--set", "trials=3", "--set", "replicates=1"];
+    let before = experiment.run(&args);
+    experiment.write(&SWEEP.replace("max_plies: 30", "max_plies: 32"));
+    let changed = experiment.run(&args);
+    assert_eq!((changed.code, done(&changed, "  match 0000  ")), (Some(0), 3), "{}", changed.stderr);
+    assert_eq!(done(&changed, "  network 0001  "), 0, "the training is the same: {}", changed.stderr);
+    experiment.write(SWEEP);
+    let back = experiment.run(&args);
+    assert_eq!((done(&back, "  match 0000  "), outcome(&experiment, "tiny", &back).1), (0, before.stdout));
+}
+
+#[test]
 fn a_failed_trial_is_told_apart_and_tried_again_only_when_asked() {
     let experiment = Experiment::new(SWEEP);
     let args = ["--set", "trials=3", "--set", "replicates=1", "--set", "fails=1"];

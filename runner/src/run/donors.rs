@@ -41,7 +41,8 @@ impl Donors {
 
     /// Whether a run with this environment comes to the same results as all of these.
     pub(super) fn check(&self, own: &Environment) -> Result<(), RunError> {
-        for run in lock(&self.runs).iter() {
+        // One that is being created right now by another trial has the same environment, or says so itself.
+        for run in lock(&self.runs).iter().filter(|run| run.record().is_file()) {
             let Some(record) = Record::read(run)? else { continue };
             let (found, own) = (record.environment.rounding(), own.rounding());
             if found != own {

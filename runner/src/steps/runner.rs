@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::arena::ArenaParams;
+use dc0_core::durable;
 use dc0_core::network::torch::{Device, InspectParams, Precision, runtime};
 use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::params::Value;
@@ -111,6 +112,13 @@ impl Runner {
             trial: Some(trial),
             open: Mutex::new(None),
         }
+    }
+
+    /// A digest of the script's text and of the parameters that it declares.
+    pub(super) fn script_digest(&self) -> String {
+        let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
+        let all = format!("{}{}", self.script.text, Value::Group(declared.collect()).canonical());
+        durable::digest(all.as_bytes())
     }
 
     fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> Result<T, HostError>) -> Result<T, HostError> {

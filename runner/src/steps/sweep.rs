@@ -37,11 +37,8 @@ pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep
     let now = SweepRecord::new(&params.name, &runner.script.file, params.direction, (seed, threads));
     let is_asked = asking.seed.is_some() || field(&asked.given, "seed").is_some();
     let (folder, mut events) = SweepFolder::open(&asking.parent, &now, is_asked)?;
-    let opened = Event::Opened { params: params.to_value() };
-    if events.iter().rfind(|event| matches!(event, Event::Opened { .. })) != Some(&opened) {
-        folder.note(&opened)?;
-        events.push(opened);
-    }
+    let opened = Event::Opened { params: params.to_value(), script: runner.script_digest() };
+    note_opening(params, &folder, opened, &mut events)?;
     runner.log_file.attach(&folder.root().join("run.log"))?;
     let donors = Arc::new(Donors::default());
     for name in &params.from {
@@ -71,6 +68,36 @@ pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep
     let trial = TrialOf { label: String::new(), point: Point::new() };
     let base = runner.for_trial(asking.clone(), &donors, trial);
     Ok((Sweep { folder, donors, base, asking, console }, events))
+}
+
+/// Writes down what differs from the last time. If that is the script or what it declares, all trials that have ended are walked
+/// through again, so that their values are those of the script as it is.
+fn note_opening(
+    params: &SweepParams,
+    folder: &SweepFolder,
+    opened: Event,
+    events: &mut Vec<Event>,
+) -> Result<(), RunError> {
+    let script_of = |event: &Event| match event {
+        Event::Opened { script, .. } => Some(script.clone()),
+        _ => None,
+    };
+    let last = events.iter().rfind(|event| matches!(event, Event::Opened { .. }));
+    let mut news = Vec::new();
+    if last.and_then(script_of) != script_of(&opened) {
+        let trials = Trials::of(events);
+        let ended = |state| matches!(state, TrialState::Complete | TrialState::Pruned | TrialState::Paused);
+        let ended = trials.iter().filter(|(_, trial)| ended(trial.state(&params.space, params.replicates)));
+        news.extend(ended.map(|(trial, _)| Event::Revisited { trial }));
+    }
+    if last != Some(&opened) {
+        news.push(opened);
+    }
+    for event in news {
+        folder.note(&event)?;
+        events.push(event);
+    }
+    Ok(())
 }
 
 /// The runs that a name stands for: one run, or all trials of a sweep.

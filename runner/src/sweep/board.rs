@@ -6,7 +6,7 @@ use std::fmt::{Display, Formatter, Result as Written};
 
 use dc0_core::params::Value;
 
-use super::events::{Measured, Spent};
+use super::events::{Measured, Spent, Spread};
 use super::importance::importances;
 use super::params::SweepParams;
 use super::space::{Point, label};
@@ -52,8 +52,10 @@ pub struct Board {
 impl Board {
     /// Of everything that is known.
     pub fn new(params: &SweepParams, trials: &Trials) -> Self {
-        let mut rows: Vec<Row> =
-            trials.iter().map(|(number, trial)| Row::new(params, number, trial)).collect();
+        let results: Vec<Vec<Measured>> = trials.iter().map(|(_, trial)| trial.results()).collect();
+        let spread = Spread::pooled(results.iter().map(Vec::as_slice));
+        let row = |(number, trial): (u32, &Trial)| Row::new(params, number, trial, spread);
+        let mut rows: Vec<Row> = trials.iter().map(row).collect();
         let direction = params.direction;
         rows.sort_by(|a, b| a.compared(b, direction));
         let complete = rows.iter().filter(|row| row.state == TrialState::Complete);
@@ -112,13 +114,14 @@ impl Board {
 }
 
 impl Row {
-    fn new(params: &SweepParams, trial: u32, of: &Trial) -> Self {
+    fn new(params: &SweepParams, trial: u32, of: &Trial, spread: Option<Spread>) -> Self {
+        let results = of.results();
         Self {
             trial,
             state: of.state(&params.space, params.replicates),
             point: of.point.clone(),
-            result: of.result(),
-            replicates: of.replicates.values().filter(|progress| progress.result.is_some()).count() as u32,
+            result: Measured::mean(&results, spread),
+            replicates: results.len() as u32,
             at: of.reports().last().map(|report| report.at),
             spent: of.spent(),
             because: of.because().map(ToOwned::to_owned),

@@ -60,10 +60,12 @@ pub struct Replicate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The sweep was opened with these parameters, which are not those of the last time.
+    /// The sweep was opened otherwise than the last time.
     Opened {
-        /// All of them, the defaults included.
+        /// All its parameters, the defaults included.
         params: Value,
+        /// blake3 of the script's text and of the parameters that it declares.
+        script: String,
     },
     /// The sampler chose a trial's point.
     Asked {
@@ -86,6 +88,12 @@ pub enum Event {
         /// When, and how it stands.
         #[serde(flatten)]
         report: Reported,
+    },
+    /// A trial that has ended is walked through again, because the script or what it declares has changed since: its finished
+    /// steps cost nothing, and what differs is done.
+    Revisited {
+        /// Which.
+        trial: u32,
     },
     /// A failed trial is to be tried again.
     Retried {
@@ -127,22 +135,41 @@ impl Measured {
         all.iter().all(|number| number.is_finite()) && all.is_sorted()
     }
 
-    /// The mean of replicates. Of several the interval is Student's, from how they differ, but no shorter than what their own
-    /// intervals leave to a mean of independent errors; of one it is its own.
-    pub fn mean(all: &[Self]) -> Option<Self> {
-        let (first, rest) = all.split_first()?;
-        if rest.is_empty() {
-            return Some(*first);
-        }
+    /// The mean of replicates. Its interval is Student's, from how much replicates spread, but no shorter than what their own
+    /// intervals leave to a mean of independent errors.
+    pub fn mean(all: &[Self], spread: Option<Spread>) -> Option<Self> {
         let count = all.len() as f64;
         let value = all.iter().map(|one| one.value).sum::<f64>() / count;
-        let squares: f64 = all.iter().map(|one| (one.value - value).powi(2)).sum();
-        let half = student(rest.len()) * (squares / (count - 1.0) / count).sqrt();
+        let half = spread.map_or(0.0, |spread| student(spread.degrees) * spread.deviation / count.sqrt());
         let side = |end: fn(&Self) -> f64| {
             let squares: f64 = all.iter().map(|one| (end(one) - one.value).powi(2)).sum();
             half.max(squares.sqrt() / count)
         };
-        Some(Self { value, low: value - side(|one| one.low), high: value + side(|one| one.high) })
+        let mean = Self { value, low: value - side(|one| one.low), high: value + side(|one| one.high) };
+        (!all.is_empty()).then_some(mean)
+    }
+}
+
+/// How much replicates of one trial differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The standard deviation.
+    pub deviation: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+}
+
+impl Spread {
+    /// Pooled over several trials, each with its own mean, as in an analysis of variance: replicates of all are taken to differ
+    /// alike, so that two of each say enough. `None` while no trial has two.
+    pub fn pooled<'a>(trials: impl IntoIterator<Item = &'a [Measured]>) -> Option<Self> {
+        let (mut squares, mut degrees) = (0.0, 0);
+        for replicates in trials.into_iter().filter(|replicates| replicates.len() > 1) {
+            let mean = replicates.iter().map(|one| one.value).sum::<f64>() / replicates.len() as f64;
+            squares += replicates.iter().map(|one| (one.value - mean).powi(2)).sum::<f64>();
+            degrees += replicates.len() - 1;
+        }
+        (degrees > 0).then(|| Self { deviation: (squares / degrees as f64).sqrt(), degrees })
     }
 }
 
@@ -172,7 +199,7 @@ impl std::ops::AddAssign for Spent {
 mod tests {
     use dc0_core::params::Value;
 
-    use super::{Ending, Event, Measured, Replicate, Reported, Spent, student};
+    use super::{Ending, Event, Measured, Replicate, Reported, Spent, Spread, student};
 
     #[test]
     fn events_are_read_back_as_they_were_written() {
@@ -195,16 +222,26 @@ mod tests {
     #[test]
     fn replicates_are_averaged_with_students_interval() {
         let all = [0.4, 0.6].map(Measured::exact);
-        let mean = Measured::mean(&all).expect("a mean");
+        let mean = |all: &[Measured]| Measured::mean(all, Spread::pooled([all])).expect("a mean");
         // The deviation of 0.4 and 0.6 is √0.02, that of their mean 0.1.
-        assert!((mean.value - 0.5).abs() < 1e-12 && (mean.high - 0.5 - 1.2706).abs() < 1e-9, "{mean:?}");
+        let two = mean(&all);
+        assert!((two.value - 0.5).abs() < 1e-12 && (two.high - 0.5 - 1.2706).abs() < 1e-9, "{two:?}");
         // Four equal values differ in nothing; their own errors shrink by half.
         let one = Measured { value: 0.5, low: 0.4, high: 0.7 };
-        let four = Measured::mean(&[one; 4]).expect("a mean");
+        let four = mean(&[one; 4]);
         assert!((four.low - 0.45).abs() < 1e-12 && (four.high - 0.6).abs() < 1e-12, "{four:?}");
-        assert_eq!((Measured::mean(&[one]), Measured::mean(&[])), (Some(one), None));
+        assert_eq!((mean(&[one]), Measured::mean(&[], None)), (one, None));
         // Continues the table: 2.0395 at 31 and 1.9799 at 120 degrees of freedom.
         assert!((student(31) - 2.0395).abs() < 1e-3 && (student(120) - 1.9799).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_spread_is_pooled_over_trials_with_means_of_their_own() {
+        let trials = [[0.4, 0.6], [0.8, 0.9]].map(|trial| trial.map(Measured::exact));
+        // Squares 0.02 and 0.005 over one degree of freedom each.
+        let spread = Spread::pooled(trials.iter().map(|trial| &trial[..])).expect("two of each");
+        assert!((spread.deviation - 0.0125_f64.sqrt()).abs() < 1e-12 && spread.degrees == 2, "{spread:?}");
+        assert_eq!(Spread::pooled([&trials[0][..1], &[]]), None);
     }
 
     #[test]

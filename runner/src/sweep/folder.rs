@@ -79,7 +79,7 @@ impl SweepFolder {
         let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
         let (events, _) = parsed(&text, &path)?;
         let opened = events.iter().rev().find_map(|event| match event {
-            Event::Opened { params } => Some(params),
+            Event::Opened { params, .. } => Some(params),
             _ => None,
         });
         let damaged = |cause: String| RunError::Damaged { path: path.clone(), cause };

@@ -119,8 +119,7 @@ impl Schedule<'_> {
         let (state, point) = (self.state(number, trial), trial.point.clone());
         let last = trial.reports().last().copied();
         let (state, value) = if is_known {
-            let result = trial.result().map(|result| result.value);
-            (state, result.or(last.map(|report| report.value)))
+            (state, trial.value().or(last.map(|report| report.value)))
         } else {
             (TrialState::Running, None)
         };
@@ -150,7 +149,7 @@ impl Schedule<'_> {
     /// How far a trial goes that was interrupted: to the rung it was on its way to.
     fn rung_of(&self, trial: &Trial) -> Option<u32> {
         let come = trial.reports().last().map_or(0, |report| report.at);
-        let is_halving = self.params.pruner.kind == PrunerKind::Asha;
+        let is_halving = self.params.pruner.kind == PrunerKind::Asha && !trial.goes_to_end;
         (0..).map_while(|rung| self.params.pruner.rung(rung)).find(|rung| is_halving && *rung >= come)
     }
 }

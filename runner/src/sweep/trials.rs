@@ -29,6 +29,14 @@ pub struct Trial {
     pub point: Point,
     /// Its replicates by their number.
     pub replicates: BTreeMap<u32, Progress>,
+    /// Whether it had come to its end once, so that no rung holds it back.
+    pub goes_to_end: bool,
+}
+
+impl Progress {
+    fn reopen(&mut self) {
+        (self.ending, self.result, self.because) = (None, None, None);
+    }
 }
 
 /// All trials by their number.
@@ -50,16 +58,22 @@ impl Trials {
         match event {
             Event::Opened { .. } => {}
             Event::Asked { trial, point } => {
-                self.0.insert(*trial, Trial { point: point.clone(), replicates: BTreeMap::new() });
+                let (point, replicates) = (point.clone(), BTreeMap::new());
+                self.0.insert(*trial, Trial { point, replicates, goes_to_end: false });
             }
-            Event::Started { of } => self.change(*of, |progress| {
-                (progress.ending, progress.result, progress.because) = (None, None, None);
-            }),
+            Event::Started { of } => self.change(*of, Progress::reopen),
             Event::Reported { of, report } => self.change(*of, |progress| {
                 progress.reports.retain(|known| known.at != report.at);
                 let place = progress.reports.partition_point(|known| known.at < report.at);
                 progress.reports.insert(place, *report);
             }),
+            Event::Revisited { trial } => {
+                if let Some(trial) = self.0.get_mut(trial) {
+                    let is_complete = trial.endings().all(|ending| ending == Some(Ending::Complete));
+                    trial.goes_to_end |= is_complete;
+                    trial.replicates.values_mut().for_each(Progress::reopen);
+                }
+            }
             Event::Retried { trial } => {
                 if let Some(trial) = self.0.get_mut(trial) {
                     trial.replicates.retain(|_, progress| progress.ending != Some(Ending::Failed));
@@ -130,11 +144,14 @@ impl Trial {
         self.replicates.values().map(|progress| progress.ending)
     }
 
-    /// The mean over the replicates that have a value: of a pruned trial its last report.
-    pub fn result(&self) -> Option<Measured> {
-        let results: Vec<Measured> =
-            self.replicates.values().filter_map(|progress| progress.result).collect();
-        Measured::mean(&results)
+    /// The values of the replicates that have one: of a pruned one its last report.
+    pub fn results(&self) -> Vec<Measured> {
+        self.replicates.values().filter_map(|progress| progress.result).collect()
+    }
+
+    /// Their mean.
+    pub fn value(&self) -> Option<f64> {
+        Measured::mean(&self.results(), None).map(|mean| mean.value)
     }
 
     /// What the trial reported, each the mean over the replicates that have come so far.
