@@ -1,5 +1,6 @@
 //! `dc0-run bench`: the speed of the search without a net, and its signature.
 
+mod calibrate;
 mod device;
 mod figures;
 mod memory;
@@ -7,6 +8,7 @@ mod plot;
 mod table;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dc0_core::board::{Game, Rules, random_opening};
@@ -39,6 +41,12 @@ pub enum BenchError {
     /// A device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The machine could not be measured.
+    #[error("the machine could not be measured: {message}")]
+    Calibrate {
+        /// Why.
+        message: String,
+    },
     /// libtorch failed.
     #[error(transparent)]
     Torch(#[from] TorchError),
@@ -79,9 +87,10 @@ pub enum BenchError {
 }
 
 /// Measures what the command line asks for.
-pub fn bench(args: &BenchArgs, console: &Console) -> Exit {
+pub fn bench(args: &BenchArgs, console: &Arc<Console>) -> Exit {
     let measured = match &args.part {
         Some(BenchPart::Search(args)) => compare(args, console),
+        Some(BenchPart::Calibrate) => calibrate::measure(console),
         Some(BenchPart::Device(args)) => device::measure(args, console),
         None => measure(args, console),
     };

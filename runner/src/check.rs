@@ -1,7 +1,12 @@
-//! `--check`: a host that only plans. Scripts run as always, with stand-ins for results.
+//! `--check`: a host that only plans. Scripts run as always; steps that are finished give their results, others stand-ins.
 
+mod known;
 mod plan;
+mod rehearsal;
 mod standins;
+mod sweep;
+
+pub use rehearsal::{Rehearsal, Rehearsed};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,28 +23,47 @@ use crate::host::{
     Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
     Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window, field,
 };
-use crate::run::Folder;
+use crate::run::{Folder, StepCall};
 use crate::script::declared::Declaration;
-use crate::steps::{Asking, StepError, assumed_searches};
+use crate::steps::{Asking, StepError, assumed_searches, calls};
 use crate::sweep::events::Event;
 use crate::sweep::params::SweepParams;
-use plan::{Plan, Work};
+use known::{Finished, Known, Placed};
+use plan::{Plan, Step, Work};
 
-/// Steps of a plan; more than a script that ends comes to.
+/// Steps of a plan, those counted that are asked for again; more than a script that ends comes to.
 const MAX_STEPS: usize = 100_000;
+
+/// Every finished step of a run.
+pub(crate) fn finished_steps(folder: &Folder) -> Result<Finished, crate::run::RunError> {
+    let mut finished = Finished::new();
+    known::collect(folder, &mut finished)?;
+    Ok(finished)
+}
 
 /// Plans what scripts ask for.
 pub struct Planner {
     asking: Asking,
     declaration: Arc<Declaration>,
     script: String,
-    plan: Mutex<Plan>,
+    /// Shared by the trials of a sweep.
+    plan: Arc<Mutex<Plan>>,
+    known: Mutex<Known>,
+    trial: Option<TrialOf>,
+}
+
+/// The sweep whose trial is planned.
+struct TrialOf {
+    sweep: String,
+    /// The finished steps of the sweep's trials.
+    finished: Arc<Finished>,
 }
 
 impl Planner {
     /// For one script, named as the user named it.
     pub fn new(script: &str, asking: Asking, declaration: Arc<Declaration>) -> Self {
-        Self { asking, declaration, script: script.to_owned(), plan: Mutex::default() }
+        let (plan, known) = <_>::default();
+        Self { asking, declaration, script: script.to_owned(), plan, known, trial: None }
     }
 
     /// The plan as text.
@@ -47,31 +71,71 @@ impl Planner {
         self.state().render(&self.script, &self.declaration.rows())
     }
 
+    /// The plan for programs.
+    pub fn plan_json(&self) -> serde_json::Value {
+        self.state().to_json(&self.script, &self.declaration.rows())
+    }
+
     fn state(&self) -> MutexGuard<'_, Plan> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a step to the plan; its work is known once it is known whether the step is finished.
     fn add<P: Params>(
         &self,
-        kind: &'static str,
+        call: &StepCall,
         asked: &Asked<P>,
         what: String,
-        work: Work,
-    ) -> Result<(), HostError> {
-        let steps = self.state().add(kind, &asked.params.to_value(), &asked.given, what, work);
+        work: impl FnOnce(&Placed) -> Work,
+    ) -> Result<Placed, HostError> {
+        let placed = self.known().place(call);
+        let what = match &self.trial {
+            Some(trial) => format!("sweep {}: {}", trial.sweep, call.kind),
+            None => what,
+        };
+        let step = Step { kind: call.kind, what, work: work(&placed), is_done: placed.manifest.is_some() };
+        let steps = self.state().add(&placed.identity, step, &asked.params.to_value(), &asked.given);
         if steps > MAX_STEPS {
             return Err(HostError::Endless { steps, assumed: standins::ASSUMPTIONS });
         }
-        Ok(())
+        Ok(placed)
     }
+
+    /// A net that a step makes.
+    fn made(&self, placed: &Placed, number: u32, spec: NetworkSpec, summary: Value) -> Network {
+        let file = format!("networks/{number:04}.safetensors");
+        let files = placed.files(std::slice::from_ref(&file));
+        let (digest, file) =
+            files.first().map_or((String::new(), file), |first| (first.blake3.clone(), first.path.clone()));
+        let summary = placed.manifest.as_ref().map_or(summary, |manifest| manifest.summary.clone());
+        Network(Arc::new(NetworkFields { number, digest, spec, file, summary }))
+    }
+
+    /// Every finished step that a run of this name can use, and its seed if it is there.
+    fn finished(&self, name: &str, from: &[String]) -> Result<(Arc<Finished>, Option<u64>), HostError> {
+        let folder = Folder::of_run(&self.asking.parent, name)?;
+        let mut finished = self.trial.as_ref().map(|trial| (*trial.finished).clone()).unwrap_or_default();
+        for name in from {
+            known::collect(&Folder::of_existing(&self.asking.parent, name)?, &mut finished)?;
+        }
+        known::collect(&folder, &mut finished)?;
+        Ok((Arc::new(finished), known::seed_of(&folder)?))
+    }
+}
+
+/// The result of a step that is finished, else a stand-in.
+fn result(placed: &Placed, stand_in: Value) -> Value {
+    placed.manifest.as_ref().map_or(stand_in, |manifest| manifest.summary.clone())
 }
 
 impl Host for Planner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.asking.parent, name)?;
-        for name in &asked.params.from {
-            Folder::of_existing(&self.asking.parent, name)?;
-        }
+        let (finished, seed) = self.finished(name, &asked.params.from)?;
         let device = self.asking.device.clone().unwrap_or_else(|| "auto".to_owned());
         let wish = Wish {
             backend: self.asking.backend.unwrap_or(asked.params.backend),
@@ -83,26 +147,33 @@ impl Host for Planner {
         let info = RunInfo {
             name: name.to_owned(),
             folder: folder.root().display().to_string(),
-            seed: self.asking.seed.unwrap_or(asked.params.seed),
+            seed: self.asking.seed.or(seed).unwrap_or(asked.params.seed),
             device,
         };
-        self.state().open(&info);
+        *self.known() = Known::new(info.seed, finished);
+        if self.trial.is_none() {
+            self.state().open(&info);
+        }
         Ok(info)
     }
 
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
-        let number = self.state().next_network();
+        let number = self.known().next_network();
         let what = format!("network {number:04}: {}", standins::described(&asked.params));
-        self.add("network", &asked, what, Work::default())?;
-        Ok(standins::network(number, asked.params))
+        let placed =
+            self.add(&calls::network(&asked.params), &asked, what, |_| plan::of_network(&asked.params))?;
+        let summary = standins::network(&asked.params);
+        Ok(self.made(&placed, number, asked.params, summary))
     }
 
     fn grow(&self, start: &Network, asked: Asked<GrowParams>) -> Result<Network, HostError> {
-        let number = self.state().next_network();
+        let number = self.known().next_network();
         let spec = asked.params.target(&start.0.spec).map_err(StepError::from)?;
         let what = format!("network {number:04}: {} grows to {}", start.name(), standins::described(&spec));
-        self.add("grow", &asked, what, Work::default())?;
-        Ok(standins::network(number, spec))
+        let placed =
+            self.add(&calls::grow(start, &asked.params), &asked, what, |_| plan::of_network(&spec))?;
+        let summary = standins::network(&spec);
+        Ok(self.made(&placed, number, spec, summary))
     }
 
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
@@ -110,26 +181,22 @@ impl Host for Planner {
     }
 
     fn self_play(&self, network: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
-        let iteration = self.state().next_iteration();
-        let stats = standins::self_play(&asked.params);
-        let work = Work {
-            games: stats.games,
-            positions: stats.positions,
-            evaluations: stats.evaluations,
-            updates: 0,
-        };
-        self.add(
-            "self_play",
-            &asked,
-            format!("iteration {iteration:04}: self-play of {}", network.name()),
-            work,
-        )?;
+        let iteration = self.known().next_iteration();
+        let params = &asked.params;
+        let summary = |placed: &Placed| result(placed, standins::self_play(params).to_value());
+        let what = format!("iteration {iteration:04}: self-play of {}", network.name());
+        let placed = self.add(&calls::self_play(network, params)?, &asked, what, |placed| {
+            plan::of_games(&summary(placed), network, params)
+        })?;
+        let names: Vec<String> = (0..params.games.div_ceil(params.shard_games))
+            .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
+            .collect();
         let fields = GamesFields {
             iteration,
             network: network.0.number,
-            step: format!("{iteration:08}"),
-            files: Vec::new(),
-            summary: stats.to_value(),
+            step: placed.identity.short().to_owned(),
+            files: placed.files(&names),
+            summary: summary(&placed),
         };
         Ok(Games(Arc::new(fields)))
     }
@@ -140,14 +207,14 @@ impl Host for Planner {
         window: &Window,
         asked: Asked<TrainParams>,
     ) -> Result<Network, HostError> {
-        let number = self.state().next_network();
-        let updates = u64::from(asked.params.updates);
+        let number = self.known().next_network();
+        let params = &asked.params;
         let what =
             format!("network {number:04}: trained from {} on {} games", start.name(), window.sum("games"));
-        self.add("train", &asked, what, Work { updates, ..Work::default() })?;
-        let network = standins::network(number, start.0.spec.clone());
-        let summary = standins::training(&asked.params, window, &network);
-        Ok(Network(Arc::new(NetworkFields { summary, ..NetworkFields::clone(&network.0) })))
+        let placed = self
+            .add(&calls::train(start, window, params)?, &asked, what, |_| plan::of_training(start, params))?;
+        let summary = standins::training(params, window, &start.0.spec);
+        Ok(self.made(&placed, number, start.0.spec.clone(), summary))
     }
 
     fn arena(
@@ -157,8 +224,11 @@ impl Host for Planner {
         asked: Asked<ArenaParams>,
     ) -> Result<Verdict, HostError> {
         let what = format!("match: {} vs {}", first.name(), second.name());
-        self.add("arena", &asked, what, standins::match_work(&asked.params, second))?;
-        let summary = standins::verdict(&asked.params).to_value();
+        let params = &asked.params;
+        let placed = self.add(&calls::arena(first, second, params)?, &asked, what, |_| {
+            standins::match_work(params, first, second)
+        })?;
+        let summary = result(&placed, standins::verdict(params).to_value());
         Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
     }
 
@@ -168,17 +238,23 @@ impl Host for Planner {
         what: &ToSearch,
         asked: Asked<AnalysisParams>,
     ) -> Result<Analysis, HostError> {
-        let number = self.state().next_analysis();
-        let positions = what.positions() as u64;
-        let evaluations = positions * u64::from(asked.params.search.simulations);
+        let number = self.known().next_analysis();
+        let (positions, params) = (what.positions() as u64, &asked.params);
         let text = format!("analysis {number:04}: {positions} positions searched by {}", network.name());
-        self.add("search", &asked, text, Work { positions, evaluations, ..Work::default() })?;
-        let summary = assumed_searches(positions, &asked.params);
-        let can_go_on = asked.params.tree && asked.params.untried;
-        Ok(Analysis(Arc::new(AnalysisFields { number, files: Vec::new(), can_go_on, summary })))
+        let placed = self.add(&calls::search(network, what, params)?, &asked, text, |_| {
+            plan::of_searches(positions, network, params)
+        })?;
+        let files = placed.files(&["searches".to_owned()]);
+        let summary = result(&placed, assumed_searches(positions, params));
+        let can_go_on = params.tree && params.untried;
+        Ok(Analysis(Arc::new(AnalysisFields { number, files, can_go_on, summary })))
     }
 
     fn promote(&self, _: &Network, _: u32) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn note(&self, _: &str) -> Result<(), HostError> {
         Ok(())
     }
 
@@ -192,8 +268,9 @@ impl Host for Planner {
 
     fn close(&self) {}
 
-    fn sweep(&self, _: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        Err(HostError::Closed)
+    fn sweep(&self, asked: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
+        let (sweep, events) = sweep::open(self, asked)?;
+        Ok((Arc::new(sweep), events))
     }
 }
 

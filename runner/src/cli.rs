@@ -124,6 +124,9 @@ pub struct ScriptArgs {
     /// Give a parameter that the script declares another value, such as `--set generations=3`; dots reach into groups.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub overrides: Vec<Override>,
+    /// Take values of parameters from a TOML or JSON file; `--set` goes before it, and later files before earlier ones.
+    #[arg(long, value_name = "FILE")]
+    pub params: Vec<PathBuf>,
     /// Seed of all randomness; fixed when the run is created [default: the script's, or 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=9_007_199_254_740_991))]
     pub seed: Option<u64>,
@@ -142,6 +145,9 @@ pub struct ScriptArgs {
     /// Check the script and show what it would do, without doing it.
     #[arg(long)]
     pub check: bool,
+    /// How errors and plans are shown: for people, or as one JSON object in each line for editors and other programs.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
     /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub lanes: Option<u32>,
@@ -157,6 +163,15 @@ pub struct ScriptArgs {
     /// Which log messages the terminal shows; the run's log file has them from info up.
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Warn)]
     pub log: LogLevel,
+}
+
+/// How errors and plans are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people.
+    Text,
+    /// One JSON object in each line; docs/guides/scripts.md describes them.
+    Json,
 }
 
 /// What `inspect` looks at.
@@ -345,6 +360,8 @@ pub struct BenchArgs {
 pub enum BenchPart {
     /// Compare the search engines without a net, and show how the fast one scales.
     Search(BenchSearchArgs),
+    /// Measure for half a minute how fast this machine plays and trains, for the times that `--check` tells.
+    Calibrate,
     /// Check a device's answers, then measure evaluations and self-play on it.
     Device(BenchDeviceArgs),
 }

@@ -8,6 +8,7 @@ mod networks;
 mod session;
 mod sweeps;
 mod table;
+mod words;
 
 pub use api::{USAGES, register};
 pub use handles::{
@@ -127,6 +128,9 @@ pub trait Host: Send + Sync {
 
     /// Makes a net the next generation.
     fn promote(&self, network: &Network, generation: u32) -> Result<(), HostError>;
+
+    /// Keeps a remark of the script with the run.
+    fn note(&self, text: &str) -> Result<(), HostError>;
 
     /// Shows the table of iterations.
     fn summary(&self, table: &Table) -> Result<(), HostError>;

@@ -4,24 +4,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rhai::{Engine, Scope};
+use serde_json::json;
 
 use dc0_core::durable;
 
 use crate::check::Planner;
-use crate::cli::ScriptArgs;
+use crate::cli::{OutputFormat, ScriptArgs};
 use crate::exit::Exit;
-use crate::host::{self, Host, Session};
+use crate::host::{self, Host, Session, Table};
 use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
 use crate::progress::Console;
 use crate::run::ScriptRecord;
+use crate::script::compile::compile;
 use crate::script::declared::Declaration;
 use crate::script::engine::{Surroundings, engine};
 use crate::script::failure::Failure;
 use crate::script::jail::read_script;
-use crate::script::limits::STACK_BYTES;
+use crate::script::limits::{MAX_OPERATIONS, STACK_BYTES};
 use crate::script::names::Names;
-use crate::script::place::Place;
+use crate::script::overrides::{Override, read_file};
 use crate::script::report;
 use crate::script::sources::Sources;
 use crate::steps::{Asking, Runner};
@@ -54,7 +56,11 @@ pub fn launch(args: &ScriptArgs, process: &Process) -> Exit {
         }
         Err(failure) => {
             log::debug!("{failure:?}");
-            process.console.note(&report::render(&failure, &sources));
+            let shown = match args.format {
+                OutputFormat::Text => report::render(&failure, &sources),
+                OutputFormat::Json => report::render_json(&failure, &sources),
+            };
+            process.console.note(&shown);
             failure.exit
         }
     }
@@ -74,27 +80,62 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     let text = read_script(path).map_err(|error| Failure::from(&error))?;
     let name = path.display().to_string();
     sources.keep(&name, &text);
-    let declaration = Arc::new(Declaration::new(args.overrides.clone()));
+    let declaration = Arc::new(Declaration::new(overrides(args)?));
     let planner = args.check.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
     let host: Arc<dyn Host> = match &planner {
         Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
         None => Arc::new(runner(args, process, script_record(path, &text), &declaration)),
     };
-    let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
-    let mut engine = engine(&folder_of(path), surroundings(process, sources, args.check));
-    host::register(&mut engine, &session);
-    let names = session.know(Names::new(&engine, host::USAGES, Arc::clone(&declaration)));
-    evaluate(&engine, names, &name, &text)?;
-    let unused = declaration.unused();
-    if !unused.is_empty() {
-        let message = format!("--set gives {}, but the script never calls params(#{{…}})", unused.join(", "));
-        return Err(Failure::new(Exit::BadInput, message));
-    }
+    let performance = Performance { path, text: &text, host, declaration };
+    let table = performance.perform(surroundings(process, sources, args))?;
     match planner {
+        Some(planner) if args.format == OutputFormat::Json => {
+            process.console.result(&planner.plan_json().to_string());
+        }
         Some(planner) => process.console.result(&planner.plan()),
-        None => session.unshown_table().iter().for_each(|table| process.console.result(&table.to_string())),
+        None => table.iter().for_each(|table| process.console.result(&table.to_string())),
     }
     Ok(())
+}
+
+/// A script before its host.
+pub struct Performance<'a> {
+    /// The script's file, as the user named it.
+    pub path: &'a Path,
+    /// Its text, which is among the sources.
+    pub text: &'a str,
+    /// What does the work.
+    pub host: Arc<dyn Host>,
+    /// Its parameters.
+    pub declaration: Arc<Declaration>,
+}
+
+impl Performance<'_> {
+    /// Runs the script to its end. Gives the table of iterations, if there is one that was not shown.
+    pub fn perform(self, surroundings: Surroundings) -> Result<Option<Table>, Failure> {
+        let Self { path, text, host, declaration } = self;
+        let sources = Arc::clone(&surroundings.sources);
+        let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
+        let mut engine = engine(&folder_of(path), surroundings);
+        host::register(&mut engine, &session);
+        let names = session.know(Names::new(&engine, host::USAGES, Arc::clone(&declaration), sources));
+        evaluate(&engine, names, &path.display().to_string(), text)?;
+        if let Some(unused) = declaration.unused() {
+            let message = format!("{unused}, but the script never calls params(#{{…}})");
+            return Err(Failure::new(Exit::BadInput, message));
+        }
+        Ok(session.unshown_table())
+    }
+}
+
+/// What the command line gives for the script's parameters; the values of files come before those of `--set`, which win.
+fn overrides(args: &ScriptArgs) -> Result<Vec<Override>, Failure> {
+    let mut overrides = Vec::new();
+    for file in &args.params {
+        overrides.extend(read_file(file).map_err(|error| Failure::from(&error))?);
+    }
+    overrides.extend_from_slice(&args.overrides);
+    Ok(overrides)
 }
 
 fn asking(args: &ScriptArgs) -> Asking {
@@ -130,13 +171,16 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 /// What a script prints is its result; while it is only checked, numbers are stand-ins and no results.
-fn surroundings(process: &Process, sources: &Arc<Sources>, is_check: bool) -> Surroundings {
+fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) -> Surroundings {
+    let (is_check, is_json) = (args.check, args.format == OutputFormat::Json);
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();
     Surroundings {
         sources: Arc::clone(sources),
         print: Box::new(move |text| {
-            if is_check {
+            if is_check && is_json {
+                printing.note(&json!({ "kind": "print", "message": text }).to_string());
+            } else if is_check {
                 printing.note(&format!("print: {text}"));
             } else {
                 printing.result(text);
@@ -144,17 +188,13 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, is_check: bool) -> Su
         }),
         debug: Box::new(move |text| debugging.note(text)),
         is_stopped: Box::new(move || interrupt.is_asked()),
+        operations: MAX_OPERATIONS,
     }
 }
 
-/// Compiles a script, looks for misspelt functions, and runs it on a stack that is large enough for its limits.
+/// Compiles a script, and runs it on a stack that is large enough for its limits.
 fn evaluate(engine: &Engine, names: &Names, source: &str, text: &str) -> Result<(), Failure> {
-    let mut script = engine.compile(text).map_err(|error| report::from_parse(&error, source))?;
-    script.set_source(source);
-    if let Some((message, position)) = names.unknown_call(&script) {
-        let place = Some(Place::new(source, position));
-        return Err(Failure { exit: Exit::BadInput, message, place });
-    }
+    let script = compile(engine, names, source, text)?;
     let ran = std::thread::scope(|scope| {
         let run = || engine.run_ast_with_scope(&mut Scope::new(), &script);
         let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(STACK_BYTES);

@@ -22,6 +22,7 @@ pub mod progress;
 pub mod reference;
 pub mod run;
 pub mod script;
+pub mod speeds;
 pub mod steps;
 pub mod sweep;
 pub mod uci;

@@ -1,6 +1,7 @@
 //! Scripts: the engine, what scripts may use up and import, their values, parameters and errors.
 
 pub mod call;
+pub mod compile;
 pub mod convert;
 pub mod declared;
 pub mod engine;
@@ -12,6 +13,8 @@ pub mod overrides;
 pub mod place;
 pub mod report;
 pub mod sources;
+pub mod wording;
+pub mod words;
 
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,15 @@ pub use runner::{Asking, Runner};
 pub use search::assumed_searches;
 pub use train::summary_value;
 
+/// What each step is, for plans.
+pub(crate) mod calls {
+    pub(crate) use super::arena::call as arena;
+    pub(crate) use super::network::{call as network, grow_call as grow};
+    pub(crate) use super::search::call as search;
+    pub(crate) use super::self_play::call as self_play;
+    pub(crate) use super::train::call as train;
+}
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::event::Cancelled;

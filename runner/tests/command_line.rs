@@ -42,7 +42,7 @@ run.search(net, [\"startpos moves e2e5\", \"8/8\", 3, \"7k/5Q2/6K1/8/8/8/8/8 b -
             "  positions[0]: move 1, \"e2e5\", is not legal in {start}; expected a legal move such as \"a2a3\"\n"
         ),
         "  positions[1]: \"8/8\" is not a FEN",
-        "  positions[2]: expected text, such as \"startpos moves e2e4\" or a FEN, got a value of type",
+        "  positions[2]: expected text, such as \"startpos moves e2e4\" or a FEN, got a whole number",
         "  positions[3]: the game is over there (stalemate), so there is nothing to search\n",
     ] {
         assert!(ended.stderr.contains(expected), "{expected}\n{}", ended.stderr);
@@ -82,7 +82,7 @@ fn a_check_shows_steps_and_parameters_with_their_sources_and_computes_nothing() 
         "search.c_puct 1.25 default",
         "temperature [[0,1.0],[10,0.5]] script",
     ] {
-        assert!(squeezed.iter().any(|line| line == expected), "{expected}\n{}", ended.stdout);
+        assert!(squeezed.iter().any(|line| line.starts_with(expected)), "{expected}\n{}", ended.stdout);
     }
     assert!(!experiment.folder.path().join("datasets").exists());
 }

@@ -25,8 +25,16 @@ fn count(problems: usize) -> String {
     if problems == 1 { "1 problem".to_owned() } else { format!("{problems} problems") }
 }
 
+/// Problems that are listed; a schedule can have one for every ply.
+const MOST_LISTED: usize = 20;
+
 fn list(problems: &[Problem]) -> String {
-    problems.iter().map(|p| format!("\n  {}: {}", p.path, p.message)).collect()
+    let mut list: String =
+        problems.iter().take(MOST_LISTED).map(|p| format!("\n  {}: {}", p.path, p.message)).collect();
+    if problems.len() > MOST_LISTED {
+        list.push_str(&format!("\n  … and {} more", problems.len() - MOST_LISTED));
+    }
+    list
 }
 
 /// A collector of [`Problem`]s.

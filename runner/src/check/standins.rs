@@ -1,7 +1,5 @@
 //! Plausible results for a script that is only checked. What they assume is written under the plan.
 
-use std::sync::Arc;
-
 use dc0_core::arena::{ArenaParams, MatchSummary};
 use dc0_core::network::graph::{Graph, Layer};
 use dc0_core::network::torch::{InspectParams, Inspection, LayerStatistics};
@@ -11,8 +9,8 @@ use dc0_core::selfplay::{SelfPlayParams, SelfPlayStats};
 use dc0_core::store::{TrainingRow, ValidationRow};
 use dc0_core::trainer::{TrainParams, TrainSummary};
 
-use super::plan::Work;
-use crate::host::{Network, NetworkFields, Opponent, Window};
+use super::plan::{self, Work};
+use crate::host::{Network, Opponent, Window};
 use crate::progress::amount;
 use crate::steps::{inspection_value, summary_members, summary_value};
 
@@ -26,11 +24,9 @@ fn plies(max_plies: u32, opening_plies: u32) -> u64 {
     u64::from(max_plies.min(PLIES).max(opening_plies) - opening_plies)
 }
 
-/// A net without content.
-pub(super) fn network(number: u32, spec: NetworkSpec) -> Network {
-    let summary = Value::Group(summary_members(&spec).into());
-    let file = format!("networks/{number:04}.safetensors");
-    Network(Arc::new(NetworkFields { number, digest: format!("{number:064}"), spec, file, summary }))
+/// What is known of a net before it is made.
+pub(super) fn network(spec: &NetworkSpec) -> Value {
+    Value::Group(summary_members(spec).into())
 }
 
 /// A net's size and work in a few words.
@@ -82,7 +78,7 @@ pub(super) fn self_play(params: &SelfPlayParams) -> SelfPlayStats {
 }
 
 /// A training as it might end.
-pub(super) fn training(params: &TrainParams, window: &Window, network: &Network) -> Value {
+pub(super) fn training(params: &TrainParams, window: &Window, spec: &NetworkSpec) -> Value {
     let (loss, policy_loss, value_loss, moves_left_loss) = (3.0, 2.2, 0.8, 0.0);
     let (policy_accuracy, policy_entropy, update) = (0.4, 1.5, params.updates);
     let last = TrainingRow {
@@ -118,16 +114,29 @@ pub(super) fn training(params: &TrainParams, window: &Window, network: &Network)
         validation: (held_out(games) > 0).then_some(validation),
     };
     let mut members = summary_value(&summary);
-    members.extend(summary_members(&network.0.spec));
+    members.extend(summary_members(spec));
     Value::Group(members)
 }
 
 /// The work of a match; an opponent without a net needs no evaluations.
-pub(super) fn match_work(params: &ArenaParams, second: &Opponent) -> Work {
+pub(super) fn match_work(params: &ArenaParams, first: &Network, second: &Opponent) -> Work {
     let games = u64::from(params.games);
     let positions = games * plies(params.max_plies, params.opening_plies);
-    let searched = if matches!(second, Opponent::Network(_)) { positions } else { positions / 2 };
-    Work { games, positions, evaluations: searched * u64::from(params.search.simulations), updates: 0 }
+    let of = |network: &Network, simulations: u32| {
+        let evaluations = positions.div_ceil(2) * u64::from(simulations);
+        (evaluations, evaluations as f64 * plan::flops(network))
+    };
+    let own = params.search.simulations;
+    let theirs = params.opponent_search.as_ref().map_or(own, |search| search.simulations);
+    let (evaluations, flops) = match second {
+        Opponent::Network(second) => {
+            let (ours, theirs) = (of(first, own), of(second, theirs));
+            (ours.0 + theirs.0, ours.1 + theirs.1)
+        }
+        Opponent::Random | Opponent::Greedy => of(first, own),
+    };
+    let bytes = plan::match_bytes(params.games);
+    Work { games, positions, evaluations, flops, bytes, ..Work::default() }
 }
 
 /// An even match.

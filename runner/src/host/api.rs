@@ -15,10 +15,11 @@ use dc0_core::trainer::TrainParams;
 
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
-use super::{Asked, OpenParams, WindowParams, costs, dimensions, networks, sweeps};
+use super::{Asked, OpenParams, WindowParams, costs, dimensions, networks, sweeps, words};
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
 use crate::script::names::Usage;
+use crate::script::wording::with_article;
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -40,6 +41,10 @@ pub const USAGES: &[Usage] = &[
     Usage { name: "promote", form: "run.promote(network)" },
     Usage { name: "summary", form: "run.summary()" },
     Usage { name: "sweep", form: "sweep(#{…}, |trial| …)" },
+    Usage { name: "assert", form: "assert(condition, message)" },
+    Usage { name: "table", form: "table([#{…}, …])" },
+    Usage { name: "log", form: "log(text)" },
+    Usage { name: "note", form: "run.note(text)" },
     Usage { name: "choice", form: "choice([value, …])" },
     Usage { name: "int", form: "int(low, high) or int(low, high, step)" },
     Usage { name: "uniform", form: "uniform(low, high)" },
@@ -69,6 +74,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("open_run", with_map);
     register_steps(engine);
     dimensions::register(engine);
+    words::register(engine);
     sweeps::register(engine, session);
 }
 
@@ -229,10 +235,8 @@ fn search_positions(
 /// A game that is not over, of a script's text; or what is wrong with it.
 fn game_to_search(given: &Dynamic, context: &Context<'_>) -> Result<Game, String> {
     let Ok(text) = given.clone().into_immutable_string() else {
-        let kind = context.engine().map_type_name(given.type_name());
-        return Err(format!(
-            "expected text, such as \"startpos moves e2e4\" or a FEN, got a value of type {kind}"
-        ));
+        let kind = with_article(context.engine().map_type_name(given.type_name()));
+        return Err(format!("expected text, such as \"startpos moves e2e4\" or a FEN, got {kind}"));
     };
     let game = Game::from_text(&text).map_err(|error| error.to_string())?;
     match game.outcome(&ANALYSIS_RULES) {

@@ -70,12 +70,8 @@ impl Session {
 
     /// An error where `--set` names parameters that the script has not declared yet.
     pub(super) fn declared_or(&self, call: &Call<'_>) -> Answer<()> {
-        let unused = self.declaration.unused();
-        if unused.is_empty() {
-            return Ok(());
-        }
-        let names = unused.join(", ");
-        Err(call.misuse(format!("--set gives {names}, but the script has not called params(#{{…}}) before")))
+        let Some(unused) = self.declaration.unused() else { return Ok(()) };
+        Err(call.misuse(format!("{unused}, but the script has not called params(#{{…}}) before")))
     }
 
     fn run(&self) -> MutexGuard<'_, Option<RunHandle>> {

@@ -22,6 +22,10 @@ impl Fault for ParamErrors {
     fn exit(&self) -> Exit {
         Exit::BadInput
     }
+
+    fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
 }
 
 impl<'a> Call<'a> {
@@ -73,10 +77,28 @@ impl<'a> Call<'a> {
             Ok(params) if problems.is_empty() => Ok((params, value)),
             Ok(_) => Err(self.fail(&errors(self.what, problems))),
             Err(more) => {
-                problems.extend(more.problems);
+                let is_new = |problem: &Problem| !problems.iter().any(|known| known.path == problem.path);
+                let more: Vec<Problem> = more.problems.into_iter().filter(is_new).collect();
+                problems.extend(more.into_iter().map(|problem| of_function(map, problem)));
                 Err(self.fail(&errors(self.what, problems)))
             }
         }
+    }
+}
+
+/// A problem as it is told of a function, of which the reader has seen the samples.
+fn of_function(map: &Map, problem: Problem) -> Problem {
+    let mut member = None;
+    for name in problem.path.split('.') {
+        let group = member.as_ref().map_or(Some(map.clone()), |member: &Dynamic| member.clone().try_cast());
+        member = group.and_then(|group: Map| group.get(name).cloned());
+    }
+    let is_function = member.is_some_and(|member| member.is_fnptr());
+    match problem.message.split_once(", got [[") {
+        Some((expected, _)) if is_function => {
+            Problem { message: format!("{expected}, got a function"), ..problem }
+        }
+        _ => problem,
     }
 }
 

@@ -4,6 +4,8 @@ use rhai::{Array, Dynamic, EvalAltResult, FnPtr, Map, NativeCallContext};
 
 use dc0_core::params::{Problem, Value};
 
+use super::wording::with_article;
+
 /// For how many counters, from 0, a function in a map is sampled.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling(pub u32);
@@ -47,11 +49,8 @@ pub fn to_value(
         return sample(&function, path, sampling, context, problems);
     }
     Ok(scalar(given).unwrap_or_else(|| {
-        let kind = context.engine().map_type_name(given.type_name());
-        problems.push(Problem {
-            path: path.to_owned(),
-            message: format!("expected plain data, got a value of type {kind}"),
-        });
+        let kind = with_article(context.engine().map_type_name(given.type_name()));
+        problems.push(Problem { path: path.to_owned(), message: format!("expected plain data, got {kind}") });
         Value::None
     }))
 }
@@ -78,17 +77,30 @@ fn sample(
 ) -> Result<Value, Box<EvalAltResult>> {
     let mut samples = Vec::new();
     for counter in 0..count {
-        let sample: Dynamic = function.call_within_context(context, (i64::from(counter),))?;
+        let sample: Dynamic = match function.call_within_context(context, (i64::from(counter),)) {
+            Ok(sample) => sample,
+            Err(error) if takes_another_number(function, &error) => {
+                let message = "the function must take one whole number, as in |ply| 1.0".to_owned();
+                problems.push(Problem { path: path.to_owned(), message });
+                return Ok(Value::Float(0.0));
+            }
+            Err(error) => return Err(error),
+        };
         let Some(number) = scalar(&sample).as_ref().and_then(Value::as_f64) else {
-            let kind = context.engine().map_type_name(sample.type_name()).to_owned();
-            let message =
-                format!("the function gives a value of type {kind} for {counter}; expected a number");
+            let kind = with_article(context.engine().map_type_name(sample.type_name()));
+            let message = format!("the function gives {kind} for {counter}; expected a number");
             problems.push(Problem { path: path.to_owned(), message });
             return Ok(Value::Float(0.0));
         };
         samples.push(Value::Float(number));
     }
     Ok(run_lengths(samples))
+}
+
+/// Whether a call failed because the function takes no single argument.
+fn takes_another_number(function: &FnPtr, error: &EvalAltResult) -> bool {
+    let is_signature = |signature: &str| signature.split(" (").next() == Some(function.fn_name());
+    matches!(error, EvalAltResult::ErrorFunctionNotFound(signature, _) if is_signature(signature))
 }
 
 /// One pair of counter and value where the value changes, as a schedule reads it: most schedules have two or three.

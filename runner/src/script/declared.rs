@@ -8,7 +8,7 @@ use dc0_core::params::Value;
 
 use super::call::{Answer, Call};
 use super::convert::{Sampling, to_value};
-use super::overrides::{self, Override};
+use super::overrides::{self, Origin, Override};
 
 /// One declared parameter, groups expanded.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +17,8 @@ pub struct Declared {
     pub path: String,
     /// The value in use.
     pub value: Value,
-    /// Whether the command line gave it.
-    pub is_set: bool,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// The parameters of one script: declared once, then fixed.
@@ -64,8 +64,9 @@ impl Declaration {
                 self.list(context, &group, &path, rows)?;
                 continue;
             }
-            let is_set = self.overrides.iter().any(|given| given.path == path);
-            rows.push(Declared { value: shown(context, member)?, path, is_set });
+            let given = self.overrides.iter().filter(|given| given.path == path);
+            let origin = given.map(|given| given.origin).max().unwrap_or(Origin::Script);
+            rows.push(Declared { value: shown(context, member)?, path, origin });
         }
         Ok(())
     }
@@ -75,12 +76,15 @@ impl Declaration {
         self.declared().clone().unwrap_or_default()
     }
 
-    /// Values of the command line that no declaration has taken up.
-    pub fn unused(&self) -> Vec<String> {
-        if self.declared().is_some() {
-            return Vec::new();
+    /// Who gives values that no declaration has taken up, and which: `--set gives games`.
+    pub fn unused(&self) -> Option<String> {
+        if self.declared().is_some() || self.overrides.is_empty() {
+            return None;
         }
-        self.overrides.iter().map(|given| given.path.clone()).collect()
+        let names: Vec<&str> = self.overrides.iter().map(|given| given.path.as_str()).collect();
+        let givers = overrides::givers(&self.overrides);
+        let verb = if givers.contains(' ') { "give" } else { "gives" };
+        Some(format!("{givers} {verb} {}", names.join(", ")))
     }
 }
 

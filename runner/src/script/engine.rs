@@ -7,7 +7,7 @@ use rhai::packages::{
     BasicArrayPackage, BasicBlobPackage, BasicMapPackage, BasicMathPackage, BitFieldPackage, CorePackage,
     LogicPackage, MoreStringPackage, Package,
 };
-use rhai::{Dynamic, Engine, OptimizationLevel};
+use rhai::{Dynamic, Engine, EvalAltResult, OptimizationLevel};
 
 use super::failure::Failure;
 use super::jail::Jail;
@@ -24,6 +24,8 @@ pub struct Surroundings {
     pub debug: Box<dyn Fn(&str) + Send + Sync>,
     /// Whether the user asked to stop.
     pub is_stopped: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Operations of the interpreter before a script is stopped; see [`limits`].
+    pub operations: u64,
 }
 
 /// The token of the error that ends a script when the user asked to stop.
@@ -34,11 +36,13 @@ pub struct Stopped;
 pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
     let mut engine = Engine::new_raw();
     register_packages(&mut engine);
-    limits::apply(&mut engine);
+    limits::apply(&mut engine, surroundings.operations);
     engine.set_optimization_level(OptimizationLevel::None);
     engine.set_strict_variables(true);
     engine.set_fail_on_invalid_map_property(true);
     engine.disable_symbol("eval");
+    // A script that sleeps hears no Ctrl-C, and time is none of its business. This hides the packages' own.
+    engine.register_fn("sleep", |_: i64| awake()).register_fn("sleep", |_: f64| awake());
     engine.register_type_with_name::<Failure>("Error");
     engine.register_fn(rhai::FUNC_TO_STRING, |failure: &mut Failure| failure.message.clone());
     engine.set_module_resolver(Jail::new(folder, Arc::clone(&surroundings.sources)));
@@ -47,6 +51,10 @@ pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
     engine.on_debug(move |text, _, _| debug(text));
     engine.on_progress(move |_| is_stopped().then(|| Dynamic::from(Stopped)));
     engine
+}
+
+fn awake() -> Result<(), Box<EvalAltResult>> {
+    Err("there is no `sleep`: scripts have no clock".into())
 }
 
 /// Rhai's standard packages without its clock: a script that knows the time cannot be repeated.

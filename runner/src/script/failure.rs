@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use dc0_core::params::Problem;
 use rhai::{Dynamic, EvalAltResult};
 
 use super::place::Place;
@@ -11,6 +12,11 @@ use crate::exit::Exit;
 pub trait Fault: Error {
     /// The exit code.
     fn exit(&self) -> Exit;
+
+    /// What is wrong with single parameters, if that is what happened; the message names them, too.
+    fn problems(&self) -> &[Problem] {
+        &[]
+    }
 }
 
 /// An error as the user sees it.
@@ -22,12 +28,32 @@ pub struct Failure {
     pub message: String,
     /// Where in the script, if a script was running.
     pub place: Option<Place>,
+    /// The problems of single parameters, which the message names, too.
+    pub problems: Vec<Problem>,
+    /// The calls and imports that led there, the innermost first.
+    pub calls: Vec<Place>,
+    /// What else is wrong with the script, found at the same time.
+    pub others: Vec<Failure>,
 }
 
 impl Failure {
     /// A failure without a place.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), place: None }
+        let (problems, calls, others) = <_>::default();
+        Self { exit, message: message.into(), place: None, problems, calls, others }
+    }
+
+    /// A failure at a place.
+    pub fn at(place: Place, exit: Exit, message: impl Into<String>) -> Self {
+        Self { place: Some(place), ..Self::new(exit, message) }
+    }
+
+    /// Several failures as one: the first in the text, with the others.
+    pub fn of_all(mut all: Vec<Self>) -> Option<Self> {
+        all.sort_by_key(|failure| failure.place.as_ref().and_then(|place| place.point));
+        let mut all = all.into_iter();
+        let first = all.next()?;
+        Some(Self { others: all.collect(), ..first })
     }
 
     /// The error that ends a script with this failure. A script may catch it; being stopped by the user it cannot.
@@ -51,7 +77,7 @@ impl Failure {
 
 impl<F: Fault> From<&F> for Failure {
     fn from(fault: &F) -> Self {
-        Self::new(fault.exit(), chain(fault))
+        Self { problems: fault.problems().to_vec(), ..Self::new(fault.exit(), chain(fault)) }
     }
 }
 

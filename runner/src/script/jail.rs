@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dc0_core::params::nearest;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 use thiserror::Error;
 
@@ -44,6 +45,16 @@ pub enum LoadError {
         path: String,
         /// The files being imported, the outermost first.
         chain: String,
+    },
+    /// There is no such file.
+    #[error("import \"{path}\": there is no {named}{hint}")]
+    Missing {
+        /// As the script gives it.
+        path: String,
+        /// The file that it leads to.
+        named: String,
+        /// What was most likely meant.
+        hint: String,
     },
     /// The file is too large for a script.
     #[error("{} has {bytes} bytes; a script has at most {MAX_SCRIPT_BYTES}", .path.display())]
@@ -91,10 +102,11 @@ pub struct Jail {
 struct State {
     modules: BTreeMap<PathBuf, Shared<Module>>,
     /// Files whose import is going on, the outermost first.
-    open: Vec<PathBuf>,
+    open: Vec<Found>,
 }
 
 /// A file that may be imported: where it lies, and how errors name it.
+#[derive(Clone)]
 struct Found {
     file: PathBuf,
     name: String,
@@ -125,20 +137,23 @@ impl Jail {
         if !normalised(&beside.canonicalize().map_err(unreadable)?.join(relative)).starts_with(&root) {
             return Err(outside());
         }
-        let file = named.canonicalize().map_err(unreadable)?;
+        let file = named.canonicalize().map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => missing(path, &named),
+            _ => unreadable(cause),
+        })?;
         if !file.starts_with(&root) {
             return Err(outside());
         }
         Ok(Found { file, name: named.display().to_string() })
     }
 
-    fn enter(&self, file: &Path, path: &str) -> Result<(), LoadError> {
+    fn enter(&self, found: &Found, path: &str) -> Result<(), LoadError> {
         let mut state = self.state();
-        if state.open.iter().any(|open| open == file) {
-            let chain: Vec<String> = state.open.iter().map(|open| open.display().to_string()).collect();
+        if state.open.iter().any(|open| open.file == found.file) {
+            let chain: Vec<String> = state.open.iter().map(|open| open.name.clone()).collect();
             return Err(LoadError::Circular { path: path.to_owned(), chain: chain.join(", ") });
         }
-        state.open.push(file.to_owned());
+        state.open.push(found.clone());
         Ok(())
     }
 
@@ -151,6 +166,23 @@ impl Jail {
         script.set_source(found.name.as_str());
         Module::eval_ast_as_new(Scope::new(), &script, engine)
     }
+}
+
+/// A file that is not there, with the nearest one beside it.
+fn missing(path: &str, named: &Path) -> LoadError {
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let wanted = stem(named).unwrap_or_default();
+    let entries = named.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut names: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|kind| kind == "rhai"))
+        .filter_map(|file| stem(&file))
+        .collect();
+    names.sort();
+    let near = nearest(&wanted, names.iter().map(String::as_str));
+    let meant = near.map(|near| path.strip_suffix(&wanted).unwrap_or_default().to_owned() + near);
+    let hint = meant.map(|meant| format!("; did you mean \"{meant}\"?")).unwrap_or_default();
+    LoadError::Missing { path: path.to_owned(), named: named.display().to_string(), hint }
 }
 
 /// Removes `.` and resolves `..` by name alone; a `..` that leads above the start stays.
@@ -184,7 +216,7 @@ impl ModuleResolver for Jail {
         if let Some(module) = self.state().modules.get(&found.file) {
             return Ok(Arc::clone(module));
         }
-        self.enter(&found.file, path).map_err(refuse)?;
+        self.enter(&found, path).map_err(refuse)?;
         let loaded = self.load(engine, &found);
         self.state().open.pop();
         let module: Shared<Module> =

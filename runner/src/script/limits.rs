@@ -24,8 +24,8 @@ pub const MAX_SCRIPT_BYTES: u64 = 1 << 20;
 pub const STACK_BYTES: usize = 256 << 20;
 
 /// Sets every limit.
-pub(super) fn apply(engine: &mut Engine) {
-    engine.set_max_operations(MAX_OPERATIONS);
+pub(super) fn apply(engine: &mut Engine, operations: u64) {
+    engine.set_max_operations(operations);
     engine.set_max_call_levels(MAX_CALL_LEVELS);
     engine.set_max_expr_depths(MAX_EXPRESSION_DEPTHS.0, MAX_EXPRESSION_DEPTHS.1);
     engine.set_max_string_size(MAX_TEXT_BYTES);

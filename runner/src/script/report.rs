@@ -2,21 +2,31 @@
 
 use std::fmt::Write;
 
-use rhai::{EvalAltResult, ParseError, Position};
+use rhai::{EvalAltResult, Position};
+use serde_json::{Value as Json, json};
 
 use super::engine::Stopped;
 use super::failure::Failure;
 use super::names::Names;
 use super::place::Place;
 use super::sources::Sources;
+use super::wording;
 use crate::exit::Exit;
 
-/// The text of a failure: `error: file:line:column: message`, the line, a caret.
+/// The text of a failure: `error: file:line:column: message`, the calls, the line, a caret; then whatever else is wrong.
 pub fn render(failure: &Failure, sources: &Sources) -> String {
+    let all = std::iter::once(failure).chain(&failure.others);
+    all.map(|failure| render_one(failure, sources)).collect::<Vec<_>>().join("\n")
+}
+
+fn render_one(failure: &Failure, sources: &Sources) -> String {
     let Some(place) = &failure.place else {
         return format!("error: {}", failure.message);
     };
     let mut text = format!("error: {place}: {}", failure.message);
+    for call in &failure.calls {
+        let _ = write!(text, "\n  called from {call}");
+    }
     let Some((line, column)) = place.point else {
         return text;
     };
@@ -30,10 +40,47 @@ pub fn render(failure: &Failure, sources: &Sources) -> String {
     text
 }
 
-/// A script that could not be compiled.
-pub fn from_parse(error: &ParseError, source: &str) -> Failure {
-    let place = Some(Place::new(source, error.position()));
-    Failure { exit: Exit::BadInput, message: error.err_type().to_string(), place }
+/// A failure for programs: one line of JSON for each thing that is wrong. Lines and columns count from 1, columns in
+/// characters; `endColumn` is behind the word at the place.
+pub fn render_json(failure: &Failure, sources: &Sources) -> String {
+    let all = std::iter::once(failure).chain(&failure.others);
+    all.map(|failure| json_of(failure, sources).to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// One failure without the others.
+fn json_of(failure: &Failure, sources: &Sources) -> Json {
+    let mut object = json!({ "kind": "error", "exit": failure.exit as u8, "message": failure.message });
+    let placed = |object: &mut Json, place: &Place| {
+        object["file"] = place.source.as_str().into();
+        if let Some((line, column)) = place.point {
+            object["line"] = line.into();
+            object["column"] = column.into();
+        }
+    };
+    if let Some(place) = &failure.place {
+        placed(&mut object, place);
+        if let Some(end) = end_column(place, sources) {
+            object["endColumn"] = end.into();
+        }
+    }
+    let problem =
+        |problem: &dc0_core::params::Problem| json!({ "path": problem.path, "message": problem.message });
+    object["problems"] = failure.problems.iter().map(problem).collect();
+    let call = |place: &Place| {
+        let mut object = json!({});
+        placed(&mut object, place);
+        object
+    };
+    object["calls"] = failure.calls.iter().map(call).collect();
+    object
+}
+
+/// Behind the word that begins at a place, counted from 1; none where no word does.
+pub fn end_column(place: &Place, sources: &Sources) -> Option<usize> {
+    let (line, column) = place.point?;
+    let code = sources.line(&place.source, line)?;
+    let length = code.chars().skip(column - 1).take_while(|c| c.is_alphanumeric() || *c == '_').count();
+    (length > 0).then_some(column + length)
 }
 
 /// Turns what the engine gives back into a failure; `source` is the script that was started.
@@ -41,9 +88,10 @@ pub fn from_rhai(error: &EvalAltResult, source: &str, names: &Names) -> Failure 
     let mut calls = Vec::new();
     let (innermost, source) = unwrap(error, source.to_owned(), &mut calls);
     let mut failure = describe(innermost, &source, names);
-    for call in calls.iter().rev().filter(|call| Some(*call) != failure.place.as_ref()) {
-        let _ = write!(failure.message, "\n  called from {call}");
-    }
+    calls.reverse();
+    calls.dedup();
+    calls.retain(|call| Some(call) != failure.place.as_ref());
+    failure.calls = calls;
     failure
 }
 
@@ -65,7 +113,7 @@ fn unwrap<'a>(
 }
 
 fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
-    let position = error.position();
+    let place = Place::new(source, error.position());
     let message = match error {
         EvalAltResult::ErrorRuntime(token, _) | EvalAltResult::ErrorTerminated(token, _)
             if token.is::<Failure>() =>
@@ -73,34 +121,25 @@ fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
             return token.clone().cast::<Failure>();
         }
         EvalAltResult::ErrorTerminated(token, _) if token.is::<Stopped>() => {
-            return stopped(source, position);
+            return Failure::at(place, Exit::Interrupted, "stopped on request");
         }
         EvalAltResult::ErrorRuntime(token, _) => {
-            let place = Some(Place::new(source, position));
-            return Failure { exit: Exit::Failed, message: format!("the script threw: {token}"), place };
+            return Failure::at(place, Exit::Failed, format!("the script threw: {}", wording::shown(token)));
         }
-        EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(signature),
+        EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(signature, source),
         EvalAltResult::ErrorPropertyNotFound(name, _) => names.missing_property(name),
-        EvalAltResult::ErrorDotExpr(message, _) if !message.is_empty() => message.clone(),
-        EvalAltResult::ErrorStackOverflow(_) => {
-            "functions call each other too deeply; does one call itself without an end?".to_owned()
-        }
-        EvalAltResult::ErrorTooManyOperations(_) => {
-            "the script itself does too much work; does a loop never end?".to_owned()
-        }
-        other => without_place(other),
+        EvalAltResult::ErrorModuleNotFound(name, _) => names.missing_module(name, source),
+        EvalAltResult::ErrorVariableNotFound(name, _) => names.missing_variable(name, source),
+        EvalAltResult::ErrorParsing(error, _) => names.syntax(error, &place),
+        other => wording::of(other).unwrap_or_else(|| without_place(other)),
     };
-    Failure { exit: Exit::BadInput, message, place: Some(Place::new(source, position)) }
+    Failure::at(place, Exit::BadInput, message)
 }
 
 /// The engine's own message, which names its place at the end.
 fn without_place(error: &EvalAltResult) -> String {
     let text = error.to_string();
-    let place = format!(" ({})", error.position());
+    let position = error.position();
+    let place = if position == Position::NONE { String::new() } else { format!(" ({position})") };
     text.strip_suffix(&place).map_or(text.clone(), ToOwned::to_owned)
-}
-
-fn stopped(source: &str, position: Position) -> Failure {
-    let place = Some(Place::new(source, position));
-    Failure { exit: Exit::Interrupted, message: "stopped on request".to_owned(), place }
 }

@@ -14,6 +14,16 @@ impl Sources {
         texts.insert(name.to_owned(), text.to_owned());
     }
 
+    /// A text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// All texts by name.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// One line of a text, counted from 1.
     pub fn line(&self, name: &str, line: usize) -> Option<String> {
         let texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,11 +10,13 @@ use dc0_core::params;
 use dc0_core::params::Schedule;
 
 use super::call::{Answer, Call};
+use super::compile::compile;
 use super::convert::Sampling;
 use super::declared::Declaration;
 use super::engine::{Surroundings, engine};
+use super::failure::Failure;
 use super::names::{Names, Usage};
-use super::report::{from_parse, from_rhai, render};
+use super::report::{from_rhai, render};
 use super::sources::Sources;
 use crate::exit::Exit;
 
@@ -63,6 +65,7 @@ impl Script {
             print: Box::new(move |line| print.lock().unwrap().push(line.to_owned())),
             debug: Box::new(|_| {}),
             is_stopped: Box::new(|| false),
+            operations: super::limits::MAX_OPERATIONS,
         };
         let mut engine = engine(folder, surroundings);
         let overrides = overrides.iter().map(|text| text.parse().expect("name=value")).collect();
@@ -72,26 +75,15 @@ impl Script {
         engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
             declare.declare(&context, map)
         });
-        let names = Names::new(&engine, USAGES, declaration);
+        let names = Names::new(&engine, USAGES, declaration, Arc::clone(&sources));
         Self { engine, names, sources, printed }
     }
 
     /// The printed lines, or the error as the user sees it with its exit code.
     fn run(&self, name: &str, text: &str) -> Result<Vec<String>, (String, Exit)> {
         self.sources.keep(name, text);
-        let shown = |failure| (render(&failure, &self.sources), failure.exit);
-        let mut script = self.engine.compile(text).map_err(|error| shown(from_parse(&error, name)))?;
-        script.set_source(name);
-        let unknown = self.names.unknown_call(&script).map(|(message, position)| {
-            shown(super::failure::Failure {
-                exit: Exit::BadInput,
-                message,
-                place: Some(super::place::Place::new(name, position)),
-            })
-        });
-        if let Some(unknown) = unknown {
-            return Err(unknown);
-        }
+        let shown = |failure: Failure| (render(&failure, &self.sources), failure.exit);
+        let script = compile(&self.engine, &self.names, name, text).map_err(shown)?;
         let ran = self.engine.eval_ast_with_scope::<Dynamic>(&mut Scope::new(), &script);
         drop(ran.map_err(|error| shown(from_rhai(&error, name, &self.names)))?);
         Ok(self.printed.lock().unwrap().clone())
@@ -150,13 +142,13 @@ fn functions_that_give_no_numbers_or_take_none_are_refused() {
     check_error(
         "play(#{ temperature: |ply| \"warm\" })",
         "error: x.rhai:1:1: play: 1 problem in its parameters
-  temperature: the function gives a value of type string for 0; expected a number
+  temperature: the function gives text for 0; expected a number
   |
 1 | play(#{ temperature: |ply| \"warm\" })
   | ^",
     );
     let (message, _) = run_with(&[], "play(#{ temperature: || 1 })").expect_err("takes no number");
-    assert!(message.contains("a schedule is a function of one whole number"), "{message}");
+    assert!(message.contains("temperature: the function must take one whole number"), "{message}");
 }
 
 #[test]
@@ -175,7 +167,7 @@ fn an_error_within_a_function_is_shown_where_it_is() {
 fn syntax_errors_show_the_line() {
     check_error(
         "let x = ;",
-        "error: x.rhai:1:9: Unexpected ';'
+        "error: x.rhai:1:9: unexpected `;`
   |
 1 | let x = ;
   |         ^",
@@ -192,19 +184,25 @@ fn unknown_functions_and_variables_are_found_before_anything_runs() {
   |            ^",
     );
     let (message, _) = run_with(&[], "print(1); if false { print(y) }").expect_err("unknown variable");
-    assert!(message.starts_with("error: x.rhai:1:28: Undefined variable: y"), "{message}");
+    assert!(message.starts_with("error: x.rhai:1:28: there is no variable `y`"), "{message}");
 }
 
 #[test]
 fn a_call_in_the_wrong_form_is_shown_the_right_one() {
     let (message, _) = run_with(&[], "play(1, 2)").expect_err("wrong form");
-    assert!(message.contains("`play` is not called with (i64, i64); call it as play(#{…})"), "{message}");
+    assert!(
+        message.contains("`play` is not called with (whole number, whole number); call it as play(#{…})"),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_function_that_calls_itself_for_ever_is_stopped_and_so_is_eval() {
     let (message, exit) = run_with(&[], "fn deep(n) { deep(n + 1) }\ndeep(0)").expect_err("too deep");
-    assert!(message.starts_with("error: x.rhai:2:1: functions call each other too deeply"), "{message}");
+    assert!(
+        message.starts_with("error: x.rhai:2:1: functions call each other more than 64 deep"),
+        "{message}"
+    );
     assert_eq!(exit, Exit::BadInput);
     let (message, _) = run_with(&[], "eval(\"1\")").expect_err("no eval");
     assert!(message.contains("eval"), "{message}");
@@ -307,7 +305,7 @@ fn a_broken_module_is_shown_in_its_own_file() {
 #[test]
 fn a_missing_module_and_a_circle_are_errors() {
     let message = run_import("lib/three").expect_err("is missing");
-    assert!(message.contains("cannot read the script FOLDER/scripts/lib/three.rhai"), "{message}");
+    assert!(message.contains("there is no FOLDER/scripts/lib/three.rhai"), "{message}");
     let message = run_import("lib/circle").expect_err("is a circle");
     assert!(message.contains("this file is being imported already"), "{message}");
 }

@@ -11,7 +11,7 @@ use super::{Shop, StepError, files};
 use crate::host::{Network, Opponent};
 use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
 
-pub(super) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> Result<StepCall, StepError> {
+pub(crate) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> Result<StepCall, StepError> {
     let second = match second {
         Opponent::Network(network) => network.0.digest.clone(),
         word => word.name(),

@@ -10,7 +10,7 @@ use super::{StepError, files};
 use crate::host::Network;
 use crate::run::{Folder, Input, Product, StepCall, Workplace};
 
-pub(super) fn call(spec: &NetworkSpec) -> StepCall {
+pub(crate) fn call(spec: &NetworkSpec) -> StepCall {
     StepCall { kind: "network", version: 1, params: spec.to_value(), inputs: Vec::new() }
 }
 
@@ -20,7 +20,7 @@ pub(super) fn body(place: &Workplace, spec: &NetworkSpec) -> Result<Product, Ste
     Ok(Product { files: files::save(place, &net)?, summary: Value::Group(summary_members(spec).into()) })
 }
 
-pub(super) fn grow_call(start: &Network, params: &GrowParams) -> StepCall {
+pub(crate) fn grow_call(start: &Network, params: &GrowParams) -> StepCall {
     let inputs = vec![Input { name: "start".to_owned(), digest: start.0.digest.clone() }];
     StepCall { kind: "grow", version: 1, params: params.to_value(), inputs }
 }

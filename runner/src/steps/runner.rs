@@ -395,6 +395,10 @@ impl Host for Runner {
         })
     }
 
+    fn note(&self, text: &str) -> Result<(), HostError> {
+        self.with_open(|open| Ok(open.run.journal().note("note", [("text", text.into())])?))
+    }
+
     fn summary(&self, table: &Table) -> Result<(), HostError> {
         self.console.result(&table.to_string());
         Ok(())

@@ -29,7 +29,7 @@ struct Part {
     values: Vec<f64>,
 }
 
-pub(super) fn call(
+pub(crate) fn call(
     network: &Network,
     what: &ToSearch,
     params: &AnalysisParams,

@@ -8,7 +8,7 @@ use super::{Shop, StepError, files};
 use crate::host::Network;
 use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
 
-pub(super) fn call(network: &Network, params: &SelfPlayParams) -> Result<StepCall, StepError> {
+pub(crate) fn call(network: &Network, params: &SelfPlayParams) -> Result<StepCall, StepError> {
     let mut inputs = vec![Input { name: "network".to_owned(), digest: network.0.digest.clone() }];
     inputs.extend(files::tablebases(&params.search)?);
     Ok(StepCall { kind: "self_play", version: 1, params: params.to_value(), inputs })

@@ -21,7 +21,7 @@ struct StoredPart {
 }
 
 /// The tables are part of what is read: another set of files in the same folder makes another step.
-pub(super) fn call(start: &Network, window: &Window, params: &TrainParams) -> Result<StepCall, StepError> {
+pub(crate) fn call(start: &Network, window: &Window, params: &TrainParams) -> Result<StepCall, StepError> {
     let mut inputs = vec![Input { name: "start".to_owned(), digest: start.0.digest.clone() }];
     for part in parts(window) {
         for (kind, entry) in [("games", &part.games), ("positions", &part.positions)] {

@@ -1,0 +1,74 @@
+//! One script planned within this process, for editors and tests: nothing is computed, written or shown.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Planner;
+use crate::launch::Performance;
+use crate::script::declared::Declaration;
+use crate::script::engine::Surroundings;
+use crate::script::failure::Failure;
+use crate::script::overrides::Override;
+use crate::script::report;
+use crate::script::sources::Sources;
+use crate::steps::Asking;
+
+/// A script to be planned.
+pub struct Rehearsal<'a> {
+    /// Its file, which need not be there; imports are looked for beside it.
+    pub path: &'a Path,
+    /// Its text.
+    pub text: &'a str,
+    /// What the command line would give.
+    pub overrides: Vec<Override>,
+    /// Where and how it would run.
+    pub asking: Asking,
+    /// Operations of the interpreter before the script is stopped.
+    pub operations: u64,
+    /// Whether the plan is no longer wanted.
+    pub is_stopped: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Rehearsed {
+    /// The plan as text, or what is wrong.
+    pub plan: Result<String, Failure>,
+    /// What the script printed.
+    pub printed: Vec<String>,
+    /// The script's text and those of its imports.
+    pub sources: Arc<Sources>,
+}
+
+impl Rehearsal<'_> {
+    /// Plans the script.
+    pub fn run(self) -> Rehearsed {
+        let Self { path, text, overrides, asking, operations, is_stopped } = self;
+        let (sources, printed) = (Arc::new(Sources::default()), Arc::new(Mutex::new(Vec::new())));
+        let name = path.display().to_string();
+        sources.keep(&name, text);
+        let print = Arc::clone(&printed);
+        let surroundings = Surroundings {
+            sources: Arc::clone(&sources),
+            print: Box::new(move |line| {
+                print.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+            }),
+            debug: Box::new(|_| {}),
+            is_stopped,
+            operations,
+        };
+        let declaration = Arc::new(Declaration::new(overrides));
+        let planner = Arc::new(Planner::new(&name, asking, Arc::clone(&declaration)));
+        let host = Arc::clone(&planner) as Arc<dyn crate::host::Host>;
+        let performed = Performance { path, text, host, declaration }.perform(surroundings);
+        let printed = std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner));
+        Rehearsed { plan: performed.map(|_| planner.plan()), printed, sources }
+    }
+}
+
+impl Rehearsed {
+    /// What is wrong, as the user reads it.
+    pub fn error(&self) -> Option<String> {
+        self.plan.as_ref().err().map(|failure| report::render(failure, &self.sources))
+    }
+}

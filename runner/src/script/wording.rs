@@ -1,0 +1,230 @@
+//! The engine's errors in the words of the rest of the program.
+
+use rhai::{Dynamic, EvalAltResult, LexError, ParseErrorType};
+
+use super::limits::{MAX_CALL_LEVELS, MAX_ITEMS, MAX_TEXT_BYTES, MAX_VARIABLES};
+
+/// A kind of value, of the engine's name for it.
+pub fn kind(name: &str) -> &str {
+    match name.trim() {
+        "i64" | "int" => "whole number",
+        "f64" | "float" => "number",
+        "string" | "&str" | "ImmutableString" | "&str | ImmutableString | String" => "text",
+        "array" => "list",
+        "Fn" => "function",
+        "bool" => "true or false",
+        other => other,
+    }
+}
+
+/// A value that a script threw.
+pub fn shown(thrown: &Dynamic) -> String {
+    if thrown.is_unit() { "()".to_owned() } else { thrown.to_string() }
+}
+
+/// What is wrong with a text; none where the names of the script are needed to say it.
+pub fn of_syntax(error: &ParseErrorType) -> Option<String> {
+    Some(match error {
+        ParseErrorType::BadInput(error) => lexical(error),
+        ParseErrorType::UnexpectedEOF => {
+            "the script ends too early; is a bracket or brace still open?".to_owned()
+        }
+        ParseErrorType::UnknownOperator(symbol) => reserved(symbol),
+        ParseErrorType::MissingToken(token, _) if token == ";" => {
+            "expected `;` before this, at the end of the statement".to_owned()
+        }
+        ParseErrorType::MissingToken(token, why) => {
+            let why = why.replace("object map literal", "map").replace("array literal", "list");
+            format!("expected `{token}` {why}")
+        }
+        ParseErrorType::DuplicatedProperty(name) => format!("`{name}` is given twice in this map"),
+        ParseErrorType::DuplicatedVariable(name) => format!("there are two parameters `{name}`"),
+        ParseErrorType::PropertyExpected => "expected a name".to_owned(),
+        ParseErrorType::VariableExpected => "expected the name of a variable".to_owned(),
+        ParseErrorType::Reserved(word) if word.starts_with(char::is_alphabetic) => {
+            format!("`{word}` is a word of the language and cannot be a name here")
+        }
+        ParseErrorType::Reserved(symbol) => reserved(symbol),
+        ParseErrorType::MismatchedType(expected, got) => mismatch(expected, got),
+        ParseErrorType::ExprExpected(what) => format!("expected {} here", expression(what)),
+        ParseErrorType::WrongFnDefinition => {
+            "a function is defined at the top of a script, not within a block or another function".to_owned()
+        }
+        ParseErrorType::FnDuplicatedDefinition(name, count) => {
+            format!("there is a function `{name}` with {} already", arguments(*count))
+        }
+        ParseErrorType::FnDuplicatedParam(name, parameter) => {
+            format!("`{name}` has two parameters `{parameter}`")
+        }
+        ParseErrorType::FnMissingName => "expected the name of the function".to_owned(),
+        ParseErrorType::FnMissingParams(name) => {
+            format!("expected the parameters of `{name}`, such as `fn {name}(a, b)`")
+        }
+        ParseErrorType::FnMissingBody(name) if name.is_empty() => {
+            "expected the body of the function".to_owned()
+        }
+        ParseErrorType::FnMissingBody(name) => format!("expected the body of `{name}` in braces"),
+        ParseErrorType::AssignmentToConstant(name) if name.is_empty() => {
+            "nothing can be assigned to a value; the name of a variable stands on the left".to_owned()
+        }
+        ParseErrorType::AssignmentToConstant(name) => {
+            format!("`{name}` is a constant; declare it with `let` to change it")
+        }
+        ParseErrorType::AssignmentToInvalidLHS(_) => "nothing can be assigned to this".to_owned(),
+        ParseErrorType::LoopBreak => "`break` and `continue` belong into a loop".to_owned(),
+        ParseErrorType::ExprTooDeep => {
+            "too many expressions within each other; give some of them names".to_owned()
+        }
+        ParseErrorType::VariableUndefined(_) | ParseErrorType::ModuleUndefined(_) => return None,
+        other => lowercase(&other.to_string()),
+    })
+}
+
+fn lexical(error: &LexError) -> String {
+    match error {
+        LexError::UnexpectedInput(text) => format!("unexpected `{text}`"),
+        LexError::MalformedEscapeSequence(text) => {
+            format!("`{text}` is no escape in a text; a backslash itself is \\\\")
+        }
+        LexError::MalformedNumber(text) => format!("`{text}` is no number"),
+        LexError::MalformedChar(text) => {
+            format!("'{text}' is not one character; a text stands in double quotes, such as \"{text}\"")
+        }
+        LexError::MalformedIdentifier(text) => format!("`{text}` is no name"),
+        LexError::UnterminatedString => "this text has no closing quote on its line".to_owned(),
+        LexError::ImproperSymbol(symbol, _) => reserved(symbol),
+        other => lowercase(&other.to_string()),
+    }
+}
+
+/// Symbols of other languages, with what they are here.
+fn reserved(symbol: &str) -> String {
+    let here = match symbol {
+        "===" => "`==`",
+        "!==" => "`!=`",
+        "->" | "<-" => "nothing: functions declare no types",
+        "++" => "`+= 1`",
+        "--" => "`-= 1`",
+        ":=" => "`let name = value`",
+        "::<" => "nothing: there are no type parameters",
+        "!." => "`?.`",
+        "eval" => return disabled_eval(),
+        _ => return format!("unexpected `{symbol}`"),
+    };
+    format!("there is no `{symbol}`; write {here}")
+}
+
+fn expression(what: &str) -> &str {
+    match what {
+        "" => "a value",
+        "a boolean" => "true or false",
+        other => other,
+    }
+}
+
+fn arguments(count: usize) -> String {
+    match count {
+        0 => "no parameters".to_owned(),
+        1 => "1 parameter".to_owned(),
+        count => format!("{count} parameters"),
+    }
+}
+
+fn disabled_eval() -> String {
+    "there is no `eval`: scripts are read whole before they run; use a function instead".to_owned()
+}
+
+/// What went wrong while a script ran; none where the engine's own words do, or names are needed.
+pub fn of(error: &EvalAltResult) -> Option<String> {
+    Some(match error {
+        EvalAltResult::ErrorDotExpr(message, _) if !message.is_empty() => dot(message),
+        EvalAltResult::ErrorStackOverflow(_) => format!(
+            "functions call each other more than {MAX_CALL_LEVELS} deep; does one call itself without an end?"
+        ),
+        EvalAltResult::ErrorTooManyOperations(_) => {
+            "the script itself does too much work; does a loop never end?".to_owned()
+        }
+        EvalAltResult::ErrorTooManyVariables(_) => {
+            format!("more than {MAX_VARIABLES} variables at once; put them into a list or a map")
+        }
+        EvalAltResult::ErrorDataTooLarge(what, _) => too_large(what),
+        EvalAltResult::ErrorMismatchDataType(expected, got, _)
+        | EvalAltResult::ErrorMismatchOutputType(expected, got, _) => mismatch(expected, got),
+        EvalAltResult::ErrorIndexingType(what, _) => indexing(what),
+        EvalAltResult::ErrorIndexNotFound(index, _) => format!("there is nothing at [{index}]"),
+        EvalAltResult::ErrorArrayBounds(count, index, _) => {
+            format!(
+                "there is no item {index} in a list of {count}; items count from 0, and from the end with -1"
+            )
+        }
+        EvalAltResult::ErrorStringBounds(count, index, _) => {
+            format!("there is no character {index} in a text of {count}; they count from 0")
+        }
+        EvalAltResult::ErrorFor(_) => {
+            format!("expected {ITERABLE}")
+        }
+        EvalAltResult::ErrorAssignmentToConstant(name, _) => {
+            format!("`{name}` is a constant; declare it with `let` to change it")
+        }
+        EvalAltResult::ErrorArithmetic(message, _) if !message.is_empty() => lowercase(message),
+        _ => return None,
+    })
+}
+
+/// `Unknown property 'x' - a getter is not registered for type 'y'` and its kin.
+fn dot(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('\'').skip(1).step_by(2).collect();
+    let [name, kind_name, ..] = quoted[..] else { return lowercase(message) };
+    let kind = kind(kind_name);
+    if message.contains("setter") {
+        return format!("`{name}` cannot be set; a {kind} never changes");
+    }
+    format!("there is no `{name}` here; a {kind} has no names")
+}
+
+fn indexing(what: &str) -> String {
+    let index = |kind_name: &str| format!("a {} has no items", kind(kind_name));
+    match what.split_once(" [") {
+        Some((kind_name, _)) => index(kind_name),
+        None => index(what),
+    }
+}
+
+fn mismatch(expected: &str, got: &str) -> String {
+    let expected = if expected.contains("iterable") { ITERABLE.to_owned() } else { with_article(expected) };
+    match (expected.as_str(), with_article(got)) {
+        (expected, got) if got.is_empty() => format!("expected {expected}"),
+        ("", got) => format!("{got} is of no use here"),
+        (expected, got) => format!("expected {expected}, got {got}"),
+    }
+}
+
+fn too_large(what: &str) -> String {
+    let what = what.to_lowercase();
+    if what.contains("string") {
+        format!("this text has more than {MAX_TEXT_BYTES} bytes, the most there can be")
+    } else if what.contains("map") || what.contains("array") || what.contains("blob") {
+        format!("this has more than {MAX_ITEMS} items, the most that a list or map can have")
+    } else {
+        format!("this is too large: {what}")
+    }
+}
+
+/// What a loop can go over.
+const ITERABLE: &str = "a list, a range such as 0..10, or a text to go over";
+
+/// A kind of value as one of its kind.
+pub fn with_article(name: &str) -> String {
+    match kind(name) {
+        plain @ ("text" | "true or false" | "()" | "") => plain.to_owned(),
+        kind if kind.starts_with("a ") || kind.starts_with("an ") => kind.to_owned(),
+        kind if kind.starts_with(['A', 'E', 'I', 'O', 'U', 'a', 'e', 'i', 'o', 'u']) => format!("an {kind}"),
+        kind => format!("a {kind}"),
+    }
+}
+
+/// A sentence as the middle of another.
+fn lowercase(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,84 @@
+//! The names that a script's text declares, for naming the nearest one even where the text does not compile.
+
+use std::collections::BTreeSet;
+
+use rhai::{Engine, Token};
+
+/// Names by what they stand for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    /// Variables, parameters of functions included.
+    pub variables: BTreeSet<String>,
+    /// Functions.
+    pub functions: BTreeSet<String>,
+    /// Names that imports are given.
+    pub modules: BTreeSet<String>,
+}
+
+impl Words {
+    /// Those of a text, whether or not it compiles.
+    pub fn of(text: &str) -> Self {
+        let engine = Engine::new_raw();
+        let (tokens, _control) = engine.lex([&text]);
+        let tokens = tokens.map(|(token, _)| token).take_while(|token| *token != Token::EOF);
+        let mut words = Self::default();
+        let (mut before, mut list) = (Token::SemiColon, None);
+        for token in tokens {
+            words.take(&token, &before, list.as_ref());
+            list = match (&token, &before, list) {
+                (Token::Fn, ..) => Some(Token::RightParen),
+                (Token::Unit, _, Some(Token::RightParen)) => None,
+                (Token::Pipe, _, None) if !is_operand(&before) => Some(Token::Pipe),
+                (end, _, Some(until)) if *end == until => None,
+                (_, _, list) => list,
+            };
+            before = token;
+        }
+        words
+    }
+
+    /// Takes in one name; within a list of parameters every name is a variable.
+    fn take(&mut self, token: &Token, before: &Token, list: Option<&Token>) {
+        let Token::Identifier(name) = token else { return };
+        let place = match before {
+            Token::Fn => &mut self.functions,
+            Token::As => &mut self.modules,
+            Token::Let | Token::Const | Token::For => &mut self.variables,
+            _ if list.is_some() => &mut self.variables,
+            _ => return,
+        };
+        place.insert(name.to_string());
+    }
+}
+
+/// Whether a value can end with this token, so that a `|` behind it is an operator.
+fn is_operand(token: &Token) -> bool {
+    use Token::{
+        CharConstant, False, FloatConstant, Identifier, IntegerConstant, RightBrace, RightBracket,
+        RightParen, StringConstant, True, Unit,
+    };
+    let is_bracket = matches!(token, RightParen | RightBracket | RightBrace | Unit);
+    let is_number = matches!(token, IntegerConstant(_) | FloatConstant(_));
+    is_bracket
+        || is_number
+        || matches!(token, Identifier(_) | StringConstant(_) | CharConstant(_) | True | False)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Words;
+
+    #[test]
+    fn declared_names_are_found_even_in_a_broken_text() {
+        let text = "import \"lib/a\" as a; let x = |one, two| one | two; const C = 3 | y;
+            fn f(p, q) { p } for i in 0..3 { // let not = 1;
+            } let s = \"let no = 1\"; let = ;";
+        let words = Words::of(text);
+        let is = |found: &std::collections::BTreeSet<String>, expected: &[&str]| {
+            assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+        };
+        is(&words.variables, &["C", "i", "one", "p", "q", "s", "two", "x"]);
+        is(&words.functions, &["f"]);
+        is(&words.modules, &["a"]);
+    }
+}
