@@ -106,7 +106,7 @@ impl Planner {
     }
 
     /// A net that a step makes.
-    fn made(&self, placed: &Placed, number: u32, spec: NetworkSpec, summary: Value) -> Network {
+    fn made(placed: &Placed, number: u32, spec: NetworkSpec, summary: Value) -> Network {
         let file = format!("networks/{number:04}.safetensors");
         let files = placed.files(std::slice::from_ref(&file));
         let (digest, file) =
@@ -163,7 +163,7 @@ impl Host for Planner {
         let placed =
             self.add(&calls::network(&asked.params), &asked, what, |_| plan::of_network(&asked.params))?;
         let summary = standins::network(&asked.params);
-        Ok(self.made(&placed, number, asked.params, summary))
+        Ok(Self::made(&placed, number, asked.params, summary))
     }
 
     fn grow(&self, start: &Network, asked: Asked<GrowParams>) -> Result<Network, HostError> {
@@ -173,7 +173,7 @@ impl Host for Planner {
         let placed =
             self.add(&calls::grow(start, &asked.params), &asked, what, |_| plan::of_network(&spec))?;
         let summary = standins::network(&spec);
-        Ok(self.made(&placed, number, spec, summary))
+        Ok(Self::made(&placed, number, spec, summary))
     }
 
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
@@ -214,7 +214,7 @@ impl Host for Planner {
         let placed = self
             .add(&calls::train(start, window, params)?, &asked, what, |_| plan::of_training(start, params))?;
         let summary = standins::training(params, window, &start.0.spec);
-        Ok(self.made(&placed, number, start.0.spec.clone(), summary))
+        Ok(Self::made(&placed, number, start.0.spec.clone(), summary))
     }
 
     fn arena(

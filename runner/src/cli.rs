@@ -282,6 +282,10 @@ pub enum DocsPage {
     Parameters,
     /// Every plane of every input encoding.
     Encodings,
+    /// Every function of scripts.
+    Script,
+    /// The functions of scripts as a Rhai definition file, for editors.
+    Definitions,
 }
 
 /// What `encode` shows.

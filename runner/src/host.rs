@@ -8,15 +8,17 @@ mod networks;
 mod session;
 mod sweeps;
 mod table;
+mod usages;
 mod words;
 
-pub use api::{USAGES, register};
+pub use api::register;
 pub use handles::{
     Analysis, AnalysisFields, Fields, Games, GamesFields, Network, NetworkFields, Opponent, ToSearch,
     Verdict, VerdictFields, Window, field,
 };
 pub use session::Session;
 pub use table::Table;
+pub use usages::USAGES;
 
 use dc0_core::arena::ArenaParams;
 use dc0_core::network::torch::{InspectParams, Precision};

@@ -1,6 +1,7 @@
 //! The pages of the reference that are written from the code: parameters from their declarations, planes from their tables.
 
 mod encodings;
+mod script;
 
 use std::fmt::Write as _;
 
@@ -30,6 +31,8 @@ pub fn markdown(page: DocsPage) -> String {
     match page {
         DocsPage::Parameters => parameters(),
         DocsPage::Encodings => encodings::page(),
+        DocsPage::Script => script::page(),
+        DocsPage::Definitions => script::definitions(),
     }
 }
 

@@ -6,25 +6,35 @@ use std::process::Command;
 use dc0_tests::succeed;
 
 /// Compares a stored page with what the program prints.
-fn is_fresh(page: &str) {
+fn is_fresh(page: &str, file: &str) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test"));
     let printed = succeed(command.args(["docs", page])).stdout;
-    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/{page}.md"));
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/{file}"));
     let stored = std::fs::read_to_string(stored).expect("the page is checked in");
     assert!(
         stored == String::from_utf8(printed).expect("UTF-8"),
-        "docs/reference/{page}.md is out of date; write it anew with `dc0-run docs {page} > docs/reference/{page}.md`"
+        "docs/reference/{file} is out of date; write it anew with `dc0-run docs {page} > docs/reference/{file}`"
     );
 }
 
 #[test]
 fn the_reference_of_parameters_is_what_the_program_prints() {
-    is_fresh("parameters");
+    is_fresh("parameters", "parameters.md");
 }
 
 #[test]
 fn the_reference_of_encodings_is_what_the_program_prints() {
-    is_fresh("encodings");
+    is_fresh("encodings", "encodings.md");
+}
+
+#[test]
+fn the_reference_of_functions_is_what_the_program_prints() {
+    is_fresh("script", "script.md");
+}
+
+#[test]
+fn the_definitions_for_editors_are_what_the_program_prints() {
+    is_fresh("definitions", "dc0.d.rhai");
 }
 
 #[test]

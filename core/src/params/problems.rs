@@ -32,7 +32,9 @@ fn list(problems: &[Problem]) -> String {
     let mut list: String =
         problems.iter().take(MOST_LISTED).map(|p| format!("\n  {}: {}", p.path, p.message)).collect();
     if problems.len() > MOST_LISTED {
-        list.push_str(&format!("\n  … and {} more", problems.len() - MOST_LISTED));
+        list += "\n  … and ";
+        list += &(problems.len() - MOST_LISTED).to_string();
+        list += " more";
     }
     list
 }

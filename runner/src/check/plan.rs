@@ -168,14 +168,12 @@ impl Plan {
             _ => 0.0,
         };
         let is_of_sweep = what.starts_with("sweep ");
-        let told = match self.told.iter().position(|told| is_of_sweep && told.what == what) {
-            Some(at) => at,
-            None => {
-                let (work, left) = <_>::default();
-                self.told.push(Told { kind, what, count: 0, done: 0, work, left, left_seconds: 0.0 });
-                self.told.len() - 1
-            }
-        };
+        let known = self.told.iter().position(|told| is_of_sweep && told.what == what);
+        let told = known.unwrap_or_else(|| {
+            let (work, left) = <_>::default();
+            self.told.push(Told { kind, what, count: 0, done: 0, work, left, left_seconds: 0.0 });
+            self.told.len() - 1
+        });
         let told = &mut self.told[told];
         told.count += 1;
         told.done += u32::from(is_done);

@@ -18,41 +18,9 @@ use super::session::{RunHandle, Session};
 use super::{Asked, OpenParams, WindowParams, costs, dimensions, networks, sweeps, words};
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
-use crate::script::names::Usage;
 use crate::script::wording::with_article;
 
 type Context<'a> = NativeCallContext<'a>;
-
-/// How each function is called.
-pub const USAGES: &[Usage] = &[
-    Usage { name: "params", form: "params(#{…})" },
-    Usage { name: "open_run", form: "open_run(name) or open_run(name, #{…})" },
-    Usage { name: "network", form: "run.network(#{…})" },
-    Usage { name: "network_preset", form: "network_preset(name)" },
-    Usage { name: "grow", form: "run.grow(network, #{…})" },
-    Usage { name: "inspect", form: "run.inspect(network, #{…})" },
-    Usage { name: "self_play", form: "run.self_play(network, #{…})" },
-    Usage { name: "window", form: "run.window(#{…})" },
-    Usage { name: "train", form: "run.train(network, window, #{…})" },
-    Usage { name: "arena", form: "run.arena(network, network or \"random\" or \"greedy\", #{…})" },
-    Usage {
-        name: "search", form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})"
-    },
-    Usage { name: "promote", form: "run.promote(network)" },
-    Usage { name: "summary", form: "run.summary()" },
-    Usage { name: "sweep", form: "sweep(#{…}, |trial| …)" },
-    Usage { name: "assert", form: "assert(condition, message)" },
-    Usage { name: "table", form: "table([#{…}, …])" },
-    Usage { name: "log", form: "log(text)" },
-    Usage { name: "note", form: "run.note(text)" },
-    Usage { name: "choice", form: "choice([value, …])" },
-    Usage { name: "int", form: "int(low, high) or int(low, high, step)" },
-    Usage { name: "uniform", form: "uniform(low, high)" },
-    Usage { name: "log_uniform", form: "log_uniform(low, high)" },
-    Usage { name: "points", form: "dimension.points(count)" },
-    Usage { name: "when", form: "dimension.when(#{ name: value })" },
-    Usage { name: "report", form: "trial.report(at, value) or trial.report(at, value, low, high)" },
-];
 
 /// Adds all functions and the types of their values.
 pub fn register(engine: &mut Engine, session: &Arc<Session>) {

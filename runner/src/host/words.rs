@@ -57,7 +57,7 @@ fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
 fn column(name: &str, maps: &[Map]) -> Vec<String> {
     let values: Vec<Option<&Dynamic>> = maps.iter().map(|map| map.get(name)).collect();
     let is_right = values.iter().flatten().all(|value| value.is_int() || value.is_float() || value.is_unit());
-    let cells = values.iter().map(|value| value.map_or_else(|| "-".to_owned(), |value| shown(value)));
+    let cells = values.iter().map(|value| value.map_or_else(|| "-".to_owned(), shown));
     let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
     let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let pad = |cell: String| if is_right { format!("{cell:>width$}") } else { format!("{cell:<width$}") };

@@ -4,6 +4,7 @@ use rhai::{Array, Dynamic, EvalAltResult, FnPtr, Map, NativeCallContext};
 
 use dc0_core::params::{Problem, Value};
 
+use super::limits::SampleBudget;
 use super::wording::with_article;
 
 /// For how many counters, from 0, a function in a map is sampled.
@@ -67,7 +68,8 @@ pub fn scalar(given: &Dynamic) -> Option<Value> {
     bool().or_else(int).or_else(float).or_else(text).ok()
 }
 
-/// A function's values for `0..count`.
+/// A function's values for `0..count`, one pair of counter and value where the value changes, as a schedule reads it: most
+/// schedules have two or three.
 fn sample(
     function: &FnPtr,
     path: &str,
@@ -75,41 +77,39 @@ fn sample(
     context: &NativeCallContext<'_>,
     problems: &mut Vec<Problem>,
 ) -> Result<Value, Box<EvalAltResult>> {
-    let mut samples = Vec::new();
-    for counter in 0..count {
-        let sample: Dynamic = match function.call_within_context(context, (i64::from(counter),)) {
-            Ok(sample) => sample,
+    let budget = context.tag().and_then(|tag| tag.clone().try_cast::<SampleBudget>());
+    let (mut points, mut last) = (Vec::new(), None);
+    for counter in 0..i64::from(count) {
+        if budget.as_ref().is_some_and(|budget| !budget.take()) {
+            return Err(EvalAltResult::ErrorTooManyOperations(context.call_position()).into());
+        }
+        let problem = match function.call_within_context::<Dynamic>(context, (counter,)) {
+            Ok(sample) => {
+                if let Some(number) = scalar(&sample).as_ref().and_then(Value::as_f64) {
+                    if last != Some(number) {
+                        points.push(Value::List(vec![Value::Int(counter), Value::Float(number)]));
+                    }
+                    last = Some(number);
+                    continue;
+                }
+                let kind = with_article(context.engine().map_type_name(sample.type_name()));
+                format!("the function gives {kind} for {counter}; expected a number")
+            }
             Err(error) if takes_another_number(function, &error) => {
-                let message = "the function must take one whole number, as in |ply| 1.0".to_owned();
-                problems.push(Problem { path: path.to_owned(), message });
-                return Ok(Value::Float(0.0));
+                "the function must take one whole number, as in |ply| 1.0".to_owned()
             }
             Err(error) => return Err(error),
         };
-        let Some(number) = scalar(&sample).as_ref().and_then(Value::as_f64) else {
-            let kind = with_article(context.engine().map_type_name(sample.type_name()));
-            let message = format!("the function gives {kind} for {counter}; expected a number");
-            problems.push(Problem { path: path.to_owned(), message });
-            return Ok(Value::Float(0.0));
-        };
-        samples.push(Value::Float(number));
+        problems.push(Problem { path: path.to_owned(), message: problem });
+        return Ok(Value::Float(0.0));
     }
-    Ok(run_lengths(samples))
+    Ok(Value::List(points))
 }
 
 /// Whether a call failed because the function takes no single argument.
 fn takes_another_number(function: &FnPtr, error: &EvalAltResult) -> bool {
     let is_signature = |signature: &str| signature.split(" (").next() == Some(function.fn_name());
     matches!(error, EvalAltResult::ErrorFunctionNotFound(signature, _) if is_signature(signature))
-}
-
-/// One pair of counter and value where the value changes, as a schedule reads it: most schedules have two or three.
-fn run_lengths(samples: Vec<Value>) -> Value {
-    let mut points: Vec<(i64, Value)> = (0..).zip(samples).collect();
-    points.dedup_by(|later, earlier| later.1 == earlier.1);
-    Value::List(
-        points.into_iter().map(|(counter, value)| Value::List(vec![Value::Int(counter), value])).collect(),
-    )
 }
 
 /// A plain value as a script sees it.

@@ -11,7 +11,7 @@ use rhai::{Dynamic, Engine, EvalAltResult, OptimizationLevel};
 
 use super::failure::Failure;
 use super::jail::Jail;
-use super::limits;
+use super::limits::{self, SampleBudget};
 use super::sources::Sources;
 
 /// What an engine needs from the program around it.
@@ -37,6 +37,7 @@ pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
     let mut engine = Engine::new_raw();
     register_packages(&mut engine);
     limits::apply(&mut engine, surroundings.operations);
+    engine.set_default_tag(Dynamic::from(SampleBudget::new(surroundings.operations)));
     engine.set_optimization_level(OptimizationLevel::None);
     engine.set_strict_variables(true);
     engine.set_fail_on_invalid_map_property(true);

@@ -28,6 +28,13 @@ pub struct Failure {
     pub message: String,
     /// Where in the script, if a script was running.
     pub place: Option<Place>,
+    /// More about it.
+    pub further: Box<Further>,
+}
+
+/// What is known of a failure besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Further {
     /// The problems of single parameters, which the message names, too.
     pub problems: Vec<Problem>,
     /// The calls and imports that led there, the innermost first.
@@ -39,8 +46,7 @@ pub struct Failure {
 impl Failure {
     /// A failure without a place.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        let (problems, calls, others) = <_>::default();
-        Self { exit, message: message.into(), place: None, problems, calls, others }
+        Self { exit, message: message.into(), place: None, further: Box::default() }
     }
 
     /// A failure at a place.
@@ -52,8 +58,9 @@ impl Failure {
     pub fn of_all(mut all: Vec<Self>) -> Option<Self> {
         all.sort_by_key(|failure| failure.place.as_ref().and_then(|place| place.point));
         let mut all = all.into_iter();
-        let first = all.next()?;
-        Some(Self { others: all.collect(), ..first })
+        let mut first = all.next()?;
+        first.further.others = all.collect();
+        Some(first)
     }
 
     /// The error that ends a script with this failure. A script may catch it; being stopped by the user it cannot.
@@ -77,7 +84,8 @@ impl Failure {
 
 impl<F: Fault> From<&F> for Failure {
     fn from(fault: &F) -> Self {
-        Self { problems: fault.problems().to_vec(), ..Self::new(fault.exit(), chain(fault)) }
+        let further = Further { problems: fault.problems().to_vec(), ..Further::default() };
+        Self { further: Box::new(further), ..Self::new(fault.exit(), chain(fault)) }
     }
 }
 

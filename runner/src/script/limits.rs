@@ -1,5 +1,8 @@
 //! What a script may use up, the same in every build. Rhai's own defaults are lower in debug builds.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rhai::Engine;
 
 /// Operations of the interpreter in one script; host functions count as one. Some minutes of a loop that does nothing.
@@ -22,6 +25,23 @@ pub const MAX_MODULES: usize = 100;
 pub const MAX_SCRIPT_BYTES: u64 = 1 << 20;
 /// Stack of the thread that runs scripts: enough for all call and expression levels in an unoptimised build.
 pub const STACK_BYTES: usize = 256 << 20;
+
+/// Calls of a script's functions by the host, which the interpreter does not count: all of them together are held to the limit of
+/// operations. The engine carries it as its tag.
+#[derive(Debug, Clone)]
+pub struct SampleBudget(Arc<AtomicU64>);
+
+impl SampleBudget {
+    /// For so many calls.
+    pub fn new(calls: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(calls)))
+    }
+
+    /// Takes one call from what is left; false where nothing is.
+    pub fn take(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+}
 
 /// Sets every limit.
 pub(super) fn apply(engine: &mut Engine, operations: u64) {

@@ -18,8 +18,14 @@ use super::words::Words;
 pub struct Usage {
     /// Its name.
     pub name: &'static str,
-    /// How it is called.
+    /// How it is called; several forms are joined by ` or `.
     pub form: &'static str,
+    /// What it gives.
+    pub gives: &'static str,
+    /// What it does, in a sentence or two.
+    pub meaning: &'static str,
+    /// A line of a script that uses it.
+    pub example: &'static str,
 }
 
 /// Everything that can be called.

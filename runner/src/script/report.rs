@@ -15,7 +15,7 @@ use crate::exit::Exit;
 
 /// The text of a failure: `error: file:line:column: message`, the calls, the line, a caret; then whatever else is wrong.
 pub fn render(failure: &Failure, sources: &Sources) -> String {
-    let all = std::iter::once(failure).chain(&failure.others);
+    let all = std::iter::once(failure).chain(&failure.further.others);
     all.map(|failure| render_one(failure, sources)).collect::<Vec<_>>().join("\n")
 }
 
@@ -24,7 +24,7 @@ fn render_one(failure: &Failure, sources: &Sources) -> String {
         return format!("error: {}", failure.message);
     };
     let mut text = format!("error: {place}: {}", failure.message);
-    for call in &failure.calls {
+    for call in &failure.further.calls {
         let _ = write!(text, "\n  called from {call}");
     }
     let Some((line, column)) = place.point else {
@@ -43,7 +43,7 @@ fn render_one(failure: &Failure, sources: &Sources) -> String {
 /// A failure for programs: one line of JSON for each thing that is wrong. Lines and columns count from 1, columns in
 /// characters; `endColumn` is behind the word at the place.
 pub fn render_json(failure: &Failure, sources: &Sources) -> String {
-    let all = std::iter::once(failure).chain(&failure.others);
+    let all = std::iter::once(failure).chain(&failure.further.others);
     all.map(|failure| json_of(failure, sources).to_string()).collect::<Vec<_>>().join("\n")
 }
 
@@ -65,13 +65,13 @@ fn json_of(failure: &Failure, sources: &Sources) -> Json {
     }
     let problem =
         |problem: &dc0_core::params::Problem| json!({ "path": problem.path, "message": problem.message });
-    object["problems"] = failure.problems.iter().map(problem).collect();
+    object["problems"] = failure.further.problems.iter().map(problem).collect();
     let call = |place: &Place| {
         let mut object = json!({});
         placed(&mut object, place);
         object
     };
-    object["calls"] = failure.calls.iter().map(call).collect();
+    object["calls"] = failure.further.calls.iter().map(call).collect();
     object
 }
 
@@ -91,7 +91,7 @@ pub fn from_rhai(error: &EvalAltResult, source: &str, names: &Names) -> Failure 
     calls.reverse();
     calls.dedup();
     calls.retain(|call| Some(call) != failure.place.as_ref());
-    failure.calls = calls;
+    failure.further.calls = calls;
     failure
 }
 

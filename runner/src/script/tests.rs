@@ -46,7 +46,8 @@ fn play(context: NativeCallContext<'_>, map: Map) -> Answer<String> {
     ))
 }
 
-const USAGES: &[Usage] = &[Usage { name: "play", form: "play(#{…})" }];
+const USAGES: &[Usage] =
+    &[Usage { name: "play", form: "play(#{…})", gives: "text", meaning: "", example: "" }];
 
 struct Script {
     engine: Engine,

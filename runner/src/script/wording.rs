@@ -29,7 +29,6 @@ pub fn of_syntax(error: &ParseErrorType) -> Option<String> {
         ParseErrorType::UnexpectedEOF => {
             "the script ends too early; is a bracket or brace still open?".to_owned()
         }
-        ParseErrorType::UnknownOperator(symbol) => reserved(symbol),
         ParseErrorType::MissingToken(token, _) if token == ";" => {
             "expected `;` before this, at the end of the statement".to_owned()
         }
@@ -44,7 +43,7 @@ pub fn of_syntax(error: &ParseErrorType) -> Option<String> {
         ParseErrorType::Reserved(word) if word.starts_with(char::is_alphabetic) => {
             format!("`{word}` is a word of the language and cannot be a name here")
         }
-        ParseErrorType::Reserved(symbol) => reserved(symbol),
+        ParseErrorType::UnknownOperator(symbol) | ParseErrorType::Reserved(symbol) => reserved(symbol),
         ParseErrorType::MismatchedType(expected, got) => mismatch(expected, got),
         ParseErrorType::ExprExpected(what) => format!("expected {} here", expression(what)),
         ParseErrorType::WrongFnDefinition => {
