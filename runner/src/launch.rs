@@ -18,6 +18,7 @@ use crate::progress::Console;
 use crate::run::ScriptRecord;
 use crate::script::compile::compile;
 use crate::script::declared::Declaration;
+use crate::script::described::described;
 use crate::script::engine::{Surroundings, engine};
 use crate::script::failure::Failure;
 use crate::script::jail::read_script;
@@ -81,14 +82,18 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     let name = path.display().to_string();
     sources.keep(&name, &text);
     let declaration = Arc::new(Declaration::new(overrides(args)?));
-    let planner = args.check.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
+    let is_planned = args.check || args.parameters;
+    let planner = is_planned.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
     let host: Arc<dyn Host> = match &planner {
         Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
         None => Arc::new(runner(args, process, script_record(path, &text), &declaration)),
     };
-    let performance = Performance { path, text: &text, host, declaration };
+    let performance = Performance { path, text: &text, host, declaration: Arc::clone(&declaration) };
     let table = performance.perform(surroundings(process, sources, args))?;
     match planner {
+        Some(_) if args.parameters => {
+            process.console.result(&described(&name, &text, &declaration.rows()));
+        }
         Some(planner) if args.format == OutputFormat::Json => {
             process.console.result(&planner.plan_json().to_string());
         }
@@ -173,6 +178,7 @@ fn folder_of(path: &Path) -> PathBuf {
 /// What a script prints is its result; while it is only checked, numbers are stand-ins and no results.
 fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) -> Surroundings {
     let (is_check, is_json) = (args.check, args.format == OutputFormat::Json);
+    let is_silent = args.parameters;
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();
     Surroundings {
@@ -182,7 +188,7 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) ->
                 printing.note(&json!({ "kind": "print", "message": text }).to_string());
             } else if is_check {
                 printing.note(&format!("print: {text}"));
-            } else {
+            } else if !is_silent {
                 printing.result(text);
             }
         }),

@@ -4,6 +4,7 @@ pub mod call;
 pub mod compile;
 pub mod convert;
 pub mod declared;
+pub mod described;
 pub mod engine;
 pub mod failure;
 pub mod jail;

@@ -163,3 +163,14 @@ fn doctor_shows_what_it_found_and_fails_where_runs_cannot_be_written() {
     assert!(ended.stdout.contains("WRONG  folder for runs  x.rhai cannot be written"), "{}", ended.stdout);
     assert_eq!(ended.code, Some(1));
 }
+
+#[test]
+fn the_parameters_of_a_script_are_listed_with_their_comments() {
+    let experiment = Experiment::new(
+        "let p = params(#{\n    games: 256, // of each iteration\n    search: #{\n        c_puct: 1.5,\n    },\n});\nprint(p);\nopen_run(\"x\").network(#{});\n",
+    );
+    let ended = experiment.run(&["--parameters", "--set", "games=8"]);
+    let expected = "x.rhai declares; change one with --set NAME=VALUE, or several with --params FILE:\n  games            8  --set   of each iteration\n  search.c_puct  1.5  script\n";
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), expected), "{}", ended.stderr);
+    assert!(!experiment.folder.path().join("datasets").exists());
+}

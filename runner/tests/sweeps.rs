@@ -141,7 +141,7 @@ fn a_failed_trial_is_told_apart_and_tried_again_only_when_asked() {
     let args = ["--set", "trials=3", "--set", "replicates=1", "--set", "fails=1"];
     let ended = experiment.run(&args);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let line = ended.stderr.lines().find(|line| line.contains("failed, score")).expect("a line");
+    let line = ended.stderr.lines().find(|line| line.contains("  failed; best is 0000")).expect("a line");
     assert!(line.contains("x.rhai:13:") && line.contains("no luck"), "{line}");
     assert!(ended.stdout.contains("2 complete, 0 pruned, 1 failed"), "{}", ended.stdout);
     let again = experiment.run(&["--set", "trials=3", "--set", "replicates=1"]);

@@ -96,7 +96,7 @@ pub(super) fn asked<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -
 fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<RunHandle> {
     let call = Call::new("open_run", context);
     if session.is_open() {
-        return Err(call.misuse("a script opens one run; start the other from a script of its own"));
+        return Err(call.misuse("a script opens one run; a trial of a sweep has its own, `trial.run`; start others from scripts of their own"));
     }
     session.declared_or(&call)?;
     let asked: Asked<OpenParams> = asked(&call, map, Sampling(0))?;

@@ -87,7 +87,8 @@ impl Board {
     pub fn line(&self, trial: u32) -> Option<String> {
         let place = self.rows.iter().position(|row| row.trial == trial)?;
         let row = &self.rows[place];
-        let result = row.result.map_or_else(String::new, |result| format!(" {}", shown(result)));
+        let result =
+            row.result.map_or_else(String::new, |result| format!(", {} {}", self.objective, shown(result)));
         let standing = match self.best() {
             Some(best) if best.trial == trial => ", the best so far".to_owned(),
             Some(best) => {
@@ -97,11 +98,8 @@ impl Board {
             None => String::new(),
         };
         let because = row.because.as_deref().map(|cause| format!(": {cause}")).unwrap_or_default();
-        let (label, objective) = (label(&row.point), &self.objective);
-        Some(format!(
-            "trial {trial:04}  {label}  {}, {objective}{result}{standing}{because}",
-            row.state.word()
-        ))
+        let (label, state) = (label(&row.point), row.state.word());
+        Some(format!("trial {trial:04}  {label}  {state}{result}{standing}{because}"))
     }
 
     /// The best point as a map for a script.

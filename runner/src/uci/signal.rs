@@ -50,13 +50,15 @@ impl Signal {
         self.state().counted_from
     }
 
-    /// Waits until the move may be told: pondering ends by a hit or a stop, an infinite search by a stop alone. Says whether there
-    /// was anything to wait for.
-    pub(super) fn wait(&self, is_infinite: bool) -> bool {
+    /// Whether the engine ponders: neither hit nor stopped yet.
+    pub(super) fn ponders(&self) -> bool {
+        let state = self.state();
+        !state.is_stopped && state.counted_from.is_none()
+    }
+
+    /// Waits until the move may be told: pondering ends by a hit or a stop, an infinite search by a stop alone.
+    pub(super) fn wait(&self, is_infinite: bool) {
         let waits = |state: &mut State| !state.is_stopped && (is_infinite || state.counted_from.is_none());
-        let mut state = self.state();
-        let is_early = waits(&mut state);
-        drop(self.changed.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner));
-        is_early
+        drop(self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner));
     }
 }

@@ -202,9 +202,12 @@ impl Thinker {
         (watch.output, watch.memory) = (Some(self.output.clone()), pool.memory().clone());
         let (search, watch, ended) = run_on(pool, search, watch);
         if search.visits() > 0 {
+            // Chess programs take what is told while the engine ponders for another search's, so it is told again after the hit. Asked
+            // before the report: a hit that comes beside it must not be missed.
+            let ponders = watch.signal.ponders();
             watch.report(&search, &self.output);
-            // Chess programs take what is told while the engine ponders for another search's.
-            if watch.signal.wait(false) {
+            watch.signal.wait(false);
+            if ponders {
                 watch.report(&search, &self.output);
             }
         }
