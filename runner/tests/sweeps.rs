@@ -136,6 +136,22 @@ fn a_changed_script_does_what_differs_in_trials_that_have_ended() {
 }
 
 #[test]
+fn what_is_fixed_is_not_changed_in_silence() {
+    let experiment = Experiment::new(SWEEP);
+    let start = |threads: &str| -> Ended {
+        let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--set", "trials=1", "--threads"];
+        experiment.start(&[&fixed[..], &[threads]].concat()).wait_with_output().expect("ends").into()
+    };
+    assert_eq!(start("1").code, Some(0));
+    let other = start("2");
+    assert_eq!(other.code, Some(2), "{}", other.stderr);
+    assert!(other.stderr.contains("was created with threads 1, and 2 was asked for"), "{}", other.stderr);
+    fs::write(folder(&experiment, "tiny").join("sweep.json"), "{").expect("writes");
+    let damaged = experiment.run(&["--check", "--set", "trials=1"]);
+    assert_eq!(damaged.code, Some(3), "{}", damaged.stderr);
+}
+
+#[test]
 fn a_failed_trial_is_told_apart_and_tried_again_only_when_asked() {
     let experiment = Experiment::new(SWEEP);
     let args = ["--set", "trials=3", "--set", "replicates=1", "--set", "fails=1"];

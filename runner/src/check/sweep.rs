@@ -1,7 +1,5 @@
 //! A sweep that is only planned: its trials share the plan, in which equal steps count once.
 
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -9,12 +7,12 @@ use super::known::{self, Finished};
 use super::plan::{Plan, Sweeping};
 use super::{MAX_STEPS, Planner, TrialOf, standins};
 use crate::host::{Asked, Host, HostError, SweepHost};
-use crate::run::{Folder, RunError};
+use crate::run::Folder;
 use crate::script::declared::Declaration;
 use crate::steps::Asking;
 use crate::sweep::board::Board;
 use crate::sweep::events::{Event, Replicate};
-use crate::sweep::folder::{SweepFolder, SweepRecord};
+use crate::sweep::folder::SweepFolder;
 use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
 
@@ -42,13 +40,13 @@ pub(super) fn open(
     for name in params.from.iter().chain([&params.name]) {
         let is_new = *name == params.name && !folder.root().join("trials").is_dir();
         if !is_new {
-            runs(parent, name)?.iter().try_for_each(|run| known::collect(run, &mut finished))?;
+            SweepFolder::sharing(parent, name)?
+                .iter()
+                .try_for_each(|run| known::collect(run, &mut finished))?;
         }
     }
-    let record = fs::read_to_string(folder.root().join("sweep.json")).ok();
-    let record: Option<SweepRecord> = record.and_then(|text| serde_json::from_str(&text).ok());
+    let (record, events) = SweepFolder::look(parent, &params.name)?;
     let seed = planner.asking.seed.or(record.map(|record| record.seed)).unwrap_or(params.seed);
-    let events = events(folder.root())?;
     planner.state().sweep(Sweeping::new(params));
     let sweep = PlannedSweep {
         name: params.name.clone(),
@@ -62,24 +60,6 @@ pub(super) fn open(
         turns: AtomicUsize::new(0),
     };
     Ok((sweep, events))
-}
-
-/// The runs that a name stands for: one run, or all trials of a sweep.
-fn runs(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
-    if parent.join(name).join("trials").is_dir() {
-        return SweepFolder::runs(parent, name);
-    }
-    Ok(vec![Folder::of_existing(parent, name)?])
-}
-
-/// What happened in a sweep so far; a line that is being written just now is left out.
-fn events(root: &Path) -> Result<Vec<Event>, RunError> {
-    let path = root.join("trials.jsonl");
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
-    let damaged =
-        |cause: serde_json::Error| RunError::Damaged { path: path.clone(), cause: cause.to_string() };
-    whole.lines().map(|line| serde_json::from_str(line).map_err(damaged)).collect()
 }
 
 impl SweepHost for PlannedSweep {

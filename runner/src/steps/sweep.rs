@@ -8,7 +8,7 @@ use super::runner::{Asking, Runner, TrialOf};
 use super::{StepError, cores};
 use crate::host::{Asked, Host, HostError, SweepHost, field};
 use crate::progress::Console;
-use crate::run::{Donors, Folder, RunError};
+use crate::run::{Donors, RunError};
 use crate::sweep::board::Board;
 use crate::sweep::events::{Event, Replicate};
 use crate::sweep::folder::{SweepFolder, SweepRecord};
@@ -36,13 +36,13 @@ pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep
     let seed = asking.seed.unwrap_or(params.seed);
     let now = SweepRecord::new(&params.name, &runner.script.file, params.direction, (seed, threads));
     let is_asked = asking.seed.is_some() || field(&asked.given, "seed").is_some();
-    let (folder, mut events) = SweepFolder::open(&asking.parent, &now, is_asked)?;
+    let (folder, mut events) = SweepFolder::open(&asking.parent, &now, (is_asked, asking.threads.is_some()))?;
     let opened = Event::Opened { params: params.to_value(), script: runner.script_digest() };
     note_opening(params, &folder, opened, &mut events)?;
     runner.log_file.attach(&folder.root().join("run.log"))?;
     let donors = Arc::new(Donors::default());
     for name in &params.from {
-        given(&asking.parent, name)?.into_iter().for_each(|run| donors.add(run));
+        SweepFolder::sharing(&asking.parent, name)?.into_iter().for_each(|run| donors.add(run));
     }
     if folder.trials().is_dir() {
         SweepFolder::runs(&asking.parent, &params.name)?.into_iter().for_each(|run| donors.add(run));
@@ -98,14 +98,6 @@ fn note_opening(
         events.push(event);
     }
     Ok(())
-}
-
-/// The runs that a name stands for: one run, or all trials of a sweep.
-fn given(parent: &std::path::Path, name: &str) -> Result<Vec<Folder>, RunError> {
-    if parent.join(name).join("sweep.json").is_file() {
-        return SweepFolder::runs(parent, name);
-    }
-    Ok(vec![Folder::of_existing(parent, name)?])
 }
 
 /// Writes down that failed trials are to be tried again.

@@ -53,13 +53,18 @@ impl SweepRecord {
 }
 
 impl SweepFolder {
-    /// Opens a sweep or creates it, with everything that happened in it so far. `seed_asked`: whether the user named the seed.
-    pub fn open(parent: &Path, now: &SweepRecord, seed_asked: bool) -> Result<(Self, Vec<Event>), RunError> {
+    /// Opens a sweep or creates it, with everything that happened in it so far. `asked`: whether the user named the seed, and
+    /// the threads.
+    pub fn open(
+        parent: &Path,
+        now: &SweepRecord,
+        asked: (bool, bool),
+    ) -> Result<(Self, Vec<Event>), RunError> {
         let folder = Folder::of_run(parent, &now.name)?;
         let path = folder.root().join("sweep.json");
         let found = read_record(&folder, &path)?;
         if let Some(found) = &found {
-            check(&folder, found, now, seed_asked)?;
+            check(&folder, found, now, asked)?;
         }
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
         let lock = Lock::take(&folder)?;
@@ -70,6 +75,26 @@ impl SweepFolder {
         let record = found.unwrap_or_else(|| now.clone());
         let (journal, events) = open_journal(&folder.root().join("trials.jsonl"))?;
         Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
+    }
+
+    /// A sweep's record and everything that happened in it, without working on it; nothing where there is none yet.
+    pub fn look(parent: &Path, name: &str) -> Result<(Option<SweepRecord>, Vec<Event>), RunError> {
+        let folder = Folder::of_run(parent, name)?;
+        let record = read_record(&folder, &folder.root().join("sweep.json"))?;
+        let path = folder.root().join("trials.jsonl");
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok((record, parsed(&text, &path)?.0)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok((record, Vec::new())),
+            Err(cause) => Err(RunError::io("read", &path)(cause)),
+        }
+    }
+
+    /// The runs that a name stands for: one run, or all trials of a sweep.
+    pub fn sharing(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
+        if parent.join(name).join("trials").is_dir() {
+            return Self::runs(parent, name);
+        }
+        Ok(vec![Folder::of_existing(parent, name)?])
     }
 
     /// What is known of a sweep, without working on it: its parameters when it was last opened, and its trials. A line that a
@@ -161,7 +186,12 @@ fn is_free(folder: &Folder) -> bool {
     })
 }
 
-fn check(folder: &Folder, found: &SweepRecord, now: &SweepRecord, seed_asked: bool) -> Result<(), RunError> {
+fn check(
+    folder: &Folder,
+    found: &SweepRecord,
+    now: &SweepRecord,
+    asked: (bool, bool),
+) -> Result<(), RunError> {
     let root = || folder.root().to_owned();
     if found.script != now.script {
         let (made_by, script) = (found.script.clone(), now.script.clone());
@@ -169,7 +199,8 @@ fn check(folder: &Folder, found: &SweepRecord, now: &SweepRecord, seed_asked: bo
     }
     let fixed = [
         ("direction", found.direction.clone(), Some(now.direction.clone())),
-        ("seed", found.seed.to_string(), seed_asked.then(|| now.seed.to_string())),
+        ("seed", found.seed.to_string(), asked.0.then(|| now.seed.to_string())),
+        ("threads", found.threads.to_string(), asked.1.then(|| now.threads.to_string())),
     ];
     for (what, fixed, asked) in fixed {
         if let Some(asked) = asked.filter(|asked| *asked != fixed) {
