@@ -45,10 +45,15 @@ impl Checkout {
     /// Builds dc0-run and becomes it: signals go straight to the program, and its exit code is ours.
     /// The working folder stays the user's, so a relative script path means what it says.
     pub(crate) fn run_program(&self, args: &[String]) -> anyhow::Result<ExitCode> {
-        let mut command = cargo();
-        command.arg("run").arg("--manifest-path").arg(self.path("Cargo.toml"));
-        command.args(["--release", "--package", "dc0-run", "--bin", "dc0-run", "--"]).args(args);
-        Err(command.exec()).context("cannot start cargo")
+        // With the features of the whole workspace, so that the tests do not build everything once more.
+        let build = ["build", "--release", "--workspace", "--bin", "dc0-run"];
+        let status = self.cargo(&build).status().context("cannot start cargo")?;
+        if !status.success() {
+            return Ok(exit_code(status));
+        }
+        let program = self.target_dir().join("release/dc0-run");
+        let cause = Command::new(&program).args(args).exec();
+        Err(cause).with_context(|| format!("cannot start {}", program.display()))
     }
 }
 
