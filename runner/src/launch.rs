@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rhai::{Engine, Scope};
+use rhai::{AST, Engine, Scope};
 use serde_json::json;
 
 use dc0_core::durable;
@@ -21,7 +21,7 @@ use crate::script::declared::Declaration;
 use crate::script::described::described;
 use crate::script::engine::{Surroundings, engine};
 use crate::script::failure::Failure;
-use crate::script::jail::read_script;
+use crate::script::jail::{Jail, read_script};
 use crate::script::limits::{MAX_OPERATIONS, STACK_BYTES};
 use crate::script::names::Names;
 use crate::script::overrides::{Override, read_file};
@@ -123,8 +123,10 @@ impl Performance<'_> {
         let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
         let mut engine = engine(&folder_of(path), surroundings);
         host::register(&mut engine, &session);
+        let jail = Jail::new(&folder_of(path), Arc::clone(&sources));
         let names = session.know(Names::new(&engine, host::USAGES, Arc::clone(&declaration), sources));
-        evaluate(&engine, names, &path.display().to_string(), text)?;
+        let source = path.display().to_string();
+        evaluate(&engine, names, &source, &compile(&engine, names, &jail, &source, text)?)?;
         if let Some(unused) = declaration.unused() {
             let message = format!("{unused}, but the script never calls params(#{{…}})");
             return Err(Failure::new(Exit::BadInput, message));
@@ -198,11 +200,10 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) ->
     }
 }
 
-/// Compiles a script, and runs it on a stack that is large enough for its limits.
-fn evaluate(engine: &Engine, names: &Names, source: &str, text: &str) -> Result<(), Failure> {
-    let script = compile(engine, names, source, text)?;
+/// Runs a script on a stack that is large enough for its limits.
+fn evaluate(engine: &Engine, names: &Names, source: &str, script: &AST) -> Result<(), Failure> {
     let ran = std::thread::scope(|scope| {
-        let run = || engine.run_ast_with_scope(&mut Scope::new(), &script);
+        let run = || engine.run_ast_with_scope(&mut Scope::new(), script);
         let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(STACK_BYTES);
         thread.spawn_scoped(scope, run).map(std::thread::ScopedJoinHandle::join)
     });

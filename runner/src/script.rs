@@ -7,6 +7,7 @@ pub mod declared;
 pub mod described;
 pub mod engine;
 pub mod failure;
+pub mod imports;
 pub mod jail;
 pub mod limits;
 pub mod names;
@@ -14,6 +15,7 @@ pub mod overrides;
 pub mod place;
 pub mod report;
 pub mod sources;
+mod unknown;
 pub mod wording;
 pub mod words;
 

@@ -54,9 +54,24 @@ impl Failure {
         Self { place: Some(place), ..Self::new(exit, message) }
     }
 
-    /// Several failures as one: the first in the text, with the others.
+    /// The same, with the calls and imports that led there.
+    #[must_use]
+    pub fn called_from(mut self, calls: &[Place]) -> Self {
+        self.further.calls = calls.to_vec();
+        self
+    }
+
+    /// Several failures as one: the first in the text, with the others. Files stay in the order in which they come.
     pub fn of_all(mut all: Vec<Self>) -> Option<Self> {
-        all.sort_by_key(|failure| failure.place.as_ref().and_then(|place| place.point));
+        let mut files: Vec<Option<String>> = Vec::new();
+        let file_of = |failure: &Self| failure.place.as_ref().map(|place| place.source.clone());
+        for file in all.iter().map(file_of) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        let number = |failure: &Self| files.iter().position(|file| *file == file_of(failure));
+        all.sort_by_key(|failure| (number(failure), failure.place.as_ref().and_then(|place| place.point)));
         let mut all = all.into_iter();
         let mut first = all.next()?;
         first.further.others = all.collect();

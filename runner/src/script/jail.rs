@@ -147,6 +147,14 @@ impl Jail {
         Ok(Found { file, name: named.display().to_string() })
     }
 
+    /// Finds and reads what an import of a file leads to, and keeps its text: the name of its file, and the text.
+    pub fn read(&self, importer: &str, path: &str) -> Result<(String, String), LoadError> {
+        let found = self.find(Some(importer), path)?;
+        let text = read_script(&found.file)?;
+        self.sources.keep(&found.name, &text);
+        Ok((found.name, text))
+    }
+
     fn enter(&self, found: &Found, path: &str) -> Result<(), LoadError> {
         let mut state = self.state();
         if state.open.iter().any(|open| open.file == found.file) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use rhai::{AST, ASTNode, Engine, Expr, ParseErrorType, Position};
+use rhai::{Engine, ParseErrorType};
 
 use dc0_core::params::nearest;
 
@@ -66,26 +66,23 @@ impl Names {
         Self { known, usages, declaration, sources, members: OnceLock::new() }
     }
 
-    /// Every call of a function that nobody has, even where the script may never come to it.
-    ///
-    /// Calls into imported modules are not looked at, nor methods named as some member of a map, which may be a function.
-    pub fn unknown_calls(&self, script: &AST) -> Vec<(String, Position)> {
-        let own: BTreeSet<&str> = script.iter_functions().map(|function| function.name).collect();
-        let members = self.members.get_or_init(|| members(script));
-        let mut found = Vec::new();
-        script.walk(&mut |path: &[ASTNode<'_>]| {
-            if let Some((name, position)) = path.last().and_then(|node| called(node)) {
-                let is_known = self.known.contains(name) || own.contains(name) || members.contains(name);
-                if !is_known && !found.iter().any(|(_, known)| *known == position) {
-                    found.push((self.unknown_function(name, &own), position));
-                }
-            }
-            true
-        });
-        found
+    /// Takes note of the names that the members of the scripts' maps have; a member may be a function.
+    pub(super) fn know_members(&self, members: impl FnOnce() -> BTreeSet<String>) -> &BTreeSet<String> {
+        self.members.get_or_init(members)
     }
 
-    fn unknown_function(&self, name: &str, own: &BTreeSet<&str>) -> String {
+    /// Whether the engine has a function of this name.
+    pub(super) fn has(&self, function: &str) -> bool {
+        self.known.contains(function)
+    }
+
+    /// A digest of the texts of the script and of all that it imports.
+    pub fn texts_digest(&self) -> String {
+        self.sources.digest()
+    }
+
+    /// What to say of a function that nobody has; `own` are those of scripts.
+    pub(super) fn unknown_function(&self, name: &str, own: &BTreeSet<&str>) -> String {
         if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
             return format!("there is no function `{name}`: {why}");
         }
@@ -136,8 +133,7 @@ impl Names {
         if functions.contains(name) {
             return format!("`{module}::{name}` is not called with {}", arguments(signature));
         }
-        let near = nearest(name, functions.iter().map(String::as_str));
-        format!("there is no function `{name}` in `{module}`{}", did_you_mean(near))
+        unknown_in_module(module, name, functions.iter().map(String::as_str))
     }
 
     fn words(&self, source: &str) -> Words {
@@ -210,6 +206,16 @@ fn found(place: &Place, sources: &Sources) -> Option<String> {
     if word.is_empty() { symbol() } else { Some(word) }
 }
 
+/// What to say of a function that an imported script does not have.
+pub(super) fn unknown_in_module<'a>(
+    module: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let near = nearest(name, known);
+    format!("there is no function `{name}` in `{module}`{}", did_you_mean(near))
+}
+
 fn did_you_mean(near: Option<&str>) -> String {
     near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
@@ -220,28 +226,4 @@ fn arguments(signature: &str) -> String {
     let inner = inner.strip_suffix(')').unwrap_or(inner);
     let kinds: Vec<&str> = inner.split(", ").map(wording::kind).collect();
     format!("({})", kinds.join(", "))
-}
-
-/// The name and place of a call of a function by its plain name.
-fn called<'a>(node: &ASTNode<'a>) -> Option<(&'a str, Position)> {
-    match node {
-        ASTNode::Expr(Expr::FnCall(call, position) | Expr::MethodCall(call, position))
-            if !call.is_qualified() && !call.is_operator_call() =>
-        {
-            Some((call.name.as_str(), *position))
-        }
-        _ => None,
-    }
-}
-
-/// Names of the members of the script's maps; a member may be a function.
-fn members(script: &AST) -> BTreeSet<String> {
-    let mut members = BTreeSet::new();
-    script.walk(&mut |path: &[ASTNode<'_>]| {
-        if let Some(ASTNode::Expr(Expr::Map(map, _))) = path.last() {
-            members.extend(map.0.iter().map(|(name, _)| name.as_str().to_owned()));
-        }
-        true
-    });
-    members
 }

@@ -1,7 +1,9 @@
 //! The texts of the scripts in use, so that an error can show its line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
+
+use dc0_core::durable;
 
 /// Script texts by the name an error gives them.
 #[derive(Debug, Default)]
@@ -24,10 +26,37 @@ impl Sources {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// A digest of all texts, wherever their files lie and from wherever they are named.
+    pub fn digest(&self) -> String {
+        let texts = self.texts();
+        let digests: BTreeSet<String> = texts.values().map(|text| durable::digest(text.as_bytes())).collect();
+        durable::digest(digests.into_iter().collect::<String>().as_bytes())
+    }
+
     /// One line of a text, counted from 1.
     pub fn line(&self, name: &str, line: usize) -> Option<String> {
         let texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = texts.get(name)?;
         lines.lines().nth(line.checked_sub(1)?).map(str::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sources;
+
+    fn digest(files: &[(&str, &str)]) -> String {
+        let sources = Sources::default();
+        files.iter().for_each(|(name, text)| sources.keep(name, text));
+        sources.digest()
+    }
+
+    #[test]
+    fn every_text_is_in_the_digest_and_no_name() {
+        let both = digest(&[("x.rhai", "let x = 1;"), ("lib/a.rhai", "fn a() {}")]);
+        assert_eq!(both, digest(&[("/far/lib/a.rhai", "fn a() {}"), ("/far/x.rhai", "let x = 1;")]));
+        assert_ne!(both, digest(&[("x.rhai", "let x = 1;"), ("lib/a.rhai", "fn a() { }")]));
+        assert_ne!(both, digest(&[("x.rhai", "let x = 2;"), ("lib/a.rhai", "fn a() {}")]));
+        assert_ne!(both, digest(&[("x.rhai", "let x = 1;")]));
     }
 }

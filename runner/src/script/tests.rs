@@ -15,6 +15,7 @@ use super::convert::Sampling;
 use super::declared::Declaration;
 use super::engine::{Surroundings, engine};
 use super::failure::Failure;
+use super::jail::Jail;
 use super::names::{Names, Usage};
 use super::report::{from_rhai, render};
 use super::sources::Sources;
@@ -52,6 +53,7 @@ const USAGES: &[Usage] =
 struct Script {
     engine: Engine,
     names: Names,
+    jail: Jail,
     sources: Arc<Sources>,
     printed: Arc<Mutex<Vec<String>>>,
 }
@@ -69,6 +71,7 @@ impl Script {
             operations: super::limits::MAX_OPERATIONS,
         };
         let mut engine = engine(folder, surroundings);
+        let jail = Jail::new(folder, Arc::clone(&sources));
         let overrides = overrides.iter().map(|text| text.parse().expect("name=value")).collect();
         let declaration = Arc::new(Declaration::new(overrides));
         let declare = Arc::clone(&declaration);
@@ -77,14 +80,14 @@ impl Script {
             declare.declare(&context, map)
         });
         let names = Names::new(&engine, USAGES, declaration, Arc::clone(&sources));
-        Self { engine, names, sources, printed }
+        Self { engine, names, jail, sources, printed }
     }
 
     /// The printed lines, or the error as the user sees it with its exit code.
     fn run(&self, name: &str, text: &str) -> Result<Vec<String>, (String, Exit)> {
         self.sources.keep(name, text);
         let shown = |failure: Failure| (render(&failure, &self.sources), failure.exit);
-        let script = compile(&self.engine, &self.names, name, text).map_err(shown)?;
+        let script = compile(&self.engine, &self.names, &self.jail, name, text).map_err(shown)?;
         let ran = self.engine.eval_ast_with_scope::<Dynamic>(&mut Scope::new(), &script);
         drop(ran.map_err(|error| shown(from_rhai(&error, name, &self.names)))?);
         Ok(self.printed.lock().unwrap().clone())
