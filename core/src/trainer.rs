@@ -31,6 +31,7 @@ pub use error::TrainError;
 pub use job::{TrainJob, Trained, train};
 pub use params::{OptimizerKind, OptimizerParams, TrainParams, TrainPrecision};
 pub use report::{TrainSummary, TrainingRow, ValidationRow};
+pub use state::updates_done;
 
 #[cfg(test)]
 mod tests;

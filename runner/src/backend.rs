@@ -88,7 +88,7 @@ impl Wish<'_> {
     pub fn settle(self, measures: bool) -> Result<Choice, BackendError> {
         let devices = parse_devices(self.device)?;
         let is_cpu = devices == [Device::Cpu];
-        let device = devices.iter().map(|device| device_name(*device)).collect::<Vec<_>>().join(",");
+        let device = devices.iter().copied().map(device_name).collect::<Vec<_>>().join(",");
         let torch = self.precision.resolved(devices[0]);
         let backend = match self.backend {
             Backend::Auto
@@ -153,11 +153,11 @@ impl Evaluators {
         }
     }
 
-    /// The number of devices that lanes share.
-    pub fn devices(&self) -> u32 {
+    /// The names of the devices that lanes share.
+    pub fn device_names(&self) -> Vec<String> {
         match &self.engine {
-            Engine::Torch { devices, .. } => devices.len() as u32,
-            Engine::Onnx(_) => 1,
+            Engine::Torch { devices, .. } => devices.iter().copied().map(device_name).collect(),
+            Engine::Onnx(_) => vec![device_name(Device::Cpu)],
         }
     }
 
@@ -234,6 +234,11 @@ impl Choice {
             pad_to: *pad_to,
         })
     }
+}
+
+/// The devices that the command line names, each by its own name.
+pub fn devices(named: &str) -> Result<Vec<String>, BackendError> {
+    Ok(parse_devices(named)?.into_iter().map(device_name).collect())
 }
 
 /// As the command line names it.

@@ -5,9 +5,11 @@ mod plan;
 mod rehearsal;
 mod standins;
 mod sweep;
+mod work;
 
 pub use rehearsal::{Rehearsal, Rehearsed};
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dc0_core::arena::ArenaParams;
@@ -18,24 +20,26 @@ use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
-use crate::backend::Wish;
+use crate::backend::{self, Wish};
 use crate::host::{
     Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
     Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window, field,
 };
-use crate::run::{Folder, StepCall};
+use crate::run::{Begun, Folder, RunError, Series, StepCall, Workplace};
 use crate::script::declared::Declaration;
-use crate::steps::{Asking, StepError, assumed_searches, calls};
+use crate::speeds::Pace;
+use crate::steps::{Asking, StepError, assumed_searches, begun, calls, lanes_on};
 use crate::sweep::events::Event;
 use crate::sweep::params::SweepParams;
 use known::{Finished, Known, Placed};
-use plan::{Plan, Step, Work};
+use plan::{Plan, Step};
+use work::Work;
 
 /// Steps of a plan, those counted that are asked for again; more than a script that ends comes to.
 const MAX_STEPS: usize = 100_000;
 
 /// Every finished step of a run.
-pub(crate) fn finished_steps(folder: &Folder) -> Result<Finished, crate::run::RunError> {
+pub(crate) fn finished_steps(folder: &Folder) -> Result<Finished, RunError> {
     let mut finished = Finished::new();
     known::collect(folder, &mut finished)?;
     Ok(finished)
@@ -57,6 +61,16 @@ struct TrialOf {
     sweep: String,
     /// The finished steps of the sweep's trials.
     finished: Arc<Finished>,
+    /// Trials that play at the same time, each on lanes of its own, and those that train.
+    playing: u32,
+    training: u32,
+}
+
+impl TrialOf {
+    /// Steps of a kind that are done at the same time.
+    fn at_once(&self, kind: &str) -> f64 {
+        f64::from(if kind == "train" { self.training } else { self.playing })
+    }
 }
 
 impl Planner {
@@ -76,6 +90,12 @@ impl Planner {
         self.state().to_json(&self.script, &self.declaration.rows())
     }
 
+    /// The name of the script's file, without the folder.
+    fn script_file(&self) -> String {
+        let file = Path::new(&self.script).file_name();
+        file.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
     fn state(&self) -> MutexGuard<'_, Plan> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,25 +104,43 @@ impl Planner {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a step to the plan; its work is known once it is known whether the step is finished.
-    fn add<P: Params>(
+    /// The step that a call becomes; `begun` looks at what a kill left of it.
+    fn place(
         &self,
         call: &StepCall,
+        begun: impl FnOnce(&Workplace) -> Result<Begun, RunError>,
+    ) -> Result<Placed, HostError> {
+        Ok(self.known().place(call, begun)?)
+    }
+
+    /// Adds a step to the plan.
+    fn add<P: Params>(
+        &self,
+        (kind, placed): (&'static str, &Placed),
         asked: &Asked<P>,
         what: String,
-        work: impl FnOnce(&Placed) -> Work,
-    ) -> Result<Placed, HostError> {
-        let placed = self.known().place(call);
-        let what = match &self.trial {
-            Some(trial) => format!("sweep {}: {}", trial.sweep, call.kind),
-            None => what,
+        (work, pace): (Work, Pace),
+    ) -> Result<(), HostError> {
+        let (what, at_once) = match &self.trial {
+            Some(trial) => (format!("sweep {}: {kind}", trial.sweep), trial.at_once(kind)),
+            None => (what, 1.0),
         };
-        let step = Step { kind: call.kind, what, work: work(&placed), is_done: placed.manifest.is_some() };
+        let is_done = placed.manifest.is_some();
+        let step = Step { kind, what, work, pace, at_once, is_done, begun: placed.begun };
         let steps = self.state().add(&placed.identity, step, &asked.params.to_value(), &asked.given);
         if steps > MAX_STEPS {
             return Err(HostError::Endless { steps, assumed: standins::ASSUMPTIONS });
         }
-        Ok(placed)
+        Ok(())
+    }
+
+    /// Threads that play.
+    fn lanes(&self) -> Result<u32, HostError> {
+        let devices = backend::devices(self.asking.device.as_deref().unwrap_or("auto"))?;
+        let own = lanes_on(&devices);
+        let asked = self.asking.lanes.unwrap_or(own);
+        // More lanes than cores are no faster.
+        Ok(if devices == ["cpu"] { asked.min(own) } else { asked })
     }
 
     /// A net that a step makes.
@@ -112,7 +150,8 @@ impl Planner {
         let (digest, file) =
             files.first().map_or((String::new(), file), |first| (first.blake3.clone(), first.path.clone()));
         let summary = placed.manifest.as_ref().map_or(summary, |manifest| manifest.summary.clone());
-        Network(Arc::new(NetworkFields { number, digest, spec, file, summary }))
+        let run = Arc::clone(&placed.run);
+        Network(Arc::new(NetworkFields { run, number, digest, spec, file, summary }))
     }
 
     /// Every finished step that a run of this name can use, and its seed if it is there.
@@ -123,8 +162,14 @@ impl Planner {
             known::collect(&Folder::of_existing(&self.asking.parent, name)?, &mut finished)?;
         }
         known::collect(&folder, &mut finished)?;
+        known::collect_aside(&folder, &mut finished)?;
         Ok((Arc::new(finished), known::seed_of(&folder)?))
     }
+}
+
+/// Steps of one part leave nothing to go on from.
+fn nothing_begun(_: &Workplace) -> Result<Begun, RunError> {
+    Ok(Begun { parts: 0, of: 1, unit: "parts", amount: 0 })
 }
 
 /// The result of a step that is finished, else a stand-in.
@@ -150,7 +195,7 @@ impl Host for Planner {
             seed: self.asking.seed.or(seed).unwrap_or(asked.params.seed),
             device,
         };
-        *self.known() = Known::new(info.seed, finished);
+        *self.known() = Known::new(folder, &info.folder, info.seed, finished);
         if self.trial.is_none() {
             self.state().open(&info);
         }
@@ -158,20 +203,20 @@ impl Host for Planner {
     }
 
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
-        let number = self.known().next_network();
+        let number = self.known().next(Series::Networks);
         let what = format!("network {number:04}: {}", standins::described(&asked.params));
-        let placed =
-            self.add(&calls::network(&asked.params), &asked, what, |_| plan::of_network(&asked.params))?;
+        let placed = self.place(&calls::network(&asked.params), nothing_begun)?;
+        self.add(("network", &placed), &asked, what, work::of_network(&asked.params))?;
         let summary = standins::network(&asked.params);
         Ok(Self::made(&placed, number, asked.params, summary))
     }
 
     fn grow(&self, start: &Network, asked: Asked<GrowParams>) -> Result<Network, HostError> {
-        let number = self.known().next_network();
+        let number = self.known().next(Series::Networks);
         let spec = asked.params.target(&start.0.spec).map_err(StepError::from)?;
         let what = format!("network {number:04}: {} grows to {}", start.name(), standins::described(&spec));
-        let placed =
-            self.add(&calls::grow(start, &asked.params), &asked, what, |_| plan::of_network(&spec))?;
+        let placed = self.place(&calls::grow(start, &asked.params), nothing_begun)?;
+        self.add(("grow", &placed), &asked, what, work::of_network(&spec))?;
         let summary = standins::network(&spec);
         Ok(Self::made(&placed, number, spec, summary))
     }
@@ -181,22 +226,25 @@ impl Host for Planner {
     }
 
     fn self_play(&self, network: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
-        let iteration = self.known().next_iteration();
+        let iteration = self.known().next(Series::Iterations);
         let params = &asked.params;
-        let summary = |placed: &Placed| result(placed, standins::self_play(params).to_value());
         let what = format!("iteration {iteration:04}: self-play of {}", network.name());
-        let placed = self.add(&calls::self_play(network, params)?, &asked, what, |placed| {
-            plan::of_games(&summary(placed), network, params)
-        })?;
+        let placed =
+            self.place(&calls::self_play(network, params)?, |place| begun::self_play(place, params))?;
+        let left = SelfPlayParams { games: placed.left(params.games), ..params.clone() };
+        let assumed = |params| standins::self_play(params).to_value();
+        let work = work::of_games(&result(&placed, assumed(&left)), network, &left, self.lanes()?);
+        self.add(("self_play", &placed), &asked, what, work)?;
         let names: Vec<String> = (0..params.games.div_ceil(params.shard_games))
             .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
             .collect();
         let fields = GamesFields {
+            run: Arc::clone(&placed.run),
             iteration,
             network: network.0.number,
             step: placed.identity.short().to_owned(),
             files: placed.files(&names),
-            summary: summary(&placed),
+            summary: result(&placed, assumed(params)),
         };
         Ok(Games(Arc::new(fields)))
     }
@@ -207,12 +255,14 @@ impl Host for Planner {
         window: &Window,
         asked: Asked<TrainParams>,
     ) -> Result<Network, HostError> {
-        let number = self.known().next_network();
+        let number = self.known().next(Series::Networks);
         let params = &asked.params;
         let what =
             format!("network {number:04}: trained from {} on {} games", start.name(), window.sum("games"));
-        let placed = self
-            .add(&calls::train(start, window, params)?, &asked, what, |_| plan::of_training(start, params))?;
+        let placed =
+            self.place(&calls::train(start, window, params)?, |place| Ok(begun::train(place, params)))?;
+        let left = TrainParams { updates: placed.left(params.updates), ..params.clone() };
+        self.add(("train", &placed), &asked, what, work::of_training(start, window, &left))?;
         let summary = standins::training(params, window, &start.0.spec);
         Ok(Self::made(&placed, number, start.0.spec.clone(), summary))
     }
@@ -225,9 +275,11 @@ impl Host for Planner {
     ) -> Result<Verdict, HostError> {
         let what = format!("match: {} vs {}", first.name(), second.name());
         let params = &asked.params;
-        let placed = self.add(&calls::arena(first, second, params)?, &asked, what, |_| {
-            standins::match_work(params, first, second)
-        })?;
+        let placed =
+            self.place(&calls::arena(first, second, params)?, |place| begun::arena(place, params))?;
+        let left = ArenaParams { games: placed.left(params.games), ..params.clone() };
+        let work = work::of_match(standins::match_positions(&left), &left, (first, second), self.lanes()?);
+        self.add(("arena", &placed), &asked, what, work)?;
         let summary = result(&placed, standins::verdict(params).to_value());
         Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
     }
@@ -238,16 +290,19 @@ impl Host for Planner {
         what: &ToSearch,
         asked: Asked<AnalysisParams>,
     ) -> Result<Analysis, HostError> {
-        let number = self.known().next_analysis();
+        let number = self.known().next(Series::Searches);
         let (positions, params) = (what.positions() as u64, &asked.params);
         let text = format!("analysis {number:04}: {positions} positions searched by {}", network.name());
-        let placed = self.add(&calls::search(network, what, params)?, &asked, text, |_| {
-            plan::of_searches(positions, network, params)
-        })?;
+        let placed =
+            self.place(&calls::search(network, what, params)?, |place| begun::search(place, what, params))?;
+        let left = placed.left(u32::try_from(positions).unwrap_or(u32::MAX));
+        let work = work::of_searches(left.into(), network, params, self.lanes()?);
+        self.add(("search", &placed), &asked, text, work)?;
         let files = placed.files(&["searches".to_owned()]);
         let summary = result(&placed, assumed_searches(positions, params));
         let can_go_on = params.tree && params.untried;
-        Ok(Analysis(Arc::new(AnalysisFields { number, files, can_go_on, summary })))
+        let run = Arc::clone(&placed.run);
+        Ok(Analysis(Arc::new(AnalysisFields { run, number, files, can_go_on, summary })))
     }
 
     fn promote(&self, _: &Network, _: u32) -> Result<(), HostError> {
@@ -268,8 +323,12 @@ impl Host for Planner {
 
     fn close(&self) {}
 
-    fn sweep(&self, asked: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        let (sweep, events) = sweep::open(self, asked)?;
+    fn sweep(
+        &self,
+        asked: &Asked<SweepParams>,
+        script: &str,
+    ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
+        let (sweep, events) = sweep::open(self, asked, script)?;
         Ok((Arc::new(sweep), events))
     }
 }

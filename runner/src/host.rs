@@ -5,6 +5,7 @@ mod costs;
 mod dimensions;
 mod handles;
 mod networks;
+mod owners;
 mod session;
 mod sweeps;
 mod table;
@@ -143,8 +144,13 @@ pub trait Host: Send + Sync {
     /// Closes the run; nothing can be done in it any more.
     fn close(&self);
 
-    /// Opens a sweep, with everything that happened in it before.
-    fn sweep(&self, asked: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError>;
+    /// Opens a sweep, with everything that happened in it before; `script` is a digest of everything that decides what its
+    /// trials do.
+    fn sweep(
+        &self,
+        asked: &Asked<SweepParams>,
+        script: &str,
+    ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError>;
 }
 
 /// Keeps a sweep, and opens the runs of its trials.

@@ -35,10 +35,10 @@ pub use identity::{Identity, Input, Occurrences, StepCall};
 pub use journal::Journal;
 pub use lock::Lock;
 pub use manifest::{Manifest, Product};
-pub use record::{Environment, FORMAT_VERSION, Record, ScriptRecord};
+pub use record::{Environment, FORMAT_VERSION, Record, ScriptRecord, device_kind};
 pub use shelf::{Settled, Shelf};
 pub use slot::{Series, Slot};
-pub use work::{ShardNote, Workplace};
+pub use work::{Begun, ShardNote, Workplace};
 
 use crate::clock::Stopwatch;
 
@@ -269,10 +269,11 @@ fn check_record(folder: &Folder, found: &Record, opening: &Opening<'_>) -> Resul
         return Err(RunError::OtherScript { folder: root(), made_by, script });
     }
     let fixed = &found.environment;
+    let kind = |device: &str| device_kind(device).to_owned();
     let asked = [
         ("seed", found.seed.to_string(), opening.seed.map(|seed| seed.to_string())),
         ("backend", fixed.backend.clone(), opening.backend.clone()),
-        ("device", fixed.device.clone(), opening.device.clone()),
+        ("device", kind(&fixed.device), opening.device.as_deref().map(kind)),
         ("precision", fixed.precision.clone(), opening.precision.clone()),
         ("threads", fixed.threads.to_string(), opening.threads.map(|threads| threads.to_string())),
     ];

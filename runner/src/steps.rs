@@ -12,9 +12,10 @@ mod train;
 
 pub use error::StepError;
 pub use network::{inspection_value, summary_members};
-pub(crate) use runner::cores;
 pub use runner::{Asking, Runner};
+pub(crate) use runner::{cores, lanes_on};
 pub use search::assumed_searches;
+pub(crate) use sweep::{record as sweep_record, share_of_cores};
 pub use train::summary_value;
 
 /// What each step is, for plans.
@@ -24,6 +25,14 @@ pub(crate) mod calls {
     pub(crate) use super::search::call as search;
     pub(crate) use super::self_play::call as self_play;
     pub(crate) use super::train::call as train;
+}
+
+/// What a kill left of steps, for plans.
+pub(crate) mod begun {
+    pub(crate) use super::arena::begun as arena;
+    pub(crate) use super::search::begun as search;
+    pub(crate) use super::self_play::begun as self_play;
+    pub(crate) use super::train::begun as train;
 }
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,9 +4,11 @@
 //! follows from its journal alone ([`schedule`]), so it goes on after a kill as if nothing had been.
 
 pub mod board;
+pub mod devices;
 pub mod events;
 pub mod folder;
 pub mod importance;
+pub mod opening;
 pub mod optuna;
 pub mod params;
 pub mod pruner;

@@ -171,3 +171,87 @@ fn time_and_disk_can_be_limited_and_the_same_command_goes_on() {
     assert!(ended.stderr.contains("(done before)"), "{}", ended.stderr);
     assert_eq!(experiment.run(&["--max-hours", "0"]).code, Some(2));
 }
+
+/// The first step of a kind in the plan.
+fn planned(experiment: &Experiment, kind: &str) -> serde_json::Value {
+    let ended = experiment.run(&["--check", "--format", "json"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let steps = plan["steps"].as_array().expect("steps").clone();
+    steps.into_iter().find(|step| step["kind"] == kind).expect("a step of the kind")
+}
+
+/// How many files of a step's work have a name that begins like this.
+fn work(experiment: &Experiment, begin: &str) -> u64 {
+    let steps = fs::read_dir(experiment.run_folder().join("steps/work")).into_iter().flatten();
+    let files = steps.flatten().flat_map(|step| fs::read_dir(step.path()).into_iter().flatten());
+    let names = files.flatten().map(|file| file.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(begin) && !name.ends_with(".tmp")).count() as u64
+}
+
+/// Runs until the work of some step has so many such files, then kills.
+fn kill_at(experiment: &Experiment, begin: &str, count: u64) {
+    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
+    while work(experiment, begin) < count {
+        assert!(child.try_wait().expect("looks").is_none(), "ended before it could be killed");
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().expect("kills");
+    child.wait().expect("ends");
+}
+
+#[test]
+fn a_check_counts_of_a_killed_step_only_what_is_left() {
+    let games = "let run = open_run(\"small\");
+        let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+        run.self_play(net, #{ games: 400, shard_games: 2, search: #{ simulations: SIMULATIONS }, max_plies: 20 });";
+    let experiment = Experiment::new(&games.replace("SIMULATIONS", "6"));
+    kill_at(&experiment, "shard-", 3);
+    let done = work(&experiment, "shard-");
+    let whole = (done, 200, 400 - 2 * done);
+    let found = || {
+        let step = planned(&experiment, "self_play");
+        let (parts, games) = (&step["parts"], &step["games"]);
+        (parts["done"].as_u64().unwrap_or(0), parts["of"].as_u64().unwrap_or(0), games.as_u64().unwrap_or(0))
+    };
+    assert_eq!(found(), whole);
+    let text = experiment.run(&["--check"]).stdout;
+    assert!(text.contains(&format!("({done} of 200 shards done)")), "{text}");
+    // Another step takes its place; when the script comes back to it, it goes on where it was.
+    experiment.write(&games.replace("SIMULATIONS", "2"));
+    assert_eq!(found(), (0, 0, 400));
+    kill_at(&experiment, "shard-", 1);
+    experiment.write(&games.replace("SIMULATIONS", "6"));
+    assert_eq!(found(), whole);
+}
+
+#[test]
+fn a_check_counts_of_a_killed_training_only_the_updates_that_are_left() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"small\");
+        let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+        run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
+        run.train(net, run.window(), #{ updates: 100000, batch: 4, checkpoint_every: 5 });",
+    );
+    kill_at(&experiment, "training.state", 1);
+    let step = planned(&experiment, "train");
+    let done = step["parts"]["done"].as_u64().expect("updates");
+    assert!(done > 0 && done % 5 == 0, "{step}");
+    assert_eq!(
+        (step["updates"].as_u64(), step["samples"].as_u64()),
+        (Some(100_000 - done), Some(400_000 - 4 * done))
+    );
+}
+
+#[test]
+fn a_check_knows_steps_that_others_have_put_aside() {
+    let experiment = whole();
+    experiment.run(&["--set", "updates=6"]);
+    let left = |args: &[&str]| {
+        let ended = experiment.run(&[args, &["--check", "--format", "json"]].concat());
+        let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        plan["distinct"].as_u64().expect("steps") - plan["done"].as_u64().expect("steps")
+    };
+    assert_eq!((left(&[]), left(&["--set", "updates=6"])), (0, 0));
+    assert!(left(&["--set", "updates=4"]) > 0);
+}

@@ -135,6 +135,72 @@ fn a_changed_script_does_what_differs_in_trials_that_have_ended() {
     assert_eq!((done(&back, "  match 0000  "), outcome(&experiment, "tiny", &back).1), (0, before.stdout));
 }
 
+/// The runs that a check says would begin or go on.
+fn planned_runs(experiment: &Experiment, args: &[&str]) -> u64 {
+    let ended = experiment.run(&[args, &["--check", "--format", "json"]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    plan["sweeps"][0]["runs"].as_u64().expect("a number")
+}
+
+/// Replicates that a sweep has started so far, as its journal says.
+fn started(experiment: &Experiment) -> u64 {
+    let journal = fs::read_to_string(folder(experiment, "tiny").join("trials.jsonl")).expect("a journal");
+    journal.lines().filter(|line| line.contains("\"event\":\"started\"")).count() as u64
+}
+
+#[test]
+fn a_check_plans_what_the_sweep_itself_then_does() {
+    let experiment = Experiment::new(SWEEP);
+    let args = ["--set", "trials=3", "--set", "replicates=1"];
+    let failing = [&args[..], &["--set", "fails=1"]].concat();
+    let goes_as_planned = |args: &[&str], expected: u64| {
+        let (planned, before) = (planned_runs(&experiment, args), started(&experiment));
+        let ended = experiment.run(args);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert_eq!((planned, started(&experiment) - before), (expected, expected), "{}", ended.stderr);
+    };
+    assert_eq!(planned_runs(&experiment, &failing), 3);
+    assert_eq!(experiment.run(&failing).code, Some(0));
+    // Nothing has changed: a failed trial stays as it is.
+    goes_as_planned(&failing, 0);
+    // Another value of a declared parameter: the trials that have ended are revisited.
+    goes_as_planned(&args, 2);
+    experiment.write(&SWEEP.replace("objective:", "retry_failed: true, objective:"));
+    // Another script, and the failed trial again.
+    goes_as_planned(&args, 3);
+    goes_as_planned(&args, 0);
+    // What the sweep would refuse is refused.
+    let refused = experiment.run(&[&args[..], &["--seed", "7", "--check"]].concat());
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("was created with seed 1, and 7 was asked for"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_changed_import_does_what_differs_in_trials_that_have_ended() {
+    let experiment = Experiment::new(
+        &SWEEP
+            .replace("let p = params", "import \"plies\" as plies;\nlet p = params")
+            .replace("max_plies: 30", "max_plies: plies::most()"),
+    );
+    let import = |text: &str| fs::write(experiment.folder.path().join("plies.rhai"), text).expect("writes");
+    let args = ["--set", "trials=3", "--set", "replicates=1"];
+    let matches = || {
+        let planned = planned_runs(&experiment, &args);
+        let ended = experiment.run(&args);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        (planned, done(&ended, "  match 0000  "))
+    };
+    import("fn most() { 30 }");
+    assert_eq!(matches(), (3, 3));
+    assert_eq!(matches(), (0, 0));
+    import("fn most() { 32 }");
+    assert_eq!(matches(), (3, 3));
+    // Another text that gives the same: trials are walked through, and every step is there already.
+    import("fn most() { 16 + 16 }");
+    assert_eq!(matches(), (3, 0));
+}
+
 #[test]
 fn what_is_fixed_is_not_changed_in_silence() {
     let experiment = Experiment::new(SWEEP);

@@ -88,7 +88,9 @@ fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
 fn identity(job: &TrainJob<'_>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 1");
     let Seed { run, step } = job.seed;
-    let rest = format!("{run} {step} {} {:?}", job.threads, job.device);
+    // Any of several devices of one kind may go on.
+    let device = if job.device.is_cuda() { Device::Cuda(0) } else { job.device };
+    let rest = format!("{run} {step} {} {device:?}", job.threads);
     let texts = [
         job.params.to_value().canonical(),
         job.start.spec.to_value().canonical(),

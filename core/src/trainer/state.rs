@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
@@ -74,6 +75,19 @@ impl Stored {
         let bytes = rows.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect();
         Self { dtype: Dtype::F64, shape: vec![rows.len(), N], bytes }
     }
+}
+
+/// The updates that a stored state has behind it, read from the beginning of its file alone; `None` where there is no file, or
+/// one that is no such state.
+pub fn updates_done(path: &Path) -> Option<u32> {
+    let mut file = fs::File::open(path).ok()?;
+    let mut length = [0; 8];
+    file.read_exact(&mut length).ok()?;
+    let mut header = String::new();
+    file.take(u64::from_le_bytes(length)).read_to_string(&mut header).ok()?;
+    let header: serde_json::Value = serde_json::from_str(&header).ok()?;
+    let heading: Heading = serde_json::from_str(header["__metadata__"][METADATA].as_str()?).ok()?;
+    Some(heading.done)
 }
 
 impl State {

@@ -1,65 +1,142 @@
-//! `dc0-run bench calibrate`: a small and a larger net play and train for some seconds, for the times that `--check` tells.
+//! `dc0-run bench calibrate`: what steps take on this machine, for the times that `--check` tells. A new process does next to
+//! nothing in a step of every kind; then this one does so again, warm, and nets play and train for some seconds.
 
-use std::collections::BTreeMap;
+mod observed;
+
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use dc0_core::durable;
 
 use super::BenchError;
-use crate::check::finished_steps;
-use crate::host::field;
+use crate::backend;
+use crate::clock::Stopwatch;
 use crate::interrupt::Interrupt;
 use crate::launch::Performance;
 use crate::logging::LogFile;
 use crate::progress::{Console, amount};
-use crate::run::{Folder, Journal, Manifest, ScriptRecord};
+use crate::run::ScriptRecord;
 use crate::script::declared::Declaration;
 use crate::script::engine::Surroundings;
 use crate::script::limits::MAX_OPERATIONS;
 use crate::script::report;
 use crate::script::sources::Sources;
-use crate::speeds::{Measured, Speeds};
-use crate::steps::{Asking, Runner, cores};
+use crate::speeds::Speeds;
+use crate::steps::{Asking, Runner, lanes_on};
+use observed::Observed;
 
-/// What is measured: games in which every core has a shard, and training on them. The first net only warms up.
-const SCRIPT: &str = r#"
-let p = params(#{ games: 64 });
-let run = open_run("calibrate");
-let search = #{ simulations: 32 };
-for name in ["dc0-2x32", "dc0-2x32", "dc0-4x64"] {
-    let net = run.network(network_preset(name));
-    run.self_play(net, #{ games: p.games, shard_games: 32, search: search, max_plies: 12 });
-    run.train(net, run.window(#{ iterations: 1 }), #{ updates: 16, batch: 128, validation_fraction: 0.0 });
+/// A step of every kind, with as little to do as it can have.
+const TINY: &str = r#"
+fn tiny(run) {
+    let search = #{ simulations: 1 };
+    let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+    run.self_play(net, #{ games: 2, shard_games: 2, search: search, max_plies: 2 });
+    let next = run.train(net, run.window(#{ iterations: 1 }), #{ updates: 1, batch: 4, validation_fraction: 0.0 });
+    run.arena(next, net, #{ games: 2, search: search, max_plies: 2 });
+    run.search(net, ["startpos"], #{ search: search });
+    run.grow(net, #{ filters: 16 });
+    net
 }
 "#;
+
+/// What a new process does.
+const COLD: &str = r#"tiny(open_run("cold"));"#;
+
+/// What is measured in a warm one; every lane has as many shards. A remark says what the steps behind it are for.
+const WARM: &str = r#"
+let p = params(#{ lanes: 1 });
+let run = open_run("warm");
+let search = #{ simulations: 32 };
+for time in 0..3 {
+    run.note("tiny");
+    let net = tiny(run);
+    run.note("shards");
+    run.self_play(net, #{ games: 16 * p.lanes, shard_games: 2, search: #{ simulations: 1 }, max_plies: 2 });
+    run.note("unread");
+    run.self_play(net, #{ games: 128, shard_games: 64, search: #{ simulations: 1 }, max_plies: 100 });
+    run.note("read");
+    run.train(net, run.window(#{ iterations: 1 }), #{ updates: 1, batch: 4, validation_fraction: 0.0 });
+}
+for time in 0..2 {
+    for name in ["dc0-2x32", "dc0-4x64"] {
+        let net = run.network(network_preset(name));
+        run.note(`${name} in large batches`);
+        run.self_play(net, #{ games: 32 * p.lanes, shard_games: 32, search: search, max_plies: 12 });
+        run.train(net, run.window(#{ iterations: 1 }), #{ updates: 16, batch: 128, validation_fraction: 0.0 });
+        if name == "dc0-2x32" {
+            run.note("dc0-2x32 in small batches");
+            run.self_play(net, #{ games: 2 * p.lanes, shard_games: 2, search: search, max_plies: 40 });
+            run.train(net, run.window(#{ iterations: 1 }), #{ updates: 32, batch: 8, validation_fraction: 0.0 });
+        }
+    }
+}
+"#;
+
+/// How often a new process is started, of which the fastest counts.
+const STARTS: u32 = 3;
 
 /// Measures this machine, and keeps what came of it.
 pub(super) fn measure(console: &Arc<Console>) -> Result<(), BenchError> {
     let folder = std::env::temp_dir().join(format!("dc0-calibrate-{}", std::process::id()));
-    let measured = perform(&folder, console).and_then(|()| speeds(&folder.join("calibrate")));
+    let measured = measured(&folder, console);
     let removed = std::fs::remove_dir_all(&folder);
     let speeds = measured.map_err(|message| BenchError::Calibrate { message })?;
     if let Err(cause) = removed {
         log::warn!("{} is left behind: {cause}", folder.display());
     }
     let kept = speeds.keep().map_err(|cause| BenchError::Calibrate { message: cause.to_string() })?;
-    let rate = |flop: f64, rest: f64, flops: f64| amount(1.0 / (rest + flop * flops));
+    let (steps, Speeds { start, playing, training, .. }) = (speeds.step.len() as f64, &speeds);
+    let (playing, training) = (playing.of_one(32.0, 1e7), training.of_one(128.0, 3e7));
     console.result(&format!(
-        "a net of 10 MFLOP: {} evaluations and {} samples of training a second; kept in {}",
-        rate(speeds.evaluation_flop, speeds.evaluation, 1e7),
-        rate(speeds.sample_flop, speeds.sample, 3e7),
+        "a net of 10 MFLOP: {} evaluations a second and lane, {} samples of training a second; \
+         {start:.2} s to start, {:.3} s for a step besides its work; kept in {}",
+        amount(1.0 / playing),
+        amount(1.0 / training),
+        speeds.step.values().sum::<f64>() / steps.max(1.0),
         kept.display()
     ));
     Ok(())
 }
 
-/// Runs the script in a folder of its own.
-fn perform(folder: &Path, console: &Arc<Console>) -> Result<(), String> {
-    let (sources, path) = (Arc::new(Sources::default()), PathBuf::from("calibrate.rhai"));
-    sources.keep("calibrate.rhai", SCRIPT);
-    let games = format!("games={}", 32 * cores());
-    let declaration = Arc::new(Declaration::new(vec![games.parse().expect("name=value")]));
+fn measured(folder: &Path, console: &Arc<Console>) -> Result<Speeds, String> {
+    let cold: Vec<(f64, Observed)> = (0..STARTS)
+        .map(|number| {
+            let parent = folder.join(format!("start-{number}"));
+            let seconds = start(&parent)?;
+            Ok((seconds, Observed::read(&parent, "cold")?))
+        })
+        .collect::<Result<_, String>>()?;
+    let lanes = lanes_on(&backend::devices("auto").map_err(|error| error.to_string())?);
+    perform(folder, lanes, console)?;
+    observed::speeds(&cold, &Observed::read(folder, "warm")?, lanes)
+}
+
+/// Seconds of a new process that does next to nothing.
+fn start(parent: &Path) -> Result<f64, String> {
+    let io = |cause: std::io::Error| cause.to_string();
+    std::fs::create_dir_all(parent).map_err(io)?;
+    let script = parent.join("cold.rhai");
+    std::fs::write(&script, format!("{TINY}{COLD}")).map_err(io)?;
+    let program = std::env::current_exe().map_err(io)?;
+    let watch = Stopwatch::start();
+    let mut command = Command::new(program);
+    command.arg(&script).arg("--out").arg(parent).stdin(Stdio::null());
+    let ended = command.output().map_err(io)?;
+    let seconds = watch.elapsed().as_secs_f64();
+    if ended.status.success() {
+        Ok(seconds)
+    } else {
+        Err(String::from_utf8_lossy(&ended.stderr).into_owned())
+    }
+}
+
+/// Does in this process what is measured warm.
+fn perform(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), String> {
+    let text = format!("{TINY}{WARM}");
+    let (sources, path) = (Arc::new(Sources::default()), PathBuf::from("warm.rhai"));
+    sources.keep("warm.rhai", &text);
+    let declaration = Arc::new(Declaration::new(vec![format!("lanes={lanes}").parse().expect("name=value")]));
     let asking = Asking {
         parent: folder.to_owned(),
         seed: None,
@@ -70,9 +147,9 @@ fn perform(folder: &Path, console: &Arc<Console>) -> Result<(), String> {
         lanes: None,
     };
     let script = ScriptRecord {
-        file: "calibrate.rhai".to_owned(),
-        blake3: durable::digest(SCRIPT.as_bytes()),
-        text: SCRIPT.to_owned(),
+        file: "warm.rhai".to_owned(),
+        blake3: durable::digest(text.as_bytes()),
+        text: text.clone(),
     };
     let process = (Arc::clone(console), Interrupt::default(), LogFile::default());
     let runner = Runner::new(asking, script, Arc::clone(&declaration), process);
@@ -83,42 +160,6 @@ fn perform(folder: &Path, console: &Arc<Console>) -> Result<(), String> {
         is_stopped: Box::new(|| false),
         operations: MAX_OPERATIONS,
     };
-    let performance = Performance { path: &path, text: SCRIPT, host: Arc::new(runner), declaration };
+    let performance = Performance { path: &path, text: &text, host: Arc::new(runner), declaration };
     performance.perform(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
-}
-
-/// The speeds that a finished run shows.
-fn speeds(root: &Path) -> Result<Speeds, String> {
-    let parent = root.parent().unwrap_or(Path::new(""));
-    let folder = Folder::of_run(parent, "calibrate").map_err(|error| error.to_string())?;
-    let seconds = Journal::seconds(&folder).map_err(|error| error.to_string())?;
-    let steps = finished_steps(&folder).map_err(|error| error.to_string())?;
-    let number = |manifest: &Manifest, name: &str| {
-        field(&manifest.summary, name).and_then(|value| value.as_f64()).unwrap_or(0.0)
-    };
-    // Training and games of a net follow each other, so the last of equal nets is the one that is warm.
-    let (mut playing, mut training): (BTreeMap<u64, Measured>, BTreeMap<u64, Measured>) = <_>::default();
-    let flops_of: BTreeMap<String, f64> = steps
-        .values()
-        .filter(|step| step.kind == "network")
-        .filter_map(|step| Some((step.files.first()?.blake3.clone(), number(step, "flops"))))
-        .collect();
-    for (identity, step) in &steps {
-        let Some(secs) = seconds.get(identity.short()) else { continue };
-        let start = step.inputs.first().and_then(|input| flops_of.get(&input.digest));
-        let (Some(&flops), kind) = (start, step.kind.as_str()) else { continue };
-        let (measures, count, each) = match kind {
-            "self_play" => (&mut playing, number(step, "evaluations"), flops),
-            "train" => (&mut training, number(step, "samples_seen"), 3.0 * flops),
-            _ => continue,
-        };
-        let now = Measured { flops: each, seconds: secs / count.max(1.0) };
-        let best = measures.entry(flops as u64).or_insert(now);
-        best.seconds = best.seconds.min(now.seconds);
-    }
-    let pair = |measures: &BTreeMap<u64, Measured>| -> Result<[Measured; 2], String> {
-        let all: Vec<Measured> = measures.values().copied().collect();
-        <[Measured; 2]>::try_from(all).map_err(|all| format!("{} nets were measured, not 2", all.len()))
-    };
-    Ok(Speeds::of(pair(&playing)?, pair(&training)?))
 }

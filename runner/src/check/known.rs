@@ -1,4 +1,4 @@
-//! What a planned run has come to: the numbers of its nets and iterations, and the steps that are finished already.
+//! What a planned run has come to: the numbers of its nets and iterations, and the steps that are finished or begun already.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use dc0_core::store::FileEntry;
 
-use crate::run::{Folder, Identity, Manifest, Occurrences, Record, RunError, StepCall};
+use crate::run::{
+    Begun, Folder, Identity, Manifest, Occurrences, Record, RunError, Series, StepCall, Workplace,
+};
 
 /// Finished steps by what they are.
 pub(crate) type Finished = BTreeMap<Identity, Manifest>;
@@ -14,49 +16,57 @@ pub(crate) type Finished = BTreeMap<Identity, Manifest>;
 /// A run while it is planned.
 #[derive(Debug, Default)]
 pub(super) struct Known {
+    /// Where it is, or would be.
+    folder: Option<Folder>,
+    /// Its folder as scripts know it.
+    pub(super) name: Arc<str>,
     /// The seed of all randomness.
     seed: u64,
     occurrences: Occurrences,
     /// Of the run itself and of those that it takes steps over from.
     finished: Arc<Finished>,
-    networks: u32,
-    iterations: u32,
-    analyses: u32,
+    /// How many there are of each.
+    numbers: BTreeMap<&'static str, u32>,
 }
 
 /// One step as the plan knows it.
 #[derive(Debug)]
 pub(super) struct Placed {
+    /// The folder of its run, as scripts know it.
+    pub(super) run: Arc<str>,
     pub(super) identity: Identity,
     /// The result, if the step is finished.
     pub(super) manifest: Option<Manifest>,
+    /// What a kill left of it, if that is something.
+    pub(super) begun: Option<Begun>,
 }
 
 impl Known {
-    pub(super) fn new(seed: u64, finished: Arc<Finished>) -> Self {
-        Self { seed, finished, ..Self::default() }
+    pub(super) fn new(folder: Folder, name: &str, seed: u64, finished: Arc<Finished>) -> Self {
+        Self { folder: Some(folder), name: name.into(), seed, finished, ..Self::default() }
     }
 
-    pub(super) fn next_network(&mut self) -> u32 {
-        self.networks += 1;
-        self.networks - 1
+    /// The next number of a series.
+    pub(super) fn next(&mut self, series: Series) -> u32 {
+        let count = self.numbers.entry(series.folders()[0]).or_default();
+        *count += 1;
+        *count - 1
     }
 
-    pub(super) fn next_iteration(&mut self) -> u32 {
-        self.iterations += 1;
-        self.iterations - 1
-    }
-
-    pub(super) fn next_analysis(&mut self) -> u32 {
-        self.analyses += 1;
-        self.analyses - 1
-    }
-
-    /// The step that a call becomes.
-    pub(super) fn place(&mut self, call: &StepCall) -> Placed {
+    /// The step that a call becomes; `begun` looks at what a kill left of it.
+    pub(super) fn place(
+        &mut self,
+        call: &StepCall,
+        begun: impl FnOnce(&Workplace) -> Result<Begun, RunError>,
+    ) -> Result<Placed, RunError> {
         let identity = self.occurrences.next(call, self.seed);
         let manifest = self.finished.get(&identity).cloned();
-        Placed { identity, manifest }
+        let unfinished = match (&manifest, &self.folder) {
+            (None, Some(folder)) => Workplace::of_unfinished(folder, &identity, self.seed)?,
+            _ => None,
+        };
+        let begun = unfinished.as_ref().map(begun).transpose()?.filter(|begun| begun.parts > 0);
+        Ok(Placed { run: Arc::clone(&self.name), identity, manifest, begun })
     }
 }
 
@@ -72,6 +82,12 @@ impl Placed {
         };
         names.iter().map(entry).collect()
     }
+
+    /// Of so many games, positions or updates those that are left to do.
+    pub(super) fn left(&self, all: u32) -> u32 {
+        let done = self.begun.map_or(0, |begun| begun.amount);
+        all.saturating_sub(u32::try_from(done).unwrap_or(u32::MAX))
+    }
 }
 
 /// Adds the finished steps of a run whose files are all there. A run that is not there has none.
@@ -85,6 +101,16 @@ pub(super) fn collect(folder: &Folder, finished: &mut Finished) -> Result<(), Ru
                 finished.insert(manifest.identity(), manifest);
             }
         }
+    }
+    Ok(())
+}
+
+/// Adds the finished steps of a run that other steps have put aside: it takes them back where the script comes to them again.
+pub(super) fn collect_aside(folder: &Folder, finished: &mut Finished) -> Result<(), RunError> {
+    let Ok(entries) = fs::read_dir(folder.superseded()) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry.map_err(RunError::io("list", &folder.superseded()))?;
+        collect(&Folder::of_run(&folder.superseded(), &entry.file_name().to_string_lossy())?, finished)?;
     }
     Ok(())
 }

@@ -9,8 +9,7 @@ use dc0_core::selfplay::{SelfPlayParams, SelfPlayStats};
 use dc0_core::store::{TrainingRow, ValidationRow};
 use dc0_core::trainer::{TrainParams, TrainSummary};
 
-use super::plan::{self, Work};
-use crate::host::{Network, Opponent, Window};
+use crate::host::Window;
 use crate::progress::amount;
 use crate::steps::{inspection_value, summary_members, summary_value};
 
@@ -118,25 +117,9 @@ pub(super) fn training(params: &TrainParams, window: &Window, spec: &NetworkSpec
     Value::Group(members)
 }
 
-/// The work of a match; an opponent without a net needs no evaluations.
-pub(super) fn match_work(params: &ArenaParams, first: &Network, second: &Opponent) -> Work {
-    let games = u64::from(params.games);
-    let positions = games * plies(params.max_plies, params.opening_plies);
-    let of = |network: &Network, simulations: u32| {
-        let evaluations = positions.div_ceil(2) * u64::from(simulations);
-        (evaluations, evaluations as f64 * plan::flops(network))
-    };
-    let own = params.search.simulations;
-    let theirs = params.opponent_search.as_ref().map_or(own, |search| search.simulations);
-    let (evaluations, flops) = match second {
-        Opponent::Network(second) => {
-            let (ours, theirs) = (of(first, own), of(second, theirs));
-            (ours.0 + theirs.0, ours.1 + theirs.1)
-        }
-        Opponent::Random | Opponent::Greedy => of(first, own),
-    };
-    let bytes = plan::match_bytes(params.games);
-    Work { games, positions, evaluations, flops, bytes, ..Work::default() }
+/// Positions of a match.
+pub(super) fn match_positions(params: &ArenaParams) -> u64 {
+    u64::from(params.games) * plies(params.max_plies, params.opening_plies)
 }
 
 /// An even match.

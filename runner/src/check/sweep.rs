@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex};
 use super::known::{self, Finished};
 use super::plan::{Plan, Sweeping};
 use super::{MAX_STEPS, Planner, TrialOf, standins};
+use crate::backend;
 use crate::host::{Asked, Host, HostError, SweepHost};
 use crate::run::Folder;
 use crate::script::declared::Declaration;
-use crate::steps::Asking;
+use crate::steps::{Asking, cores, share_of_cores, sweep_record};
 use crate::sweep::board::Board;
 use crate::sweep::events::{Event, Replicate};
 use crate::sweep::folder::SweepFolder;
+use crate::sweep::opening;
 use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
 
@@ -26,6 +28,9 @@ pub(super) struct PlannedSweep {
     declaration: Arc<Declaration>,
     plan: Arc<Mutex<Plan>>,
     finished: Arc<Finished>,
+    /// Trials that play at the same time, and those that train.
+    playing: u32,
+    training: u32,
     turns: AtomicUsize,
 }
 
@@ -33,8 +38,17 @@ pub(super) struct PlannedSweep {
 pub(super) fn open(
     planner: &Planner,
     asked: &Asked<SweepParams>,
+    script: &str,
 ) -> Result<(PlannedSweep, Vec<Event>), HostError> {
     let (params, parent) = (&asked.params, &planner.asking.parent);
+    let devices = backend::devices(planner.asking.device.as_deref().unwrap_or("auto"))?;
+    let is_cpu = devices == ["cpu"];
+    // Trials share cores to play, and a training takes all that there are anyway; of other devices each has its own.
+    let groups = params.parallel.min(devices.len() as u32);
+    let (playing, training) = if is_cpu { (params.parallel.min(cores()), 1) } else { (groups, groups) };
+    let (now, is_asked) = sweep_record(&planner.asking, &planner.script_file(), asked);
+    let (record, mut events) = SweepFolder::look(parent, &now, is_asked)?;
+    events.extend(opening::news(params, script, &events));
     let folder = Folder::of_run(parent, &params.name)?;
     let mut finished = Finished::new();
     for name in params.from.iter().chain([&params.name]) {
@@ -45,18 +59,24 @@ pub(super) fn open(
                 .try_for_each(|run| known::collect(run, &mut finished))?;
         }
     }
-    let (record, events) = SweepFolder::look(parent, &params.name)?;
-    let seed = planner.asking.seed.or(record.map(|record| record.seed)).unwrap_or(params.seed);
+    let seed = record.map_or(now.seed, |record| record.seed);
     planner.state().sweep(Sweeping::new(params));
     let sweep = PlannedSweep {
         name: params.name.clone(),
         root: folder.root().display().to_string(),
         seed,
         script: planner.script.clone(),
-        asking: Asking { parent: folder.root().join("trials"), seed: None, ..planner.asking.clone() },
+        asking: Asking {
+            parent: folder.root().join("trials"),
+            seed: None,
+            lanes: planner.asking.lanes.or_else(|| is_cpu.then(|| share_of_cores(params.parallel))),
+            ..planner.asking.clone()
+        },
         declaration: Arc::clone(&planner.declaration),
         plan: Arc::clone(&planner.plan),
         finished: Arc::new(finished),
+        playing,
+        training,
         turns: AtomicUsize::new(0),
     };
     Ok((sweep, events))
@@ -88,7 +108,12 @@ impl SweepHost for PlannedSweep {
             script: self.script.clone(),
             plan: Arc::clone(&self.plan),
             known: Mutex::default(),
-            trial: Some(TrialOf { sweep: self.name.clone(), finished: Arc::clone(&self.finished) }),
+            trial: Some(TrialOf {
+                sweep: self.name.clone(),
+                finished: Arc::clone(&self.finished),
+                playing: self.playing,
+                training: self.training,
+            }),
         }))
     }
 

@@ -15,7 +15,7 @@ use dc0_core::trainer::TrainParams;
 
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
-use super::{Asked, OpenParams, WindowParams, costs, dimensions, networks, sweeps, words};
+use super::{Asked, OpenParams, WindowParams, costs, dimensions, networks, owners, sweeps, words};
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
 use crate::script::wording::with_article;
@@ -106,6 +106,7 @@ fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> 
 
 fn self_play(context: Context<'_>, run: RunHandle, network: Network, map: Map) -> Answer<Games> {
     let call = Call::new("self_play", &context);
+    owners::check(&call, &run, &[&network])?;
     let by_ply = Sampling::by(&map, "max_plies", SelfPlayParams::default().max_plies);
     let games = call.run(run.0.host.self_play(&network, asked(&call, &map, by_ply)?))?;
     run.0.spend(costs::of_games(&games, &network));
@@ -127,6 +128,7 @@ fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
 
 fn train(context: Context<'_>, run: RunHandle, start: Network, window: Window, map: Map) -> Answer<Network> {
     let call = Call::new("train", &context);
+    owners::check(&call, &run, &[&start, &window])?;
     let by_update = Sampling::by(&map, "updates", TrainParams::default().updates);
     let network = call.run(run.0.host.train(&start, &window, asked(&call, &map, by_update)?))?;
     run.0.spend(costs::of_training(&network));
@@ -160,6 +162,7 @@ fn arena_of_words(
 }
 
 fn arena(call: &Call<'_>, run: &RunHandle, first: &Network, second: &Opponent, map: &Map) -> Answer<Verdict> {
+    owners::check(call, run, &[first, second])?;
     let by_ply = Sampling::by(map, "max_plies", ArenaParams::default().max_plies);
     let asked: Asked<ArenaParams> = asked(call, map, by_ply)?;
     let ArenaParams { opponent_search, opponent_precision, .. } = &asked.params;
@@ -186,6 +189,7 @@ fn search_positions(
     map: Map,
 ) -> Answer<Analysis> {
     let call = Call::new("search", &context);
+    owners::check(&call, &run, &[&network])?;
     let (mut games, mut problems) = (Vec::new(), Vec::new());
     for (at, position) in positions.iter().enumerate() {
         match game_to_search(position, &context) {
@@ -224,6 +228,7 @@ fn search_on(
     map: Map,
 ) -> Answer<Analysis> {
     let call = Call::new("search", &context);
+    owners::check(&call, &run, &[&network, &before])?;
     if !before.0.can_go_on {
         return Err(call.misuse(
             "these searches kept no whole trees, so none can go on; make them with `tree` and `untried` true",
@@ -246,7 +251,9 @@ fn search(
 }
 
 fn promote(context: Context<'_>, run: RunHandle, network: Network) -> Answer<Network> {
-    Call::new("promote", &context).run(run.0.promote(&network))?;
+    let call = Call::new("promote", &context);
+    owners::check(&call, &run, &[&network])?;
+    call.run(run.0.promote(&network))?;
     Ok(network)
 }
 

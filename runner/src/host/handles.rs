@@ -14,6 +14,8 @@ pub struct Network(pub Arc<NetworkFields>);
 /// What a net is.
 #[derive(Debug, Clone)]
 pub struct NetworkFields {
+    /// The folder of the run that made it.
+    pub run: Arc<str>,
     /// Its number among the run's nets, from 0.
     pub number: u32,
     /// blake3 of its weights' file.
@@ -40,6 +42,8 @@ pub struct Games(pub Arc<GamesFields>);
 /// What an iteration's games are.
 #[derive(Debug, Clone)]
 pub struct GamesFields {
+    /// The folder of the run that made them.
+    pub run: Arc<str>,
     /// The number of the iteration, from 0.
     pub iteration: u32,
     /// The net that played.
@@ -88,6 +92,8 @@ pub struct Analysis(pub Arc<AnalysisFields>);
 /// What such searches are.
 #[derive(Debug, Clone)]
 pub struct AnalysisFields {
+    /// The folder of the run that made them.
+    pub run: Arc<str>,
     /// Their number among the run's analyses, from 0.
     pub number: u32,
     /// The tables, relative to the run: lines and trees in turn, or only lines.

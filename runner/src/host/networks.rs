@@ -11,6 +11,7 @@ use dc0_core::params::{Param, nearest};
 use super::Asked;
 use super::api::asked;
 use super::handles::Network;
+use super::owners;
 use super::session::RunHandle;
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
@@ -49,12 +50,14 @@ fn network_preset(context: Context<'_>, name: &str) -> Answer<Dynamic> {
 
 fn grow(context: Context<'_>, run: RunHandle, start: Network, map: Map) -> Answer<Network> {
     let call = Call::new("grow", &context);
+    owners::check(&call, &run, &[&start])?;
     let params: Asked<GrowParams> = asked(&call, &map, Sampling(0))?;
     call.run(run.0.host.grow(&start, params))
 }
 
 fn inspect(context: Context<'_>, run: RunHandle, net: Network, map: Map) -> Answer<Dynamic> {
     let call = Call::new("inspect", &context);
+    owners::check(&call, &run, &[&net])?;
     let Asked { params, .. } = asked::<InspectParams>(&call, &map, Sampling(0))?;
     call.run(run.0.host.inspect(&net, &params)).map(|seen| to_dynamic(&seen))
 }

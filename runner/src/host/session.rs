@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use dc0_core::durable;
 use dc0_core::params::Value;
 use rhai::EvalAltResult;
 
@@ -66,6 +67,14 @@ impl Session {
             Some(names) => report::from_rhai(error, source, names),
             None => Failure::new(Exit::Failed, error.to_string()),
         }
+    }
+
+    /// A digest of the script, of all that it imports, and of the parameters that it declares.
+    pub(super) fn script_digest(&self) -> String {
+        let texts = self.names.get().map(Names::texts_digest).unwrap_or_default();
+        let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
+        let declared = Value::Group(declared.collect()).canonical();
+        durable::digest(format!("{texts}{declared}").as_bytes())
     }
 
     /// An error where `--set` names parameters that the script has not declared yet.

@@ -106,7 +106,7 @@ fn sweep(context: &Context<'_>, session: &Arc<Session>, map: &Map, function: &Fn
         );
     }
     let asked = Asked { params: params.clone(), given };
-    let (host, events) = call.run(session.host.sweep(&asked))?;
+    let (host, events) = call.run(session.host.sweep(&asked, &session.script_digest()))?;
     let state = Mutex::new(Sweeping { trials: Trials::of(&events), ..Sweeping::default() });
     let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
     work.run(context, session, function)?;

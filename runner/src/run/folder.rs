@@ -90,4 +90,9 @@ impl Folder {
     pub fn superseded(&self) -> PathBuf {
         self.root.join("superseded")
     }
+
+    /// What a step had to leave to others, laid out as the run itself.
+    pub fn aside(&self, identity: &Identity) -> Self {
+        Self { root: self.superseded().join(identity.short()) }
+    }
 }

@@ -29,18 +29,21 @@ impl Journal {
         Ok(Self { path, file: Mutex::new(file) })
     }
 
+    /// Everything that happened in a run, in its order. A line that a kill cut short is no JSON, and says nothing.
+    pub fn lines(folder: &Folder) -> Result<Vec<Value>, RunError> {
+        let path = folder.journal();
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(cause) => Err(RunError::io("read", &path)(cause)),
+        }
+    }
+
     /// How long each step of a run took, by its short identity: all attempts that ended, or the attempts of the run it was taken
     /// over from.
     pub fn seconds(folder: &Folder) -> Result<BTreeMap<String, f64>, RunError> {
-        let path = folder.journal();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            Err(cause) => return Err(RunError::io("read", &path)(cause)),
-        };
         let mut seconds = BTreeMap::new();
-        // A line that a kill cut short is no JSON, and says nothing.
-        for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        for line in Self::lines(folder)? {
             let ended = ["finished", "ended early", "taken over"].map(Value::from).contains(&line["event"]);
             if let (true, Some(step), Some(secs)) = (ended, line["step"].as_str(), line["secs"].as_f64()) {
                 *seconds.entry(step.to_owned()).or_default() += secs;

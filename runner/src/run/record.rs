@@ -46,9 +46,15 @@ pub struct Environment {
 impl Environment {
     /// What equal steps may differ by, in one line. Versions are left out: a step's own version says what changed.
     pub fn rounding(&self) -> String {
-        let Self { backend, device, precision, pad_to, threads, .. } = self;
+        let Self { backend, precision, pad_to, threads, .. } = self;
+        let device = device_kind(&self.device);
         format!("{backend} on {device} in {precision}, batches of {pad_to}, {threads} training threads")
     }
+}
+
+/// Of `cuda:0,cuda:1` only `cuda`: results depend on what a device is, not on which one of a machine's it is.
+pub fn device_kind(device: &str) -> &str {
+    device.split([':', ',']).next().unwrap_or(device)
 }
 
 /// What `run.json` says.

@@ -287,6 +287,16 @@ fn a_run_keeps_its_script_seed_device_and_threads() {
     assert!(error.contains("was created with seed 7, and 8 was asked for"), "{error}");
     let other_device = Opening { device: Some("cuda:0".to_owned()), ..opening(parent.path()) };
     assert!(matches!(Run::open(&other_device), Err(RunError::Fixed { what: "device", .. })));
+    let of_devices = |found: &str, asked: &str| {
+        let parent = tempfile::tempdir().expect("folder");
+        let mut first = opening(parent.path());
+        found.clone_into(&mut first.record.environment.device);
+        Run::open(&first).expect("opens");
+        Run::open(&Opening { device: Some(asked.to_owned()), ..first })
+    };
+    of_devices("cuda:0", "cuda:1,cuda:2").expect("any device of the kind will do");
+    let error = of_devices("cuda:0", "cpu").expect_err("is of another kind").to_string();
+    assert!(error.contains("was created with device cuda, and cpu was asked for"), "{error}");
     let same = Opening { seed: Some(7), threads: Some(1), ..opening(parent.path()) };
     Run::open(&same).expect("asks for what it is");
 }

@@ -83,6 +83,19 @@ impl Claim {
     }
 }
 
+/// What a kill left of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    /// Shards or updates that are done.
+    pub parts: u32,
+    /// Of so many.
+    pub of: u32,
+    /// `shards` or `updates`.
+    pub unit: &'static str,
+    /// Games, positions or updates that are done.
+    pub amount: u64,
+}
+
 /// What the doing of a step is given.
 #[derive(Debug, Clone)]
 pub struct Workplace {
@@ -106,6 +119,23 @@ pub struct ShardNote<T> {
 }
 
 impl Workplace {
+    /// Where an unfinished step that a kill interrupted left its parts, here or aside; none where it left nothing.
+    pub fn of_unfinished(
+        folder: &Folder,
+        identity: &Identity,
+        run_seed: u64,
+    ) -> Result<Option<Self>, RunError> {
+        for home in [folder.clone(), folder.aside(identity)] {
+            let claim: Option<Claim> = read_json(&home.work(identity).join(CLAIM))?;
+            let claim = claim.filter(|claim| claim.step == identity.digits());
+            if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::of(&claim.slot)) {
+                let (identity, seed) = (identity.clone(), identity.seed(run_seed));
+                return Ok(Some(Self { folder: home, identity, slot, seed }));
+            }
+        }
+        Ok(None)
+    }
+
     pub(super) fn claim(&self, kind: &str) -> Result<(), RunError> {
         Claim::take(&self.folder, &self.identity, kind, self.slot)
     }

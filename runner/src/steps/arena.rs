@@ -9,7 +9,7 @@ use dc0_core::store::{MatchGameRow, read_entry, write_table};
 
 use super::{Shop, StepError, files};
 use crate::host::{Network, Opponent};
-use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
+use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace};
 
 pub(crate) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> Result<StepCall, StepError> {
     let second = match second {
@@ -22,6 +22,14 @@ pub(crate) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> 
         inputs.extend(files::tablebases(search)?);
     }
     Ok(StepCall { kind: "arena", version: 1, params: params.to_value(), inputs })
+}
+
+/// What a kill left of such a step.
+pub(crate) fn begun(place: &Workplace, params: &ArenaParams) -> Result<Begun, RunError> {
+    let of = shards_of(params.games, params.shard_games).len() as u32;
+    let finished = place.finished_shards::<u64>(of)?;
+    let amount = finished.values().map(|note| note.part).sum();
+    Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
 }
 
 pub(super) fn body(

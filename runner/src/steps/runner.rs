@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::durable;
-use dc0_core::network::torch::{Device, InspectParams, Precision, runtime};
+use dc0_core::network::torch::{InspectParams, Precision, runtime};
 use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::params::Value;
 use dc0_core::search::AnalysisParams;
@@ -26,6 +25,7 @@ use crate::run::{
     RunError, ScriptRecord, Series, Slot, StepCall, Workplace,
 };
 use crate::script::declared::Declaration;
+use crate::sweep::devices::{Devices, Lease};
 use crate::sweep::events::Event;
 use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
@@ -70,11 +70,15 @@ pub(super) struct TrialOf {
     pub(super) label: String,
     /// The trial's point.
     pub(super) point: Point,
+    /// What its nets run on, where the user names it; else the run's own device.
+    pub(super) devices: Option<Arc<Devices>>,
 }
 
 /// An open run.
 struct Open {
     run: Run,
+    /// Its folder, as scripts know it.
+    name: Arc<str>,
     shop: Shop,
     generations: Generations,
     /// What each line begins with.
@@ -85,6 +89,7 @@ struct Open {
     networks: u32,
     matches: u32,
     analyses: u32,
+    _lease: Option<Lease>,
 }
 
 impl Runner {
@@ -114,11 +119,9 @@ impl Runner {
         }
     }
 
-    /// A digest of the script's text and of the parameters that it declares.
-    pub(super) fn script_digest(&self) -> String {
-        let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
-        let all = format!("{}{}", self.script.text, Value::Group(declared.collect()).canonical());
-        durable::digest(all.as_bytes())
+    /// The devices that trials share.
+    pub(super) fn devices(&self) -> Option<Arc<Devices>> {
+        self.trial.as_ref().and_then(|trial| trial.devices.clone())
     }
 
     fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> Result<T, HostError>) -> Result<T, HostError> {
@@ -127,11 +130,11 @@ impl Runner {
     }
 
     /// The record that the run gets if it is new.
-    fn record(&self, name: &str, params: &OpenParams) -> Result<Record, HostError> {
+    fn record(&self, name: &str, params: &OpenParams, device: Option<&str>) -> Result<Record, HostError> {
         let is_new = !Folder::of_run(&self.asking.parent, name)?.record().exists();
         let wish = Wish {
             backend: self.asking.backend.unwrap_or(params.backend),
-            device: self.asking.device.as_deref().unwrap_or("auto"),
+            device: device.unwrap_or("auto"),
             precision: params.precision,
             onnxruntime: self.asking.onnxruntime.as_deref(),
         };
@@ -157,10 +160,14 @@ impl Runner {
         })
     }
 
-    fn open_with(&self, run: Run) -> Result<Open, HostError> {
+    /// `device` is the one that was asked for, of the same kind as the run's own.
+    fn open_with(&self, run: Run, device: Option<&str>, lease: Option<Lease>) -> Result<Open, HostError> {
         let environment = &run.record().environment;
         let damaged = |cause| RunError::Damaged { path: run.folder().record(), cause };
-        let choice = Choice::of(environment).map_err(damaged)?;
+        let mut choice = Choice::of(environment).map_err(damaged)?;
+        if let Some(device) = device {
+            device.clone_into(&mut choice.device);
+        }
         let evaluators = Evaluators::new(&choice, self.asking.onnxruntime.as_deref())?;
         log::info!("nets play on {}", evaluators.describe());
         let (then, now) = (&environment.libraries, choice.libraries(self.asking.onnxruntime.as_deref())?);
@@ -171,15 +178,17 @@ impl Runner {
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
             threads: environment.threads,
-            lanes: self.asking.lanes.unwrap_or_else(|| lanes(&evaluators)),
+            lanes: self.asking.lanes.unwrap_or_else(|| lanes_on(&evaluators.device_names())),
             evaluators,
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;
         let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
         let seconds = 0.0;
+        let name = run.folder().root().display().to_string().into();
         Ok(Open {
             run,
+            name,
             shop,
             generations,
             label,
@@ -188,13 +197,15 @@ impl Runner {
             networks: 0,
             matches: 0,
             analyses: 0,
+            _lease: lease,
         })
     }
 }
 
-/// Two lanes keep a device busy: while one waits, the other's batch is in the queue. On a CPU each core has one.
-fn lanes(evaluators: &Evaluators) -> u32 {
-    if evaluators.first_device() == Device::Cpu { cores() } else { 2 * evaluators.devices() }
+/// Threads that play on devices with these names. Two lanes keep a device busy: while one waits, the other's batch is in the
+/// queue. On a CPU each core has one.
+pub(crate) fn lanes_on(devices: &[String]) -> u32 {
+    if devices == ["cpu"] { cores() } else { 2 * devices.len() as u32 }
 }
 
 /// The processor cores that this process may use.
@@ -238,6 +249,7 @@ impl Open {
         let weights =
             finished.manifest.files.first().expect("the steps that make nets list the weights first");
         let fields = NetworkFields {
+            run: Arc::clone(&self.name),
             number: slot.number,
             digest: weights.blake3.clone(),
             spec,
@@ -251,7 +263,10 @@ impl Open {
 
 impl Host for Runner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
-        let record = self.record(name, &asked.params)?;
+        let lease = self.devices().map(|devices| devices.lease());
+        let device = lease.as_ref().map_or(self.asking.device.as_deref(), |lease| Some(lease.names()));
+        let record = self.record(name, &asked.params, device)?;
+        let device = device.filter(|device| *device != "auto").map(|_| record.environment.device.clone());
         for name in &asked.params.from {
             self.donors.add(Folder::of_existing(&self.asking.parent, name)?);
         }
@@ -261,12 +276,7 @@ impl Host for Runner {
             parent: &self.asking.parent,
             seed: self.asking.seed.or_else(|| gave("seed").then_some(record.seed)),
             backend: (backend != Backend::Auto).then(|| backend.word().to_owned()),
-            device: self
-                .asking
-                .device
-                .clone()
-                .filter(|device| device != "auto")
-                .map(|_| record.environment.device.clone()),
+            device: device.clone(),
             precision: (asked.params.precision != Precision::Auto)
                 .then(|| asked.params.precision.word().to_owned()),
             threads: self.asking.threads,
@@ -278,8 +288,8 @@ impl Host for Runner {
             self.log_file.attach(&run.folder().log())?;
         }
         log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
-        let open = self.open_with(run)?;
-        let (record, folder) = (open.run.record().clone(), open.run.folder().root().display().to_string());
+        let open = self.open_with(run, device.as_deref(), lease)?;
+        let (record, folder) = (open.run.record().clone(), open.name.to_string());
         open.say(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
         Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
@@ -322,6 +332,7 @@ impl Host for Runner {
             let finished =
                 open.step(&call, (slot, ""), |place, shop| self_play::body(place, shop, player, &params))?;
             let fields = GamesFields {
+                run: Arc::clone(&open.name),
                 iteration: slot.number,
                 network: player.0.number,
                 step: finished.manifest.identity().short().to_owned(),
@@ -378,6 +389,7 @@ impl Host for Runner {
                 search::body(place, shop, network, (what, &params))
             })?;
             let fields = AnalysisFields {
+                run: Arc::clone(&open.name),
                 number: slot.number,
                 files: finished.manifest.files,
                 can_go_on: params.tree && params.untried,
@@ -413,8 +425,12 @@ impl Host for Runner {
         drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    fn sweep(&self, asked: &Asked<SweepParams>) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        let (sweep, events) = sweep::open(self, asked)?;
+    fn sweep(
+        &self,
+        asked: &Asked<SweepParams>,
+        script: &str,
+    ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
+        let (sweep, events) = sweep::open(self, asked, script)?;
         Ok((Arc::new(sweep), events))
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Shop, StepError, files};
 use crate::host::{Analysis, Network, ToSearch};
-use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
+use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace};
 
 /// What a shard adds to the summary.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -54,6 +54,14 @@ fn texts(games: &[Game]) -> Vec<String> {
         game.start().fen() + moves.collect::<String>().as_str()
     };
     games.iter().map(text).collect()
+}
+
+/// What a kill left of such a step.
+pub(crate) fn begun(place: &Workplace, what: &ToSearch, params: &AnalysisParams) -> Result<Begun, RunError> {
+    let of = shards_of(what.positions() as u32, params.shard_positions).len() as u32;
+    let finished = place.finished_shards::<Part>(of)?;
+    let amount = finished.values().map(|note| note.part.positions).sum();
+    Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
 }
 
 pub(super) fn body(

@@ -6,12 +6,20 @@ use dc0_core::store::write_table;
 
 use super::{Shop, StepError, files};
 use crate::host::Network;
-use crate::run::{Input, Product, ShardNote, StepCall, Workplace};
+use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace};
 
 pub(crate) fn call(network: &Network, params: &SelfPlayParams) -> Result<StepCall, StepError> {
     let mut inputs = vec![Input { name: "network".to_owned(), digest: network.0.digest.clone() }];
     inputs.extend(files::tablebases(&params.search)?);
     Ok(StepCall { kind: "self_play", version: 1, params: params.to_value(), inputs })
+}
+
+/// What a kill left of such a step.
+pub(crate) fn begun(place: &Workplace, params: &SelfPlayParams) -> Result<Begun, RunError> {
+    let of = shards_of(params.games, params.shard_games).len() as u32;
+    let finished = place.finished_shards::<SelfPlayStats>(of)?;
+    let amount = finished.values().map(|note| note.part.games).sum();
+    Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
 }
 
 pub(super) fn body(

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use dc0_core::params::Param;
-
 use super::runner::{Asking, Runner, TrialOf};
 use super::{StepError, cores};
+use crate::backend::{self, BackendError};
 use crate::host::{Asked, Host, HostError, SweepHost, field};
 use crate::progress::Console;
-use crate::run::{Donors, RunError};
+use crate::run::Donors;
 use crate::sweep::board::Board;
+use crate::sweep::devices::Devices;
 use crate::sweep::events::{Event, Replicate};
 use crate::sweep::folder::{SweepFolder, SweepRecord};
+use crate::sweep::opening;
 use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
 use crate::sweep::table;
-use crate::sweep::told::TrialState;
-use crate::sweep::trials::Trials;
 
 /// A sweep that is being worked on.
 pub(super) struct Sweep {
@@ -29,16 +28,20 @@ pub(super) struct Sweep {
     console: Arc<Console>,
 }
 
-/// Opens a sweep, or creates it.
-pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep, Vec<Event>), HostError> {
+/// Opens a sweep, or creates it; `script` is a digest of everything that decides what its trials do.
+pub(super) fn open(
+    runner: &Runner,
+    asked: &Asked<SweepParams>,
+    script: &str,
+) -> Result<(Sweep, Vec<Event>), HostError> {
     let (params, asking) = (&asked.params, &runner.asking);
-    let threads = asking.threads.unwrap_or_else(|| (cores() / params.parallel).max(1));
-    let seed = asking.seed.unwrap_or(params.seed);
-    let now = SweepRecord::new(&params.name, &runner.script.file, params.direction, (seed, threads));
-    let is_asked = asking.seed.is_some() || field(&asked.given, "seed").is_some();
-    let (folder, mut events) = SweepFolder::open(&asking.parent, &now, (is_asked, asking.threads.is_some()))?;
-    let opened = Event::Opened { params: params.to_value(), script: runner.script_digest() };
-    note_opening(params, &folder, opened, &mut events)?;
+    let devices = devices(asking, params.parallel)?;
+    let (now, is_asked) = record(asking, &runner.script.file, asked);
+    let (folder, mut events) = SweepFolder::open(&asking.parent, &now, is_asked)?;
+    for event in opening::news(params, script, &events) {
+        folder.note(&event)?;
+        events.push(event);
+    }
     runner.log_file.attach(&folder.root().join("run.log"))?;
     let donors = Arc::new(Donors::default());
     for name in &params.from {
@@ -47,17 +50,6 @@ pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep
     if folder.trials().is_dir() {
         SweepFolder::runs(&asking.parent, &params.name)?.into_iter().for_each(|run| donors.add(run));
     }
-    let lanes = asking.lanes.unwrap_or_else(|| (cores() / params.parallel).max(1));
-    let asking = Asking {
-        parent: folder.trials(),
-        seed: None,
-        threads: Some(folder.record().threads),
-        lanes: Some(lanes),
-        ..asking.clone()
-    };
-    if params.retry_failed {
-        retry(params, &folder, &mut events)?;
-    }
     let console = Arc::clone(&runner.console);
     let begun = events.iter().filter(|event| matches!(event, Event::Asked { .. })).count();
     let root = folder.root().display();
@@ -65,53 +57,45 @@ pub(super) fn open(runner: &Runner, asked: &Asked<SweepParams>) -> Result<(Sweep
         "sweep {root}: {} trials of {}, {begun} begun before",
         params.trials, params.replicates
     ));
-    let trial = TrialOf { label: String::new(), point: Point::new() };
+    let asking = Asking {
+        parent: folder.trials(),
+        seed: None,
+        threads: Some(folder.record().threads),
+        lanes: asking.lanes.or_else(|| is_on_cpu(asking).then(|| share_of_cores(params.parallel))),
+        ..asking.clone()
+    };
+    let trial = TrialOf { label: String::new(), point: Point::new(), devices };
     let base = runner.for_trial(asking.clone(), &donors, trial);
     Ok((Sweep { folder, donors, base, asking, console }, events))
 }
 
-/// Writes down what differs from the last time. If that is the script or what it declares, all trials that have ended are walked
-/// through again, so that their values are those of the script as it is.
-fn note_opening(
-    params: &SweepParams,
-    folder: &SweepFolder,
-    opened: Event,
-    events: &mut Vec<Event>,
-) -> Result<(), RunError> {
-    let script_of = |event: &Event| match event {
-        Event::Opened { script, .. } => Some(script.clone()),
-        _ => None,
-    };
-    let last = events.iter().rfind(|event| matches!(event, Event::Opened { .. }));
-    let mut news = Vec::new();
-    if last.and_then(script_of) != script_of(&opened) {
-        let trials = Trials::of(events);
-        let ended = |state| matches!(state, TrialState::Complete | TrialState::Pruned | TrialState::Paused);
-        let ended = trials.iter().filter(|(_, trial)| ended(trial.state(&params.space, params.replicates)));
-        news.extend(ended.map(|(trial, _)| Event::Revisited { trial }));
-    }
-    if last != Some(&opened) {
-        news.push(opened);
-    }
-    for event in news {
-        folder.note(&event)?;
-        events.push(event);
-    }
-    Ok(())
+/// Cores for each of the trials that are at work at the same time.
+pub(crate) fn share_of_cores(parallel: u32) -> u32 {
+    (cores() / parallel).max(1)
 }
 
-/// Writes down that failed trials are to be tried again.
-fn retry(params: &SweepParams, folder: &SweepFolder, events: &mut Vec<Event>) -> Result<(), RunError> {
-    let trials = Trials::of(events);
-    let failed = trials
-        .iter()
-        .filter(|(_, trial)| trial.state(&params.space, params.replicates) == TrialState::Failed);
-    for (trial, _) in failed {
-        let event = Event::Retried { trial };
-        folder.note(&event)?;
-        events.push(event);
-    }
-    Ok(())
+fn is_on_cpu(asking: &Asking) -> bool {
+    backend::devices(asking.device.as_deref().unwrap_or("auto")).is_ok_and(|devices| devices == ["cpu"])
+}
+
+/// The devices that trials share, where the user names some; else each run has the one that it was created with.
+fn devices(asking: &Asking, parallel: u32) -> Result<Option<Arc<Devices>>, BackendError> {
+    let Some(named) = asking.device.as_deref().filter(|device| *device != "auto") else { return Ok(None) };
+    Ok(Some(Arc::new(Devices::new(&backend::devices(named)?, parallel))))
+}
+
+/// What a sweep is if it is created now, and whether the user asks for the seed and for the threads.
+pub(crate) fn record(
+    asking: &Asking,
+    script: &str,
+    asked: &Asked<SweepParams>,
+) -> (SweepRecord, (bool, bool)) {
+    let params = &asked.params;
+    let threads = asking.threads.unwrap_or_else(|| share_of_cores(params.parallel));
+    let seed = asking.seed.unwrap_or(params.seed);
+    let now = SweepRecord::new(&params.name, script, params.direction, (seed, threads));
+    let gives_seed = asking.seed.is_some() || field(&asked.given, "seed").is_some();
+    (now, (gives_seed, asking.threads.is_some()))
 }
 
 impl SweepHost for Sweep {
@@ -129,7 +113,8 @@ impl SweepHost for Sweep {
 
     fn replicate(&self, of: Replicate, point: &Point) -> Result<Arc<dyn Host>, HostError> {
         self.donors.add(self.folder.run_of(of)?);
-        let trial = TrialOf { label: format!("{}  ", of.name()), point: point.clone() };
+        let (label, point) = (format!("{}  ", of.name()), point.clone());
+        let trial = TrialOf { label, point, devices: self.base.devices() };
         Ok(Arc::new(self.base.for_trial(self.asking.clone(), &self.donors, trial)))
     }
 

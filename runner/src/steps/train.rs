@@ -11,7 +11,10 @@ use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
 
 use super::{Shop, StepError, files};
 use crate::host::{Network, Window};
-use crate::run::{Folder, Input, Product, StepCall, Workplace};
+use crate::run::{Begun, Folder, Input, Product, StepCall, Workplace};
+
+/// The state between updates.
+const STATE: &str = "training.state";
 
 /// The games and the positions of one shard; the name says which, whatever the iteration's number.
 struct StoredPart {
@@ -46,6 +49,12 @@ fn parts(window: &Window) -> Vec<StoredPart> {
     files.map(part).collect()
 }
 
+/// What a kill left of such a step; a state that cannot be read is for the step itself to complain of.
+pub(crate) fn begun(place: &Workplace, params: &TrainParams) -> Begun {
+    let parts = trainer::updates_done(&place.scratch(STATE)).unwrap_or(0);
+    Begun { parts, of: params.updates, unit: "updates", amount: parts.into() }
+}
+
 pub(super) fn body(
     place: &Workplace,
     shop: &Shop,
@@ -63,7 +72,7 @@ pub(super) fn body(
         seed: place.seed,
         threads: shop.threads,
         device: shop.evaluators.first_device(),
-        state_path: &place.scratch("training.state"),
+        state_path: &place.scratch(STATE),
     };
     let trained = trainer::train(job, &progress)?;
     shop.close(&progress);
@@ -149,8 +158,8 @@ mod tests {
 
     fn identity(tables: Option<&Path>) -> Result<Identity, StepError> {
         let (digest, file) = ("ab".repeat(32), "networks/0000.safetensors".to_owned());
-        let fields =
-            NetworkFields { number: 0, digest, spec: NetworkSpec::default(), file, summary: Value::group() };
+        let (spec, summary) = (NetworkSpec::default(), Value::group());
+        let fields = NetworkFields { run: "run".into(), number: 0, digest, spec, file, summary };
         let tablebases = tables.map(|folder| folder.display().to_string());
         let params = TrainParams { tablebases, ..TrainParams::default() };
         let call = call(&Network(Arc::new(fields)), &Window(Arc::default()), &params)?;

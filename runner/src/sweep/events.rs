@@ -64,7 +64,7 @@ pub enum Event {
     Opened {
         /// All its parameters, the defaults included.
         params: Value,
-        /// blake3 of the script's text and of the parameters that it declares.
+        /// blake3 of the texts of the script and of all that it imports, and of the parameters that it declares.
         script: String,
     },
     /// The sampler chose a trial's point.
@@ -89,7 +89,7 @@ pub enum Event {
         #[serde(flatten)]
         report: Reported,
     },
-    /// A trial that has ended is walked through again, because the script or what it declares has changed since: its finished
+    /// A trial that has ended is walked through again, because the script, what it imports or what it declares has changed since: its finished
     /// steps cost nothing, and what differs is done.
     Revisited {
         /// Which.

@@ -77,10 +77,18 @@ impl SweepFolder {
         Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
     }
 
-    /// A sweep's record and everything that happened in it, without working on it; nothing where there is none yet.
-    pub fn look(parent: &Path, name: &str) -> Result<(Option<SweepRecord>, Vec<Event>), RunError> {
-        let folder = Folder::of_run(parent, name)?;
+    /// As [`open`](Self::open), without working on the sweep: its record, where there is one yet, and everything that happened
+    /// in it.
+    pub fn look(
+        parent: &Path,
+        now: &SweepRecord,
+        asked: (bool, bool),
+    ) -> Result<(Option<SweepRecord>, Vec<Event>), RunError> {
+        let folder = Folder::of_run(parent, &now.name)?;
         let record = read_record(&folder, &folder.root().join("sweep.json"))?;
+        if let Some(found) = &record {
+            check(&folder, found, now, asked)?;
+        }
         let path = folder.root().join("trials.jsonl");
         match fs::read_to_string(&path) {
             Ok(text) => Ok((record, parsed(&text, &path)?.0)),

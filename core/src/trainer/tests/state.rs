@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::network::{WeightTensor, Weights};
 use crate::trainer::TrainError;
 use crate::trainer::report::{Meter, Report, TrainingRow, ValidationRow};
-use crate::trainer::state::State;
+use crate::trainer::state::{State, updates_done};
 
 fn weights(name: &str, data: &[f32]) -> Weights {
     [(name.to_owned(), WeightTensor { shape: vec![1, data.len()], data: data.to_vec() })].into()
@@ -58,6 +58,19 @@ fn a_state_comes_back_bit_for_bit_and_equal_states_are_equal_bytes() {
 fn without_a_file_there_is_no_state() {
     let folder = tempfile::tempdir().expect("temporary folder");
     assert_eq!(load(&folder.path().join("none"), "me").expect("no error"), None);
+}
+
+#[test]
+fn the_updates_of_a_state_are_read_without_the_rest_of_it() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("a.state");
+    state().save(&path, "me").expect("saves");
+    assert_eq!(updates_done(&path), Some(13));
+    let whole = std::fs::read(&path).expect("reads");
+    std::fs::write(&path, &whole[..whole.len() - 4]).expect("writes");
+    assert_eq!(updates_done(&path), Some(13));
+    std::fs::write(&path, b"no state at all").expect("writes");
+    assert_eq!((updates_done(&path), updates_done(&folder.path().join("none"))), (None, None));
 }
 
 #[test]

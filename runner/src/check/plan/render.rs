@@ -6,8 +6,10 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::super::standins;
-use super::{Calls, Plan, Setting, Sweeping, Told, Work};
+use super::super::work::Work;
+use super::{Calls, Plan, Setting, Sweeping, Told};
 use crate::progress::{amount, duration};
+use crate::run::Begun;
 use crate::script::declared::Declared;
 
 const HEADINGS: [&str; 8] = ["", "games", "positions", "evaluations", "updates", "FLOP", "disk", "time"];
@@ -69,9 +71,7 @@ impl Plan {
     }
 
     fn row(&self, told: &Told) -> [String; 8] {
-        let what =
-            if told.count == 1 { told.what.clone() } else { format!("{} ({} steps)", told.what, told.count) };
-        self.cells(&what, told.work, told.left_seconds, told.done == told.count)
+        self.cells(&told.title(), told.work, told.left_seconds, told.done == told.count)
     }
 
     fn cells(&self, what: &str, work: Work, seconds: f64, is_done: bool) -> [String; 8] {
@@ -96,15 +96,13 @@ impl Plan {
         .map(|cell| if cell == "-B" { "-".to_owned() } else { cell })
     }
 
-    /// What is left to do, its time, and how many steps are done.
+    /// What is left to do, its time with that of the process itself, and how many steps are done.
     fn left(&self) -> (Work, f64, u32) {
         let mut left = Work::default();
         self.told.iter().for_each(|told| left.add(told.left));
-        (
-            left,
-            self.told.iter().map(|told| told.left_seconds).sum(),
-            self.told.iter().map(|told| told.done).sum(),
-        )
+        let start = self.speeds.as_ref().map_or(0.0, |speeds| speeds.start);
+        let of_steps: f64 = self.told.iter().map(|told| told.left_seconds).sum();
+        (left, start + of_steps, self.told.iter().map(|told| told.done).sum())
     }
 
     /// The plan for programs; `docs/guides/scripts.md` describes it.
@@ -129,7 +127,7 @@ impl Plan {
             "asked": self.asked,
             "done": done,
             "left": work_json(left),
-            "seconds": self.speeds.map(|_| seconds),
+            "seconds": self.speeds.as_ref().map(|_| seconds),
             "parameters": declared.iter().map(parameter).collect::<Vec<_>>(),
             "calls": self.calls.iter().map(Calls::to_json).collect::<Vec<_>>(),
             "assumed": standins::ASSUMPTIONS,
@@ -142,7 +140,10 @@ impl Plan {
         step["what"] = told.what.as_str().into();
         step["count"] = told.count.into();
         step["done"] = told.done.into();
-        step["seconds"] = json!(self.speeds.map(|_| told.left_seconds));
+        step["begun"] = told.begun.into();
+        let parts = |begun: Begun| json!({ "done": begun.parts, "of": begun.of, "unit": begun.unit });
+        step["parts"] = json!(told.parts.filter(|_| told.count == 1).map(parts));
+        step["seconds"] = json!(self.speeds.as_ref().map(|_| told.left_seconds));
         step
     }
 }
@@ -150,6 +151,27 @@ impl Plan {
 fn work_json(work: Work) -> Json {
     json!({ "games": work.games, "positions": work.positions, "evaluations": work.evaluations,
         "updates": work.updates, "samples": work.samples, "flops": work.flops, "bytes": work.bytes })
+}
+
+impl Told {
+    /// What is done, and how much of it before: `match: 0001 vs 0000 (3 of 8 shards done)`, `sweep s: arena (16 steps, 5 done)`.
+    fn title(&self) -> String {
+        let Self { what, count, done, begun, parts, .. } = self;
+        match parts {
+            Some(Begun { parts, of, unit, .. }) if *count == 1 => {
+                return format!("{what} ({parts} of {of} {unit} done)");
+            }
+            _ if *count == 1 => return what.clone(),
+            _ => {}
+        }
+        let mut title = format!("{what} ({count} steps");
+        for (number, state) in [(*done, "done"), (*begun, "begun")] {
+            if number > 0 && number < *count {
+                let _ = write!(title, ", {number} {state}");
+            }
+        }
+        title + ")"
+    }
 }
 
 impl Calls {
