@@ -86,7 +86,10 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     let planner = is_planned.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
     let host: Arc<dyn Host> = match &planner {
         Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
-        None => Arc::new(runner(args, process, script_record(path, &text), &declaration)),
+        None => {
+            let runner = runner(args, process, script_record(path, &text), &declaration);
+            Arc::new(runner.importing(sources, path))
+        }
     };
     let performance = Performance { path, text: &text, host, declaration: Arc::clone(&declaration) };
     let table = performance.perform(surroundings(process, sources, args))?;

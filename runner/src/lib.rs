@@ -20,6 +20,7 @@ mod openmp;
 pub mod play;
 pub mod progress;
 pub mod reference;
+pub mod resources;
 pub mod run;
 pub mod script;
 pub mod speeds;

@@ -4,15 +4,19 @@
 //! and atomically. Opening a run again walks through finished steps at once, goes on with the unfinished one, and never
 //! deletes anything.
 
+mod costs;
 mod donors;
+mod edition;
 mod error;
 mod files;
 mod folder;
 mod generations;
 mod identity;
 mod journal;
+mod ledger;
 mod lock;
 mod manifest;
+mod meter;
 mod record;
 mod shelf;
 mod slot;
@@ -28,31 +32,31 @@ use serde_json::json;
 use dc0_core::durable;
 
 pub use donors::Donors;
+pub use edition::Edition;
 pub use error::RunError;
 pub use folder::Folder;
 pub use generations::{Generation, Generations};
 pub use identity::{Identity, Input, Occurrences, StepCall};
 pub use journal::Journal;
+pub use ledger::{Cost, Figures, Ledger};
 pub use lock::Lock;
 pub use manifest::{Manifest, Product};
+pub use meter::Meter;
 pub use record::{Environment, FORMAT_VERSION, Record, ScriptRecord, device_kind};
 pub use shelf::{Settled, Shelf};
 pub use slot::{Series, Slot};
 pub use work::{Begun, ShardNote, Workplace};
-
-use crate::clock::Stopwatch;
 
 /// A run that this process writes.
 #[derive(Debug)]
 pub struct Run {
     folder: Folder,
     record: Record,
-    journal: Journal,
+    journal: Arc<Journal>,
     shelf: Shelf,
     occurrences: Occurrences,
     steps: u32,
     donors: Arc<Donors>,
-    seconds: BTreeMap<String, f64>,
     _lock: Lock,
 }
 
@@ -109,8 +113,7 @@ impl Run {
         let is_new = found.is_none();
         let record = found.unwrap_or_else(|| opening.record.clone());
         opening.donors.check(&record.environment)?;
-        let journal = Journal::open(&folder)?;
-        let seconds = Journal::seconds(&folder)?;
+        let journal = Arc::new(Journal::open(&folder)?);
         let shelf = Shelf::open(&folder)?;
         let run = Self {
             folder,
@@ -120,10 +123,10 @@ impl Run {
             occurrences: Occurrences::default(),
             steps: 0,
             donors: Arc::clone(&opening.donors),
-            seconds,
             _lock: lock,
         };
         run.note_opening(&opening.record, is_new)?;
+        run.write_costs()?;
         Ok(run)
     }
 
@@ -131,18 +134,36 @@ impl Run {
     fn note_opening(&self, now: &Record, is_new: bool) -> Result<(), RunError> {
         let script = &now.script;
         if script.blake3 != self.record.script.blake3 {
-            let path = self.folder.script(&script.blake3);
-            durable::write(&path, script.text.as_bytes()).map_err(RunError::io("write", &path))?;
+            self.keep_text(&script.blake3, &script.text)?;
+        }
+        let digest = |(path, text): (&String, &String)| (path.clone(), durable::digest(text.as_bytes()));
+        let modules: BTreeMap<String, String> = now.modules.iter().map(digest).collect();
+        for (path, digest) in &modules {
+            self.keep_text(digest, &now.modules[path])?;
         }
         let details = [
             ("pid", json!(std::process::id())),
             ("script", json!(script.blake3)),
+            ("modules", json!(modules)),
             ("params", json!(now.params)),
+            ("given", json!(now.given)),
             ("dc0", json!(now.environment.dc0)),
             ("libraries", json!(now.environment.libraries)),
             ("finished_steps", json!(self.shelf.len())),
         ];
         self.journal.note(if is_new { "created" } else { "opened" }, details)
+    }
+
+    fn keep_text(&self, digest: &str, text: &str) -> Result<(), RunError> {
+        let path = self.folder.script(digest);
+        durable::write(&path, text.as_bytes()).map_err(RunError::io("write", &path))
+    }
+
+    /// Keeps the text of a file that the script has imported since it opened the run; `path` is below the script's folder.
+    pub fn keep_module(&self, path: &str, text: &str) -> Result<(), RunError> {
+        let digest = durable::digest(text.as_bytes());
+        self.keep_text(&digest, text)?;
+        self.journal.note("imported", [("module", json!(path)), ("blake3", json!(digest))])
     }
 
     /// The run's folder.
@@ -165,6 +186,15 @@ impl Run {
         &self.journal
     }
 
+    /// Brings the table of costs up to date.
+    fn write_costs(&self) -> Result<(), RunError> {
+        let steps = self.shelf.in_order();
+        if steps.is_empty() {
+            return Ok(());
+        }
+        costs::write((&self.folder, &self.record), &steps, &self.journal.costs())
+    }
+
     /// Does a step, unless it is finished. `body` may be called for a step that a kill interrupted, and goes on from what
     /// it finds in its workplace.
     pub fn step<E: From<RunError> + std::fmt::Display>(
@@ -176,11 +206,14 @@ impl Run {
         let identity = self.occurrences.next(call, self.record.seed);
         let order = self.steps;
         self.steps += 1;
-        let Settled { moved, manifest, missing } = self.shelf.settle(&identity, slot, order)?;
+        let Settled { moved, manifest, missing, is_changed } = self.shelf.settle(&identity, slot, order)?;
         for step in moved {
             self.journal.note("superseded", [("step", json!(step)), ("by", json!(identity.short()))])?;
         }
         if let Some(manifest) = manifest {
+            if is_changed {
+                self.write_costs()?;
+            }
             return Ok(self.finished(manifest, true));
         }
         if let Some(path) = &missing {
@@ -191,17 +224,15 @@ impl Run {
         if let Some((from, manifest)) = donors.find(&identity, &self.folder)? {
             return Ok(self.take_over(&from, manifest, (slot, order))?);
         }
-        let watch = Stopwatch::start();
-        let manifest = self.work_at(call, &identity, slot, body)?;
+        let (manifest, meter) = self.work_at(call, &identity, slot, body)?;
         let manifest = self.shelf.keep(&manifest, order)?;
-        let secs = watch.elapsed().as_secs_f64();
-        self.journal.note("finished", details(call, &identity, secs))?;
-        *self.seconds.entry(identity.short().to_owned()).or_default() += secs;
+        self.journal.note("finished", details(call, &identity, &meter))?;
+        self.write_costs()?;
         Ok(Finished { again: missing, ..self.finished(manifest, false) })
     }
 
     fn finished(&self, manifest: Manifest, before: bool) -> Finished {
-        let seconds = self.seconds.get(manifest.identity().short()).copied().unwrap_or(0.0);
+        let seconds = self.journal.cost(manifest.identity().short()).map_or(0.0, |cost| cost.secs);
         Finished { manifest, before, again: None, from: None, seconds }
     }
 
@@ -214,23 +245,34 @@ impl Run {
     ) -> Result<Finished, RunError> {
         let identity = manifest.identity();
         let kind = manifest.kind.clone();
-        let seconds = Journal::seconds(from)?.get(identity.short()).copied().unwrap_or(0.0);
-        let place = Workplace {
-            folder: self.folder.clone(),
-            identity: identity.clone(),
-            slot,
-            seed: identity.seed(self.record.seed),
-        };
+        let cost = Journal::ledger(from)?.cost(identity.short()).cloned().unwrap_or_default();
+        let place = self.place(&identity, slot);
         place.claim(&kind)?;
         let manifest = donors::take_over((from, manifest), &self.folder, slot)?;
         let manifest = self.shelf.keep(&manifest, order)?;
         let from = from.root().display().to_string();
         let step = identity.short();
-        let details =
-            [("step", json!(step)), ("kind", json!(kind)), ("secs", json!(seconds)), ("from", json!(from))];
+        let details = [
+            ("step", json!(step)),
+            ("kind", json!(kind)),
+            ("secs", json!(cost.secs)),
+            ("from", json!(from)),
+            ("attempts", json!(cost.attempts)),
+            ("costs", json!(cost.figures)),
+        ];
         self.journal.note("taken over", details)?;
-        self.seconds.insert(step.to_owned(), seconds);
+        self.write_costs()?;
         Ok(Finished { from: Some(from), ..self.finished(manifest, false) })
+    }
+
+    fn place(&self, identity: &Identity, slot: Slot) -> Workplace {
+        Workplace {
+            folder: self.folder.clone(),
+            identity: identity.clone(),
+            slot,
+            seed: identity.seed(self.record.seed),
+            meter: Arc::new(Meter::start(&self.journal, identity.short())),
+        }
     }
 
     fn work_at<E: From<RunError> + std::fmt::Display>(
@@ -239,26 +281,30 @@ impl Run {
         identity: &Identity,
         slot: Slot,
         body: impl FnOnce(&Workplace) -> Result<Product, E>,
-    ) -> Result<Manifest, E> {
-        let seed = identity.seed(self.record.seed);
-        let place = Workplace { folder: self.folder.clone(), identity: identity.clone(), slot, seed };
+    ) -> Result<(Manifest, Arc<Meter>), E> {
+        let place = self.place(identity, slot);
+        let meter = Arc::clone(&place.meter);
         place.claim(call.kind)?;
-        let watch = Stopwatch::start();
-        self.journal.note("started", details(call, identity, 0.0))?;
+        self.journal.note("started", details(call, identity, &meter))?;
         match body(&place) {
-            Ok(product) => Ok(Manifest::new(call, identity, self.record.seed, product)),
+            Ok(product) => {
+                // Should a kill come before the step's last line, this one tells its costs.
+                meter.note();
+                Ok((Manifest::new(call, identity, self.record.seed, product), meter))
+            }
             Err(error) => {
-                let [step, kind, secs] = details(call, identity, watch.elapsed().as_secs_f64());
-                self.journal
-                    .note("ended early", [step, kind, secs, ("because", json!(error.to_string()))])?;
+                let [step, kind, secs, costs] = details(call, identity, &meter);
+                let because = ("because", json!(error.to_string()));
+                self.journal.note("ended early", [step, kind, secs, costs, because])?;
                 Err(error)
             }
         }
     }
 }
 
-fn details(call: &StepCall, identity: &Identity, secs: f64) -> [(&'static str, serde_json::Value); 3] {
-    [("step", json!(identity.short())), ("kind", json!(call.kind)), ("secs", json!(secs))]
+fn details(call: &StepCall, identity: &Identity, meter: &Meter) -> [(&'static str, serde_json::Value); 4] {
+    let (secs, costs) = (json!(meter.secs()), json!(meter.figures()));
+    [("step", json!(identity.short())), ("kind", json!(call.kind)), ("secs", secs), ("costs", costs)]
 }
 
 /// Whether an existing run may be opened like this.

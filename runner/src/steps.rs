@@ -3,6 +3,7 @@
 mod arena;
 mod error;
 mod files;
+mod metered;
 mod network;
 mod runner;
 mod search;
@@ -10,13 +11,21 @@ mod self_play;
 mod sweep;
 mod train;
 
+pub(crate) use arena::Meeting;
 pub use error::StepError;
 pub use network::{inspection_value, summary_members};
 pub use runner::{Asking, Runner};
 pub(crate) use runner::{cores, lanes_on};
 pub use search::assumed_searches;
 pub(crate) use sweep::{record as sweep_record, share_of_cores};
+pub(crate) use self_play::play_shard;
 pub use train::summary_value;
+
+/// What the steps whose games can be played again are called, and the version of doing them.
+pub(crate) mod versions {
+    pub(crate) use super::arena::KIND as ARENA;
+    pub(crate) use super::self_play::KIND as SELF_PLAY;
+}
 
 /// What each step is, for plans.
 pub(crate) mod calls {
@@ -42,6 +51,7 @@ use dc0_core::event::Cancelled;
 use crate::backend::Evaluators;
 use crate::interrupt::Interrupt;
 use crate::progress::{Console, StepProgress};
+use crate::run::Workplace;
 
 /// What every step needs of the process it runs in.
 pub struct Shop {
@@ -75,7 +85,7 @@ impl Shop {
         std::mem::take(&mut self.closing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn progress(&self, label: &str, counted: (&'static str, u64, u64)) -> StepProgress {
-        StepProgress::new(&self.console, &self.interrupt, label, counted)
+    fn progress(&self, place: &Workplace, label: &str, counted: (&'static str, u64, u64)) -> StepProgress {
+        StepProgress::new(&self.console, &self.interrupt, label, counted, Some(&place.meter))
     }
 }

@@ -12,6 +12,7 @@ use super::console::Console;
 use super::figures::{amount, duration};
 use crate::clock::Stopwatch;
 use crate::interrupt::Interrupt;
+use crate::run::Meter;
 
 /// Observes one step.
 pub struct StepProgress {
@@ -21,6 +22,8 @@ pub struct StepProgress {
     /// The unit that the bar counts.
     unit: &'static str,
     watch: Stopwatch,
+    /// Of the step, where it is one of a run.
+    meter: Option<Arc<Meter>>,
     seen: Mutex<Seen>,
 }
 
@@ -37,6 +40,7 @@ impl StepProgress {
         interrupt: &Interrupt,
         label: &str,
         (unit, done, total): (&'static str, u64, u64),
+        meter: Option<&Arc<Meter>>,
     ) -> Self {
         let bar = console.bar(style(), total);
         if let Some(bar) = &bar {
@@ -52,6 +56,7 @@ impl StepProgress {
             bar,
             unit,
             watch: Stopwatch::start(),
+            meter: meter.cloned(),
             seen,
         }
     }
@@ -98,6 +103,9 @@ fn style() -> ProgressStyle {
 
 impl Observer for StepProgress {
     fn event(&self, event: Event<'_>) {
+        if let Some(meter) = &self.meter {
+            meter.event(&event);
+        }
         let mut seen = self.seen();
         match event {
             Event::Progress { unit, done, .. } if unit == self.unit => {

@@ -38,21 +38,12 @@ pub fn finished(slot: Slot, who: &str, finished: &Finished, closing: &str) -> St
     };
     let end = if end.is_empty() { String::new() } else { format!("  ({end})") };
     let who = if who.is_empty() { String::new() } else { format!("{who}: ") };
-    format!("{} {}  {who}{figures}{end}", what(slot.series), slot.label())
+    format!("{}  {who}{figures}{end}", slot.name())
 }
 
 /// A promotion.
 pub fn promoted(network: &Network, generation: u32) -> String {
     format!("generation {generation}  network {} is promoted", network.name())
-}
-
-fn what(series: Series) -> &'static str {
-    match series {
-        Series::Iterations => "iteration",
-        Series::Networks => "network",
-        Series::Matches => "match",
-        Series::Searches => "analysis",
-    }
 }
 
 fn number(summary: &Value, name: &str) -> f64 {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use dc0_core::store::StoreError;
 use thiserror::Error;
 
 use crate::exit::Exit;
@@ -103,6 +104,9 @@ pub enum RunError {
         /// Its size now.
         found: u64,
     },
+    /// A table cannot be written.
+    #[error(transparent)]
+    Table(#[from] StoreError),
     /// The system refuses.
     #[error("cannot {doing} {}", .path.display())]
     Io {
@@ -138,9 +142,11 @@ impl Fault for RunError {
             | Self::NoSweep { .. }
             | Self::OtherEnvironment { .. } => Exit::BadInput,
             Self::Locked { .. } => Exit::Failed,
-            Self::Newer { .. } | Self::Damaged { .. } | Self::Changed { .. } | Self::Io { .. } => {
-                Exit::Storage
-            }
+            Self::Newer { .. }
+            | Self::Damaged { .. }
+            | Self::Changed { .. }
+            | Self::Table(_)
+            | Self::Io { .. } => Exit::Storage,
         }
     }
 }

@@ -17,6 +17,9 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Folder {
+    /// The table of what finished steps took, relative to the run.
+    pub const COSTS: &'static str = "costs.parquet";
+
     /// The folder of the run `name` among the runs in `parent`.
     pub fn of_run(parent: &Path, name: &str) -> Result<Self, RunError> {
         if is_name(name) {

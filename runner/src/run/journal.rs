@@ -1,22 +1,29 @@
 //! What was done when: one JSON object a line, only ever appended to. Results never depend on it.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
 use super::error::RunError;
 use super::folder::Folder;
+use super::ledger::{Cost, Ledger};
 use crate::clock;
 
 /// The journal of an open run.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: Mutex<File>,
+    writing: Mutex<Writing>,
+}
+
+/// The file, and what its lines say of costs.
+#[derive(Debug)]
+struct Writing {
+    file: File,
+    ledger: Ledger,
 }
 
 impl Journal {
@@ -26,30 +33,40 @@ impl Journal {
         let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let mut file = opened.map_err(RunError::io("open", &path))?;
         end_line(&mut file).map_err(RunError::io("write", &path))?;
-        Ok(Self { path, file: Mutex::new(file) })
+        let ledger = Self::ledger(folder)?;
+        Ok(Self { path, writing: Mutex::new(Writing { file, ledger }) })
+    }
+
+    fn text(folder: &Folder) -> Result<String, RunError> {
+        let path = folder.journal();
+        match fs::read_to_string(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+            read => read.map_err(RunError::io("read", &path)),
+        }
     }
 
     /// Everything that happened in a run, in its order. A line that a kill cut short is no JSON, and says nothing.
     pub fn lines(folder: &Folder) -> Result<Vec<Value>, RunError> {
-        let path = folder.journal();
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(cause) => Err(RunError::io("read", &path)(cause)),
-        }
+        Ok(Self::text(folder)?.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
 
-    /// How long each step of a run took, by its short identity: all attempts that ended, or the attempts of the run it was taken
-    /// over from.
-    pub fn seconds(folder: &Folder) -> Result<BTreeMap<String, f64>, RunError> {
-        let mut seconds = BTreeMap::new();
-        for line in Self::lines(folder)? {
-            let ended = ["finished", "ended early", "taken over"].map(Value::from).contains(&line["event"]);
-            if let (true, Some(step), Some(secs)) = (ended, line["step"].as_str(), line["secs"].as_f64()) {
-                *seconds.entry(step.to_owned()).or_default() += secs;
-            }
-        }
-        Ok(seconds)
+    /// What the steps of a run have cost: all attempts, or those of the run that a step was taken over from.
+    pub fn ledger(folder: &Folder) -> Result<Ledger, RunError> {
+        Ok(Ledger::of(&Self::text(folder)?))
+    }
+
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a step has cost, as far as the journal says.
+    pub fn cost(&self, step: &str) -> Option<Cost> {
+        self.writing().ledger.cost(step).cloned()
+    }
+
+    /// What all steps have cost.
+    pub fn costs(&self) -> Ledger {
+        self.writing().ledger.clone()
     }
 
     /// Appends what happened, with the time.
@@ -58,8 +75,11 @@ impl Journal {
         line.insert("at".to_owned(), clock::timestamp().into());
         line.insert("event".to_owned(), event.into());
         line.extend(details.map(|(name, value)| (name.to_owned(), value)));
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(file, "{}", Value::Object(line)).map_err(RunError::io("write", &self.path))
+        let line = Value::Object(line);
+        let mut writing = self.writing();
+        writeln!(writing.file, "{line}").map_err(RunError::io("write", &self.path))?;
+        writing.ledger.take(&line);
+        Ok(())
     }
 }
 

@@ -95,6 +95,11 @@ impl Manifest {
         format!("{order:04}-{}-{}.json", self.kind, self.identity().short())
     }
 
+    /// The step's place in the script, as the name of its manifest's file says.
+    pub fn order_of(path: &Path) -> Option<u32> {
+        path.file_name()?.to_str()?.split('-').next()?.parse().ok()
+    }
+
     /// Looks whether every file is there, and gives the first that is not. A file of another size is an error: something
     /// else wrote it. Contents are compared with their digests when they are read.
     pub fn missing_file(&self, folder: &Folder) -> Result<Option<String>, RunError> {

@@ -1,5 +1,6 @@
 //! `run.json`: what a run is. Written when the run is created, and never changed.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
@@ -66,8 +67,14 @@ pub struct Record {
     pub name: String,
     /// The script that created it.
     pub script: ScriptRecord,
+    /// The texts of the files that the script had imported at creation, by their paths below its folder.
+    #[serde(default)]
+    pub modules: BTreeMap<String, String>,
     /// The parameters that the script declared, with their values at creation.
     pub params: Value,
+    /// What the command line gave for them at creation, as it was typed; `None` in runs of a program that did not keep it.
+    #[serde(default)]
+    pub given: Option<BTreeMap<String, String>>,
     /// The seed of all randomness.
     pub seed: u64,
     /// Backend, device, precision, threads, versions.

@@ -38,6 +38,8 @@ pub struct Settled {
     pub manifest: Option<Manifest>,
     /// A file that a finished step has lost, so that it must be done again.
     pub missing: Option<String>,
+    /// Whether other steps are finished than before, or in another order.
+    pub is_changed: bool,
 }
 
 impl Shelf {
@@ -65,23 +67,38 @@ impl Shelf {
         self.kept.is_empty()
     }
 
+    /// All finished steps with their places in the script, in this order.
+    pub fn in_order(&self) -> Vec<(u32, &Manifest)> {
+        let mut steps: Vec<(u32, &Manifest)> = self
+            .kept
+            .values()
+            .map(|kept| (Manifest::order_of(&kept.path).unwrap_or(u32::MAX), &kept.manifest))
+            .collect();
+        steps.sort_by_key(|(order, manifest)| (*order, &manifest.step));
+        steps
+    }
+
     /// Makes a slot ready for a step: what belongs to other steps moves aside, and what the step left here, elsewhere or
     /// aside comes to the slot.
     pub fn settle(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<Settled, RunError> {
         let mut moved = self.clear_finished(identity, slot)?;
         moved.extend(self.clear_strays(identity, slot)?);
+        let place = |shelf: &Self| shelf.kept.get(identity).map(|kept| kept.path.clone());
+        let before = place(self);
         self.bring_back(identity, slot)?;
         let Some(kept) = self.kept.remove(identity) else {
-            return Ok(Settled { moved, manifest: None, missing: None });
+            let is_changed = !moved.is_empty();
+            return Ok(Settled { moved, manifest: None, missing: None, is_changed });
         };
         let kept = self.adopt(kept, slot, order)?;
+        let is_changed = !moved.is_empty() || before.as_ref() != Some(&kept.path);
         let missing = kept.manifest.missing_file(&self.folder)?;
         if missing.is_some() {
             Claim::reopen(&self.folder, identity, &kept.path)?;
-            return Ok(Settled { moved, manifest: None, missing });
+            return Ok(Settled { moved, manifest: None, missing, is_changed: true });
         }
         self.kept.insert(identity.clone(), kept.clone());
-        Ok(Settled { moved, manifest: Some(kept.manifest), missing: None })
+        Ok(Settled { moved, manifest: Some(kept.manifest), missing: None, is_changed })
     }
 
     /// Keeps a step that was just done. Returns its manifest as it will be read from now on, to the last digit.

@@ -34,6 +34,16 @@ impl Series {
         }
     }
 
+    /// What one of them is called.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Iterations => "iteration",
+            Self::Networks => "network",
+            Self::Matches => "match",
+            Self::Searches => "analysis",
+        }
+    }
+
     /// What stands before the number.
     fn prefix(self) -> &'static str {
         match self {
@@ -48,6 +58,11 @@ impl Slot {
     /// The number as file names have it; it sorts as text up to 9999.
     pub fn label(self) -> String {
         format!("{:04}", self.number)
+    }
+
+    /// As people name it: `iteration 0003`.
+    pub fn name(self) -> String {
+        format!("{} {}", self.series.noun(), self.label())
     }
 
     /// The path, relative to the run, of something in one of the series' folders; `rest` follows the number.

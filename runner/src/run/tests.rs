@@ -1,6 +1,7 @@
 //! Runs with steps that write small texts instead of playing and training.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +31,9 @@ fn record(script: &str) -> Record {
         version: FORMAT_VERSION,
         name: "tiny".to_owned(),
         script,
+        modules: BTreeMap::new(),
         params: Value::group(),
+        given: None,
         seed: 7,
         environment,
     }
@@ -114,11 +117,11 @@ fn train(run: &mut Run, size: i64, slot: Slot) -> Finished {
     run.step(&call, slot, body).expect("trains")
 }
 
-/// Every file of the run but journal, log and lock, with its content.
+/// Every file of the run but those that know times, with its content.
 fn content(parent: &Path) -> Vec<(String, String)> {
     let root = parent.join("tiny");
     let mut files = super::files::below(&root, "").expect("lists");
-    files.retain(|name| !["journal.jsonl", "run.lock", "run.log"].contains(&name.as_str()));
+    files.retain(|name| !["journal.jsonl", "run.lock", "run.log", "costs.parquet"].contains(&name.as_str()));
     files
         .into_iter()
         .map(|name| (name.clone(), fs::read_to_string(root.join(&name)).expect("reads")))
@@ -439,4 +442,26 @@ fn steps_of_a_run_that_rounds_otherwise_are_not_taken_over() {
         error.contains("1 training threads, and this run with") && error.contains("2 training"),
         "{error}"
     );
+}
+
+#[test]
+fn the_costs_of_a_step_are_those_of_all_its_attempts() {
+    let parent = tempfile::tempdir().expect("folder");
+    let played = Cell::new(0);
+    let step = call("self_play", 3);
+    for end_after in [1, 2] {
+        let mut run = open(parent.path());
+        play(&mut run, &step, iteration(0), Some(end_after), &played).expect_err("ends");
+        assert!(!run.folder().path("costs.parquet").exists(), "nothing is finished");
+    }
+    let mut run = open(parent.path());
+    let finished = play(&mut run, &step, iteration(0), None, &played).expect("plays");
+    let cost = run.journal().cost(finished.manifest.identity().short()).expect("a cost");
+    assert_eq!((cost.attempts, cost.secs, cost.from), (3, finished.seconds, None));
+    assert!(cost.figures.expect("measured").peak_memory > 0);
+    let table = fs::read(run.folder().path("costs.parquet")).expect("a table");
+    drop(run);
+    fs::remove_file(parent.path().join("tiny/costs.parquet")).expect("removes");
+    let run = open(parent.path());
+    assert_eq!(fs::read(run.folder().path("costs.parquet")).expect("a table"), table);
 }

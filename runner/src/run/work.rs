@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use super::error::RunError;
 use super::folder::Folder;
 use super::identity::Identity;
 use super::manifest::size;
+use super::meter::Meter;
 use super::slot::Slot;
 
 /// Says that an unfinished step writes to a slot.
@@ -107,6 +109,8 @@ pub struct Workplace {
     pub slot: Slot,
     /// Where its random streams come from.
     pub seed: Seed,
+    /// Measures what is done here.
+    pub meter: Arc<Meter>,
 }
 
 /// A finished shard of an unfinished step.

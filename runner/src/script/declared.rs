@@ -1,5 +1,6 @@
 //! `params(#{…})`: what a script lets its users change.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rhai::{Dynamic, Map, NativeCallContext};
@@ -74,6 +75,11 @@ impl Declaration {
     /// The parameters in use, once they are declared.
     pub fn rows(&self) -> Vec<Declared> {
         self.declared().clone().unwrap_or_default()
+    }
+
+    /// What the command line gives, as it was typed; of several values for a name the one that counts.
+    pub fn given(&self) -> BTreeMap<String, String> {
+        self.overrides.iter().map(|given| (given.path.clone(), given.text.clone())).collect()
     }
 
     /// Who gives values that no declaration has taken up, and which: `--set gives games`.

@@ -194,7 +194,7 @@ fn missing(path: &str, named: &Path) -> LoadError {
 }
 
 /// Removes `.` and resolves `..` by name alone; a `..` that leads above the start stays.
-fn normalised(path: &Path) -> PathBuf {
+pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -1,9 +1,12 @@
 //! The texts of the scripts in use, so that an error can show its line.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use dc0_core::durable;
+
+use super::jail::normalised;
 
 /// Script texts by the name an error gives them.
 #[derive(Debug, Default)]
@@ -31,6 +34,17 @@ impl Sources {
         let texts = self.texts();
         let digests: BTreeSet<String> = texts.values().map(|text| durable::digest(text.as_bytes())).collect();
         durable::digest(digests.into_iter().collect::<String>().as_bytes())
+    /// The texts of all files but the script `name`, by their paths below its folder, with `/` on every system.
+    pub fn imported_by(&self, name: &Path) -> BTreeMap<String, String> {
+        let folder = normalised(name.parent().unwrap_or(Path::new("")));
+        let own = name.display().to_string();
+        let others = self.texts().into_iter().filter(|(other, _)| *other != own);
+        let below = |(path, text): (String, String)| {
+            let path = Path::new(&path).strip_prefix(&folder).ok()?;
+            let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+            Some((parts.join("/"), text))
+        };
+        others.filter_map(below).collect()
     }
 
     /// One line of a text, counted from 1.

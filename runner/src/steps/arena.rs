@@ -1,15 +1,23 @@
 //! The step that plays a match. Shards are kept beside the step's bookkeeping, and become one table at the end.
 
-use dc0_core::arena::{self, ArenaParams, Match, Player};
+use dc0_core::arena::{self, ArenaParams, KeepMatchShard, Match, Player};
+use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Param;
+use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{Shard, shards_of};
 use dc0_core::store::{MatchGameRow, read_entry, write_table};
 
+use super::metered::metered;
 use super::{Shop, StepError, files};
+use crate::backend::Evaluators;
 use crate::host::{Network, Opponent};
 use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace};
+
+/// The name and the version of the step.
+pub(crate) const KIND: (&str, u32) = ("arena", 1);
 
 pub(crate) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> Result<StepCall, StepError> {
     let second = match second {
@@ -21,7 +29,7 @@ pub(crate) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> 
     for search in std::iter::once(&params.search).chain(&params.opponent_search) {
         inputs.extend(files::tablebases(search)?);
     }
-    Ok(StepCall { kind: "arena", version: 1, params: params.to_value(), inputs })
+    Ok(StepCall { kind: KIND.0, version: KIND.1, params: params.to_value(), inputs })
 }
 
 /// What a kill left of such a step.
@@ -47,28 +55,65 @@ pub(super) fn body(
     let rest: Vec<Shard> =
         shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("match {} vs {}", first.name(), second.name());
-    let progress =
-        shop.progress(&label, ("games", finished.values().map(|note| note.part).sum(), params.games.into()));
-    let make_first = || shop.evaluators.make(given(first_net.as_ref()));
-    let make_second = || match params.opponent_precision {
-        Some(precision) => shop.evaluators.make_in(given(second_net.as_ref()), precision),
-        None => shop.evaluators.make(given(second_net.as_ref())),
-    };
+    let done = finished.values().map(|note| note.part).sum();
+    let progress = shop.progress(place, &label, ("games", done, params.games.into()));
     let names = names(first, second);
-    let second = match second {
-        Opponent::Network(_) => Player::Network { name: &names[1], make_evaluator: &make_second },
-        Opponent::Random => Player::Random,
-        Opponent::Greedy => Player::Greedy,
-    };
-    let first = Player::Network { name: &names[0], make_evaluator: &make_first };
-    let own = params.search.open_tablebases()?;
-    let rival = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
-    let tables = [own.as_ref(), rival.as_ref().unwrap_or(&own).as_ref()];
-    let job = Match { params, seed: place.seed, players: [first, second], tables };
+    let nets = [first_net.as_ref(), second_net.as_ref()];
+    let meeting = Meeting { params, seed: place.seed, names: &names, nets, evaluators: &shop.evaluators };
+    let of_lane = nets.iter().flatten().count() as u32;
+    let measured = |evaluator, net: &Checkpoint| metered(evaluator, (&place.meter, of_lane), &net.spec);
     let keep = |shard, rows: Vec<MatchGameRow>| keep(place, shard, &rows).map_err(Into::into);
-    arena::play(&job, &rest, shop.lanes, &keep, &progress)?;
+    place.meter.plays_on(shop.lanes);
+    meeting.play((&rest, shop.lanes), &measured, &keep, &progress)?;
     shop.close(&progress);
     product(place, shards.len() as u32, &names)
+}
+
+/// Two players and how they meet: everything that fixes the games of a match.
+pub(crate) struct Meeting<'a> {
+    pub(crate) params: &'a ArenaParams,
+    /// Of the step.
+    pub(crate) seed: Seed,
+    /// The players as rows have them.
+    pub(crate) names: &'a [String; 2],
+    /// Their nets; `None` for a player that its name says all of.
+    pub(crate) nets: [Option<&'a Checkpoint>; 2],
+    pub(crate) evaluators: &'a Evaluators,
+}
+
+/// What is put around the evaluators of nets.
+pub(crate) type Around<'a> = dyn Fn(Box<dyn Evaluator>, &Checkpoint) -> Box<dyn Evaluator> + Sync + 'a;
+
+impl Meeting<'_> {
+    /// Plays shards on some lanes.
+    pub(crate) fn play(
+        &self,
+        (shards, lanes): (&[Shard], u32),
+        around: &Around<'_>,
+        keep: &KeepMatchShard<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(), StepError> {
+        let Self { params, seed, names, nets, evaluators } = *self;
+        let make_first = || evaluators.make(given(nets[0])).map(|made| around(made, given(nets[0])));
+        let make_second = || {
+            let made = match params.opponent_precision {
+                Some(precision) => evaluators.make_in(given(nets[1]), precision),
+                None => evaluators.make(given(nets[1])),
+            };
+            made.map(|made| around(made, given(nets[1])))
+        };
+        let first = Player::Network { name: &names[0], make_evaluator: &make_first };
+        let second = match (nets[1], names[1].as_str()) {
+            (Some(_), name) => Player::Network { name, make_evaluator: &make_second },
+            (None, "random") => Player::Random,
+            (None, _) => Player::Greedy,
+        };
+        let own = params.search.open_tablebases()?;
+        let rival = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
+        let tables = [own.as_ref(), rival.as_ref().unwrap_or(&own).as_ref()];
+        let job = Match { params, seed, players: [first, second], tables };
+        Ok(arena::play(&job, shards, lanes, keep, observer)?)
+    }
 }
 
 fn given(net: Option<&Checkpoint>) -> &Checkpoint {

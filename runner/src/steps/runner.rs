@@ -1,6 +1,7 @@
 //! The host that does the work: scripts' calls become steps of a durable run.
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::arena::ArenaParams;
@@ -26,6 +27,7 @@ use crate::run::{
 };
 use crate::script::declared::Declaration;
 use crate::sweep::devices::{Devices, Lease};
+use crate::script::sources::Sources;
 use crate::sweep::events::Event;
 use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
@@ -56,12 +58,18 @@ pub struct Runner {
     declaration: Arc<Declaration>,
     pub(super) console: Arc<Console>,
     interrupt: Interrupt,
+    imports: Imports,
+    /// Where the run is done again, and how many steps there are to do.
+    again: Option<usize>,
     pub(super) log_file: LogFile,
     donors: Arc<Donors>,
     /// The trial that the run belongs to.
     trial: Option<TrialOf>,
     open: Mutex<Option<Open>>,
 }
+
+/// Where the texts are that the script imports, and the script's name among them.
+type Imports = Option<(Arc<Sources>, PathBuf)>;
 
 /// The trial of a sweep that a run belongs to.
 #[derive(Debug, Clone)]
@@ -85,6 +93,10 @@ struct Open {
     label: String,
     /// Seconds of all steps so far.
     seconds: f64,
+    /// Steps so far.
+    done: usize,
+    /// The imported files that the run has, by their paths.
+    modules: BTreeSet<String>,
     iterations: u32,
     networks: u32,
     matches: u32,
@@ -101,7 +113,35 @@ impl Runner {
         (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
     ) -> Self {
         let (donors, open) = (Arc::default(), Mutex::new(None));
-        Self { asking, script, declaration, console, interrupt, log_file, donors, trial: None, open }
+        let (imports, again, trial) = (None, None, None);
+        Self {
+            asking,
+            script,
+            declaration,
+            console,
+            interrupt,
+            imports,
+            again,
+            log_file,
+            donors,
+            trial,
+            open,
+        }
+    }
+
+    /// With the texts that are kept with the run: what the script `name` has imported.
+    pub fn importing(self, sources: &Arc<Sources>, name: &Path) -> Self {
+        Self { imports: Some((Arc::clone(sources), name.to_owned())), ..self }
+    }
+
+    /// Does a run anew that exists elsewhere: takes no steps over, and ends after as many steps as there are.
+    pub fn again(self, steps: usize) -> Self {
+        Self { again: Some(steps), ..self }
+    }
+
+    /// The texts that the script has imported so far.
+    fn imported(&self) -> BTreeMap<String, String> {
+        self.imports.as_ref().map(|(sources, name)| sources.imported_by(name)).unwrap_or_default()
     }
 
     /// For a trial of the same script, which shares its finished steps with others.
@@ -112,6 +152,8 @@ impl Runner {
             declaration: Arc::clone(&self.declaration),
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
+            imports: self.imports.clone(),
+            again: None,
             log_file: self.log_file.clone(),
             donors: Arc::clone(donors),
             trial: Some(trial),
@@ -126,7 +168,13 @@ impl Runner {
 
     fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> Result<T, HostError>) -> Result<T, HostError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        act(open.as_mut().ok_or(HostError::Closed)?)
+        let open = open.as_mut().ok_or(HostError::Closed)?;
+        open.keep_modules(self.imported())?;
+        let result = act(open);
+        if self.again.is_some_and(|steps| open.done >= steps) {
+            self.interrupt.ask();
+        }
+        result
     }
 
     /// The record that the run gets if it is new.
@@ -154,7 +202,9 @@ impl Runner {
             version: FORMAT_VERSION,
             name: name.to_owned(),
             script: self.script.clone(),
+            modules: self.imported(),
             params: Value::Group(declared.chain(trial).collect()),
+            given: Some(self.declaration.given()),
             seed: self.asking.seed.unwrap_or(params.seed),
             environment,
         })
@@ -184,7 +234,7 @@ impl Runner {
         };
         let generations = Generations::open(run.folder())?;
         let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
-        let seconds = 0.0;
+        let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();
         Ok(Open {
             run,
@@ -193,6 +243,8 @@ impl Runner {
             generations,
             label,
             seconds,
+            done,
+            modules,
             iterations: 0,
             networks: 0,
             matches: 0,
@@ -235,8 +287,20 @@ impl Open {
             log::warn!("{again} was missing; the step that made it was done again");
         }
         self.seconds += finished.seconds;
+        self.done += 1;
         self.say(&lines::finished(slot, who, &finished, &self.shop.take_closing()));
         Ok(finished)
+    }
+
+    /// Keeps what the script has imported since the run was opened.
+    fn keep_modules(&mut self, imported: BTreeMap<String, String>) -> Result<(), RunError> {
+        for (path, text) in imported {
+            if !self.modules.contains(&path) {
+                self.run.keep_module(&path, &text)?;
+                self.modules.insert(path);
+            }
+        }
+        Ok(())
     }
 
     fn say(&self, line: &str) {
@@ -267,7 +331,7 @@ impl Host for Runner {
         let device = lease.as_ref().map_or(self.asking.device.as_deref(), |lease| Some(lease.names()));
         let record = self.record(name, &asked.params, device)?;
         let device = device.filter(|device| *device != "auto").map(|_| record.environment.device.clone());
-        for name in &asked.params.from {
+        for name in asked.params.from.iter().filter(|_| self.again.is_none()) {
             self.donors.add(Folder::of_existing(&self.asking.parent, name)?);
         }
         let gave = |field: &str| crate::host::field(&asked.given, field).is_some();

@@ -13,6 +13,7 @@ use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{read_entry, write_table};
 use serde::{Deserialize, Serialize};
 
+use super::metered::metered;
 use super::{Shop, StepError, files};
 use crate::host::{Analysis, Network, ToSearch};
 use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace};
@@ -77,7 +78,7 @@ pub(super) fn body(
     let rest: Vec<Shard> =
         shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("searches by {}", network.name());
-    let progress = shop.progress(&label, ("positions", done, what.positions() as u64));
+    let progress = shop.progress(place, &label, ("positions", done, what.positions() as u64));
     let tables = params.search.open_tablebases()?;
     let search = |evaluator: &mut Box<dyn Evaluator>, shard| {
         let begun = begin(place, what, params, shard)?.into_iter();
@@ -88,7 +89,9 @@ pub(super) fn body(
         Ok(searches)
     };
     let keep = |shard, searches: Vec<Search>| keep(place, network, params, (shard, &searches));
-    lanes::run(&rest, shop.lanes, &|| Ok::<_, StepError>(shop.evaluators.make(&net)?), &search, &keep)?;
+    place.meter.plays_on(shop.lanes);
+    let worker = || Ok::<_, StepError>(metered(shop.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
+    lanes::run(&rest, shop.lanes, &worker, &search, &keep)?;
     shop.close(&progress);
     product(place, shards.len() as u32)
 }

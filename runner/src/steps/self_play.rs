@@ -1,17 +1,27 @@
 //! The step that plays games of a net against itself: one games file and one positions file for each shard.
 
+use std::sync::{Mutex, PoisonError};
+
+use dc0_core::event::Observer;
+use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::Param;
+use dc0_core::rng::Seed;
 use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult, shards_of};
 use dc0_core::store::write_table;
 
+use super::metered::metered;
 use super::{Shop, StepError, files};
+use crate::backend::Evaluators;
 use crate::host::Network;
 use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace};
+
+/// The name and the version of the step.
+pub(crate) const KIND: (&str, u32) = ("self_play", 1);
 
 pub(crate) fn call(network: &Network, params: &SelfPlayParams) -> Result<StepCall, StepError> {
     let mut inputs = vec![Input { name: "network".to_owned(), digest: network.0.digest.clone() }];
     inputs.extend(files::tablebases(&params.search)?);
-    Ok(StepCall { kind: "self_play", version: 1, params: params.to_value(), inputs })
+    Ok(StepCall { kind: KIND.0, version: KIND.1, params: params.to_value(), inputs })
 }
 
 /// What a kill left of such a step.
@@ -35,9 +45,10 @@ pub(super) fn body(
     let rest: Vec<Shard> =
         shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("self-play of {}", network.name());
-    let progress = shop.progress(&label, ("games", done, params.games.into()));
+    let progress = shop.progress(place, &label, ("games", done, params.games.into()));
     let name = files::short_digest(&network.0.digest);
-    let make_evaluator = || shop.evaluators.make(&net);
+    let make_evaluator = || Ok(metered(shop.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
+    place.meter.plays_on(shop.lanes);
     let tables = params.search.open_tablebases()?;
     let job = SelfPlayJob {
         params,
@@ -50,6 +61,27 @@ pub(super) fn body(
     selfplay::play(&job, &rest, shop.lanes, &keep, &progress)?;
     shop.close(&progress);
     product(place, shards.len() as u32)
+}
+
+/// Plays one shard of an iteration without storing it.
+pub(crate) fn play_shard(
+    (params, seed): (&SelfPlayParams, Seed),
+    (net, digest): (&Checkpoint, &str),
+    shard: Shard,
+    (evaluators, observer): (&Evaluators, &dyn Observer),
+) -> Result<ShardResult, StepError> {
+    let make_evaluator = || evaluators.make(net);
+    let tables = params.search.open_tablebases()?;
+    let network = files::short_digest(digest);
+    let job = SelfPlayJob { params, seed, network, make_evaluator: &make_evaluator, tables: tables.as_ref() };
+    let played = Mutex::new(None);
+    let keep = |_, result| {
+        *played.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        Ok(())
+    };
+    selfplay::play(&job, &[shard], 1, &keep, observer)?;
+    let played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(played.expect("a shard that was played to its end was kept"))
 }
 
 /// Stores a finished shard: its tables first, then the note that says so.

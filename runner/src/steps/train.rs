@@ -62,8 +62,11 @@ pub(super) fn body(
     params: &TrainParams,
 ) -> Result<Product, StepError> {
     let net = files::load(&place.folder, start)?;
-    let progress =
-        shop.progress(&format!("training from {}", start.name()), ("updates", 0, params.updates.into()));
+    let progress = shop.progress(
+        place,
+        &format!("training from {}", start.name()),
+        ("updates", 0, params.updates.into()),
+    );
     let samples = samples(&place.folder, &net, window, params, &progress)?;
     let job = TrainJob {
         params,

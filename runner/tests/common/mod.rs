@@ -84,7 +84,8 @@ impl Experiment {
         let root = self.run_folder();
         let mut files = Vec::new();
         list(&root, &root, &mut files);
-        files.retain(|(name, _)| !["journal.jsonl", "run.log", "run.lock"].contains(&name.as_str()));
+        let timed = ["journal.jsonl", "run.log", "run.lock", "costs.parquet"];
+        files.retain(|(name, _)| !timed.contains(&name.as_str()));
         files.sort();
         files
     }

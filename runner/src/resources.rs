@@ -1,0 +1,81 @@
+//! What the system says that this process has used.
+
+/// Seconds that processors have worked for this process, where the system says.
+#[cfg(unix)]
+pub fn cpu_seconds() -> Option<f64> {
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    usage().map(|usage| seconds(usage.ru_utime) + seconds(usage.ru_stime))
+}
+
+/// Seconds that processors have worked for this process, where the system says.
+#[cfg(not(unix))]
+pub fn cpu_seconds() -> Option<f64> {
+    None
+}
+
+/// The most memory that this process had in use at once, in bytes, since [`forget_peak_memory`] or since its start.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok();
+    status.as_deref().and_then(resident_peak).or_else(peak_since_start)
+}
+
+/// Starts [`peak_memory`] anew. Only Linux can; elsewhere the peak is that since the start of the process.
+pub fn forget_peak_memory() {
+    if cfg!(target_os = "linux")
+        && let Err(cause) = std::fs::write("/proc/self/clear_refs", "5")
+    {
+        log::debug!("the peak of memory goes on from earlier steps: {cause}");
+    }
+}
+
+/// The line `VmHWM:   12345 kB` of `/proc/self/status`.
+fn resident_peak(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(unix)]
+fn peak_since_start() -> Option<u64> {
+    // In bytes on macOS, in KiB elsewhere.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    usage().map(|usage| usage.ru_maxrss as u64 * unit)
+}
+
+#[cfg(not(unix))]
+fn peak_since_start() -> Option<u64> {
+    None
+}
+
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "what a process has used has no safe interface")]
+fn usage() -> Option<libc::rusage> {
+    // SAFETY: `rusage` is a struct of integers, for which zeros are a value; the call writes nothing but the struct, and its
+    // content is used only where the call succeeds.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) == 0).then_some(usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cpu_seconds, peak_memory, resident_peak};
+
+    #[test]
+    fn the_peak_is_read_in_bytes() {
+        assert_eq!(resident_peak("VmPeak:\t 9 kB\nVmHWM:\t    2048 kB\n"), Some(2 << 20));
+        assert_eq!(resident_peak("VmPeak:\t 9 kB\n"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_works_uses_time_and_memory() {
+        let before = cpu_seconds().expect("the system says");
+        let mut sum = 0u64;
+        while cpu_seconds().expect("the system says") <= before {
+            sum = std::hint::black_box(sum + 1);
+        }
+        assert!(peak_memory().expect("the system says") > 1 << 20);
+    }
+}

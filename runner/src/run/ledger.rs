@@ -1,0 +1,207 @@
+//! What steps have cost, as a journal tells it: the sum of all attempts, those that a kill has ended among them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What was measured of one attempt at a step, or of several together.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Figures {
+    /// Seconds that processors worked for the process.
+    pub cpu_secs: f64,
+    /// Threads that played.
+    pub lanes: u32,
+    /// Positions that searches asked of nets.
+    pub evaluations: u64,
+    /// Rows that reached nets; the others were remembered.
+    pub rows: u64,
+    /// Batches that nets evaluated.
+    pub batches: u64,
+    /// Rows of the largest of them.
+    pub largest_batch: u64,
+    /// Seconds that lanes waited for nets.
+    pub net_secs: f64,
+    /// Seconds that lanes had a net.
+    pub lane_secs: f64,
+    /// Floating-point operations of the nets that played.
+    pub flops: f64,
+    /// Samples that were trained on.
+    pub samples: u64,
+    /// The most memory of the process, in bytes.
+    pub peak_memory: u64,
+}
+
+impl Figures {
+    fn plus(self, later: Self) -> Self {
+        Self {
+            cpu_secs: self.cpu_secs + later.cpu_secs,
+            lanes: later.lanes,
+            evaluations: self.evaluations + later.evaluations,
+            rows: self.rows + later.rows,
+            batches: self.batches + later.batches,
+            largest_batch: self.largest_batch.max(later.largest_batch),
+            net_secs: self.net_secs + later.net_secs,
+            lane_secs: self.lane_secs + later.lane_secs,
+            flops: self.flops + later.flops,
+            samples: self.samples + later.samples,
+            peak_memory: self.peak_memory.max(later.peak_memory),
+        }
+    }
+}
+
+/// What a step has cost.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cost {
+    /// Attempts at it.
+    pub attempts: u32,
+    /// Their seconds.
+    pub secs: f64,
+    /// What was measured; `None` where some attempt was made by a program that did not measure.
+    pub figures: Option<Figures>,
+    /// The run that it was taken over from, which the rest then speaks of.
+    pub from: Option<String>,
+}
+
+impl Cost {
+    fn add(&mut self, attempt: &Attempt) {
+        if self.attempts == 0 {
+            self.figures = attempt.figures;
+        } else {
+            self.figures = self.figures.zip(attempt.figures).map(|(all, one)| all.plus(one));
+        }
+        self.attempts += 1;
+        self.secs += attempt.secs;
+    }
+}
+
+/// An attempt that has not ended, as far as is known.
+#[derive(Debug, Clone, PartialEq)]
+struct Attempt {
+    step: String,
+    secs: f64,
+    figures: Option<Figures>,
+}
+
+/// The costs of all steps, by their short identities.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ledger {
+    costs: BTreeMap<String, Cost>,
+    under_way: Option<Attempt>,
+}
+
+impl Ledger {
+    /// Of a journal's text. A line that a kill cut short is no JSON, and says nothing.
+    pub fn of(journal: &str) -> Self {
+        let mut ledger = Self::default();
+        journal
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .for_each(|line| ledger.take(&line));
+        ledger
+    }
+
+    /// Takes note of the next line of the journal.
+    pub fn take(&mut self, line: &Value) {
+        let (event, step) = (line["event"].as_str().unwrap_or_default(), line["step"].as_str());
+        match (event, step) {
+            // Whoever was at work before has ended without a word.
+            ("created" | "opened", _) => self.end(),
+            ("started", Some(step)) => {
+                self.end();
+                // What another run spent on it has bought nothing here.
+                self.costs.retain(|known, cost| known != step || cost.from.is_none());
+                self.under_way = Some(attempt(step, line));
+            }
+            ("working", Some(step)) => self.under_way = Some(attempt(step, line)),
+            ("finished" | "ended early", Some(step)) => {
+                self.under_way = Some(attempt(step, line));
+                self.end();
+            }
+            ("taken over", Some(step)) => {
+                self.end();
+                _ = self.costs.insert(step.to_owned(), elsewhere(step, line));
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(attempt) = self.under_way.take() {
+            self.costs.entry(attempt.step.clone()).or_default().add(&attempt);
+        }
+    }
+
+    /// What a step has cost, if it ever ended.
+    pub fn cost(&self, step: &str) -> Option<&Cost> {
+        self.costs.get(step)
+    }
+
+    /// The seconds of each step.
+    pub fn seconds(&self) -> BTreeMap<String, f64> {
+        self.costs.iter().map(|(step, cost)| (step.clone(), cost.secs)).collect()
+    }
+}
+
+fn attempt(step: &str, line: &Value) -> Attempt {
+    let secs = line["secs"].as_f64().unwrap_or(0.0);
+    Attempt { step: step.to_owned(), secs, figures: serde_json::from_value(line["costs"].clone()).ok() }
+}
+
+fn elsewhere(step: &str, line: &Value) -> Cost {
+    let Attempt { secs, figures, .. } = attempt(step, line);
+    let attempts = line["attempts"].as_u64().unwrap_or(1) as u32;
+    Cost { attempts, secs, figures, from: line["from"].as_str().map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cost, Figures, Ledger};
+
+    const PLAYED: &str = r#"{"event":"started","step":"a","secs":0,"costs":{}}
+{"event":"working","step":"a","secs":1.5,"costs":{"cpu_secs":2,"rows":10,"peak_memory":9,"largest_batch":4}}
+"#;
+
+    fn cost(journal: &str) -> Cost {
+        Ledger::of(journal).cost("a").expect("a cost").clone()
+    }
+
+    #[test]
+    fn an_attempt_that_was_killed_counts_as_far_as_it_was_written_down() {
+        let opened = r#"{"event":"opened"}"#;
+        let twice = format!("{PLAYED}{opened}\n{PLAYED}{{\"event\": \"wor");
+        assert_eq!(cost(&format!("{PLAYED}{opened}")).attempts, 1);
+        let finished =
+            r#"{"event":"finished","step":"a","secs":3,"costs":{"cpu_secs":4,"rows":20,"peak_memory":7}}"#;
+        let all = cost(&format!("{twice}\n{opened}\n{PLAYED}{finished}\n"));
+        let figures =
+            Figures { cpu_secs: 8.0, rows: 40, peak_memory: 9, largest_batch: 4, ..Figures::default() };
+        assert_eq!(all, Cost { attempts: 3, secs: 6.0, figures: Some(figures), from: None });
+    }
+
+    #[test]
+    fn an_attempt_that_nobody_measured_leaves_only_its_time() {
+        let old = r#"{"event":"started","step":"a","secs":0}
+{"event":"ended early","step":"a","secs":2}
+"#;
+        let all = cost(&format!("{old}{PLAYED}{}", r#"{"event":"finished","step":"a","secs":3,"costs":{}}"#));
+        assert_eq!(all, Cost { attempts: 2, secs: 5.0, figures: None, from: None });
+    }
+
+    #[test]
+    fn what_was_taken_over_costs_what_it_did_there_until_it_is_done_here() {
+        let taken =
+            r#"{"event":"taken over","step":"a","secs":7,"from":"x","attempts":2,"costs":{"rows":5}}"#;
+        let there = cost(taken);
+        assert_eq!((there.secs, there.attempts, there.from.as_deref()), (7.0, 2, Some("x")));
+        let here = cost(&format!(
+            "{taken}\n{PLAYED}{}",
+            r#"{"event":"finished","step":"a","secs":3,"costs":{"rows":8}}"#
+        ));
+        assert_eq!(
+            (here.secs, here.attempts, here.from, here.figures.expect("measured").rows),
+            (3.0, 1, None, 8)
+        );
+    }
+}
