@@ -174,3 +174,15 @@ fn the_parameters_of_a_script_are_listed_with_their_comments() {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), expected), "{}", ended.stderr);
     assert!(!experiment.folder.path().join("datasets").exists());
 }
+
+#[test]
+fn a_script_that_is_named_without_its_folder_imports_what_lies_beside_it() {
+    let experiment = Experiment::new("import \"lib/one\" as one; print(one::value());");
+    let lib = experiment.folder.path().join("lib");
+    std::fs::create_dir(&lib).expect("creates");
+    std::fs::write(lib.join("one.rhai"), "import \"two\" as two; fn value() { 1 + two::value() }")
+        .expect("writes");
+    std::fs::write(lib.join("two.rhai"), "fn value() { 2 }").expect("writes");
+    let ended = experiment.run(&[]);
+    assert_eq!((ended.stdout.as_str(), ended.code), ("3\n", Some(0)), "{}", ended.stderr);
+}

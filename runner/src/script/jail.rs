@@ -127,7 +127,9 @@ impl Jail {
         if relative.is_absolute() || relative.components().any(|part| matches!(part, Component::Prefix(_))) {
             return Err(LoadError::Absolute { path: path.to_owned() });
         }
-        let beside = importer.and_then(|importer| Path::new(importer).parent()).unwrap_or(&self.folder);
+        // A script that is named without its folder lies in the folder itself.
+        let parent = importer.and_then(|importer| Path::new(importer).parent());
+        let beside = parent.filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(&self.folder);
         let named = normalised(&beside.join(relative).with_extension("rhai"));
         let outside =
             || LoadError::Outside { path: path.to_owned(), folder: self.folder.display().to_string() };
