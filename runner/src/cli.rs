@@ -145,9 +145,12 @@ pub struct ScriptArgs {
     /// Check the script and show what it would do, without doing it.
     #[arg(long)]
     pub check: bool,
-    /// Show the parameters that the script declares, with the comments behind them, and do nothing else.
+    /// Show the parameters that the script declares, what they may be and what they are for, and do nothing else.
     #[arg(long, conflicts_with = "check")]
     pub parameters: bool,
+    /// Whether the script's own help is asked for; `help` reads it, since clap's own help knows no script.
+    #[arg(skip)]
+    pub help: bool,
     /// How errors and plans are shown: for people, or as one JSON object in each line for editors and other programs.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,

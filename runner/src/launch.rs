@@ -11,14 +11,15 @@ use dc0_core::durable;
 use crate::check::Planner;
 use crate::cli::{OutputFormat, ScriptArgs};
 use crate::exit::Exit;
+use crate::help;
 use crate::host::{self, Host, Session, Table};
 use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
 use crate::progress::Console;
 use crate::run::ScriptRecord;
 use crate::script::compile::compile;
-use crate::script::declared::Declaration;
-use crate::script::described::described;
+use crate::script::declared::{Declaration, Declared};
+use crate::script::described;
 use crate::script::engine::{Surroundings, engine};
 use crate::script::failure::Failure;
 use crate::script::jail::{Jail, read_script};
@@ -81,9 +82,18 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     let text = read_script(path).map_err(|error| Failure::from(&error))?;
     let name = path.display().to_string();
     sources.keep(&name, &text);
+    if args.parameters || args.help {
+        let declared = declared(args, process, sources, (path, &text))?;
+        let shown = if args.help {
+            described::help(&name, &text, &declared, &help::options())
+        } else {
+            described::described(&name, &text, &declared)
+        };
+        process.console.result(&shown);
+        return Ok(());
+    }
     let declaration = Arc::new(Declaration::new(overrides(args)?));
-    let is_planned = args.check || args.parameters;
-    let planner = is_planned.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
+    let planner = args.check.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
     let host: Arc<dyn Host> = match &planner {
         Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
         None => {
@@ -94,9 +104,6 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     let performance = Performance { path, text: &text, host, declaration: Arc::clone(&declaration) };
     let table = performance.perform(surroundings(process, sources, args))?;
     match planner {
-        Some(_) if args.parameters => {
-            process.console.result(&described(&name, &text, &declaration.rows()));
-        }
         Some(planner) if args.format == OutputFormat::Json => {
             process.console.result(&planner.plan_json().to_string());
         }
@@ -104,6 +111,23 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
         None => table.iter().for_each(|table| process.console.result(&table.to_string())),
     }
     Ok(())
+}
+
+/// The parameters that a script declares; it is read only as far as that.
+fn declared(
+    args: &ScriptArgs,
+    process: &Process,
+    sources: &Arc<Sources>,
+    (path, text): (&Path, &str),
+) -> Result<Vec<Declared>, Failure> {
+    let declaration = Arc::new(Declaration::listing(overrides(args)?));
+    let planner = Planner::new(&path.display().to_string(), asking(args), Arc::clone(&declaration));
+    let host: Arc<dyn Host> = Arc::new(planner);
+    let performance = Performance { path, text, host, declaration: Arc::clone(&declaration) };
+    match performance.perform(surroundings(process, sources, args)) {
+        Err(failure) if !declaration.is_made() => Err(failure),
+        _ => Ok(declaration.rows()),
+    }
 }
 
 /// A script before its host.
@@ -183,7 +207,7 @@ fn folder_of(path: &Path) -> PathBuf {
 /// What a script prints is its result; while it is only checked, numbers are stand-ins and no results.
 fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) -> Surroundings {
     let (is_check, is_json) = (args.check, args.format == OutputFormat::Json);
-    let is_silent = args.parameters;
+    let is_silent = args.parameters || args.help;
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();
     Surroundings {

@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod encode;
 pub mod exit;
 pub mod export;
+pub mod help;
 pub mod host;
 pub mod inspect;
 pub mod interrupt;
@@ -44,7 +45,7 @@ use progress::Console;
 
 /// The whole program: reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let cli = if is_plugged_in() { Cli::parse_from(["dc0-run", "uci"]) } else { Cli::parse() };
+    let cli = if is_plugged_in() { Cli::parse_from(["dc0-run", "uci"]) } else { help::parse() };
     // The engine's threads calculate alone, so none waits for another; chess programs want it to start at once.
     if !matches!(cli.command, Some(Command::Uci(_) | Command::Play(_))) {
         openmp::let_waiting_threads_sleep();

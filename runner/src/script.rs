@@ -12,10 +12,12 @@ pub mod jail;
 pub mod limits;
 pub mod names;
 pub mod overrides;
+pub mod parameter;
 pub mod place;
 pub mod report;
 pub mod sources;
 mod unknown;
+pub mod values;
 pub mod wording;
 pub mod words;
 

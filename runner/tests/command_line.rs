@@ -170,9 +170,78 @@ fn the_parameters_of_a_script_are_listed_with_their_comments() {
         "let p = params(#{\n    games: 256, // of each iteration\n    search: #{\n        c_puct: 1.5,\n    },\n});\nprint(p);\nopen_run(\"x\").network(#{});\n",
     );
     let ended = experiment.run(&["--parameters", "--set", "games=8"]);
-    let expected = "x.rhai declares; change one with --set NAME=VALUE, or several with --params FILE:\n  games            8  --set   of each iteration\n  search.c_puct  1.5  script\n";
+    let expected = "x.rhai declares; change one with --set NAME=VALUE, or several with --params FILE:
+  games            8  --set   whole number, default 256  of each iteration
+  search.c_puct  1.5  script  number\n";
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), expected), "{}", ended.stderr);
     assert!(!experiment.folder.path().join("datasets").exists());
+}
+
+const DECLARED: &str = "// Which is better?
+//
+// Takes seconds.
+let p = params(#{
+    games: whole(4, 1, 1000, \"games of an iteration\"),
+    rule: choice(\"puct\", [\"puct\", \"gumbel\"]),
+    search: #{ c_puct: number(1, 0.5, 4) }, // declared in a group
+    plain: true, // whether
+});
+print(p);
+open_run(\"a/b\");
+";
+
+#[test]
+fn help_of_a_script_shows_its_comment_its_parameters_and_the_options() {
+    let experiment = Experiment::new(DECLARED);
+    let ended = experiment.run(&["--help", "--set", "games=8"]);
+    let expected = "Which is better?
+
+Takes seconds.
+
+Usage: dc0-run x.rhai [--set NAME=VALUE]… [OPTIONS]
+
+Parameters, changed with --set NAME=VALUE or --params FILE:
+  games               8  --set   a whole number in 1..=1000, default 4  games of an iteration
+  plain            true  script  true or false                          whether
+  rule           \"puct\"  script  one of \"puct\", \"gumbel\"
+  search.c_puct     1.0  script  a number in 0.5..=4.0
+
+Options:
+      --set <NAME=VALUE>";
+    assert!(ended.stdout.starts_with(expected), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("Exit codes: 0 done"), "{}", ended.stdout);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(!experiment.folder.path().join("datasets").exists());
+    let wrong = experiment.run(&["--help", "--set", "games=0"]);
+    assert!(wrong.stderr.contains("games: expected a whole number in 1..=1000, got \"0\""), "{wrong:?}");
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn help_of_what_is_no_script_says_so() {
+    let experiment = Experiment::new("let x = ;");
+    let missing: common::Ended = experiment.start(&["y.rhai", "-h"]).wait_with_output().expect("ends").into();
+    assert!(missing.stderr.starts_with("error: cannot read the script y.rhai\n  because: "), "{missing:?}");
+    assert_eq!((missing.code, missing.stdout.as_str()), (Some(2), ""));
+    let broken = experiment.run(&["--help"]);
+    assert!(broken.stderr.starts_with("error: x.rhai:1:9: "), "{broken:?}");
+    assert_eq!(broken.code, Some(2));
+}
+
+#[test]
+fn values_of_files_and_of_the_command_line_are_held_against_the_declaration_at_once() {
+    let experiment = Experiment::new(DECLARED);
+    let folder = experiment.folder.path();
+    std::fs::write(folder.join("a.toml"), "games = 0\n[search]\nc_puct = 9\n").expect("writes");
+    let ended = experiment.run(&["--check", "--params", "a.toml", "--set", "rule=gumble"]);
+    let expected = "error: x.rhai:4:9: --params a.toml and --set: 3 problems in its parameters
+  games: expected a whole number in 1..=1000, got \"0\" (--params a.toml); declared at x.rhai:5:12
+  search.c_puct: expected a number in 0.5..=4.0, got \"9\" (--params a.toml); declared at x.rhai:7:24
+  rule: expected one of \"puct\", \"gumbel\", got \"gumble\"; did you mean \"gumbel\"? (--set); declared at x.rhai:6:11
+  |
+4 | let p = params(#{
+  |         ^";
+    assert_eq!((ended.stderr.trim_end(), ended.code), (expected, Some(2)));
 }
 
 #[test]

@@ -6,6 +6,10 @@ use dc0_runner::check::{Rehearsal, Rehearsed};
 use dc0_runner::steps::Asking;
 
 fn run(text: &str) -> Rehearsed {
+    run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/x.rhai")), text)
+}
+
+fn run_at(path: &Path, text: &str) -> Rehearsed {
     let asking = Asking {
         parent: "nowhere".into(),
         seed: None,
@@ -15,7 +19,6 @@ fn run(text: &str) -> Rehearsed {
         threads: None,
         lanes: None,
     };
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/x.rhai"));
     let (overrides, is_stopped) = (Vec::new(), Box::new(|| false));
     Rehearsal { path, text, overrides, asking, operations: 1_000_000, is_stopped }.run()
 }
@@ -124,4 +127,39 @@ fn a_planned_sweep_counts_the_steps_that_its_trials_share_once() {
     for expected in ["sweep s: self_play (2 steps) 8", "sweep s: arena (6 steps) 12", "12 steps "] {
         assert!(lines.iter().any(|line| line.starts_with(expected)), "{expected}\n{plan}");
     }
+}
+
+#[test]
+fn a_declared_parameter_is_a_value_of_the_script_and_a_dimension_of_a_sweep() {
+    check(
+        "let rate = number(2, 0.5, 4, \"c_puct\");
+        let p = params(#{ rate: rate, group: #{ few: whole(3, 1, 9) }, on: flag(false), who: text(\"me\") });
+        print(p); print(type_of(p.rate));",
+        &["#{\"group\": #{\"few\": 3}, \"on\": false, \"rate\": 2.0, \"who\": \"me\"}", "f64"],
+    );
+    let swept = |space: &str| {
+        format!(
+            "let rate = number(2, 0.5, 4);
+            sweep(#{{ name: \"s\", space: {space}, sampler: \"grid\", trials: 9 }}, |trial| {{ print(trial.params); 0.5 }});"
+        )
+    };
+    check(
+        &swept("#{ rate: rate.points(2), on: flag(true) }"),
+        &[
+            "#{\"on\": false, \"rate\": 0.5}",
+            "#{\"on\": false, \"rate\": 4.0}",
+            "#{\"on\": true, \"rate\": 0.5}",
+            "#{\"on\": true, \"rate\": 4.0}",
+        ],
+    );
+    check(
+        &swept("#{ few: whole(1, 1, 3), rule: choice(\"a\", [\"a\"]).when(#{ few: 2 }) }"),
+        &["#{\"few\": 1}", "#{\"few\": 2, \"rule\": \"a\"}", "#{\"few\": 3}"],
+    );
+    let error = run(&swept("#{ who: text(\"me\"), rate: number(1, 4, 2) }")).error().expect("no dimensions");
+    assert!(
+        error.contains("space.who.kind: expected one of choice, int, uniform, log_uniform, got \"text\""),
+        "{error}"
+    );
+    assert!(error.contains("space.rate.high: must lie above low (4.0), got 2.0"), "{error}");
 }

@@ -5,6 +5,7 @@ use rhai::{Array, Dynamic, EvalAltResult, FnPtr, Map, NativeCallContext};
 use dc0_core::params::{Problem, Value};
 
 use super::limits::SampleBudget;
+use super::parameter::Parameter;
 use super::wording::with_article;
 
 /// For how many counters, from 0, a function in a map is sampled.
@@ -45,6 +46,9 @@ pub fn to_value(
             Ok((format!("{name}"), to_value(member, &path, sampling, context, problems)?))
         };
         return map.iter().map(&mut member).collect::<Result<_, _>>().map(Value::Group);
+    }
+    if let Some(parameter) = given.read_lock::<Parameter>() {
+        return to_value(&parameter.dimension().into(), path, sampling, context, problems);
     }
     if let Some(function) = given.read_lock::<FnPtr>() {
         return sample(&function, path, sampling, context, problems);

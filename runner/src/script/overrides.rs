@@ -2,13 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rhai::{Dynamic, FnPtr, Map};
 use serde_json::Value as Json;
-
-use dc0_core::params::{ParamErrors, Problems, Value, nearest};
 use thiserror::Error;
 
-use super::convert::{scalar, to_dynamic};
 use super::failure::Fault;
 use crate::exit::Exit;
 
@@ -43,6 +39,18 @@ pub struct Override {
     pub path: String,
     /// The value as typed.
     pub text: String,
+    /// The file that it stands in, if it does.
+    pub file: Option<PathBuf>,
+}
+
+impl Override {
+    /// Who gives the value, as an error names it.
+    pub fn giver(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{} {}", self.origin.word(), file.display()),
+            None => self.origin.word().to_owned(),
+        }
+    }
 }
 
 /// A `--set` that is not of the form `name=value`.
@@ -58,7 +66,8 @@ impl std::str::FromStr for Override {
     fn from_str(given: &str) -> Result<Self, OverrideForm> {
         match given.split_once('=') {
             Some((path, text)) if !path.trim().is_empty() => {
-                Ok(Self { origin: Origin::Set, path: path.trim().to_owned(), text: text.trim().to_owned() })
+                let (path, text) = (path.trim().to_owned(), text.trim().to_owned());
+                Ok(Self { origin: Origin::Set, path, text, file: None })
             }
             _ => Err(OverrideForm { given: given.to_owned() }),
         }
@@ -106,98 +115,42 @@ pub fn read_file(path: &Path) -> Result<Vec<Override>, ParamsFileError> {
     };
     let mut overrides = Vec::new();
     match values {
-        Json::Object(members) => flatten("", &members, &mut overrides),
+        Json::Object(members) => flatten("", &members, path, &mut overrides),
         other => return Err(form(format!("names with values, got {other}"))),
     }
     Ok(overrides)
 }
 
 /// Every leaf as if it had been typed.
-fn flatten(prefix: &str, members: &serde_json::Map<String, Json>, overrides: &mut Vec<Override>) {
+fn flatten(
+    prefix: &str,
+    members: &serde_json::Map<String, Json>,
+    file: &Path,
+    overrides: &mut Vec<Override>,
+) {
     for (name, value) in members {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        match value {
-            Json::Object(members) => flatten(&path, members, overrides),
-            Json::String(text) => overrides.push(Override { origin: Origin::File, path, text: text.clone() }),
-            other => overrides.push(Override { origin: Origin::File, path, text: other.to_string() }),
+        let text = match value {
+            Json::Object(members) => {
+                flatten(&path, members, file, overrides);
+                continue;
+            }
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        overrides.push(Override { origin: Origin::File, path, text, file: Some(file.to_owned()) });
+    }
+}
+
+/// Names of givers as an error lists them, each once.
+pub fn joined(givers: &[String]) -> String {
+    let mut each: Vec<&str> = Vec::new();
+    for giver in givers {
+        if !each.contains(&giver.as_str()) {
+            each.push(giver);
         }
     }
-}
-
-/// Who gives these values, as an error names it.
-pub fn givers(overrides: &[Override]) -> String {
-    let has = |origin| overrides.iter().any(|given| given.origin == origin);
-    let origins = [Origin::Set, Origin::File].into_iter().filter(|origin| has(*origin));
-    origins.map(Origin::word).collect::<Vec<_>>().join(" and ")
-}
-
-/// Puts the values of the command line into the declared map; a later one for the same name wins.
-pub fn apply(declared: &mut Map, overrides: &[Override]) -> Result<(), ParamErrors> {
-    let mut problems = Problems::default();
-    for given in overrides {
-        let parts: Vec<&str> = given.path.split('.').collect();
-        set(declared, &parts, given, &mut problems);
-    }
-    if problems.is_empty() { Ok(()) } else { Err(problems.into_errors(&givers(overrides))) }
-}
-
-fn set(map: &mut Map, parts: &[&str], given: &Override, problems: &mut Problems) {
-    let [name, rest @ ..] = parts else { return };
-    let known: Vec<&str> = map.keys().map(rhai::Identifier::as_str).collect();
-    let Some(member) = map.get(*name) else {
-        return unknown(&given.path, name, &known, problems);
-    };
-    if rest.is_empty() {
-        match read_like(member, &given.text) {
-            Ok(value) => _ = map.insert((*name).into(), value),
-            Err(message) => problems.add(&given.path, message),
-        }
-        return;
-    }
-    let group = map.get_mut(*name).and_then(Dynamic::write_lock::<Map>);
-    match group {
-        Some(mut group) => set(&mut group, rest, given, problems),
-        None => problems.add(&given.path, format!("`{name}` is no group; set it with --set {name}=…")),
-    }
-}
-
-fn unknown(path: &str, name: &str, known: &[&str], problems: &mut Problems) {
-    let hint = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "there are no parameters here".to_owned(),
-        None => format!("declared are {}", known.join(", ")),
-    };
-    problems.add(path, format!("the script declares no such parameter; {hint}"));
-}
-
-/// Reads text as the kind of value the default has; a whole number is welcome where the default has a fraction.
-fn read_like(default: &Dynamic, text: &str) -> Result<Dynamic, String> {
-    let wrong = |expected: &str| format!("expected {expected}, got \"{text}\"");
-    let json = || serde_json::from_str::<Value>(text).ok();
-    if default.is_map() {
-        return Err("is a group; set its members, such as --set group.name=1".to_owned());
-    }
-    if default.is_array() {
-        let list = json().filter(|value| matches!(value, Value::List(_)));
-        return list.as_ref().map(to_dynamic).ok_or_else(|| wrong("a list such as [1, 2]"));
-    }
-    if default.is::<FnPtr>() {
-        let number = json().filter(|value| value.as_f64().is_some());
-        return number.as_ref().map(to_dynamic).ok_or_else(|| wrong("a number in place of the function"));
-    }
-    match scalar(default) {
-        Some(Value::Bool(_)) => text.parse::<bool>().map(Dynamic::from).map_err(|_| wrong("true or false")),
-        Some(Value::Int(_)) => {
-            let expected = format!("a whole number like the default {default}");
-            text.parse::<i64>().map(Dynamic::from).map_err(|_| wrong(&expected))
-        }
-        Some(Value::Float(_)) => {
-            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-            number.map(Dynamic::from).ok_or_else(|| wrong("a number"))
-        }
-        Some(Value::None) => Ok(json().as_ref().map_or_else(|| text.to_owned().into(), to_dynamic)),
-        _ => Ok(text.to_owned().into()),
-    }
+    each.join(" and ")
 }
 
 #[cfg(test)]
@@ -209,13 +162,7 @@ mod tests {
     #[test]
     fn toml_and_json_say_the_same_as_typed_values() {
         let folder = tempfile::tempdir().expect("a folder");
-        let of = |path: &str, text: &str| Override {
-            origin: Origin::File,
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
-        let expected =
-            [of("games", "4"), of("rule", "puct"), of("search.c_puct", "1.5"), of("sizes", "[1,2]")];
+        let expected = [("games", "4"), ("rule", "puct"), ("search.c_puct", "1.5"), ("sizes", "[1,2]")];
         for (name, text) in [
             ("a.toml", "games = 4\nrule = \"puct\"\nsizes = [1, 2]\n[search]\nc_puct = 1.5\n"),
             ("a.json", r#"{ "games": 4, "rule": "puct", "search": { "c_puct": 1.5 }, "sizes": [1, 2] }"#),
@@ -224,7 +171,13 @@ mod tests {
             fs::write(&file, text).expect("writes");
             let mut read = read_file(&file).expect("reads");
             read.sort_by(|a, b| a.path.cmp(&b.path));
-            assert_eq!(read, expected, "{name}");
+            let of = |(path, text): (&str, &str)| Override {
+                origin: Origin::File,
+                path: path.to_owned(),
+                text: text.to_owned(),
+                file: Some(file.clone()),
+            };
+            assert_eq!(read, expected.map(of), "{name}");
         }
         fs::write(folder.path().join("b.json"), "[1]").expect("writes");
         let error = read_file(&folder.path().join("b.json")).expect_err("is no group").to_string();

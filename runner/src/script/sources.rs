@@ -34,6 +34,8 @@ impl Sources {
         let texts = self.texts();
         let digests: BTreeSet<String> = texts.values().map(|text| durable::digest(text.as_bytes())).collect();
         durable::digest(digests.into_iter().collect::<String>().as_bytes())
+    }
+
     /// The texts of all files but the script `name`, by their paths below its folder, with `/` on every system.
     pub fn imported_by(&self, name: &Path) -> BTreeMap<String, String> {
         let folder = normalised(name.parent().unwrap_or(Path::new("")));
