@@ -1,5 +1,6 @@
 //! `--check`: a host that only plans. Scripts run as always; steps that are finished give their results, others stand-ins.
 
+mod fork;
 mod known;
 mod plan;
 mod rehearsal;
@@ -13,17 +14,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::torch::InspectParams;
+use dc0_core::network::torch::{InspectParams, Precision};
 use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::params::{Params, Value};
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
-use crate::backend::{self, Wish};
+use crate::backend::{self, Backend, Wish};
 use crate::host::{
-    Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
-    Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window, field,
+    Analysis, AnalysisFields, Asked, ForkParams, Forked, Games, GamesFields, Host, HostError, Network,
+    NetworkFields, OpenParams, Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window,
+    field,
 };
 use crate::run::{Begun, Folder, RunError, Series, StepCall, Workplace};
 use crate::script::declared::Declaration;
@@ -154,6 +156,13 @@ impl Planner {
         Network(Arc::new(NetworkFields { run, number, digest, spec, file, summary }))
     }
 
+    /// Whether nets can play as asked.
+    fn check_wish(&self, device: &str, backend: Backend, precision: Precision) -> Result<(), HostError> {
+        let backend = self.asking.backend.unwrap_or(backend);
+        Wish { backend, device, precision, onnxruntime: None }.settle(false)?;
+        Ok(())
+    }
+
     /// Every finished step that a run of this name can use, and its seed if it is there.
     fn finished(&self, name: &str, from: &[String]) -> Result<(Arc<Finished>, Option<u64>), HostError> {
         let folder = Folder::of_run(&self.asking.parent, name)?;
@@ -182,13 +191,7 @@ impl Host for Planner {
         let folder = Folder::of_run(&self.asking.parent, name)?;
         let (finished, seed) = self.finished(name, &asked.params.from)?;
         let device = self.asking.device.clone().unwrap_or_else(|| "auto".to_owned());
-        let wish = Wish {
-            backend: self.asking.backend.unwrap_or(asked.params.backend),
-            device: &device,
-            precision: asked.params.precision,
-            onnxruntime: None,
-        };
-        wish.settle(false)?;
+        self.check_wish(&device, asked.params.backend, asked.params.precision)?;
         let info = RunInfo {
             name: name.to_owned(),
             folder: folder.root().display().to_string(),
@@ -200,6 +203,10 @@ impl Host for Planner {
             self.state().open(&info);
         }
         Ok(info)
+    }
+
+    fn fork(&self, from: &str, iteration: u32, asked: Asked<ForkParams>) -> Result<Forked, HostError> {
+        fork::open(self, (from, iteration), &asked)
     }
 
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {

@@ -3,6 +3,7 @@
 mod api;
 mod costs;
 mod dimensions;
+mod forks;
 mod handles;
 mod networks;
 mod owners;
@@ -32,10 +33,11 @@ use dc0_core::trainer::TrainParams;
 use thiserror::Error;
 
 use crate::backend::{Backend, BackendError};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::exit::Exit;
-use crate::run::RunError;
+use crate::run::{Folder, RunError};
 use crate::script::failure::Fault;
 use crate::steps::StepError;
 use crate::sweep::board::Board;
@@ -55,6 +57,37 @@ params! {
         /// Runs beside this one (`"first"`, `"sweep/trials/0003-0"`) whose finished steps are taken over where they are the same
         /// (kind, parameters, inputs, seed), instead of being done again.
         from: Vec<String> = Vec::new();
+    }
+}
+
+params! {
+    /// How a run begins with the steps of another one.
+    pub struct ForkParams {
+        /// The fork's own name, and that of its folder.
+        name: String = String::new();
+        /// Seed of what the fork does itself, where the command line gives none; () for that of the run it begins with.
+        seed: Option<u64> = None, in 0_i64..=9_007_199_254_740_991;
+        /// What runs nets while they play; the command line's `--backend` comes before it. `auto` in all that decides how nets
+        /// play (`--device`, too) is what the run that it begins with has.
+        backend: Backend = Backend::Auto;
+        /// The numbers nets play with.
+        precision: Precision = Precision::Auto;
+        /// Runs beside this one whose finished steps are taken over where they are the same, as in `open_run`.
+        from: Vec<String> = Vec::new();
+    }
+    check |params| {
+        let missing = || ("name", "is missing; give the fork a name, which is also its folder's".to_owned());
+        params.name.is_empty().then(missing).into_iter().collect()
+    };
+}
+
+impl ForkParams {
+    /// The folder of the fork, among those in `parent`.
+    pub fn folder(&self, parent: &Path, from: &str) -> Result<Folder, RunError> {
+        if self.name == from {
+            return Err(RunError::ForkSelf { name: self.name.clone() });
+        }
+        Folder::of_run(parent, &self.name)
     }
 }
 
@@ -88,10 +121,42 @@ pub struct RunInfo {
     pub device: String,
 }
 
+/// A run that begins with the steps of another one.
+#[derive(Debug, Clone)]
+pub struct Forked {
+    /// The run.
+    pub info: RunInfo,
+    /// What happened in it before.
+    pub past: Vec<Past>,
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone)]
+pub enum Past {
+    /// A net was made.
+    Network(Network),
+    /// An iteration was played.
+    Games(Games),
+    /// A match was played.
+    Match(Verdict),
+    /// Positions were searched.
+    Analysis,
+    /// A net became the next generation.
+    Promoted {
+        /// The net.
+        network: Network,
+        /// The number of the generation.
+        generation: u32,
+    },
+}
+
 /// Does what scripts ask for.
 pub trait Host: Send + Sync {
     /// Opens the run; called once, before everything else.
     fn open(&self, name: &str, params: Asked<OpenParams>) -> Result<RunInfo, HostError>;
+
+    /// Opens a run that begins with another one up to the end of one of its iterations; called instead of `open`.
+    fn fork(&self, from: &str, iteration: u32, params: Asked<ForkParams>) -> Result<Forked, HostError>;
 
     /// Makes a net with random weights.
     fn network(&self, spec: Asked<NetworkSpec>) -> Result<Network, HostError>;

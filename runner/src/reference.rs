@@ -15,7 +15,7 @@ use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
 use crate::cli::DocsPage;
-use crate::host::{OpenParams, WindowParams};
+use crate::host::{ForkParams, OpenParams, WindowParams};
 use crate::sweep::params::SweepParams;
 use crate::uci::time::TimeParams;
 
@@ -40,6 +40,7 @@ pub fn markdown(page: DocsPage) -> String {
 fn parameters() -> String {
     let mut page = HEAD.to_owned();
     section::<OpenParams>(&mut page, "open_run");
+    section::<ForkParams>(&mut page, "fork");
     section::<NetworkSpec>(&mut page, "network");
     named_nets(&mut page);
     section::<GrowParams>(&mut page, "grow");

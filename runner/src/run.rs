@@ -10,6 +10,7 @@ mod edition;
 mod error;
 mod files;
 mod folder;
+mod fork;
 mod generations;
 mod identity;
 mod journal;
@@ -22,7 +23,7 @@ mod shelf;
 mod slot;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use donors::Donors;
 pub use edition::Edition;
 pub use error::RunError;
 pub use folder::Folder;
+pub use fork::{ForkRecord, ForkStep, Prefix};
 pub use generations::{Generation, Generations};
 pub use identity::{Identity, Input, Occurrences, StepCall};
 pub use journal::Journal;
@@ -44,7 +46,7 @@ pub use manifest::{Manifest, Product};
 pub use meter::Meter;
 pub use record::{Environment, FORMAT_VERSION, Record, ScriptRecord, device_kind};
 pub use shelf::{Settled, Shelf};
-pub use slot::{Series, Slot};
+pub use slot::{Numbers, Series, Slot};
 pub use work::{Begun, ShardNote, Workplace};
 
 /// A run that this process writes.
@@ -94,6 +96,8 @@ pub struct Opening<'a> {
     pub threads: Option<u32>,
     /// Runs whose finished steps are taken over.
     pub donors: Arc<Donors>,
+    /// The run and its iteration that a fork begins with.
+    pub fork: Option<(&'a str, u32)>,
 }
 
 impl Run {
@@ -151,7 +155,19 @@ impl Run {
             ("libraries", json!(now.environment.libraries)),
             ("finished_steps", json!(self.shelf.len())),
         ];
-        self.journal.note(if is_new { "created" } else { "opened" }, details)
+        self.journal.note(if is_new { "created" } else { "opened" }, details)?;
+        match &self.record.fork {
+            Some(ForkRecord { from, iteration, digest, steps, .. }) if is_new => {
+                let details = [
+                    ("from", json!(from)),
+                    ("iteration", json!(iteration)),
+                    ("digest", json!(digest)),
+                    ("steps", json!(steps.len())),
+                ];
+                self.journal.note("forked", details)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn keep_text(&self, digest: &str, text: &str) -> Result<(), RunError> {
@@ -181,6 +197,11 @@ impl Run {
         self.shelf.len()
     }
 
+    /// The number of steps that were asked for since the run was opened.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
     /// The journal, for what else is worth writing down.
     pub fn journal(&self) -> &Journal {
         &self.journal
@@ -207,9 +228,7 @@ impl Run {
         let order = self.steps;
         self.steps += 1;
         let Settled { moved, manifest, missing, is_changed } = self.shelf.settle(&identity, slot, order)?;
-        for step in moved {
-            self.journal.note("superseded", [("step", json!(step)), ("by", json!(identity.short()))])?;
-        }
+        self.note_superseded(moved, &identity)?;
         if let Some(manifest) = manifest {
             if is_changed {
                 self.write_costs()?;
@@ -229,6 +248,13 @@ impl Run {
         self.journal.note("finished", details(call, &identity, &meter))?;
         self.write_costs()?;
         Ok(Finished { again: missing, ..self.finished(manifest, false) })
+    }
+
+    fn note_superseded(&self, moved: BTreeSet<String>, by: &Identity) -> Result<(), RunError> {
+        let mut moved = moved.into_iter();
+        moved.try_for_each(|step| {
+            self.journal.note("superseded", [("step", json!(step)), ("by", json!(by.short()))])
+        })
     }
 
     fn finished(&self, manifest: Manifest, before: bool) -> Finished {
@@ -314,6 +340,7 @@ fn check_record(folder: &Folder, found: &Record, opening: &Opening<'_>) -> Resul
         let (made_by, script) = (found.script.file.clone(), opening.record.script.file.clone());
         return Err(RunError::OtherScript { folder: root(), made_by, script });
     }
+    ForkRecord::check(folder, found.fork.as_ref(), opening.fork)?;
     let fixed = &found.environment;
     let kind = |device: &str| device_kind(device).to_owned();
     let asked = [

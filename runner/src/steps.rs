@@ -5,6 +5,7 @@ mod error;
 mod files;
 mod metered;
 mod network;
+mod past;
 mod runner;
 mod search;
 mod self_play;
@@ -14,11 +15,12 @@ mod train;
 pub(crate) use arena::Meeting;
 pub use error::StepError;
 pub use network::{inspection_value, summary_members};
+pub(crate) use past::past;
 pub use runner::{Asking, Runner};
 pub(crate) use runner::{cores, lanes_on};
 pub use search::assumed_searches;
-pub(crate) use sweep::{record as sweep_record, share_of_cores};
 pub(crate) use self_play::play_shard;
+pub(crate) use sweep::{record as sweep_record, share_of_cores};
 pub use train::summary_value;
 
 /// What the steps whose games can be played again are called, and the version of doing them.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dc0_core::store::FileEntry;
 
 use crate::run::{
-    Begun, Folder, Identity, Manifest, Occurrences, Record, RunError, Series, StepCall, Workplace,
+    Begun, Folder, Identity, Manifest, Occurrences, Record, RunError, Series, Slot, StepCall, Workplace,
 };
 
 /// Finished steps by what they are.
@@ -51,6 +51,16 @@ impl Known {
         let count = self.numbers.entry(series.folders()[0]).or_default();
         *count += 1;
         *count - 1
+    }
+
+    /// Begins with steps that are finished.
+    pub(super) fn begin(&mut self, steps: &[(Slot, Manifest)]) {
+        for (slot, manifest) in steps {
+            self.numbers.insert(slot.series.folders()[0], slot.number + 1);
+            if let Some(call) = manifest.call() {
+                self.occurrences.next(&call, manifest.seed);
+            }
+        }
     }
 
     /// The step that a call becomes; `begun` looks at what a kill left of it.

@@ -15,7 +15,7 @@ use dc0_core::trainer::TrainParams;
 
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
-use super::{Asked, OpenParams, WindowParams, costs, dimensions, networks, owners, sweeps, words};
+use super::{Asked, OpenParams, WindowParams, costs, dimensions, forks, networks, owners, sweeps, words};
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
 use crate::script::wording::with_article;
@@ -43,6 +43,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_steps(engine);
     dimensions::register(engine);
     words::register(engine);
+    forks::register(engine, session);
     sweeps::register(engine, session);
 }
 
@@ -95,10 +96,7 @@ pub(super) fn asked<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -
 
 fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<RunHandle> {
     let call = Call::new("open_run", context);
-    if session.is_open() {
-        return Err(call.misuse("a script opens one run; a trial of a sweep has its own, `trial.run`; start others from scripts of their own"));
-    }
-    session.declared_or(&call)?;
+    session.openable(&call)?;
     let asked: Asked<OpenParams> = asked(&call, map, Sampling(0))?;
     let info = call.run(session.host.open(name, asked))?;
     Ok(session.keep(info))
@@ -133,6 +131,7 @@ fn train(context: Context<'_>, run: RunHandle, start: Network, window: Window, m
     let network = call.run(run.0.host.train(&start, &window, asked(&call, &map, by_update)?))?;
     run.0.spend(costs::of_training(&network));
     run.0.note(|table| table.trained(&network));
+    run.0.made(&network);
     Ok(network)
 }
 

@@ -33,7 +33,9 @@ pub(super) fn register(engine: &mut Engine) {
 fn network(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Network> {
     let call = Call::new("network", &context);
     let spec: Asked<NetworkSpec> = asked(&call, &map, Sampling(0))?;
-    call.run(run.0.host.network(spec))
+    let network = call.run(run.0.host.network(spec))?;
+    run.0.made(&network);
+    Ok(network)
 }
 
 /// A named net as a map, to be changed or given to `network` as it is.
@@ -52,7 +54,9 @@ fn grow(context: Context<'_>, run: RunHandle, start: Network, map: Map) -> Answe
     let call = Call::new("grow", &context);
     owners::check(&call, &run, &[&start])?;
     let params: Asked<GrowParams> = asked(&call, &map, Sampling(0))?;
-    call.run(run.0.host.grow(&start, params))
+    let network = call.run(run.0.host.grow(&start, params))?;
+    run.0.made(&network);
+    Ok(network)
 }
 
 fn inspect(context: Context<'_>, run: RunHandle, net: Network, map: Map) -> Answer<Dynamic> {

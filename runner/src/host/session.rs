@@ -6,9 +6,9 @@ use dc0_core::durable;
 use dc0_core::params::Value;
 use rhai::EvalAltResult;
 
-use super::handles::{Fields, Games, Network};
+use super::handles::{Fields, Games, Network, field};
 use super::table::Table;
-use super::{Host, RunInfo};
+use super::{Host, Past, RunInfo};
 use crate::exit::Exit;
 use crate::script::call::{Answer, Call};
 use crate::script::declared::Declaration;
@@ -41,6 +41,10 @@ pub(super) struct OpenRun {
 pub(super) struct Progress {
     /// All iterations, the oldest first.
     pub(super) iterations: Vec<Games>,
+    /// All nets by their numbers.
+    pub(super) networks: Vec<Network>,
+    /// The net that was promoted last, or the first one.
+    pub(super) best: Option<Network>,
     /// The number of promotions.
     pub(super) generation: u32,
     pub(super) table: Table,
@@ -87,8 +91,12 @@ impl Session {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn is_open(&self) -> bool {
-        self.run().is_some()
+    /// An error where the script has a run already, or cannot open one yet.
+    pub(super) fn openable(&self, call: &Call<'_>) -> Answer<()> {
+        if self.run().is_some() {
+            return Err(call.misuse("a script opens one run; a trial of a sweep has its own, `trial.run`; start others from scripts of their own"));
+        }
+        self.declared_or(call)
     }
 
     pub(super) fn keep(&self, info: RunInfo) -> RunHandle {
@@ -136,9 +144,44 @@ impl OpenRun {
     pub(super) fn promote(&self, network: &Network) -> Result<(), super::HostError> {
         let generation = self.progress().generation + 1;
         self.host.promote(network, generation)?;
-        self.progress().generation = generation;
-        self.note(|table| table.promoted(generation));
+        self.promoted(network, generation);
         Ok(())
+    }
+
+    /// Takes note of a net that was made.
+    pub(super) fn made(&self, network: &Network) {
+        let mut progress = self.progress();
+        progress.networks.push(network.clone());
+        progress.best.get_or_insert_with(|| network.clone());
+    }
+
+    /// Takes note of a promotion.
+    fn promoted(&self, network: &Network, generation: u32) {
+        let mut progress = self.progress();
+        progress.generation = generation;
+        progress.best = Some(network.clone());
+        drop(progress);
+        self.note(|table| table.promoted(generation));
+    }
+
+    /// Takes note of something that happened before the run was opened.
+    pub(super) fn recall(&self, happened: Past) {
+        match happened {
+            Past::Network(network) => {
+                if field(&network.0.summary, "loss").is_some() {
+                    self.note(|table| table.trained(&network));
+                }
+                self.made(&network);
+            }
+            Past::Games(games) => {
+                self.note(|table| table.played(&games));
+                self.progress().iterations.push(games);
+            }
+            Past::Match(verdict) => self.note(|table| table.matched(&verdict)),
+            // Generation 0 is the first net, which nobody promotes.
+            Past::Analysis | Past::Promoted { generation: 0, .. } => {}
+            Past::Promoted { network, generation } => self.promoted(&network, generation),
+        }
     }
 }
 
@@ -155,6 +198,7 @@ impl Fields for RunHandle {
             ("device", Value::Text(info.device.clone())),
             ("generation", Value::Int(progress.generation.into())),
             ("iterations", Value::Int(progress.iterations.len() as i64)),
+            ("networks", Value::Int(progress.networks.len() as i64)),
         ];
         fields.map(|(name, value)| (name.to_owned(), value)).into()
     }

@@ -64,6 +64,13 @@ pub const USAGES: &[Usage] = &[
         "let run = open_run(\"example\");",
     ),
     usage(
+        "fork",
+        "fork(from, iteration, #{…})",
+        "a run",
+        "Opens a run that begins with another one up to the end of an iteration, or creates it; instead of `open_run`.",
+        "fn of_another_script() { fork(\"az_small\", 5, #{ name: \"az_small_c3\" }) }",
+    ),
+    usage(
         "network",
         "run.network(#{…})",
         "a net",
@@ -125,6 +132,20 @@ pub const USAGES: &[Usage] = &[
         "the same net",
         "Makes a net the next generation.",
         "let best = run.promote(trained);",
+    ),
+    usage(
+        "best",
+        "run.best()",
+        "a net",
+        "The net that was promoted last, or the run's first one.",
+        "print(run.best().name);",
+    ),
+    usage(
+        "network_at",
+        "run.network_at(number)",
+        "a net",
+        "A net of the run by its number; -1 is the last one made.",
+        "let last = run.network_at(-1);",
     ),
     usage("summary", "run.summary()", "nothing", "Prints the table of iterations.", "run.summary();"),
     usage(

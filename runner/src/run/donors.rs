@@ -88,7 +88,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn manifest_of(run: &Folder, identity: &Identity) -> Result<Option<Manifest>, RunError> {
+/// The manifest of a step that a run has finished.
+pub(super) fn manifest_of(run: &Folder, identity: &Identity) -> Result<Option<Manifest>, RunError> {
     let (steps, ending) = (run.steps(), format!("-{}.json", identity.short()));
     let entries = match fs::read_dir(&steps) {
         Ok(entries) => entries,

@@ -80,6 +80,83 @@ pub enum RunError {
         /// What this run has.
         own: String,
     },
+    /// A fork with the name of the run that it begins with.
+    #[error("{name} cannot begin with itself; give the fork another name")]
+    ForkSelf {
+        /// The name.
+        name: String,
+    },
+    /// An existing run is opened as a fork and is none.
+    #[error("the run {} is there and is no fork; give the fork another name", .folder.display())]
+    NoFork {
+        /// The run.
+        folder: PathBuf,
+    },
+    /// A fork is opened as a run that begins with nothing.
+    #[error("the run {} is a fork of {fixed}; open it with fork(…) as it was made, or give open_run another name", .folder.display())]
+    IsFork {
+        /// The run.
+        folder: PathBuf,
+        /// What it begins with.
+        fixed: String,
+    },
+    /// An existing fork begins with something else.
+    #[error("the run {} is a fork of {fixed}, and one of {asked} was asked for; give the new fork another name", .folder.display())]
+    OtherFork {
+        /// The run.
+        folder: PathBuf,
+        /// What it begins with.
+        fixed: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// A run is forked at an iteration that it has not come to.
+    #[error("the run {} cannot be forked at iteration {iteration}: {}", .folder.display(), come_to(*.finished))]
+    ForkEarly {
+        /// The run.
+        folder: PathBuf,
+        /// The iteration that was asked for.
+        iteration: u32,
+        /// The number of its iterations.
+        finished: usize,
+    },
+    /// A run is forked in the midst of its last iteration.
+    #[error("iteration {iteration} of the run {} is not finished: its {kind} is under way; let it go on first, or fork it at an earlier iteration", .folder.display())]
+    ForkUnfinished {
+        /// The run.
+        folder: PathBuf,
+        /// The iteration that was asked for.
+        iteration: u32,
+        /// What is not finished.
+        kind: String,
+    },
+    /// The steps of a run are from several versions of its script.
+    #[error("the steps of {} up to iteration {iteration} are not those of one script ({what}); give the command of that run again until it ends, or fork it at an earlier iteration", .folder.display())]
+    ForkMixed {
+        /// The run.
+        folder: PathBuf,
+        /// The iteration that was asked for.
+        iteration: u32,
+        /// What does not fit.
+        what: String,
+    },
+    /// A run that is to be forked has lost a file.
+    #[error("{} is gone, and a fork would begin with it; put back a good copy, or give the command of that run again", .path.display())]
+    ForkLost {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The run that a fork begins with has not the step any more.
+    #[error("{} has no step {step} any more, which this run begins with and has not taken over; put that run back as it was, or give the fork another name", .folder.display())]
+    ForkGone {
+        /// The other run.
+        folder: PathBuf,
+        /// The step's short identity.
+        step: String,
+    },
+    /// Files of another run are not as they were written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The folder holds something that is no sweep.
     #[error("{} is not empty and has no sweep.json; give the sweep another name, or --out another folder", .folder.display())]
     NoSweep {
@@ -120,6 +197,15 @@ pub enum RunError {
     },
 }
 
+/// What a run can be forked at.
+fn come_to(finished: usize) -> String {
+    match finished {
+        0 => "it has finished none yet; let it go on first".to_owned(),
+        1 => "it has finished iteration 0 only".to_owned(),
+        finished => format!("it has finished 0 to {}", finished - 1),
+    }
+}
+
 fn holder(pid: Option<u32>) -> String {
     pid.map_or_else(|| "another process".to_owned(), |pid| format!("the process {pid}"))
 }
@@ -140,11 +226,20 @@ impl Fault for RunError {
             | Self::NoRun { .. }
             | Self::Absent { .. }
             | Self::NoSweep { .. }
+            | Self::ForkSelf { .. }
+            | Self::NoFork { .. }
+            | Self::IsFork { .. }
+            | Self::OtherFork { .. }
+            | Self::ForkEarly { .. }
+            | Self::ForkUnfinished { .. }
+            | Self::ForkMixed { .. }
             | Self::OtherEnvironment { .. } => Exit::BadInput,
             Self::Locked { .. } => Exit::Failed,
             Self::Newer { .. }
             | Self::Damaged { .. }
             | Self::Changed { .. }
+            | Self::ForkLost { .. }
+            | Self::ForkGone { .. }
             | Self::Table(_)
             | Self::Io { .. } => Exit::Storage,
         }

@@ -20,6 +20,9 @@ pub struct Generation {
     pub network: String,
     /// blake3 of the weights' file.
     pub blake3: String,
+    /// Steps that the script had asked for by then; none where the run was made before this was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
 }
 
 /// The file and what it says. While a script walks through finished steps, the file stays ahead of it.
@@ -48,20 +51,26 @@ impl Generations {
     }
 
     /// The first net made is generation 0; later ones change nothing.
-    pub fn begin(&mut self, network: &Network) -> Result<(), RunError> {
-        if network.0.number == 0 { self.promote(network, 0) } else { Ok(()) }
+    pub fn begin(&mut self, network: &Network, steps: u32) -> Result<(), RunError> {
+        if network.0.number == 0 { self.promote(network, 0, steps) } else { Ok(()) }
     }
 
-    /// Makes a net a generation; what the file says of this and later generations goes unless it is the same.
-    pub fn promote(&mut self, network: &Network, generation: u32) -> Result<(), RunError> {
-        let entry =
-            Generation { generation, network: network.0.file.clone(), blake3: network.0.digest.clone() };
+    /// Makes a net a generation after so many steps; what the file says of this and later generations goes unless it is the
+    /// same net.
+    pub fn promote(&mut self, network: &Network, generation: u32, steps: u32) -> Result<(), RunError> {
+        let (file, digest) = (network.0.file.clone(), network.0.digest.clone());
+        let entry = Generation { generation, network: file, blake3: digest, steps: Some(steps) };
         let place = generation as usize;
-        if self.stored.get(place) == Some(&entry) {
-            return Ok(());
+        match self.stored.get_mut(place) {
+            Some(stored) if *stored == entry => return Ok(()),
+            Some(stored) if (&stored.network, &stored.blake3) == (&entry.network, &entry.blake3) => {
+                *stored = entry;
+            }
+            _ => {
+                self.stored.truncate(place);
+                self.stored.push(entry);
+            }
         }
-        self.stored.truncate(place);
-        self.stored.push(entry);
         let path = self.folder.generations();
         let text = serde_json::to_string_pretty(&self.stored).expect("generations have text keys only");
         durable::write(&path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", &path))

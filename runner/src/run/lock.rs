@@ -1,7 +1,7 @@
 //! One writer for each run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::error::RunError;
 use super::folder::Folder;
@@ -10,6 +10,12 @@ use super::folder::Folder;
 #[derive(Debug)]
 pub struct Lock {
     file: File,
+}
+
+/// The error that names the process which writes a run.
+fn locked(folder: &Folder) -> RunError {
+    let pid = fs::read_to_string(folder.lock()).ok().and_then(|text| text.trim().parse().ok());
+    RunError::Locked { folder: folder.root().to_owned(), pid }
 }
 
 impl Drop for Lock {
@@ -30,15 +36,27 @@ impl Lock {
         let mut file = opened.map_err(RunError::io("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let pid = fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
-                return Err(RunError::Locked { folder: folder.root().to_owned(), pid });
-            }
+            Err(TryLockError::WouldBlock) => return Err(locked(folder)),
             Err(TryLockError::Error(cause)) => return Err(RunError::io("lock", &path)(cause)),
         }
         // For people and for the message above; the lock itself does not depend on it.
         let noted = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         noted.map_err(RunError::io("write", &path))?;
         Ok(Self { file })
+    }
+
+    /// Keeps others from writing a run while it is read, and writes nothing itself; says who writes it, if someone does.
+    pub fn hold(folder: &Folder) -> Result<Option<Self>, RunError> {
+        let path = folder.lock();
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(RunError::io("open", &path)(cause)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Some(Self { file })),
+            Err(TryLockError::WouldBlock) => Err(locked(folder)),
+            Err(TryLockError::Error(cause)) => Err(RunError::io("lock", &path)(cause)),
+        }
     }
 }

@@ -13,6 +13,7 @@ use dc0_core::store::FileEntry;
 use super::error::RunError;
 use super::folder::Folder;
 use super::identity::{Identity, Input, StepCall};
+use super::slot::Series;
 
 /// The version of manifests and shard notes.
 pub(super) const VERSION: u32 = 1;
@@ -63,6 +64,18 @@ impl Manifest {
             files: product.files,
             summary: product.summary,
         }
+    }
+
+    /// The call that became the step; none for a kind that this program does not know.
+    pub fn call(&self) -> Option<StepCall> {
+        let (kind, _) = Series::of_kind(&self.kind)?;
+        let (params, inputs) = (self.params.clone(), self.inputs.clone());
+        Some(StepCall { kind, version: self.kind_version, params, inputs })
+    }
+
+    /// The digest of something that was read, by its name.
+    pub fn input(&self, name: &str) -> Option<&str> {
+        self.inputs.iter().find(|input| input.name == name).map(|input| input.digest.as_str())
     }
 
     /// Reads a manifest.

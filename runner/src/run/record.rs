@@ -10,6 +10,7 @@ use dc0_core::params::Value;
 
 use super::error::RunError;
 use super::folder::Folder;
+use super::fork::ForkRecord;
 
 /// The version of everything a run's folder holds beside the tables.
 pub const FORMAT_VERSION: u32 = 1;
@@ -79,6 +80,9 @@ pub struct Record {
     pub seed: u64,
     /// Backend, device, precision, threads, versions.
     pub environment: Environment,
+    /// The steps of another run that this one begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkRecord>,
 }
 
 #[derive(Deserialize)]

@@ -250,7 +250,8 @@ fn is_manifest(path: &str) -> bool {
     name.is_some_and(|name| !name.contains('/'))
 }
 
-fn manifests(folder: &Folder, within: &str) -> Result<Vec<String>, RunError> {
+/// The manifests of a folder of the run, by their paths.
+pub(super) fn manifests(folder: &Folder, within: &str) -> Result<Vec<String>, RunError> {
     Ok(files::below(folder.root(), within)?.into_iter().filter(|path| is_manifest(path)).collect())
 }
 

@@ -44,6 +44,19 @@ impl Series {
         }
     }
 
+    /// Where steps of a kind are numbered, with the kind's own name; none for what is no kind.
+    pub fn of_kind(kind: &str) -> Option<(&'static str, Self)> {
+        let kinds = [
+            ("network", Self::Networks),
+            ("grow", Self::Networks),
+            ("train", Self::Networks),
+            ("self_play", Self::Iterations),
+            ("arena", Self::Matches),
+            ("search", Self::Searches),
+        ];
+        kinds.into_iter().find(|(known, _)| *known == kind)
+    }
+
     /// What stands before the number.
     fn prefix(self) -> &'static str {
         match self {
@@ -51,6 +64,29 @@ impl Series {
             Self::Networks | Self::Matches => "",
             Self::Searches => "analysis=",
         }
+    }
+}
+
+/// The next number of each series.
+#[derive(Debug, Clone, Default)]
+pub struct Numbers {
+    iterations: u32,
+    networks: u32,
+    matches: u32,
+    searches: u32,
+}
+
+impl Numbers {
+    /// Takes the next slot of a series.
+    pub fn next(&mut self, series: Series) -> Slot {
+        let count = match series {
+            Series::Iterations => &mut self.iterations,
+            Series::Networks => &mut self.networks,
+            Series::Matches => &mut self.matches,
+            Series::Searches => &mut self.searches,
+        };
+        *count += 1;
+        Slot { series, number: *count - 1 }
     }
 }
 

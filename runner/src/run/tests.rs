@@ -1,5 +1,7 @@
 //! Runs with steps that write small texts instead of playing and training.
 
+mod forks;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,6 +38,7 @@ fn record(script: &str) -> Record {
         given: None,
         seed: 7,
         environment,
+        fork: None,
     }
 }
 
@@ -49,6 +52,7 @@ fn opening(parent: &Path) -> Opening<'_> {
         precision: None,
         threads: None,
         donors: Arc::default(),
+        fork: None,
     }
 }
 

@@ -62,20 +62,30 @@ impl Claim {
 
     /// The short identity of the unfinished step that writes to a slot.
     pub(super) fn holder(folder: &Folder, slot: Slot) -> Result<Option<String>, RunError> {
+        let mut claims = Self::all(folder)?.into_iter();
+        Ok(claims.find(|(_, claim)| claim.slot == slot_name(slot)).map(|(holder, _)| holder))
+    }
+
+    /// What the unfinished steps of a run do.
+    pub(super) fn kinds(folder: &Folder) -> Result<Vec<String>, RunError> {
+        Ok(Self::all(folder)?.into_iter().map(|(_, claim)| claim.kind).collect())
+    }
+
+    /// The claims of all unfinished steps, by their short identities.
+    fn all(folder: &Folder) -> Result<Vec<(String, Self)>, RunError> {
         let work = folder.steps().join("work");
         let entries = match fs::read_dir(&work) {
             Ok(entries) => entries,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(cause) => return Err(RunError::io("list", &work)(cause)),
         };
+        let mut claims = Vec::new();
         for entry in entries {
             let entry = entry.map_err(RunError::io("list", &work))?;
             let claim: Option<Self> = read_json(&entry.path().join(CLAIM))?;
-            if claim.is_some_and(|claim| claim.slot == slot_name(slot)) {
-                return Ok(Some(entry.file_name().to_string_lossy().into_owned()));
-            }
+            claims.extend(claim.map(|claim| (entry.file_name().to_string_lossy().into_owned(), claim)));
         }
-        Ok(None)
+        Ok(claims)
     }
 
     /// Whether an unfinished step was put aside in a folder.

@@ -12,22 +12,23 @@ use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
-use super::{Shop, StepError, arena, network, search, self_play, sweep, train};
+use super::{Shop, StepError, arena, network, past, search, self_play, sweep, train};
 use crate::backend::{Backend, Choice, Evaluators, Wish};
 use crate::host::{
-    Analysis, AnalysisFields, Asked, Games, GamesFields, Host, HostError, Network, NetworkFields, OpenParams,
-    Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window,
+    Analysis, AnalysisFields, Asked, ForkParams, Forked, Games, GamesFields, Host, HostError, Network,
+    NetworkFields, OpenParams, Opponent, Past, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields,
+    Window,
 };
 use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
 use crate::progress::{Console, lines};
 use crate::run::{
-    Donors, Environment, FORMAT_VERSION, Finished, Folder, Generations, Opening, Product, Record, Run,
-    RunError, ScriptRecord, Series, Slot, StepCall, Workplace,
+    Donors, Environment, FORMAT_VERSION, Finished, Folder, Generations, Numbers, Opening, Prefix, Product,
+    Record, Run, RunError, ScriptRecord, Series, Slot, StepCall, Workplace,
 };
 use crate::script::declared::Declaration;
-use crate::sweep::devices::{Devices, Lease};
 use crate::script::sources::Sources;
+use crate::sweep::devices::{Devices, Lease};
 use crate::sweep::events::Event;
 use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
@@ -97,10 +98,7 @@ struct Open {
     done: usize,
     /// The imported files that the run has, by their paths.
     modules: BTreeSet<String>,
-    iterations: u32,
-    networks: u32,
-    matches: u32,
-    analyses: u32,
+    numbers: Numbers,
     _lease: Option<Lease>,
 }
 
@@ -177,8 +175,15 @@ impl Runner {
         result
     }
 
-    /// The record that the run gets if it is new.
-    fn record(&self, name: &str, params: &OpenParams, device: Option<&str>) -> Result<Record, HostError> {
+    /// The record that the run gets if it is new. A fork for which nothing else is asked plays as the run does that it begins
+    /// with.
+    fn record(
+        &self,
+        name: &str,
+        params: &OpenParams,
+        device: Option<&str>,
+        prefix: Option<Prefix>,
+    ) -> Result<Record, HostError> {
         let is_new = !Folder::of_run(&self.asking.parent, name)?.record().exists();
         let wish = Wish {
             backend: self.asking.backend.unwrap_or(params.backend),
@@ -186,13 +191,23 @@ impl Runner {
             precision: params.precision,
             onnxruntime: self.asking.onnxruntime.as_deref(),
         };
-        let choice = wish.settle(is_new)?;
+        let is_open =
+            wish.backend == Backend::Auto && wish.device == "auto" && wish.precision == Precision::Auto;
+        let (inherited, fork) = prefix.map(|prefix| (prefix.record.environment, prefix.fork)).unzip();
+        let choice = match inherited.as_ref().filter(|_| is_open) {
+            Some(environment) => {
+                let path = Folder::of_run(&self.asking.parent, name)?.record();
+                Choice::of(environment).map_err(|cause| RunError::Damaged { path, cause })?
+            }
+            None => wish.settle(is_new)?,
+        };
+        let threads = self.asking.threads.or(inherited.map(|environment| environment.threads));
         let environment = Environment {
             backend: choice.backend.word().to_owned(),
             device: choice.device.clone(),
             precision: choice.precision.word().to_owned(),
             pad_to: choice.pad_to,
-            threads: self.asking.threads.unwrap_or_else(cores),
+            threads: threads.unwrap_or_else(cores),
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
             libraries: choice.libraries(wish.onnxruntime)?,
         };
@@ -207,7 +222,48 @@ impl Runner {
             given: Some(self.declaration.given()),
             seed: self.asking.seed.unwrap_or(params.seed),
             environment,
+            fork,
         })
+    }
+
+    /// Opens a run, or creates it; `fork` is what a fork begins with, read where it is new.
+    fn open_as(
+        &self,
+        name: &str,
+        params: &OpenParams,
+        gives_seed: bool,
+        fork: Option<((&str, u32), Option<Prefix>)>,
+    ) -> Result<RunInfo, HostError> {
+        let (fork, prefix) = fork.unzip();
+        let lease = self.devices().map(|devices| devices.lease());
+        let device = lease.as_ref().map_or(self.asking.device.as_deref(), |lease| Some(lease.names()));
+        let record = self.record(name, params, device, prefix.flatten())?;
+        let device = device.filter(|device| *device != "auto").map(|_| record.environment.device.clone());
+        for name in params.from.iter().filter(|_| self.again.is_none()) {
+            self.donors.add(Folder::of_existing(&self.asking.parent, name)?);
+        }
+        let backend = self.asking.backend.unwrap_or(params.backend);
+        let opening = Opening {
+            parent: &self.asking.parent,
+            seed: self.asking.seed.or_else(|| gives_seed.then_some(record.seed)),
+            backend: (backend != Backend::Auto).then(|| backend.word().to_owned()),
+            device: device.clone(),
+            precision: (params.precision != Precision::Auto).then(|| params.precision.word().to_owned()),
+            threads: self.asking.threads,
+            donors: Arc::clone(&self.donors),
+            fork,
+            record,
+        };
+        let run = Run::open(&opening)?;
+        if self.trial.is_none() {
+            self.log_file.attach(&run.folder().log())?;
+        }
+        log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
+        let open = self.open_with(run, device.as_deref(), lease)?;
+        let (record, folder) = (open.run.record().clone(), open.name.to_string());
+        open.say(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
+        Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
     }
 
     /// `device` is the one that was asked for, of the same kind as the run's own.
@@ -236,21 +292,8 @@ impl Runner {
         let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
         let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();
-        Ok(Open {
-            run,
-            name,
-            shop,
-            generations,
-            label,
-            seconds,
-            done,
-            modules,
-            iterations: 0,
-            networks: 0,
-            matches: 0,
-            analyses: 0,
-            _lease: lease,
-        })
+        let numbers = Numbers::default();
+        Ok(Open { run, name, shop, generations, label, seconds, done, modules, numbers, _lease: lease })
     }
 }
 
@@ -265,11 +308,18 @@ pub(crate) fn cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
 
-/// Takes the next number of a series.
-fn next(counter: &mut u32, series: Series) -> Slot {
-    let slot = Slot { series, number: *counter };
-    *counter += 1;
-    slot
+/// The net that a step of a run made.
+fn made(run: &Arc<str>, slot: Slot, spec: NetworkSpec, finished: &Finished) -> Network {
+    let weights = finished.manifest.files.first().expect("the steps that make nets list the weights first");
+    let fields = NetworkFields {
+        run: Arc::clone(run),
+        number: slot.number,
+        digest: weights.blake3.clone(),
+        spec,
+        file: weights.path.clone(),
+        summary: finished.manifest.summary.clone(),
+    };
+    Network(Arc::new(fields))
 }
 
 impl Open {
@@ -303,69 +353,68 @@ impl Open {
         Ok(())
     }
 
+    /// Does the steps that a fork begins with, and gives what they came to.
+    fn begin(&mut self, parent: &Path) -> Result<Vec<Past>, HostError> {
+        let begun = self.run.begin(parent)?;
+        let promotions =
+            self.run.record().fork.as_ref().map(|fork| fork.promotions.clone()).unwrap_or_default();
+        let steps: Vec<_> = begun.iter().map(|(slot, finished)| (*slot, finished.manifest.clone())).collect();
+        let past = past(&self.name, self.run.folder(), &steps, &promotions)?;
+        let mut players = past.iter().filter_map(|happened| match happened {
+            Past::Match(verdict) => Some(format!("{} vs {}", verdict.0.first, verdict.0.second)),
+            _ => None,
+        });
+        for (slot, finished) in &begun {
+            self.numbers.next(slot.series);
+            self.seconds += finished.seconds;
+            let who = if slot.series == Series::Matches { players.next() } else { None };
+            self.say(&lines::finished(*slot, &who.unwrap_or_default(), finished, ""));
+        }
+        let nets = past.iter().filter_map(|happened| match happened {
+            Past::Promoted { network, .. } => Some(network),
+            _ => None,
+        });
+        for (network, promoted) in nets.zip(&promotions) {
+            self.generations.promote(network, promoted.generation, promoted.steps.unwrap_or_default())?;
+        }
+        Ok(past)
+    }
+
     fn say(&self, line: &str) {
         let line = format!("{}{line}", self.label);
         self.shop.console.note(&line);
         log::info!("{line}");
     }
-
-    fn network(&self, slot: Slot, spec: NetworkSpec, finished: &Finished) -> Network {
-        let weights =
-            finished.manifest.files.first().expect("the steps that make nets list the weights first");
-        let fields = NetworkFields {
-            run: Arc::clone(&self.name),
-            number: slot.number,
-            digest: weights.blake3.clone(),
-            spec,
-            file: weights.path.clone(),
-            summary: finished.manifest.summary.clone(),
-        };
-        debug_assert_eq!(self.networks, slot.number + 1, "nets are numbered in their order");
-        Network(Arc::new(fields))
-    }
 }
 
 impl Host for Runner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
-        let lease = self.devices().map(|devices| devices.lease());
-        let device = lease.as_ref().map_or(self.asking.device.as_deref(), |lease| Some(lease.names()));
-        let record = self.record(name, &asked.params, device)?;
-        let device = device.filter(|device| *device != "auto").map(|_| record.environment.device.clone());
-        for name in asked.params.from.iter().filter(|_| self.again.is_none()) {
-            self.donors.add(Folder::of_existing(&self.asking.parent, name)?);
-        }
-        let gave = |field: &str| crate::host::field(&asked.given, field).is_some();
-        let backend = self.asking.backend.unwrap_or(asked.params.backend);
-        let opening = Opening {
-            parent: &self.asking.parent,
-            seed: self.asking.seed.or_else(|| gave("seed").then_some(record.seed)),
-            backend: (backend != Backend::Auto).then(|| backend.word().to_owned()),
-            device: device.clone(),
-            precision: (asked.params.precision != Precision::Auto)
-                .then(|| asked.params.precision.word().to_owned()),
-            threads: self.asking.threads,
-            donors: Arc::clone(&self.donors),
-            record,
-        };
-        let run = Run::open(&opening)?;
-        if self.trial.is_none() {
-            self.log_file.attach(&run.folder().log())?;
-        }
-        log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
-        let open = self.open_with(run, device.as_deref(), lease)?;
-        let (record, folder) = (open.run.record().clone(), open.name.to_string());
-        open.say(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
-        Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
+        let is_asked = |field: &str| crate::host::field(&asked.given, field).is_some();
+        self.open_as(name, &asked.params, is_asked("seed"), None)
+    }
+
+    fn fork(&self, from: &str, iteration: u32, asked: Asked<ForkParams>) -> Result<Forked, HostError> {
+        let (params, parent) = (asked.params, &self.asking.parent);
+        let is_new = !params.folder(parent, from)?.record().is_file();
+        let prefix = is_new.then(|| Prefix::read(&Folder::of_existing(parent, from)?, from, iteration));
+        let prefix = prefix.transpose()?;
+        let seed = params.seed.or(prefix.as_ref().map(|prefix| prefix.record.seed));
+        let is_asked = params.seed.is_some();
+        let ForkParams { name, backend, precision, from: donors, .. } = params;
+        let seed = seed.unwrap_or_else(|| OpenParams::default().seed);
+        let params = OpenParams { seed, backend, precision, from: donors };
+        let info = self.open_as(&name, &params, is_asked, Some(((from, iteration), prefix)))?;
+        let past = self.with_open(|open| open.begin(parent))?;
+        Ok(Forked { info, past })
     }
 
     fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
         self.with_open(|open| {
-            let (spec, slot) = (asked.params, next(&mut open.networks, Series::Networks));
+            let (spec, slot) = (asked.params, open.numbers.next(Series::Networks));
             let finished =
                 open.step(&network::call(&spec), (slot, ""), |place, _| network::body(place, &spec))?;
-            let made = open.network(slot, spec, &finished);
-            open.generations.begin(&made)?;
+            let made = made(&open.name, slot, spec, &finished);
+            open.generations.begin(&made, open.run.steps())?;
             Ok(made)
         })
     }
@@ -374,11 +423,11 @@ impl Host for Runner {
         self.with_open(|open| {
             let params = asked.params;
             let spec = params.target(&start.0.spec).map_err(StepError::from)?;
-            let slot = next(&mut open.networks, Series::Networks);
+            let slot = open.numbers.next(Series::Networks);
             let finished = open.step(&network::grow_call(start, &params), (slot, ""), |place, _| {
                 network::grow_body(place, start, &params)
             })?;
-            Ok(open.network(slot, spec, &finished))
+            Ok(made(&open.name, slot, spec, &finished))
         })
     }
 
@@ -391,7 +440,7 @@ impl Host for Runner {
 
     fn self_play(&self, player: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
         self.with_open(|open| {
-            let (params, slot) = (asked.params, next(&mut open.iterations, Series::Iterations));
+            let (params, slot) = (asked.params, open.numbers.next(Series::Iterations));
             let call = self_play::call(player, &params)?;
             let finished =
                 open.step(&call, (slot, ""), |place, shop| self_play::body(place, shop, player, &params))?;
@@ -414,11 +463,11 @@ impl Host for Runner {
         asked: Asked<TrainParams>,
     ) -> Result<Network, HostError> {
         self.with_open(|open| {
-            let (params, slot) = (asked.params, next(&mut open.networks, Series::Networks));
+            let (params, slot) = (asked.params, open.numbers.next(Series::Networks));
             let call = train::call(start, window, &params)?;
             let finished = open
                 .step(&call, (slot, ""), |place, shop| train::body(place, shop, (start, window), &params))?;
-            Ok(open.network(slot, start.0.spec.clone(), &finished))
+            Ok(made(&open.name, slot, start.0.spec.clone(), &finished))
         })
     }
 
@@ -429,7 +478,7 @@ impl Host for Runner {
         asked: Asked<ArenaParams>,
     ) -> Result<Verdict, HostError> {
         self.with_open(|open| {
-            let (params, slot) = (asked.params, next(&mut open.matches, Series::Matches));
+            let (params, slot) = (asked.params, open.numbers.next(Series::Matches));
             let call = arena::call(first, second, &params)?;
             let who = format!("{} vs {}", first.name(), second.name());
             let finished = open.step(&call, (slot, &who), |place, shop| {
@@ -447,7 +496,7 @@ impl Host for Runner {
         asked: Asked<AnalysisParams>,
     ) -> Result<Analysis, HostError> {
         self.with_open(|open| {
-            let (params, slot) = (asked.params, next(&mut open.analyses, Series::Searches));
+            let (params, slot) = (asked.params, open.numbers.next(Series::Searches));
             let call = search::call(network, what, &params)?;
             let finished = open.step(&call, (slot, &format!("by {}", network.name())), |place, shop| {
                 search::body(place, shop, network, (what, &params))
@@ -465,7 +514,7 @@ impl Host for Runner {
 
     fn promote(&self, promoted: &Network, generation: u32) -> Result<(), HostError> {
         self.with_open(|open| {
-            open.generations.promote(promoted, generation)?;
+            open.generations.promote(promoted, generation, open.run.steps())?;
             open.say(&lines::promoted(promoted, generation));
             Ok(())
         })

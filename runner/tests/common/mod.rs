@@ -81,12 +81,9 @@ impl Experiment {
 
     /// Every file of the run whose content must not depend on how it came about, with its digest.
     pub fn results(&self) -> Vec<(String, String)> {
-        let root = self.run_folder();
-        let mut files = Vec::new();
-        list(&root, &root, &mut files);
+        let mut files = results_of(&self.run_folder());
         let timed = ["journal.jsonl", "run.log", "run.lock", "costs.parquet"];
         files.retain(|(name, _)| !timed.contains(&name.as_str()));
-        files.sort();
         files
     }
 
@@ -96,6 +93,14 @@ impl Experiment {
             self.results().into_iter().find(|(name, _)| name.starts_with(folder)).expect("a file");
         self.run_folder().join(name)
     }
+}
+
+/// Every file of a run with its digest.
+pub fn results_of(run: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    list(run, run, &mut files);
+    files.sort();
+    files
 }
 
 fn list(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
