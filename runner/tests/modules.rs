@@ -163,3 +163,41 @@ fn a_declared_parameter_is_a_value_of_the_script_and_a_dimension_of_a_sweep() {
     );
     assert!(error.contains("space.rate.high: must lie above low (4.0), got 2.0"), "{error}");
 }
+
+/// The searches, self-plays and trainings of `presets.rhai`, each called for a plan.
+#[test]
+fn every_preset_is_accepted_by_its_step() {
+    let text = include_str!("../../experiments/lib/presets.rhai");
+    let signatures = text.lines().filter_map(|line| line.strip_prefix("fn ")?.strip_suffix(" {"));
+    let mut planned = 0;
+    for signature in signatures.filter(|signature| !signature.starts_with("falling")) {
+        let call = signature.replace("simulations", "24").replace("updates", "7000");
+        let step = if call.contains("training") {
+            format!("run.train(net, run.window(), presets::{call});")
+        } else if call.contains("self_play") {
+            format!("run.self_play(net, presets::{call} + #{{ games: 4 }});")
+        } else {
+            format!(
+                "run.arena(net, net, #{{ games: 4, search: presets::{call} }});
+                run.self_play(net, #{{ games: 4, search: presets::{call} }});"
+            )
+        };
+        let script = format!(
+            "import \"lib/presets\" as presets; let run = open_run(\"x\");
+            let net = run.network(); run.self_play(net, #{{ games: 4 }}); {step}"
+        );
+        let ran = run(&script);
+        assert_eq!(ran.error(), None, "{call}");
+        planned += 1;
+    }
+    assert!(planned >= 8, "{planned} presets");
+}
+
+#[test]
+fn the_rate_of_alpha_zero_falls_tenfold_three_times_and_never_twice_at_once() {
+    check(
+        "import \"lib/presets\" as presets; print(presets::alphazero_training(700).learning_rate);
+        print(presets::alphazero_training(2).learning_rate);",
+        &["[[0, 0.2], [100, 0.02], [300, 0.002], [500, 0.0002]]", "[[0, 0.002], [1, 0.0002]]"],
+    );
+}
