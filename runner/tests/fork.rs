@@ -115,7 +115,7 @@ fn a_fork_that_is_killed_at_any_time_ends_with_the_same_bytes() {
         let mut args = vec!["y.rhai"];
         args.extend(FIXED);
         let mut child = experiment.start(&args);
-        sleep(Duration::from_millis(40 + 30 * attempt));
+        sleep(Duration::from_millis(100 + 60 * attempt));
         // Ends nothing where the run is finished already.
         let _ = child.kill();
         let ended: Ended = child.wait_with_output().expect("ends").into();

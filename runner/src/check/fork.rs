@@ -66,13 +66,18 @@ fn begun(
     ForkRecord::check(own, record.fork.as_ref(), Some(asked))?;
     let absent = || RunError::NoFork { folder: own.root().to_owned() };
     let fork = record.fork.ok_or_else(absent)?;
+    let places = fork.places(own)?;
     let mut finished = Finished::new();
-    if let Ok(donor) = Folder::of_existing(&planner.asking.parent, &fork.from) {
-        known::collect(&donor, &mut finished)?;
-    }
     known::collect(own, &mut finished)?;
+    // What else is in the other run does not matter once everything is taken over.
+    if places.iter().any(|(identity, _)| !finished.contains_key(identity)) {
+        let mut other = Finished::new();
+        known::collect(&Folder::of_existing(&planner.asking.parent, &fork.from)?, &mut other)?;
+        other.append(&mut finished);
+        finished = other;
+    }
     let mut steps = Vec::new();
-    for (identity, slot) in fork.places(own)? {
+    for (identity, slot) in places {
         let gone = || RunError::ForkGone {
             folder: planner.asking.parent.join(&fork.from),
             step: identity.short().to_owned(),
@@ -85,12 +90,10 @@ fn begun(
 /// All that a fork begins with as one line of the plan, which costs nothing.
 fn tell(planner: &Planner, fork: &ForkRecord, steps: &[(Slot, Manifest)], asked: &Asked<ForkParams>) {
     let sum = |name: &str| {
-        let numbers = steps.iter().filter_map(|(_, manifest)| field(&manifest.summary, name)?.as_f64());
-        numbers.sum::<f64>() as u64
+        let games = steps.iter().filter(|(_, manifest)| manifest.kind == "self_play");
+        games.filter_map(|(_, manifest)| field(&manifest.summary, name)?.as_f64()).sum::<f64>() as u64
     };
-    let games = steps.iter().filter(|(_, manifest)| manifest.kind == "self_play");
-    let games: f64 = games.filter_map(|(_, manifest)| field(&manifest.summary, "games")?.as_f64()).sum();
-    let work = Work { games: games as u64, positions: sum("positions"), ..Work::default() };
+    let work = Work { games: sum("games"), positions: sum("positions"), ..Work::default() };
     let what = format!("fork of {} up to iteration {:04}: {} steps", fork.from, fork.iteration, steps.len());
     let (pace, at_once) = (Pace::default(), 1.0);
     let step = Step { kind: "fork", what, work, pace, at_once, is_done: true, begun: None };
