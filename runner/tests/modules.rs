@@ -201,3 +201,22 @@ fn the_rate_of_alpha_zero_falls_tenfold_three_times_and_never_twice_at_once() {
         &["[[0, 0.2], [100, 0.02], [300, 0.002], [500, 0.0002]]", "[[0, 0.002], [1, 0.0002]]"],
     );
 }
+
+#[test]
+fn every_ablation_can_be_planned_and_says_what_it_asks_how_long_it_takes_and_what_was_seen() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/ablations"));
+    let files = std::fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path());
+    let mut planned = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|kind| kind == "rhai")) {
+        let text = std::fs::read_to_string(&file).expect("reads");
+        let ran = run_at(&file, &text);
+        assert_eq!(ran.error(), None, "{}", file.display());
+        let question = text.lines().next().unwrap_or_default();
+        assert!(question.starts_with("// ") && question.ends_with('?'), "{}: {question}", file.display());
+        for part in ["\n// Expected: ", "\n// Seen: "] {
+            assert!(text.contains(part), "{} lacks{part}", file.display());
+        }
+        planned += 1;
+    }
+    assert!(planned >= 5, "{planned} ablations");
+}
