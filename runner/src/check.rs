@@ -27,7 +27,7 @@ use crate::host::{
     NetworkFields, OpenParams, Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window,
     field,
 };
-use crate::run::{Begun, Folder, RunError, Series, StepCall, Workplace};
+use crate::run::{Begun, Folder, ForkRecord, Record, RunError, Series, StepCall, Workplace};
 use crate::script::declared::Declaration;
 use crate::speeds::Pace;
 use crate::steps::{Asking, StepError, assumed_searches, begun, calls, lanes_on};
@@ -189,6 +189,9 @@ fn result(placed: &Placed, stand_in: Value) -> Value {
 impl Host for Planner {
     fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.asking.parent, name)?;
+        if let Some(found) = Record::read(&folder)? {
+            ForkRecord::check(&folder, found.fork.as_ref(), None)?;
+        }
         let (finished, seed) = self.finished(name, &asked.params.from)?;
         let device = self.asking.device.clone().unwrap_or_else(|| "auto".to_owned());
         self.check_wish(&device, asked.params.backend, asked.params.precision)?;
