@@ -8,7 +8,7 @@ mod standins;
 mod sweep;
 mod work;
 
-pub use rehearsal::{Rehearsal, Rehearsed};
+pub use rehearsal::{Beside, Rehearsal, Rehearsed};
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

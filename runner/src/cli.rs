@@ -48,6 +48,8 @@ pub enum Command {
     Uci(UciArgs),
     /// Play against a net in the terminal.
     Play(PlayArgs),
+    /// Help an editor with scripts, over stdin and stdout (the Language Server Protocol); docs/guides/editors.md shows how.
+    Lsp(crate::lsp::LspArgs),
 }
 
 /// A game in the terminal.

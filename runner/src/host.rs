@@ -13,12 +13,13 @@ mod table;
 mod usages;
 mod words;
 
-pub use api::register;
+pub use api::{fields_of, register};
 pub use handles::{
     Analysis, AnalysisFields, Fields, Games, GamesFields, Network, NetworkFields, Opponent, ToSearch,
     Verdict, VerdictFields, Window, field,
 };
 pub use session::Session;
+pub use sweeps::OWN_NAMES as TRIAL_NAMES;
 pub use table::Table;
 pub use usages::USAGES;
 

@@ -101,7 +101,8 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
             Arc::new(runner.importing(sources, path))
         }
     };
-    let performance = Performance { path, text: &text, host, declaration: Arc::clone(&declaration) };
+    let performance =
+        Performance { path, folder: None, text: &text, host, declaration: Arc::clone(&declaration) };
     let table = performance.perform(surroundings(process, sources, args))?;
     match planner {
         Some(planner) if args.format == OutputFormat::Json => {
@@ -123,7 +124,7 @@ fn declared(
     let declaration = Arc::new(Declaration::listing(overrides(args)?));
     let planner = Planner::new(&path.display().to_string(), asking(args), Arc::clone(&declaration));
     let host: Arc<dyn Host> = Arc::new(planner);
-    let performance = Performance { path, text, host, declaration: Arc::clone(&declaration) };
+    let performance = Performance { path, folder: None, text, host, declaration: Arc::clone(&declaration) };
     match performance.perform(surroundings(process, sources, args)) {
         Err(failure) if !declaration.is_made() => Err(failure),
         _ => Ok(declaration.rows()),
@@ -134,6 +135,8 @@ fn declared(
 pub struct Performance<'a> {
     /// The script's file, as the user named it.
     pub path: &'a Path,
+    /// The folder that its imports stay in; the script's own, if none is given.
+    pub folder: Option<&'a Path>,
     /// Its text, which is among the sources.
     pub text: &'a str,
     /// What does the work.
@@ -145,10 +148,10 @@ pub struct Performance<'a> {
 impl Performance<'_> {
     /// Runs the script to its end. Gives the table of iterations, if there is one that was not shown.
     pub fn perform(self, surroundings: Surroundings) -> Result<Option<Table>, Failure> {
-        let Self { path, text, host, declaration } = self;
+        let Self { path, folder, text, host, declaration } = self;
         let sources = Arc::clone(&surroundings.sources);
         let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
-        let mut engine = engine(&folder_of(path), surroundings);
+        let mut engine = engine(&folder.map_or_else(|| folder_of(path), Path::to_owned), surroundings);
         host::register(&mut engine, &session);
         let jail = Jail::new(&folder_of(path), Arc::clone(&sources));
         let names = session.know(Names::new(&engine, host::USAGES, Arc::clone(&declaration), sources));

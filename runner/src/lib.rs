@@ -15,6 +15,7 @@ pub mod inspect;
 pub mod interrupt;
 pub mod launch;
 pub mod logging;
+pub mod lsp;
 pub mod net;
 pub mod onnxruntime;
 mod openmp;
@@ -61,6 +62,7 @@ pub fn main() -> ExitCode {
         Some(Command::Encode(args)) => encode::encode(args, &console),
         Some(Command::Uci(args)) => uci::uci(args, &console),
         Some(Command::Play(args)) => play::play(args, &console),
+        Some(Command::Lsp(args)) => lsp::lsp(args, &console),
         Some(Command::Docs(args)) => {
             console.result(&reference::markdown(args.page));
             Exit::Done

@@ -1,7 +1,7 @@
 //! The pages of the reference that are written from the code: parameters from their declarations, planes from their tables.
 
 mod encodings;
-mod script;
+pub(crate) mod script;
 
 use std::fmt::Write as _;
 
@@ -36,29 +36,55 @@ pub fn markdown(page: DocsPage) -> String {
     }
 }
 
+/// The parameters of one call of a script.
+#[derive(Debug)]
+pub(crate) struct CallParameters {
+    /// The function.
+    pub(crate) call: &'static str,
+    /// What they are about.
+    pub(crate) about: &'static str,
+    /// Each parameter, groups expanded.
+    pub(crate) rows: Vec<Row>,
+}
+
+fn of_call<P: Params>(call: &'static str) -> CallParameters {
+    CallParameters { call, about: P::about(), rows: P::rows() }
+}
+
+/// The parameters of every call of a script that has some.
+pub(crate) fn of_calls() -> Vec<CallParameters> {
+    vec![
+        of_call::<OpenParams>("open_run"),
+        of_call::<ForkParams>("fork"),
+        of_call::<NetworkSpec>("network"),
+        of_call::<GrowParams>("grow"),
+        of_call::<InspectParams>("inspect"),
+        of_call::<SelfPlayParams>("self_play"),
+        of_call::<WindowParams>("window"),
+        of_call::<TrainParams>("train"),
+        of_call::<ArenaParams>("arena"),
+        of_call::<AnalysisParams>("search"),
+        of_call::<SweepParams>("sweep"),
+    ]
+}
+
 /// One table for each call of a script.
 fn parameters() -> String {
     let mut page = HEAD.to_owned();
-    section::<OpenParams>(&mut page, "open_run");
-    section::<ForkParams>(&mut page, "fork");
-    section::<NetworkSpec>(&mut page, "network");
-    named_nets(&mut page);
-    section::<GrowParams>(&mut page, "grow");
-    section::<InspectParams>(&mut page, "inspect");
-    section::<SelfPlayParams>(&mut page, "self_play");
-    section::<WindowParams>(&mut page, "window");
-    section::<TrainParams>(&mut page, "train");
-    section::<ArenaParams>(&mut page, "arena");
-    section::<AnalysisParams>(&mut page, "search");
-    section::<SweepParams>(&mut page, "sweep");
-    section::<TimeParams>(&mut page, "time");
+    for of_call in of_calls() {
+        section(&mut page, &of_call);
+        if of_call.call == "network" {
+            named_nets(&mut page);
+        }
+    }
+    section(&mut page, &of_call::<TimeParams>("time"));
     page.truncate(page.trim_end().len());
     page
 }
 
-fn section<P: Params>(page: &mut String, call: &str) {
-    let about = P::about();
-    let table: String = P::rows().iter().map(line).collect();
+fn section(page: &mut String, of_call: &CallParameters) {
+    let CallParameters { call, about, rows } = of_call;
+    let table: String = rows.iter().map(line).collect();
     let head = "| name | kind | default | range | meaning |\n|---|---|---|---|---|";
     write!(page, "\n## `{call}`\n\n{about}\n\n{head}\n{table}").expect("text takes everything");
 }

@@ -55,6 +55,20 @@ pub struct Row {
     pub doc: String,
 }
 
+impl Row {
+    /// The words of a choice, also where it is that of a list's items; none where the kind is no choice.
+    pub fn words(&self) -> Vec<&str> {
+        let kind = self.kind.strip_suffix(", or () for none").unwrap_or(&self.kind);
+        let kind = kind.strip_prefix("a list, each ").unwrap_or(kind);
+        kind.strip_prefix("one of ").map(|words| words.split(", ").collect()).unwrap_or_default()
+    }
+
+    /// Whether the value is a group `#{…}` of further parameters.
+    pub fn is_group(&self) -> bool {
+        self.kind.starts_with("a group")
+    }
+}
+
 /// A type that a parameter can have.
 pub trait Param: Sized {
     /// What kind of value is read, as an error and the reference name it.

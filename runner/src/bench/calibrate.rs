@@ -160,6 +160,7 @@ fn perform(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Stri
         is_stopped: Box::new(|| false),
         operations: MAX_OPERATIONS,
     };
-    let performance = Performance { path: &path, text: &text, host: Arc::new(runner), declaration };
+    let performance =
+        Performance { path: &path, folder: None, text: &text, host: Arc::new(runner), declaration };
     performance.perform(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
 }

@@ -1,6 +1,7 @@
 //! One script planned within this process, for editors and tests: nothing is computed, written or shown.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Planner;
@@ -29,6 +30,15 @@ pub struct Rehearsal<'a> {
     pub is_stopped: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
+/// What an editor knows better than the files.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// The folder that imports stay in; that of the script, if none is given.
+    pub folder: Option<PathBuf>,
+    /// Texts of scripts that go before those of their files.
+    pub texts: BTreeMap<PathBuf, String>,
+}
+
 /// How it went.
 #[derive(Debug)]
 pub struct Rehearsed {
@@ -43,8 +53,14 @@ pub struct Rehearsed {
 impl Rehearsal<'_> {
     /// Plans the script.
     pub fn run(self) -> Rehearsed {
+        self.run_beside(&Beside::default())
+    }
+
+    /// Plans the script with texts that are not in their files yet.
+    pub fn run_beside(self, beside: &Beside) -> Rehearsed {
         let Self { path, text, overrides, asking, operations, is_stopped } = self;
-        let (sources, printed) = (Arc::new(Sources::default()), Arc::new(Mutex::new(Vec::new())));
+        let sources = Arc::new(Sources::with_unsaved(&beside.texts));
+        let printed = Arc::new(Mutex::new(Vec::new()));
         let name = path.display().to_string();
         sources.keep(&name, text);
         let print = Arc::clone(&printed);
@@ -60,7 +76,8 @@ impl Rehearsal<'_> {
         let declaration = Arc::new(Declaration::new(overrides));
         let planner = Arc::new(Planner::new(&name, asking, Arc::clone(&declaration)));
         let host = Arc::clone(&planner) as Arc<dyn crate::host::Host>;
-        let performed = Performance { path, text, host, declaration }.perform(surroundings);
+        let folder = beside.folder.as_deref();
+        let performed = Performance { path, folder, text, host, declaration }.perform(surroundings);
         let printed = std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner));
         Rehearsed { plan: performed.map(|_| planner.plan()), printed, sources }
     }

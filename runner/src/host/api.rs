@@ -8,7 +8,7 @@ use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 
 use dc0_core::arena::ArenaParams;
 use dc0_core::board::Game;
-use dc0_core::params::{Params, Problem, nearest};
+use dc0_core::params::{Params, Problem, Value, nearest};
 use dc0_core::search::ANALYSIS_RULES;
 use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
@@ -73,6 +73,17 @@ pub(super) fn register_fields<T: Fields>(engine: &mut Engine) {
     };
     engine.register_fn(rhai::FUNC_TO_STRING, describe);
     engine.register_fn(rhai::FUNC_TO_DEBUG, describe);
+}
+
+/// What scripts read of a value by names: the value's kind, and each name with its value; none for plain data.
+pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)> {
+    fn of<T: Fields>(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)> {
+        value.read_lock::<T>().map(|value| (T::KIND, value.fields()))
+    }
+    let of_nets = || of::<Network>(value).or_else(|| of::<Games>(value)).or_else(|| of::<Window>(value));
+    let of_results =
+        || of::<Verdict>(value).or_else(|| of::<Analysis>(value)).or_else(|| of::<sweeps::Swept>(value));
+    of::<RunHandle>(value).or_else(of_nets).or_else(of_results)
 }
 
 fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer<Dynamic> {

@@ -28,7 +28,7 @@ use crate::sweep::trials::Trials;
 type Context<'a> = NativeCallContext<'a>;
 
 /// Names of a trial that no dimension can have.
-const OWN_NAMES: [&str; 9] =
+pub const OWN_NAMES: [&str; 9] =
     ["run", "number", "replicate", "seed", "params", "spent", "left", "goes_on", "report"];
 
 /// A replicate at work, as a script holds it.
@@ -71,7 +71,7 @@ struct Sweeping {
 
 /// A sweep that has ended.
 #[derive(Clone)]
-struct Swept(Arc<(Board, String)>);
+pub(super) struct Swept(Arc<(Board, String)>);
 
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     super::api::register_fields::<Swept>(engine);

@@ -89,7 +89,7 @@ pub const USAGES: &[Usage] = &[
         "run.inspect(network, #{…})",
         "a map",
         "What the net's layers and heads put out.",
-        "print(run.inspect(net).logit_deviation);",
+        "let inside = run.inspect(net); print(inside.logit_deviation);",
     ),
     usage(
         "self_play",

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use rhai::Engine;
+
 use super::parameters;
 use crate::check::Planner;
 use crate::host::{self, Session, USAGES};
@@ -38,7 +40,7 @@ pub(super) fn page() -> String {
 }
 
 /// The forms of a call; within parentheses ` or ` joins arguments.
-fn forms(form: &str) -> Vec<String> {
+pub(crate) fn forms(form: &str) -> Vec<String> {
     let mut forms: Vec<String> = Vec::new();
     for part in form.split(" or ") {
         let is_open = |last: &&mut String| last.matches('(').count() > last.matches(')').count();
@@ -50,14 +52,14 @@ fn forms(form: &str) -> Vec<String> {
     forms
 }
 
-/// All functions with the types of their arguments, as Rhai's own tools read them.
-pub(super) fn definitions() -> String {
+/// An engine with all functions of scripts, whose steps are only planned.
+pub(crate) fn planning_engine() -> Engine {
     let asking = Asking {
-        parent: "datasets".into(),
+        parent: "nowhere".into(),
         seed: None,
         backend: None,
         onnxruntime: None,
-        device: None,
+        device: Some("cpu".to_owned()),
         threads: None,
         lanes: None,
     };
@@ -73,6 +75,12 @@ pub(super) fn definitions() -> String {
     };
     let mut engine = engine(Path::new("."), surroundings);
     host::register(&mut engine, &session);
+    engine
+}
+
+/// All functions with the types of their arguments, as Rhai's own tools read them.
+pub(super) fn definitions() -> String {
+    let engine = planning_engine();
     let all = engine.definitions().static_module();
     let mut file = "// The functions that dc0 adds to Rhai, as `dc0-run docs definitions` prints them.\nmodule static;\n".to_owned();
     for usage in USAGES {

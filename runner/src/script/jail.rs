@@ -168,7 +168,7 @@ impl Jail {
     }
 
     fn load(&self, engine: &Engine, found: &Found) -> Result<Module, Box<EvalAltResult>> {
-        let read = read_script(&found.file);
+        let read = self.sources.unsaved(&found.file).map_or_else(|| read_script(&found.file), Ok);
         let text =
             read.map_err(|error| Failure::from(&error).into_rhai(Place::new(&found.name, Position::NONE)))?;
         self.sources.keep(&found.name, &text);

@@ -1,7 +1,7 @@
 //! The texts of the scripts in use, so that an error can show its line.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use dc0_core::durable;
@@ -10,23 +10,38 @@ use super::jail::normalised;
 
 /// Script texts by the name an error gives them.
 #[derive(Debug, Default)]
-pub struct Sources(Mutex<BTreeMap<String, String>>);
+pub struct Sources {
+    texts: Mutex<BTreeMap<String, String>>,
+    /// Texts that go before those of their files, by the files' real paths.
+    unsaved: BTreeMap<PathBuf, String>,
+}
 
 impl Sources {
+    /// With texts that go before those of their files, as an editor holds them. Files that are not there are left out.
+    pub fn with_unsaved(texts: &BTreeMap<PathBuf, String>) -> Self {
+        let real = |(file, text): (&PathBuf, &String)| Some((file.canonicalize().ok()?, text.clone()));
+        Self { unsaved: texts.iter().filter_map(real).collect(), ..Self::default() }
+    }
+
+    /// The text that goes before that of a file, by its real path.
+    pub fn unsaved(&self, file: &Path) -> Option<String> {
+        self.unsaved.get(file).cloned()
+    }
+
     /// Keeps a text under the name of its file.
     pub fn keep(&self, name: &str, text: &str) {
-        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts.insert(name.to_owned(), text.to_owned());
     }
 
     /// A text.
     pub fn text(&self, name: &str) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// All texts by name.
     pub fn texts(&self) -> BTreeMap<String, String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A digest of all texts, wherever their files lie and from wherever they are named.
@@ -51,7 +66,7 @@ impl Sources {
 
     /// One line of a text, counted from 1.
     pub fn line(&self, name: &str, line: usize) -> Option<String> {
-        let texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = texts.get(name)?;
         lines.lines().nth(line.checked_sub(1)?).map(str::to_owned)
     }

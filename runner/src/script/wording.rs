@@ -133,6 +133,9 @@ fn disabled_eval() -> String {
     "there is no `eval`: scripts are read whole before they run; use a function instead".to_owned()
 }
 
+/// What is said of a script that has used up its operations.
+pub const TOO_MUCH_WORK: &str = "the script itself does too much work; does a loop never end?";
+
 /// What went wrong while a script ran; none where the engine's own words do, or names are needed.
 pub fn of(error: &EvalAltResult) -> Option<String> {
     Some(match error {
@@ -140,9 +143,7 @@ pub fn of(error: &EvalAltResult) -> Option<String> {
         EvalAltResult::ErrorStackOverflow(_) => format!(
             "functions call each other more than {MAX_CALL_LEVELS} deep; does one call itself without an end?"
         ),
-        EvalAltResult::ErrorTooManyOperations(_) => {
-            "the script itself does too much work; does a loop never end?".to_owned()
-        }
+        EvalAltResult::ErrorTooManyOperations(_) => TOO_MUCH_WORK.to_owned(),
         EvalAltResult::ErrorTooManyVariables(_) => {
             format!("more than {MAX_VARIABLES} variables at once; put them into a list or a map")
         }

@@ -1,0 +1,153 @@
+//! A text as an editor counts it: lines from 0, columns in UTF-16 units.
+
+use std::ops::Range;
+
+use lsp_types::{Position, Range as Span, TextDocumentContentChangeEvent};
+use thiserror::Error;
+
+/// An edit that does not fit the text.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("the change of lines {}–{} ends before it begins; the text stays as it was", .0.start.line, .0.end.line)]
+pub(super) struct BackwardsEdit(Span);
+
+/// A text with the beginnings of its lines.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    text: String,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
+impl Text {
+    pub(super) fn new(text: String) -> Self {
+        Self { starts: line_starts(&text), text }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of a line without its end.
+    fn line(&self, line: usize) -> Range<usize> {
+        let start = self.starts[line];
+        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
+        start..start + self.text[start..end].trim_end_matches(['\r', '\n']).len()
+    }
+
+    /// The byte at a position; behind the end of a line it is the line's end, behind the last line that of the text, as the
+    /// protocol says.
+    pub(super) fn offset(&self, position: Position) -> usize {
+        let line = position.line as usize;
+        if line >= self.starts.len() {
+            return self.text.len();
+        }
+        let line = self.line(line);
+        let mut units = 0;
+        for (at, c) in self.text[line.clone()].char_indices() {
+            units += c.len_utf16();
+            if units > position.character as usize {
+                return line.start + at;
+            }
+        }
+        line.end
+    }
+
+    /// The position of a byte.
+    pub(super) fn position(&self, offset: usize) -> Position {
+        let offset = self.text.floor_char_boundary(offset);
+        let line = self.starts.partition_point(|start| *start <= offset) - 1;
+        let units: usize = self.text[self.starts[line]..offset].chars().map(char::len_utf16).sum();
+        Position::new(line as u32, units as u32)
+    }
+
+    /// The positions of some bytes.
+    pub(super) fn span(&self, range: &Range<usize>) -> Span {
+        Span::new(self.position(range.start), self.position(range.end))
+    }
+
+    /// The byte at a line and a column of characters, both from 1, as the script engine counts them.
+    pub(super) fn offset_of_point(&self, (line, column): (usize, usize)) -> usize {
+        let mut start = 0;
+        for _ in 1..line {
+            let Some(end) = self.text[start..].find('\n') else { return self.text.len() };
+            start += end + 1;
+        }
+        let line = self.text[start..].split('\n').next().unwrap_or_default();
+        start + line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
+    }
+
+    /// Takes in an edit: of a part, or of everything.
+    pub(super) fn change(&mut self, change: &TextDocumentContentChangeEvent) -> Result<(), BackwardsEdit> {
+        match change.range {
+            Some(span) => {
+                let range = self.offset(span.start)..self.offset(span.end);
+                if range.start > range.end {
+                    return Err(BackwardsEdit(span));
+                }
+                self.text.replace_range(range, &change.text);
+            }
+            None => self.text.clone_from(&change.text),
+        }
+        self.starts = line_starts(&self.text);
+        Ok(())
+    }
+}
+
+/// Where lines begin: behind `\n`, `\r\n` and a lone `\r`.
+fn line_starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let ends = (0..bytes.len())
+        .filter(|at| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
+    std::iter::once(0).chain(ends.map(|end| end + 1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
+
+    use super::Text;
+
+    fn edit(text: &mut Text, (from, to): ((u32, u32), (u32, u32)), new: &str) -> bool {
+        let position = |(line, character)| Position { line, character };
+        let range = Some(Range { start: position(from), end: position(to) });
+        text.change(&TextDocumentContentChangeEvent { range, range_length: None, text: new.to_owned() })
+            .is_ok()
+    }
+
+    #[test]
+    fn columns_are_counted_in_utf_16() {
+        let text = Text::new("aé😀b\nc".to_owned());
+        let at = |line, character| text.offset(Position { line, character });
+        assert_eq!([at(0, 0), at(0, 1), at(0, 2), at(0, 4), at(0, 5)], [0, 1, 3, 7, 8]);
+        assert_eq!(at(0, 3), 3, "the middle of a pair is its beginning");
+        assert_eq!([at(0, 99), at(1, 99), at(9, 0)], [8, 10, 10]);
+        for offset in [0, 1, 3, 7, 8, 9, 10] {
+            assert_eq!(text.offset(text.position(offset)), offset);
+        }
+        assert_eq!(text.offset_of_point((1, 4)), 7);
+        assert_eq!(
+            [text.offset_of_point((2, 1)), text.offset_of_point((7, 1)), text.offset_of_point((1, 70))],
+            [9, 10, 8]
+        );
+    }
+
+    #[test]
+    fn every_end_of_a_line_counts_once() {
+        let text = Text::new("a\r\nb\rc\nd".to_owned());
+        let lines = |offset| text.position(offset).line;
+        assert_eq!([lines(0), lines(3), lines(5), lines(7)], [0, 1, 2, 3]);
+        assert_eq!(text.offset(Position { line: 0, character: 9 }), 1);
+    }
+
+    #[test]
+    fn edits_are_taken_in_as_they_come() {
+        let mut text = Text::new("let a = 1;\nlet é😀 = 2;".to_owned());
+        assert!(edit(&mut text, ((1, 4), (1, 7)), "b"));
+        assert!(edit(&mut text, ((0, 10), (1, 0)), " "));
+        assert_eq!(text.as_str(), "let a = 1; let b = 2;");
+        assert!(edit(&mut text, ((0, 21), (9, 9)), "\n"));
+        assert_eq!(text.as_str(), "let a = 1; let b = 2;\n");
+        assert!(!edit(&mut text, ((1, 0), (0, 0)), "x"));
+        assert_eq!(text.as_str(), "let a = 1; let b = 2;\n");
+    }
+}

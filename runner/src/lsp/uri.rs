@@ -1,0 +1,86 @@
+//! Files as editors name them: `file://` URIs with percent escapes.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use lsp_types::Uri;
+
+/// The file that a URI names; none for what is no file, such as a text that was never saved.
+pub(super) fn to_path(uri: &Uri) -> Option<PathBuf> {
+    let text = uri.as_str();
+    let (scheme, rest) = text.split_once("://")?;
+    let path = &rest[rest.find('/')?..];
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let decoded = decoded(path)?;
+    // `file:///c:/x` is `c:/x` on Windows.
+    let is_drive = cfg!(windows) && decoded.as_bytes().get(2) == Some(&b':');
+    scheme
+        .eq_ignore_ascii_case("file")
+        .then(|| PathBuf::from(if is_drive { &decoded[1..] } else { &decoded }))
+}
+
+/// A text without percent escapes; none where they make no text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let escape = std::str::from_utf8(tail.get(..2).unwrap_or_default()).unwrap_or_default();
+        match u8::from_str_radix(escape, 16) {
+            Ok(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The URI of a file.
+pub(super) fn of_path(path: &Path) -> Option<Uri> {
+    let text = path.display().to_string().replace('\\', if cfg!(windows) { "/" } else { "\\" });
+    let mut uri = if text.starts_with('/') { "file://".to_owned() } else { "file:///".to_owned() };
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(byte.into());
+        } else {
+            write!(uri, "%{byte:02X}").ok()?;
+        }
+    }
+    Uri::from_str(&uri).ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::str::FromStr;
+
+    use super::{Uri, of_path, to_path};
+
+    fn path(uri: &str) -> Option<PathBuf> {
+        to_path(&Uri::from_str(uri).expect("a URI"))
+    }
+
+    #[test]
+    fn escapes_are_taken_out_and_put_in() {
+        for name in ["/a b/é ü.rhai", "/plain/x.rhai", "/100%/#1?.rhai", "/😀"] {
+            let uri = of_path(Path::new(name)).expect("a URI");
+            assert_eq!(to_path(&uri), Some(PathBuf::from(name)), "{}", uri.as_str());
+        }
+        assert_eq!(of_path(Path::new("/a b")).expect("a URI").as_str(), "file:///a%20b");
+        assert_eq!(path("file:///a%20b%2fc.rhai"), Some("/a b/c.rhai".into()));
+        assert_eq!(path("file://localhost/a%3Ab"), Some("/a:b".into()));
+        assert_eq!(path("FILE:///a"), Some("/a".into()));
+    }
+
+    #[test]
+    fn what_is_no_file_has_no_path() {
+        assert_eq!(path("untitled:Untitled-1"), None);
+        assert_eq!(path("https://example.org/a.rhai"), None);
+        assert_eq!(path("file:///%FF"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Messages as they come and go. A message that cannot be read is told and left out; those behind it are read.
+
+use std::io::{self, BufRead, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lsp_server::{Message, Notification};
+use lsp_types::notification::{LogMessage, Notification as _};
+use lsp_types::{LogMessageParams, MessageType};
+
+/// Longer messages than any editor sends.
+const MOST_BYTES: usize = 64 << 20;
+/// Bytes of one line of a message's head.
+const MOST_HEAD_BYTES: u64 = 4096;
+
+/// What has come.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// A message.
+    Message(Box<Message>),
+    /// Something that is no message, and why.
+    Malformed(String),
+    /// The editor has closed its end.
+    End,
+}
+
+/// Reads the next message.
+pub(super) fn read(input: &mut dyn BufRead) -> io::Result<Incoming> {
+    let length = match read_head(input)? {
+        Head::Length(length) => length,
+        Head::Malformed(why) => return Ok(Incoming::Malformed(why)),
+        Head::End => return Ok(Incoming::End),
+    };
+    let mut body = Vec::new();
+    if input.take(length as u64).read_to_end(&mut body)? < length {
+        return Ok(Incoming::End);
+    }
+    Ok(match serde_json::from_slice(&body) {
+        Ok(message) => Incoming::Message(message),
+        Err(cause) => {
+            Incoming::Malformed(format!("a message of {length} bytes is no JSON-RPC message: {cause}"))
+        }
+    })
+}
+
+enum Head {
+    Length(usize),
+    Malformed(String),
+    End,
+}
+
+/// Reads the lines up to an empty one.
+fn read_head(input: &mut dyn BufRead) -> io::Result<Head> {
+    let (mut length, mut wrong) = (None, None);
+    loop {
+        let mut line = Vec::new();
+        if input.take(MOST_HEAD_BYTES).read_until(b'\n', &mut line)? == 0 {
+            return Ok(Head::End);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        match line.split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse::<usize>().ok().filter(|length| *length <= MOST_BYTES);
+                wrong = length
+                    .is_none()
+                    .then(|| format!("\"{line}\" is not a length of at most {MOST_BYTES} bytes"));
+            }
+            Some(_) => {}
+            None => {
+                let start: String = line.chars().take(80).collect();
+                wrong = Some(format!("\"{start}\" is no line of a message's head"));
+            }
+        }
+    }
+    Ok(match (length, wrong) {
+        (Some(length), None) => Head::Length(length),
+        (_, wrong) => {
+            Head::Malformed(wrong.unwrap_or_else(|| "a message's head has no Content-Length".to_owned()))
+        }
+    })
+}
+
+/// Where messages to the editor go, from several threads.
+#[derive(Clone)]
+pub(super) struct Outbox(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Outbox {
+    pub(super) fn new(output: Box<dyn Write + Send>) -> Self {
+        Self(Arc::new(Mutex::new(output)))
+    }
+
+    /// Sends a message.
+    pub(super) fn send(&self, message: impl Into<Message>) -> io::Result<()> {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        message.into().write(&mut *output)
+    }
+
+    /// Sends a line for the editor's log.
+    pub(super) fn log(&self, message: String) -> io::Result<()> {
+        let params = LogMessageParams { typ: MessageType::WARNING, message };
+        self.send(Notification::new(LogMessage::METHOD.to_owned(), params))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Incoming, read};
+
+    /// What comes of some bytes, in short.
+    fn come(bytes: &[u8]) -> Vec<String> {
+        let mut input = bytes;
+        let mut all = Vec::new();
+        loop {
+            match read(&mut input).expect("no failure") {
+                Incoming::Message(_) => all.push("message".to_owned()),
+                Incoming::Malformed(why) => all.push(why),
+                Incoming::End => return all,
+            }
+        }
+    }
+
+    fn framed(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_and_the_next_one_read() {
+        let good = framed(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+        let text = format!("{}{good}{}{good}", framed("{nonsense"), framed("[]"));
+        let all = come(text.as_bytes());
+        assert_eq!((all.len(), all[1].as_str(), all[3].as_str()), (4, "message", "message"), "{all:?}");
+        assert!(all[0].contains("no JSON-RPC message"), "{all:?}");
+        let all = come(format!("hello\r\n\r\ncontent-length: 99999999999999999999\r\n\r\n{good}").as_bytes());
+        assert!(all[0].contains("hello") && all[1].contains("99999") && all[2] == "message", "{all:?}");
+        let all = come(format!("Content-Type: x\r\n\r\n{good}").as_bytes());
+        assert!(all[0].contains("no Content-Length"), "{all:?}");
+    }
+
+    #[test]
+    fn an_end_within_a_message_is_the_end() {
+        for text in ["", "Content-Length: 5", "Content-Length: 5\r\n\r\n{", "\u{fffd}"] {
+            assert!(come(text.as_bytes()).len() <= 1, "{text}");
+        }
+    }
+}
