@@ -23,7 +23,7 @@ class Client(LanguageClient):
     """A client that keeps the diagnostics of each file."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__("dc0-tests", "1")
         self.arrived = asyncio.Condition()
         self.diagnostics = {}
 
