@@ -102,16 +102,16 @@ impl Editor {
         self.say_bytes(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
     }
 
-    pub(crate) fn tell(&mut self, method: &str, params: Value) {
-        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    pub(crate) fn tell(&mut self, method: &str, params: impl Into<Value>) {
+        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params.into() }));
     }
 
     /// Asks, and gives the whole answer.
     #[track_caller]
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: impl Into<Value>) -> Value {
         self.asked += 1;
         let id = self.asked;
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params.into() }));
         self.first(|message| message["id"] == id)
     }
 
