@@ -1,10 +1,12 @@
 //! A fork that is only planned: what it begins with is read from the other run, or from the fork itself where it is there.
 
 use super::known::{self, Finished, Known};
-use super::plan::{Step, Work};
+use super::plan::Step;
+use super::work::Work;
 use super::{Planner, field};
 use crate::host::{Asked, ForkParams, Forked, HostError, RunInfo};
 use crate::run::{Folder, ForkRecord, Identity, Manifest, Prefix, Record, RunError, Slot};
+use crate::speeds::Pace;
 use crate::steps::past;
 use dc0_core::params::Param;
 

@@ -195,7 +195,7 @@ mod tests {
         let (dc0, libraries) = (text(), text());
         let environment = Environment { backend, device, precision, pad_to: 1, threads: 3, dc0, libraries };
         let (modules, params, given) = (BTreeMap::new(), Value::group(), None);
-        Record { version: 1, name: text(), script, modules, params, given, seed: 1, environment }
+        Record { version: 1, name: text(), script, modules, params, given, seed: 1, environment, fork: None }
     }
 
     fn manifest(kind: &str, file: &str, summary: &[(&str, i64)]) -> Manifest {

@@ -154,9 +154,6 @@ pub enum RunError {
         /// The step's short identity.
         step: String,
     },
-    /// Files of another run are not as they were written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
     /// The folder holds something that is no sweep.
     #[error("{} is not empty and has no sweep.json; give the sweep another name, or --out another folder", .folder.display())]
     NoSweep {
@@ -181,7 +178,7 @@ pub enum RunError {
         /// Its size now.
         found: u64,
     },
-    /// A table cannot be written.
+    /// A table cannot be written, or files of another run are not as they were written.
     #[error(transparent)]
     Table(#[from] StoreError),
     /// The system refuses.

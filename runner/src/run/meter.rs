@@ -21,7 +21,8 @@ const NOTE_EVERY: f64 = 60.0;
 /// Measures one attempt, and writes down in the journal how far it came.
 #[derive(Debug)]
 pub struct Meter {
-    journal: Arc<Journal>,
+    /// Where costs are written down; a plan has none.
+    journal: Option<Arc<Journal>>,
     step: String,
     watch: Stopwatch,
     cpu_before: f64,
@@ -41,10 +42,14 @@ impl Meter {
     /// Starts now.
     pub(super) fn start(journal: &Arc<Journal>, step: &str) -> Self {
         resources::forget_peak_memory();
+        Self { journal: Some(Arc::clone(journal)), ..Self::unkept(step) }
+    }
+
+    /// For a step that is only looked at: nothing is written down.
+    pub(super) fn unkept(step: &str) -> Self {
         let cpu_before = resources::cpu_seconds().unwrap_or(0.0);
         let state = Mutex::new(State { next_note: FIRST_NOTE, ..State::default() });
-        let (journal, step) = (Arc::clone(journal), step.to_owned());
-        Self { journal, step, watch: Stopwatch::start(), cpu_before, state }
+        Self { journal: None, step: step.to_owned(), watch: Stopwatch::start(), cpu_before, state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -108,7 +113,8 @@ impl Meter {
     pub(super) fn note(&self) {
         let details =
             [("step", json!(self.step)), ("secs", json!(self.secs())), ("costs", json!(self.figures()))];
-        if let Err(error) = self.journal.note("working", details) {
+        let noted = self.journal.as_ref().map_or(Ok(()), |journal| journal.note("working", details));
+        if let Err(error) = noted {
             log::warn!("{error}");
         }
     }

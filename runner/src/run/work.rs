@@ -144,7 +144,8 @@ impl Workplace {
             let claim = claim.filter(|claim| claim.step == identity.digits());
             if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::of(&claim.slot)) {
                 let (identity, seed) = (identity.clone(), identity.seed(run_seed));
-                return Ok(Some(Self { folder: home, identity, slot, seed }));
+                let meter = Arc::new(Meter::unkept(identity.short()));
+                return Ok(Some(Self { folder: home, identity, slot, seed, meter }));
             }
         }
         Ok(None)

@@ -152,9 +152,15 @@ impl Jail {
     /// Finds and reads what an import of a file leads to, and keeps its text: the name of its file, and the text.
     pub fn read(&self, importer: &str, path: &str) -> Result<(String, String), LoadError> {
         let found = self.find(Some(importer), path)?;
-        let text = read_script(&found.file)?;
-        self.sources.keep(&found.name, &text);
+        let text = self.text(&found)?;
         Ok((found.name, text))
+    }
+
+    /// The text of a file, or what an editor holds of it, which is kept for errors.
+    fn text(&self, found: &Found) -> Result<String, LoadError> {
+        let text = self.sources.unsaved(&found.file).map_or_else(|| read_script(&found.file), Ok)?;
+        self.sources.keep(&found.name, &text);
+        Ok(text)
     }
 
     fn enter(&self, found: &Found, path: &str) -> Result<(), LoadError> {
@@ -168,10 +174,9 @@ impl Jail {
     }
 
     fn load(&self, engine: &Engine, found: &Found) -> Result<Module, Box<EvalAltResult>> {
-        let read = self.sources.unsaved(&found.file).map_or_else(|| read_script(&found.file), Ok);
-        let text =
-            read.map_err(|error| Failure::from(&error).into_rhai(Place::new(&found.name, Position::NONE)))?;
-        self.sources.keep(&found.name, &text);
+        let text = self
+            .text(found)
+            .map_err(|error| Failure::from(&error).into_rhai(Place::new(&found.name, Position::NONE)))?;
         let mut script = engine.compile(&text)?;
         script.set_source(found.name.as_str());
         Module::eval_ast_as_new(Scope::new(), &script, engine)
