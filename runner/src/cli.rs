@@ -10,10 +10,13 @@ use log::LevelFilter;
 use dc0_core::network::torch::Precision;
 
 use crate::backend::Backend;
+use crate::compare::DiffArgs;
 use crate::play::{Colours, Seat};
+use crate::replay::ReplayArgs;
+use crate::reproduce::ReproduceArgs;
 use crate::script::overrides::Override;
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed, 2 the script, its parameters or the command line are wrong, \
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed or what was compared differs, 2 the script, its parameters or the command line are wrong, \
 3 a file cannot be read or written or is damaged, 130 stopped on request.";
 
 /// Runs AlphaZero chess experiments from Rhai scripts.
@@ -50,6 +53,12 @@ pub enum Command {
     Play(PlayArgs),
     /// Help an editor with scripts, over stdin and stdout (the Language Server Protocol); docs/guides/editors.md shows how.
     Lsp(crate::lsp::LspArgs),
+    /// Compare two runs: script, parameters, machine, steps, results and costs. Exit code 1 if the results differ.
+    Diff(DiffArgs),
+    /// Do a run again from what its folder holds, and compare every file. Exit code 1 if one differs.
+    Reproduce(ReproduceArgs),
+    /// Show a stored game, or play its shard again from the seed and compare. Exit code 1 if it differs.
+    Replay(ReplayArgs),
 }
 
 /// A game in the terminal.

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Everything asked for was done.
     Done = 0,
-    /// Something went wrong while computing: the device failed, a script threw an error.
+    /// Something went wrong while computing: the device failed, a script threw an error. Also where `diff`, `reproduce` and
+    /// `replay --recompute` find a difference, as programs that compare do.
     Failed = 1,
     /// The script, its parameters or the command line are wrong.
     BadInput = 2,

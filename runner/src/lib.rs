@@ -5,6 +5,7 @@ pub mod bench;
 pub mod check;
 pub mod cli;
 pub mod clock;
+pub mod compare;
 pub mod doctor;
 pub mod encode;
 pub mod exit;
@@ -22,6 +23,8 @@ mod openmp;
 pub mod play;
 pub mod progress;
 pub mod reference;
+pub mod replay;
+pub mod reproduce;
 pub mod resources;
 pub mod run;
 pub mod script;
@@ -37,6 +40,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use dc0_core::network::torch::runtime::{self, Allocator};
+use log::LevelFilter;
 
 use cli::{Cli, Command};
 use exit::Exit;
@@ -61,6 +65,13 @@ pub fn main() -> ExitCode {
         Some(Command::Export(args)) => export::export(args, &console),
         Some(Command::Encode(args)) => encode::encode(args, &console),
         Some(Command::Uci(args)) => uci::uci(args, &console),
+        Some(Command::Diff(args)) => compare::diff(args, &console),
+        Some(Command::Reproduce(args)) => {
+            with_process(LevelFilter::Warn, &console, |process| reproduce::reproduce(args, process))
+        }
+        Some(Command::Replay(args)) => {
+            with_process(LevelFilter::Warn, &console, |process| replay::replay(args, process))
+        }
         Some(Command::Play(args)) => play::play(args, &console),
         Some(Command::Lsp(args)) => lsp::lsp(args, &console),
         Some(Command::Docs(args)) => {
@@ -82,8 +93,9 @@ fn is_plugged_in() -> bool {
     std::env::args_os().len() == 1 && !input.is_terminal() && has_input()
 }
 
-fn run_script(cli: &Cli, console: &Arc<Console>) -> Exit {
-    let log_file = match logging::start(cli.script.log.into(), console) {
+/// Does what logs, and what Ctrl-C can stop.
+fn with_process(level: LevelFilter, console: &Arc<Console>, act: impl FnOnce(&Process) -> Exit) -> Exit {
+    let log_file = match logging::start(level, console) {
         Ok(log_file) => log_file,
         Err(cause) => return fail(console, &format!("cannot start logging: {cause}")),
     };
@@ -92,10 +104,16 @@ fn run_script(cli: &Cli, console: &Arc<Console>) -> Exit {
     if let Err(cause) = interrupt.listen(move |text| note.note(text)) {
         return fail(console, &format!("cannot listen for Ctrl-C: {cause}"));
     }
-    if let Err(cause) = watchdog::start(&cli.script, &interrupt, console) {
-        return fail(console, &format!("cannot watch over time and disk: {cause}"));
-    }
-    launch::launch(&cli.script, &Process { console: Arc::clone(console), interrupt, log_file })
+    act(&Process { console: Arc::clone(console), interrupt, log_file })
+}
+
+fn run_script(cli: &Cli, console: &Arc<Console>) -> Exit {
+    with_process(cli.script.log.into(), console, |process| {
+        match watchdog::start(&cli.script, &process.interrupt, console) {
+            Ok(()) => launch::launch(&cli.script, process),
+            Err(cause) => fail(console, &format!("cannot watch over time and disk: {cause}")),
+        }
+    })
 }
 
 fn fail(console: &Console, message: &str) -> Exit {

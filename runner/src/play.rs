@@ -3,12 +3,12 @@
 //! Drawing, reading and writing are functions of what they are given; `session` alone plays, and `input` alone waits.
 //! docs/guides/play.md says what users see.
 
-mod board;
+pub(crate) mod board;
 mod input;
 mod keep;
-mod look;
+pub(crate) mod look;
 mod panel;
-mod pgn;
+pub(crate) mod pgn;
 mod read;
 mod record;
 mod score;

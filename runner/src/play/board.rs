@@ -5,17 +5,17 @@ use dc0_core::board::{Move, Piece, Position, Side};
 use super::look::Look;
 
 /// What is drawn.
-pub(super) struct Scene<'a> {
-    pub(super) position: &'a Position,
+pub(crate) struct Scene<'a> {
+    pub(crate) position: &'a Position,
     /// The move that led here.
-    pub(super) last: Option<Move>,
+    pub(crate) last: Option<Move>,
     /// Whether Black's side is below.
-    pub(super) is_flipped: bool,
-    pub(super) look: Look,
+    pub(crate) is_flipped: bool,
+    pub(crate) look: Look,
 }
 
 /// Columns of the board with its labels.
-pub(super) const WIDTH: usize = 28;
+pub(crate) const WIDTH: usize = 28;
 
 /// Colours of the palette of 256: squares and those of the last move, a king in check, the two sides' pieces. The squares are of
 /// middle brightness, so that both white and black can be read on them.
@@ -26,7 +26,7 @@ const WHITE: u8 = 231;
 const BLACK: u8 = 16;
 
 /// Eight ranks from the top, then the names of the files.
-pub(super) fn board(scene: &Scene<'_>) -> Vec<String> {
+pub(crate) fn board(scene: &Scene<'_>) -> Vec<String> {
     let order = |at: u8| if scene.is_flipped { 7 - at } else { at };
     let rank = |at: u8| {
         let rank = order(7 - at);
@@ -90,7 +90,7 @@ fn solid(piece: Piece, side: Side, look: Look) -> char {
 }
 
 /// A kind of piece, whosever it is.
-pub(super) fn kind(piece: Piece, look: Look) -> char {
+pub(crate) fn kind(piece: Piece, look: Look) -> char {
     let side = if look.is_unicode { Side::Black } else { Side::White };
     glyph(piece, side, look)
 }

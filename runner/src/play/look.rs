@@ -15,14 +15,14 @@ pub enum Colours {
 
 /// Characters and colours that may be used. Colour never says anything that is not said without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
-    pub(super) is_unicode: bool,
-    pub(super) is_coloured: bool,
+pub(crate) struct Look {
+    pub(crate) is_unicode: bool,
+    pub(crate) is_coloured: bool,
 }
 
 /// Weight of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     Bold,
     Dim,
     /// Something went wrong, or a king is in check.
@@ -34,7 +34,7 @@ type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Look {
     /// `variable` reads the environment.
-    pub(super) fn new(is_ascii: bool, colours: Colours, is_terminal: bool, variable: Variable<'_>) -> Self {
+    pub(crate) fn new(is_ascii: bool, colours: Colours, is_terminal: bool, variable: Variable<'_>) -> Self {
         let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
         let may_colour = is_terminal && !is_dumb && variable("NO_COLOR").is_none();
         Self {
@@ -48,7 +48,7 @@ impl Look {
     }
 
     /// A text in a tone, if there are colours.
-    pub(super) fn tone(self, text: &str, tone: Tone) -> String {
+    pub(crate) fn tone(self, text: &str, tone: Tone) -> String {
         let code = match tone {
             Tone::Bold => "1",
             Tone::Dim => "2",
@@ -58,7 +58,7 @@ impl Look {
     }
 
     /// A text with the given parameters of SGR (ECMA-48), if there are colours.
-    pub(super) fn paint(self, text: &str, code: &str) -> String {
+    pub(crate) fn paint(self, text: &str, code: &str) -> String {
         if self.is_coloured && !text.is_empty() {
             format!("\x1b[{code}m{text}\x1b[0m")
         } else {
@@ -75,7 +75,7 @@ fn is_utf8(variable: Variable<'_>) -> bool {
 }
 
 /// Columns that a text takes, its colours left out; every character of the display is one wide.
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     let mut shown = 0;
     let mut is_code = false;
     for character in text.chars() {
@@ -89,12 +89,12 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 /// A text with blanks behind it up to a width.
-pub(super) fn padded(text: &str, columns: usize) -> String {
+pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 #[cfg(test)]
-pub(super) const PLAIN: Look = Look { is_unicode: false, is_coloured: false };
+pub(crate) const PLAIN: Look = Look { is_unicode: false, is_coloured: false };
 
 #[cfg(test)]
 mod tests {

@@ -58,7 +58,7 @@ fn pairs(record: &Record, tags: &Tags) -> Vec<(&'static str, String)> {
 }
 
 /// A tag's value in quotes may hold anything that can be printed.
-fn escaped(value: &str) -> String {
+pub(crate) fn escaped(value: &str) -> String {
     let printed = value.chars().filter(|letter| !letter.is_control());
     printed
         .flat_map(|letter| ['\\'].into_iter().filter(move |_| "\\\"".contains(letter)).chain([letter]))
@@ -89,7 +89,7 @@ fn words(record: &Record) -> Vec<String> {
 }
 
 /// Words in lines, each with its end.
-fn wrapped(words: &[String]) -> String {
+pub(crate) fn wrapped(words: &[String]) -> String {
     let mut text = String::new();
     let mut column = 0;
     for word in words {

@@ -61,8 +61,8 @@ const COLUMNS: [(&str, Cell); 29] = [
     ("games", |row| row.result("games")),
     ("positions", |row| row.result("positions")),
     ("simulations", |row| row.result("simulations")),
-    ("evaluations", |row| row.evaluations()),
-    ("evaluations_per_second", |row| row.rate(&row.evaluations())),
+    ("evaluations", evaluations),
+    ("evaluations_per_second", |row| row.rate(&evaluations(row))),
     ("cache_hits", |row| row.played(|figures| count(figures.evaluations.saturating_sub(figures.rows)))),
     ("mean_batch", |row| row.played(|figures| ratio(figures.rows as f64, figures.batches as f64))),
     ("largest_batch", |row| row.played(|figures| count(figures.largest_batch))),
@@ -71,9 +71,9 @@ const COLUMNS: [(&str, Cell); 29] = [
     }),
     ("net_idle", |row| row.played(|figures| idle(&figures))),
     ("updates", |row| row.result("updates")),
-    ("samples", |row| row.samples()),
-    ("samples_per_second", |row| row.rate(&row.samples())),
-    ("flops", |row| row.flops()),
+    ("samples", samples),
+    ("samples_per_second", |row| row.rate(&samples(row))),
+    ("flops", flops),
     ("peak_memory", |row| row.measured(|figures| count(figures.peak_memory))),
     ("bytes", |row| count(row.manifest.files.iter().map(|entry| entry.bytes).sum())),
 ];
@@ -138,33 +138,33 @@ impl Row<'_> {
         self.cost.figures.filter(|figures| figures.batches > 0).map_or(Value::None, cell)
     }
 
-    /// All that were asked for, those that a kill had repeated among them; of a step that nobody measured, those of its result.
-    fn evaluations(&self) -> Value {
-        match self.cost.figures {
-            Some(_) => self.played(|figures| count(figures.evaluations.max(figures.rows))),
-            None => self.result("evaluations"),
-        }
-    }
-
-    fn samples(&self) -> Value {
-        match self.cost.figures {
-            Some(figures) => known(self.is_training(), || count(figures.samples)),
-            None => self.result("samples_seen"),
-        }
-    }
-
     fn rate(&self, work: &Value) -> Value {
         work.as_f64().map_or(Value::None, |work| ratio(work, self.cost.secs))
     }
+}
 
-    /// A sample's backward pass takes twice its forward pass.
-    fn flops(&self) -> Value {
-        if !self.is_training() {
-            return self.played(|figures| Value::Float(figures.flops));
-        }
-        let all = self.samples().as_f64().zip(self.result("flops").as_f64());
-        all.map_or(Value::None, |(samples, flops)| Value::Float(3.0 * samples * flops))
+/// All that were asked for, those that a kill had repeated among them; of a step that nobody measured, those of its result.
+fn evaluations(row: &Row<'_>) -> Value {
+    match row.cost.figures {
+        Some(_) => row.played(|figures| count(figures.evaluations.max(figures.rows))),
+        None => row.result("evaluations"),
     }
+}
+
+fn samples(row: &Row<'_>) -> Value {
+    match row.cost.figures {
+        Some(figures) => known(row.is_training(), || count(figures.samples)),
+        None => row.result("samples_seen"),
+    }
+}
+
+/// A sample's backward pass takes twice its forward pass.
+fn flops(row: &Row<'_>) -> Value {
+    if !row.is_training() {
+        return row.played(|figures| Value::Float(figures.flops));
+    }
+    let all = samples(row).as_f64().zip(row.result("flops").as_f64());
+    all.map_or(Value::None, |(samples, flops)| Value::Float(3.0 * samples * flops))
 }
 
 #[cfg(test)]

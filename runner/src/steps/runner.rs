@@ -94,8 +94,9 @@ struct Open {
     label: String,
     /// Seconds of all steps so far.
     seconds: f64,
-    /// Steps so far.
+    /// Steps so far, and the most that are to be done.
     done: usize,
+    most: Option<usize>,
     /// The imported files that the run has, by their paths.
     modules: BTreeSet<String>,
     numbers: Numbers,
@@ -132,7 +133,7 @@ impl Runner {
         Self { imports: Some((Arc::clone(sources), name.to_owned())), ..self }
     }
 
-    /// Does a run anew that exists elsewhere: takes no steps over, and ends after as many steps as there are.
+    /// Does a run anew that exists elsewhere: takes no steps over, and stops at the step behind as many as there are.
     pub fn again(self, steps: usize) -> Self {
         Self { again: Some(steps), ..self }
     }
@@ -168,11 +169,7 @@ impl Runner {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let open = open.as_mut().ok_or(HostError::Closed)?;
         open.keep_modules(self.imported())?;
-        let result = act(open);
-        if self.again.is_some_and(|steps| open.done >= steps) {
-            self.interrupt.ask();
-        }
-        result
+        act(open)
     }
 
     /// The record that the run gets if it is new. A fork for which nothing else is asked plays as the run does that it begins
@@ -292,8 +289,8 @@ impl Runner {
         let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
         let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();
-        let numbers = Numbers::default();
-        Ok(Open { run, name, shop, generations, label, seconds, done, modules, numbers, _lease: lease })
+        let (numbers, most) = (Numbers::default(), self.again);
+        Ok(Open { run, name, shop, generations, label, seconds, done, most, modules, numbers, _lease: lease })
     }
 }
 
@@ -330,6 +327,9 @@ impl Open {
         (slot, who): (Slot, &str),
         body: impl FnOnce(&Workplace, &Shop) -> Result<Product, StepError>,
     ) -> Result<Finished, HostError> {
+        if self.most.is_some_and(|most| self.done >= most) {
+            self.shop.interrupt.ask();
+        }
         self.shop.check()?;
         let shop = &self.shop;
         let finished = self.run.step(call, slot, |place| body(place, shop))?;
