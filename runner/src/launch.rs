@@ -94,12 +94,10 @@ fn run(args: &ScriptArgs, process: &Process, sources: &Arc<Sources>) -> Result<(
     }
     let declaration = Arc::new(Declaration::new(overrides(args)?));
     let planner = args.check.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
+    let runner = || runner(args, process, script_record(path, &text), &declaration).importing(sources, path);
     let host: Arc<dyn Host> = match &planner {
         Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
-        None => {
-            let runner = runner(args, process, script_record(path, &text), &declaration);
-            Arc::new(runner.importing(sources, path))
-        }
+        None => Arc::new(runner()),
     };
     let performance =
         Performance { path, folder: None, text: &text, host, declaration: Arc::clone(&declaration) };

@@ -306,6 +306,7 @@ fn outside_programs_read_everything_that_a_run_leaves() {
         TrainingRow::TABLE,
         LineRow::TABLE,
         TreeRow::TABLE,
+        "costs",
     ] {
         assert!(said.contains(&format!("{table}: ")), "{said}");
     }

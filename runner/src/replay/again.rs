@@ -92,15 +92,12 @@ fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, Repla
 
 /// The shard of a game.
 fn shard_of(game: &StoredGame) -> Result<Shard, ReplayError> {
-    let (games, shard_games) = match game.name.slot.series {
-        Series::Matches => {
-            let params: ArenaParams = params(&game.step, versions::ARENA)?;
-            (params.games, params.shard_games)
-        }
-        _ => {
-            let params: SelfPlayParams = params(&game.step, versions::SELF_PLAY)?;
-            (params.games, params.shard_games)
-        }
+    let (games, shard_games) = if game.name.slot.series == Series::Matches {
+        let params: ArenaParams = params(&game.step, versions::ARENA)?;
+        (params.games, params.shard_games)
+    } else {
+        let params: SelfPlayParams = params(&game.step, versions::SELF_PLAY)?;
+        (params.games, params.shard_games)
     };
     Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
 }

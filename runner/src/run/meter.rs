@@ -126,6 +126,6 @@ impl Meter {
         let now = self.secs();
         let state = self.state();
         let lane_secs = state.figures.lane_secs + (state.running * now - state.begun).max(0.0);
-        Figures { cpu_secs, peak_memory, lane_secs, ..state.figures }
+        Figures { cpu_secs, lane_secs, peak_memory, ..state.figures }
     }
 }
