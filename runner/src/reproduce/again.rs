@@ -38,7 +38,8 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
     let runner =
         Runner::new(asking, edition.script.clone(), Arc::clone(&declaration), (console, interrupt, log_file));
     let host = Arc::new(runner.importing(&sources, &stage.script).again(original.steps.len()));
-    let performance = Performance { path: &stage.script, text: &edition.script.text, host, declaration };
+    let (path, text) = (stage.script.as_path(), edition.script.text.as_str());
+    let performance = Performance { path, folder: None, text, host, declaration };
     match performance.perform(surroundings(process, &sources)) {
         Ok(_) => Outcome::Complete,
         // Where the original was stopped, this run is, too; and what a script does behind its last step changes no file.
@@ -81,7 +82,12 @@ fn asking(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking {
 /// The values that the command line gave. Where they were not kept, all values of the declared parameters are given; a function
 /// has no value that could be, and is the script's own.
 fn overrides(edition: &Edition) -> Vec<Override> {
-    let of = |(path, text): (&String, String)| Override { origin: Origin::Set, path: path.clone(), text };
+    let of = |(path, text): (&String, String)| Override {
+        origin: Origin::Set,
+        path: path.clone(),
+        text,
+        file: None,
+    };
     if let Some(given) = &edition.given {
         return given.iter().map(|(path, text)| of((path, text.clone()))).collect();
     }

@@ -77,6 +77,11 @@ impl SweepFolder {
         Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
     }
 
+    /// What the sweep in a folder is, where there is one.
+    pub fn record_in(folder: &Folder) -> Result<Option<SweepRecord>, RunError> {
+        read_record(folder, &folder.root().join("sweep.json"))
+    }
+
     /// As [`open`](Self::open), without working on the sweep: its record, where there is one yet, and everything that happened
     /// in it.
     pub fn look(
@@ -85,7 +90,7 @@ impl SweepFolder {
         asked: (bool, bool),
     ) -> Result<(Option<SweepRecord>, Vec<Event>), RunError> {
         let folder = Folder::of_run(parent, &now.name)?;
-        let record = read_record(&folder, &folder.root().join("sweep.json"))?;
+        let record = Self::record_in(&folder)?;
         if let Some(found) = &record {
             check(&folder, found, now, asked)?;
         }
