@@ -11,7 +11,7 @@ mod work;
 pub use rehearsal::{Beside, Rehearsal, Rehearsed};
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dc0_core::arena::ArenaParams;
 use dc0_core::network::torch::{InspectParams, Precision};
@@ -55,6 +55,8 @@ pub struct Planner {
     /// Shared by the trials of a sweep.
     plan: Arc<Mutex<Plan>>,
     known: Mutex<Known>,
+    /// Threads that play; the system is asked once, since each answer takes it a while.
+    lanes: OnceLock<u32>,
     trial: Option<TrialOf>,
 }
 
@@ -78,8 +80,8 @@ impl TrialOf {
 impl Planner {
     /// For one script, named as the user named it.
     pub fn new(script: &str, asking: Asking, declaration: Arc<Declaration>) -> Self {
-        let (plan, known) = <_>::default();
-        Self { asking, declaration, script: script.to_owned(), plan, known, trial: None }
+        let (plan, known, lanes) = <_>::default();
+        Self { asking, declaration, script: script.to_owned(), plan, known, lanes, trial: None }
     }
 
     /// The plan as text.
@@ -138,11 +140,15 @@ impl Planner {
 
     /// Threads that play.
     fn lanes(&self) -> Result<u32, HostError> {
+        if let Some(lanes) = self.lanes.get() {
+            return Ok(*lanes);
+        }
         let devices = backend::devices(self.asking.device.as_deref().unwrap_or("auto"))?;
         let own = lanes_on(&devices);
         let asked = self.asking.lanes.unwrap_or(own);
         // More lanes than cores are no faster.
-        Ok(if devices == ["cpu"] { asked.min(own) } else { asked })
+        let lanes = if devices == ["cpu"] { asked.min(own) } else { asked };
+        Ok(*self.lanes.get_or_init(|| lanes))
     }
 
     /// A net that a step makes.

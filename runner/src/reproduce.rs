@@ -149,7 +149,7 @@ fn is_trial(run: &Folder) -> bool {
 fn sweep(folder: PathBuf) -> Result<ReproduceError, RunError> {
     let path = folder.canonicalize().map_err(RunError::io("look at", &folder))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let record = SweepFolder::record_in(&Folder::of_existing(path.parent().unwrap_or(&path), &name)?)?;
+    let record = SweepFolder::record_in(&Folder::of_run(path.parent().unwrap_or(&path), &name)?)?;
     let (script, seed, threads) = record.map_or_else(
         || ("SCRIPT.rhai".to_owned(), 1, 1),
         |record| (record.script, record.seed, record.threads),

@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
@@ -186,7 +187,11 @@ fn work(experiment: &Experiment, begin: &str) -> u64 {
     let steps = fs::read_dir(experiment.run_folder().join("steps/work")).into_iter().flatten();
     let files = steps.flatten().flat_map(|step| fs::read_dir(step.path()).into_iter().flatten());
     let names = files.flatten().map(|file| file.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.starts_with(begin) && !name.ends_with(".tmp")).count() as u64
+    names
+        .filter(|name| {
+            name.starts_with(begin) && Path::new(name).extension().is_none_or(|kind| kind != "tmp")
+        })
+        .count() as u64
 }
 
 /// Runs until the work of some step has so many such files, then kills.
@@ -236,7 +241,7 @@ fn a_check_counts_of_a_killed_training_only_the_updates_that_are_left() {
     kill_at(&experiment, "training.state", 1);
     let step = planned(&experiment, "train");
     let done = step["parts"]["done"].as_u64().expect("updates");
-    assert!(done > 0 && done % 5 == 0, "{step}");
+    assert!(done > 0 && done.is_multiple_of(5), "{step}");
     assert_eq!(
         (step["updates"].as_u64(), step["samples"].as_u64()),
         (Some(100_000 - done), Some(400_000 - 4 * done))

@@ -51,7 +51,7 @@ fn folder(experiment: &Experiment, run: &str) -> PathBuf {
 
 /// Every file of a run with its digest but what says when and by whom it was made.
 fn results(run: &Path) -> Vec<(String, String)> {
-    let own = ["journal.jsonl", "run.log", "run.lock", "run.json"];
+    let own = ["journal.jsonl", "run.log", "run.lock", "run.json", "costs.parquet"];
     let mut files = common::results_of(run);
     files.retain(|(name, _)| !own.contains(&name.as_str()) && !name.starts_with("scripts/"));
     files

@@ -1,7 +1,7 @@
 //! A sweep that is only planned: its trials share the plan, in which equal steps count once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::known::{self, Finished};
 use super::plan::{Plan, Sweeping};
@@ -108,6 +108,7 @@ impl SweepHost for PlannedSweep {
             script: self.script.clone(),
             plan: Arc::clone(&self.plan),
             known: Mutex::default(),
+            lanes: OnceLock::new(),
             trial: Some(TrialOf {
                 sweep: self.name.clone(),
                 finished: Arc::clone(&self.finished),

@@ -138,7 +138,7 @@ pub const USAGES: &[Usage] = &[
         "run.best()",
         "a net",
         "The net that was promoted last, or the run's first one.",
-        "print(run.best().name);",
+        "let strongest = run.best();",
     ),
     usage(
         "network_at",

@@ -63,6 +63,9 @@ impl Catalogue {
                 catalogue.learn(usage, &scope);
             }
         }
+        // A fork needs another run, which no example has.
+        let run = catalogue.gives.get("open_run").cloned();
+        catalogue.gives.extend(run.map(|run| ("fork".to_owned(), run)));
         catalogue
     }
 

@@ -78,7 +78,9 @@ mod tests {
 
     fn digest(files: &[(&str, &str)]) -> String {
         let sources = Sources::default();
-        files.iter().for_each(|(name, text)| sources.keep(name, text));
+        for (name, text) in files {
+            sources.keep(name, text);
+        }
         sources.digest()
     }
 

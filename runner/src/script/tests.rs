@@ -263,7 +263,7 @@ fn with_modules() -> tempfile::TempDir {
     write("scripts/lib/one.rhai", "import \"two\" as two; fn one() { two::two() / 2 }");
     write("scripts/lib/two.rhai", "fn two() { 2 }");
     write("scripts/lib/broken.rhai", "fn broken() {\n    1 + ;\n}");
-    write("scripts/lib/circle.rhai", "import \"circle\" as circle;");
+    write("scripts/lib/circle.rhai", "import \"circle\" as circle; fn one() { 1 }");
     write("secret.rhai", "fn secret() { 42 }");
     folder
 }

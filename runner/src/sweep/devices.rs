@@ -68,7 +68,7 @@ fn least_busy(busy: &[u32]) -> usize {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Devices, groups, least_busy};
+    use super::{Devices, Lease, groups, least_busy};
 
     fn named(count: usize) -> Vec<String> {
         (0..count).map(|number| format!("cuda:{number}")).collect()
@@ -89,12 +89,12 @@ mod tests {
         let devices = Arc::new(Devices::new(&named(2), 3));
         let first = devices.lease();
         let (second, third) = (devices.lease(), devices.lease());
-        assert_eq!([&first, &second, &third].map(|lease| lease.names()), ["cuda:0", "cuda:1", "cuda:0"]);
+        assert_eq!([&first, &second, &third].map(Lease::names), ["cuda:0", "cuda:1", "cuda:0"]);
         // Whoever ends makes room, whatever the turn.
         drop((first, third));
         assert_eq!(devices.lease().names(), "cuda:0");
         drop(second);
         let again = [devices.lease(), devices.lease()];
-        assert_eq!(again.each_ref().map(|lease| lease.names()), ["cuda:0", "cuda:1"]);
+        assert_eq!(again.each_ref().map(Lease::names), ["cuda:0", "cuda:1"]);
     }
 }
