@@ -12,7 +12,8 @@ use crate::{interop, syzygy};
 const FORMATTING: &[&str] = &["fmt", "--all", "--check"];
 /// Lints and tests use the release profile, so that the C++ part of tch is compiled once for both and for the user.
 const LINTS: &[&str] = &["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
-const TESTS: &[&str] = &["test", "--workspace", "--release"];
+/// All problems at once: a test that fails does not hide what the later ones say.
+const TESTS: &[&str] = &["test", "--workspace", "--release", "--no-fail-fast"];
 const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bins"];
 
 const LEFT_OUT: &str = "== left out by --fast: whole runs, outside programs, tablebases, the core's examples";
