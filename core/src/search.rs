@@ -25,6 +25,7 @@ pub mod reference;
 mod restore;
 mod root;
 mod rows;
+mod scores;
 mod select;
 pub mod suite;
 mod tables;
@@ -34,6 +35,7 @@ mod walk;
 
 use budget::GainWatch;
 use gumbel::GumbelRoot;
+use reference::Simulation;
 use tree::{NodeId, ROOT, State, Tree};
 
 use crate::board::{Game, Move, Outcome, Rules, Tablebase, TablebaseError};
@@ -51,6 +53,7 @@ pub use pending::Pending;
 pub use proof::Proof;
 pub use restore::TreeFault;
 pub use rows::TreeRow;
+pub use scores::RootScore;
 pub use threads::SharedSearch;
 pub use tree::TreeMemory;
 
@@ -79,6 +82,9 @@ pub struct Search {
     gain: GainWatch,
     /// Whether the reference engine has spent the budget.
     is_complete: bool,
+    /// How many of the reference engine's simulations are kept for people to see, and those.
+    watching: Option<usize>,
+    simulations: Vec<Simulation>,
     /// Simulations started, the root's evaluation and visits that were kept included.
     started: u32,
     /// Rows of all batches that wait for their evaluations.
@@ -111,6 +117,8 @@ impl Search {
             forcing: false,
             gain: GainWatch::default(),
             is_complete: false,
+            watching: None,
+            simulations: Vec::new(),
             started: 0,
             in_flight: 0,
             pending: Pending::default(),
@@ -174,6 +182,8 @@ impl Search {
         self.started = self.visits();
         self.forcing = false;
         self.is_complete = false;
+        self.watching = None;
+        self.simulations.clear();
         self.allowed.clear();
         self.gain = GainWatch::default();
         self.set_budget(self.params.simulations);

@@ -1,8 +1,10 @@
-"""Plays a game in a terminal of 80 columns and draws the last page of it as SVG. Needs nothing but Python.
+"""Draws what a terminal shows as SVG. Needs nothing but Python.
 
     python3 docs/pictures/terminal.py PROGRAM 'MOVE MOVE ... hint' > docs/pictures/play.svg
+    python3 docs/pictures/terminal.py PROGRAM run 'explain startpos --color always' [FIRST LAST] > docs/pictures/explain.svg
 
-PROGRAM is `dc0-run`; each word is typed at its prompt. The picture begins with the last move that is typed.
+The first one plays a game in 80 columns: PROGRAM is `dc0-run`, each word is typed at its prompt, and the picture begins with the
+last move that is typed. The second one runs PROGRAM with some arguments in 100 columns and draws its lines from FIRST to LAST.
 """
 
 import html
@@ -11,6 +13,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import sys
 
 COLUMNS, ROWS = 80, 30
@@ -18,7 +21,7 @@ WIDTH, HEIGHT, MARGIN = 9.0, 20, 16
 GROUND, INK = "#16191f", "#d5dae3"
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Segoe UI Symbol', 'Apple Symbols', 'Noto Sans Symbols2', monospace"
 # Characters that are drawn as rectangles: fonts leave gaps between them.
-SHADES = {"█": 1.0, "▒": 0.5, "░": 0.28}
+SHADES = {"█": 1.0, "▓": 0.75, "▒": 0.5, "░": 0.28}
 # Pieces on the board are as large as a line allows.
 PIECE = 22
 CHESS = "♔♕♖♗♘♙♚♛♜♝♞♟"
@@ -41,6 +44,26 @@ def played(program, words):
             text += os.read(terminal, 1)
     os.write(terminal, b"\x04")
     return text.decode()
+
+
+def printed(program, arguments):
+    """The lines that the program writes to a terminal of 100 columns."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        changes = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "COLUMNS": "100", "LINES": str(ROWS)}
+        os.execvpe(program, [program, *shlex.split(arguments)], {**os.environ, **changes})
+    text = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0:
+        sys.exit(text.decode())
+    return text.decode().replace("\r\n", "\n").rstrip("\n").split("\n")
 
 
 def page(text, last_move):
@@ -143,12 +166,12 @@ def drawn(line, top):
     return grounds(all_cells, top) + shapes
 
 
-def picture(lines):
-    width, height = 2 * MARGIN + WIDTH * COLUMNS, 2 * MARGIN + HEIGHT * len(lines)
+def picture(lines, columns, about):
+    width, height = 2 * MARGIN + WIDTH * columns, 2 * MARGIN + HEIGHT * len(lines)
     parts = [part for row, line in enumerate(lines) for part in drawn(line, MARGIN + HEIGHT * row)]
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" height="{height}" '
-        f'font-family="{FONTS}" font-size="15" xml:space="preserve" role="img" aria-label="A game in the terminal">',
+        f'font-family="{FONTS}" font-size="15" xml:space="preserve" role="img" aria-label="{about}">',
         f'<rect width="{width:g}" height="{height}" rx="10" fill="{GROUND}"/>',
         *parts,
         "</svg>",
@@ -156,8 +179,13 @@ def picture(lines):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) in (4, 6) and sys.argv[2] == "run":
+        lines = printed(sys.argv[1], sys.argv[3])
+        first, last = (int(number) for number in sys.argv[4:6]) if len(sys.argv) == 6 else (1, len(lines))
+        print(picture(lines[first - 1 : last], 100, "What dc0-run prints"))
+        sys.exit()
     if len(sys.argv) != 3:
-        sys.exit("usage: terminal.py PROGRAM 'MOVE MOVE ... hint'")
+        sys.exit("usage: terminal.py PROGRAM 'MOVE MOVE ... hint', or terminal.py PROGRAM run 'ARGUMENTS' [FIRST LAST]")
     words = sys.argv[2].split()
     moves = [word for word in words if word != "hint"]
-    print(picture(page(played(sys.argv[1], words), moves[-1])))
+    print(picture(page(played(sys.argv[1], words), moves[-1]), COLUMNS, "A game in the terminal"))

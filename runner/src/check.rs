@@ -14,8 +14,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dc0_core::arena::ArenaParams;
+use dc0_core::event::{Observer, Silent};
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::fake::Hashed;
 use dc0_core::network::torch::{InspectParams, Precision};
-use dc0_core::network::{GrowParams, NetworkSpec};
+use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
 use dc0_core::params::{Params, Value};
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
@@ -331,6 +334,20 @@ impl Host for Planner {
 
     fn summary(&self, _: &Table) -> Result<(), HostError> {
         Ok(())
+    }
+
+    fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, HostError> {
+        let made_up = Hashed::new(net.spec.input(), 1);
+        let knows_plies = net.spec.moves_left_head.is_some();
+        Ok(Box::new(if knows_plies { made_up.with_moves_left() } else { made_up }))
+    }
+
+    fn is_planning(&self) -> bool {
+        true
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::new(Silent)
     }
 
     fn seconds(&self) -> f64 {

@@ -11,6 +11,7 @@ use dc0_core::network::torch::Precision;
 
 use crate::backend::Backend;
 use crate::compare::DiffArgs;
+use crate::explain::ExplainArgs;
 use crate::play::{Colours, Seat};
 use crate::replay::ReplayArgs;
 use crate::reproduce::ReproduceArgs;
@@ -59,6 +60,8 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Show a stored game, or play its shard again from the seed and compare. Exit code 1 if it differs.
     Replay(ReplayArgs),
+    /// Explain a position: what the net says, what the search makes of it, and the tree.
+    Explain(ExplainArgs),
 }
 
 /// A game in the terminal.
@@ -269,7 +272,7 @@ fn above_zero(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number above 0, such as 1.5".to_owned())
 }
 
-fn backend(word: &str) -> Result<Backend, String> {
+pub(crate) fn backend(word: &str) -> Result<Backend, String> {
     Backend::from_word(word).ok_or_else(|| format!("expected one of {}", Backend::WORDS.join(", ")))
 }
 

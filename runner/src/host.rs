@@ -7,6 +7,7 @@ mod forks;
 mod handles;
 mod networks;
 mod owners;
+mod outside;
 mod session;
 mod sweeps;
 mod table;
@@ -18,14 +19,17 @@ pub use handles::{
     Analysis, AnalysisFields, Fields, Games, GamesFields, Network, NetworkFields, Opponent, ToSearch,
     Verdict, VerdictFields, Window, field,
 };
+pub use outside::LoadedNetwork;
 pub use session::Session;
 pub use sweeps::OWN_NAMES as TRIAL_NAMES;
 pub use table::Table;
 pub use usages::USAGES;
 
 use dc0_core::arena::ArenaParams;
+use dc0_core::event::Observer;
+use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::torch::{InspectParams, Precision};
-use dc0_core::network::{GrowParams, NetworkSpec};
+use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
 use dc0_core::params;
 use dc0_core::params::Value;
 use dc0_core::search::AnalysisParams;
@@ -38,6 +42,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::exit::Exit;
+use crate::explain::ExplainError;
+use crate::net::NetError;
 use crate::run::{Folder, RunError};
 use crate::script::failure::Fault;
 use crate::steps::StepError;
@@ -204,6 +210,15 @@ pub trait Host: Send + Sync {
     /// Shows the table of iterations.
     fn summary(&self, table: &Table) -> Result<(), HostError>;
 
+    /// Makes what plays a net outside of runs.
+    fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, HostError>;
+
+    /// Whether evaluators are stand-ins, so that little work is enough.
+    fn is_planning(&self) -> bool;
+
+    /// Hears whether the user asked to stop.
+    fn observer(&self) -> Box<dyn Observer>;
+
     /// Seconds that the steps of the open run took.
     fn seconds(&self) -> f64;
 
@@ -255,6 +270,15 @@ pub enum HostError {
     /// Nets cannot play as asked.
     #[error(transparent)]
     Backend(#[from] BackendError),
+    /// A net that a script names cannot be read.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// The net in the program.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A position cannot be explained.
+    #[error(transparent)]
+    Explain(#[from] ExplainError),
     /// A value of a run that was closed is used.
     #[error("the run of this trial has ended; nothing more can be done in it")]
     Closed,
@@ -275,6 +299,9 @@ impl Fault for HostError {
         match self {
             Self::Run(error) => error.exit(),
             Self::Step(error) => error.exit(),
+            Self::Net(error) => error.exit(),
+            Self::Checkpoint(_) => Exit::Storage,
+            Self::Explain(error) => error.exit(),
             Self::Backend(_) | Self::Endless { .. } | Self::Closed => Exit::BadInput,
         }
     }

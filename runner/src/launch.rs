@@ -1,5 +1,6 @@
 //! Running one script from its file to its exit code.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ use crate::help;
 use crate::host::{self, Host, Session, Table};
 use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
+use crate::play::Colours;
+use crate::play::look::{Look, ascii};
 use crate::progress::Console;
 use crate::run::ScriptRecord;
 use crate::script::compile::compile;
@@ -211,6 +214,7 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) ->
     let is_silent = args.parameters || args.help;
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();
+    let is_plain = lacks_unicode();
     Surroundings {
         sources: Arc::clone(sources),
         print: Box::new(move |text| {
@@ -218,6 +222,8 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) ->
                 printing.note(&json!({ "kind": "print", "message": text }).to_string());
             } else if is_check {
                 printing.note(&format!("print: {text}"));
+            } else if !is_silent && is_plain {
+                printing.result(&ascii(text));
             } else if !is_silent {
                 printing.result(text);
             }
@@ -226,6 +232,12 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) ->
         is_stopped: Box::new(move || interrupt.is_asked()),
         operations: MAX_OPERATIONS,
     }
+}
+
+/// Whether stdout is a terminal that shows no Unicode.
+fn lacks_unicode() -> bool {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && !Look::new(false, Colours::Never, true, &variable).is_unicode
 }
 
 /// Runs a script on a stack that is large enough for its limits.

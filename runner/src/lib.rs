@@ -9,6 +9,7 @@ pub mod compare;
 pub mod doctor;
 pub mod encode;
 pub mod exit;
+pub mod explain;
 pub mod export;
 pub mod help;
 pub mod host;
@@ -74,6 +75,7 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Play(args)) => play::play(args, &console),
         Some(Command::Lsp(args)) => lsp::lsp(args, &console),
+        Some(Command::Explain(args)) => explain::explain(args, &console),
         Some(Command::Docs(args)) => {
             console.result(&reference::markdown(args.page));
             Exit::Done

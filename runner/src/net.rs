@@ -110,7 +110,8 @@ pub fn named(name: &str) -> Result<Named, NetError> {
     Ok(Named { file, net, digest: found })
 }
 
-fn run_folder(run: &str) -> Option<Folder> {
+/// The folder of a run: its path, or its name in `datasets`.
+pub(crate) fn run_folder(run: &str) -> Option<Folder> {
     let places = [PathBuf::from(run), Path::new("datasets").join(run)];
     let path = places.into_iter().find(|path| path.join("run.json").exists())?.canonicalize().ok()?;
     Folder::of_run(path.parent()?, path.file_name()?.to_str()?).ok()

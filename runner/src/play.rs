@@ -10,7 +10,7 @@ pub(crate) mod look;
 mod panel;
 pub(crate) mod pgn;
 mod read;
-mod record;
+pub(crate) mod record;
 mod score;
 mod session;
 

@@ -15,6 +15,7 @@ use dc0_core::selfplay::SelfPlayParams;
 use dc0_core::trainer::TrainParams;
 
 use crate::cli::DocsPage;
+use crate::explain::ExplainParams;
 use crate::host::{ForkParams, OpenParams, WindowParams};
 use crate::sweep::params::SweepParams;
 use crate::uci::time::TimeParams;
@@ -64,6 +65,7 @@ pub(crate) fn of_calls() -> Vec<CallParameters> {
         of_call::<TrainParams>("train"),
         of_call::<ArenaParams>("arena"),
         of_call::<AnalysisParams>("search"),
+        of_call::<ExplainParams>("explain"),
         of_call::<SweepParams>("sweep"),
     ]
 }

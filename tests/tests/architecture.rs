@@ -104,6 +104,7 @@ const NAMES: [(&str, &[&str]); 20] = [
     ("lsp_server", &["runner/src/lsp"]),
     ("lsp_types", &["runner/src/lsp"]),
     ("similar", &["runner/src/compare"]),
+    ("roxmltree", &["runner/src/explain/tests.rs"]),
     ("sobol_burley", &["runner/src/sweep/sampler"]),
     ("tpe", &["runner/src/sweep/sampler"]),
 ];

@@ -9,6 +9,7 @@ mod layers;
 mod model;
 mod product;
 pub mod runtime;
+mod watch;
 
 pub use evaluator::{Precision, TorchEvaluator, TorchOptions};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
@@ -16,6 +17,7 @@ pub use model::{BatchNorm, Heads, Net, download, upload};
 pub use product::Product;
 pub use tch::Device;
 use thiserror::Error;
+pub use watch::{ForwardPass, LayerSeen, forward_pass};
 
 use super::TensorProblems;
 

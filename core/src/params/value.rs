@@ -30,6 +30,11 @@ impl Value {
         Self::Group(BTreeMap::new())
     }
 
+    /// A group of these members.
+    pub fn of<const N: usize>(members: [(&str, Self); N]) -> Self {
+        Self::Group(BTreeMap::from(members.map(|(name, value)| (name.to_owned(), value))))
+    }
+
     /// What kind of value this is, as an error names it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -49,6 +54,34 @@ impl Value {
             Self::Int(value) => Some(value as f64),
             Self::Float(value) => Some(value),
             _ => None,
+        }
+    }
+
+    /// Puts a value at a dotted path of a group; what lies on the way and is no group becomes one.
+    pub fn put(&mut self, path: &str, value: Self) {
+        if !matches!(self, Self::Group(_)) {
+            *self = Self::group();
+        }
+        let Self::Group(members) = self else { return };
+        let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+        let member = members.entry(name.to_owned()).or_insert(Self::None);
+        match rest {
+            Some(rest) => member.put(rest, value),
+            None => *member = value,
+        }
+    }
+
+    /// What a word of a command line means: nothing, true or false, a number, else text.
+    pub fn of_word(word: &str) -> Self {
+        match word {
+            "()" | "" => Self::None,
+            "true" => Self::Bool(true),
+            "false" => Self::Bool(false),
+            word => match (word.parse(), word.parse()) {
+                (Ok(number), _) => Self::Int(number),
+                (_, Ok(number)) => Self::Float(number),
+                _ => Self::Text(word.to_owned()),
+            },
         }
     }
 

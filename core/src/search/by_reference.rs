@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::params::Engine;
-use super::reference::{Child, Node, Reference};
+use super::reference::{Child, Node, Reference, Simulation};
 use super::tree::{Branch, NodeId, ROOT, State, Tree};
 use super::{Proof, Search, SearchParams};
 use crate::board::Move;
@@ -31,11 +31,26 @@ impl Search {
         if self.forcing {
             slow.force_playouts();
         }
+        if let Some(most) = self.watching {
+            slow.watch(most);
+        }
         slow.run(evaluator)?;
+        self.simulations = slow.simulations().to_vec();
         self.take_over(&slow);
         self.gumbel.set_noise(self.tree.moves(ROOT).iter().map(|played| noise[played].1));
         self.is_complete = true;
         Ok(())
+    }
+
+    /// Keeps the first simulations of this move's search as they happen, the root's evaluation among them; before it has begun. Only
+    /// the reference engine shows them.
+    pub fn watch(&mut self, most: usize) {
+        self.watching = Some(most);
+    }
+
+    /// The simulations that were kept.
+    pub fn simulations(&self) -> &[Simulation] {
+        &self.simulations
     }
 
     /// The prior and the Gumbel sample of every move of the root.

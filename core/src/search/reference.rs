@@ -16,9 +16,13 @@ use crate::rng::Stream;
 
 mod leaf;
 mod select;
+mod trace;
+
+pub use trace::{Choice, Counted, End, Leaf, Scored, Simulation, Terms};
 
 use leaf::has_mate;
 use select::considered_visits;
+use trace::Trace;
 
 /// A position of the reference tree.
 #[derive(Debug)]
@@ -86,6 +90,8 @@ pub struct Reference<'a> {
     allowed: Vec<Move>,
     /// Whether tried moves of the root are forced to have visits.
     forcing: bool,
+    /// What is kept for people to see, if anything.
+    trace: Option<Trace>,
 }
 
 impl<'a> Reference<'a> {
@@ -97,10 +103,11 @@ impl<'a> Reference<'a> {
         evaluator: &mut dyn Evaluator,
     ) -> Result<Self, EvaluatorError> {
         let (nodes, shared) = (Vec::new(), HashMap::new());
-        let (tables, allowed, forcing) = (None, Vec::new(), false);
-        let mut search = Self { game: game.clone(), rules, params, nodes, shared, tables, allowed, forcing };
+        let (tables, allowed, forcing, trace) = (None, Vec::new(), false, None);
+        let game = game.clone();
+        let mut search = Self { game, rules, params, nodes, shared, tables, allowed, forcing, trace };
         let mut root = search.expand(0, evaluator)?;
-        if params.mate_in_one && has_mate(game) {
+        if params.mate_in_one && has_mate(&search.game) {
             (root.certain, root.moves_left) = (Some(1), 1.0);
         }
         search.nodes.push(root);
@@ -168,11 +175,13 @@ impl<'a> Reference<'a> {
             if self.root().certain.is_some() || settled || full || self.gained_little(&mut looked_at) {
                 break;
             }
-            let best = match self.params.root.rule {
+            let choice = match self.params.root.rule {
                 RootRule::Puct => self.select_puct(ROOT, 0),
                 RootRule::Gumbel => self.select_gumbel(due),
             };
+            let best = self.taken(choice);
             self.simulate(ROOT, best, 0, evaluator)?;
+            self.tell_root();
         }
         Ok(())
     }
@@ -249,7 +258,9 @@ impl<'a> Reference<'a> {
             self.solve(at);
         }
         let seen = Brought { value: -brought.value, moves_left: brought.moves_left + 1.0, ..brought };
-        Ok(self.count(at, seen, depth))
+        let counted = self.count(at, seen, depth);
+        self.tell_count(at, counted, depth);
+        Ok(counted)
     }
 
     /// What is known of a position so far.
@@ -277,20 +288,25 @@ impl<'a> Reference<'a> {
         }
         let node = &self.nodes[at];
         if is_new {
+            self.tell_leaf(at, depth, End::New);
             return Ok(self.known(at, depth));
         }
         if node.certain.is_some() || node.repeated {
             let known = self.known(at, depth);
-            return Ok(visit(&mut self.nodes[at], known));
+            let known = visit(&mut self.nodes[at], known);
+            self.tell_leaf(at, depth, End::Repeated);
+            return Ok(known);
         }
         // Shared positions: a move to a position that other moves visited more often catches up (Wu 2023).
         if self.params.graph && visits < node.visits {
+            self.tell_leaf(at, depth, End::Shared);
             return Ok(self.known(at, depth));
         }
-        let next = match self.params.tree_rule {
+        let choice = match self.params.tree_rule {
             TreeRule::Puct => self.select_puct(at, depth),
             TreeRule::Improved => self.select_improved(at, depth),
         };
+        let next = self.taken(choice);
         self.simulate(at, next, depth, evaluator)
     }
 

@@ -90,7 +90,7 @@ impl Search {
     }
 
     /// What counts beside the value of a tried move, once it was visited.
-    fn utility(&self, preference: &Preference<'_>, branch: &Branch, depth: usize) -> f64 {
+    pub(super) fn utility(&self, preference: &Preference<'_>, branch: &Branch, depth: usize) -> f64 {
         let certain = branch.proof.map(|proof| proof.value(self.draw_value(depth)));
         let value = certain.or_else(|| branch.mean());
         let known = value.zip(self.tree.moves_left(branch.child));
@@ -110,12 +110,12 @@ impl Search {
             * f64::from(parent_visits).sqrt()
     }
 
-    fn first_play(&self, node: NodeId) -> &FirstPlayParams {
+    pub(super) fn first_play(&self, node: NodeId) -> &FirstPlayParams {
         let at_root = self.params.root.first_play.as_ref().filter(|_| node == ROOT);
         at_root.unwrap_or(&self.params.first_play)
     }
 
-    fn tried_value(&self, branch: &Branch, parent_value: f64) -> f64 {
+    pub(super) fn tried_value(&self, branch: &Branch, parent_value: f64) -> f64 {
         let in_flight = u32::from(branch.in_flight);
         match self.params.in_flight {
             InFlight::Loss => {

@@ -26,6 +26,7 @@ mod moves_left;
 mod properties;
 mod root;
 mod tactics;
+mod trace;
 
 const RULES: Rules = Rules { max_plies: 512 };
 

@@ -17,6 +17,7 @@ use thiserror::Error;
 use super::TrainParams;
 use crate::board::{FenError, Tablebase, TablebaseError};
 use crate::encoding::Encoding;
+use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
 
 pub(super) use rows::{Rows, Sample, hash_numbers};
@@ -130,6 +131,11 @@ pub struct GameCounts {
     pub training: u32,
     /// Games held out.
     pub validation: u32,
+}
+
+/// What the value of a position is trained on, `plies_left` plies before its game's end, where no tablebase is asked.
+pub fn value_target(row: &PositionRow, plies_left: usize, params: &TrainParams) -> Result<Wdl, Fault> {
+    target::value(row, None, plies_left, Targets::of(params))
 }
 
 impl Samples {

@@ -15,7 +15,9 @@ use dc0_core::trainer::TrainParams;
 
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
-use super::{Asked, OpenParams, WindowParams, costs, dimensions, forks, networks, owners, sweeps, words};
+use super::{
+    Asked, OpenParams, WindowParams, costs, dimensions, forks, networks, outside, owners, sweeps, words,
+};
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
 use crate::script::wording::with_article;
@@ -45,6 +47,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     words::register(engine);
     forks::register(engine, session);
     sweeps::register(engine, session);
+    outside::register(engine, session);
 }
 
 fn register_steps(engine: &mut Engine) {

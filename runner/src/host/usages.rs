@@ -227,4 +227,49 @@ pub const USAGES: &[Usage] = &[
         "Tells how a trial stands at a place such as an iteration; the pruner may end the trial here.",
         "sweep(#{ name: \"reports\", space: #{ x: c_puct }, trials: 2 }, |trial| { trial.report(1, 0.5); 0.5 });",
     ),
+    usage(
+        "load_network",
+        "load_network(name) or load_network()",
+        "a stored net",
+        "A net of a file or of a run's generation, such as `\"datasets/az_small:10\"`, or the small one in the program; for the functions \
+         below, which need no run and store nothing.",
+        "let stored = load_network();",
+    ),
+    usage(
+        "explain",
+        "explain(net, \"startpos moves e2e4\", #{…})",
+        "a map",
+        "What a stored net says of a position, what a search makes of it, its tree, and its first simulations step by step; \
+         docs/guides/explain.md lists the names.",
+        "print(explain(stored, \"startpos moves e2e4\", #{ search: #{ simulations: 20 }, steps: 3 }).search.value);",
+    ),
+    usage(
+        "forward_pass",
+        "forward_pass(net, \"startpos moves e2e4\")",
+        "a map",
+        "One position through a stored net: input planes, what every layer makes of them, and the heads.",
+        "print(forward_pass(stored, \"startpos\").value.win);",
+    ),
+    usage(
+        "play_game",
+        "play_game(net, seed, #{…})",
+        "a map",
+        "One game of self-play of a stored net, as `run.self_play` plays it, with everything that is recorded and trained on.",
+        "print(play_game(stored, 1, #{ search: #{ simulations: 4 }, max_plies: 20 }).result);",
+    ),
+    usage(
+        "board",
+        "board(\"startpos moves e2e4\")",
+        "text",
+        "The board of a position in nine lines, the last move in `[ ]` and a king in check in `! !`.",
+        "print(board(\"startpos moves e2e4\"));",
+    ),
+    usage(
+        "to_ascii",
+        "to_ascii(text)",
+        "text",
+        "The same with letters for pieces and plain signs for lines and bars, for terminals that know no more. What is printed to such a \
+         terminal is turned by itself.",
+        "print(to_ascii(\"♞ ███\"));",
+    ),
 ];

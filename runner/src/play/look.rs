@@ -74,6 +74,42 @@ fn is_utf8(variable: Variable<'_>) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
+/// The same text in ASCII, every sign one column wide as before: letters for pieces, plain signs for lines and bars, and `?` for what
+/// has none.
+pub(crate) fn ascii(text: &str) -> String {
+    text.chars().map(ascii_of).collect()
+}
+
+fn ascii_of(sign: char) -> char {
+    match sign {
+        '♙' => 'P',
+        '♘' => 'N',
+        '♗' => 'B',
+        '♖' => 'R',
+        '♕' => 'Q',
+        '♔' => 'K',
+        '♟' => 'p',
+        '♞' => 'n',
+        '♝' => 'b',
+        '♜' => 'r',
+        '♛' => 'q',
+        '♚' => 'k',
+        '█' => '#',
+        '▓' => '%',
+        '▒' | '═' => '=',
+        '░' | '·' | '…' => '.',
+        '│' => '|',
+        '├' | '└' | '┌' | '┐' | '┘' | '┤' | '┼' => '+',
+        '─' | '–' | '−' => '-',
+        '→' | '▸' => '>',
+        '←' => '<',
+        '×' => 'x',
+        '√' => 'V',
+        other if other.is_ascii() => other,
+        _ => '?',
+    }
+}
+
 /// Columns that a text takes, its colours left out; every character of the display is one wide.
 pub(crate) fn width(text: &str) -> usize {
     let mut shown = 0;

@@ -119,7 +119,7 @@ impl Record {
 }
 
 /// Moves from a position in SAN with their numbers: `12... Nf6 13. Bd3 O-O`.
-pub(super) fn numbered(start: &Position, moves: &[Move]) -> Vec<String> {
+pub(crate) fn numbered(start: &Position, moves: &[Move]) -> Vec<String> {
     let mut game = Game::from_position(start.clone());
     let mut words = Vec::new();
     for (place, played) in moves.iter().enumerate() {

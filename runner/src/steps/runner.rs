@@ -7,6 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dc0_core::arena::ArenaParams;
 use dc0_core::network::torch::{InspectParams, Precision, runtime};
 use dc0_core::network::{GrowParams, NetworkSpec};
+use dc0_core::durable;
+use dc0_core::event::Observer;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::{Device, InspectParams, Precision, runtime};
+use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
 use dc0_core::params::Value;
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
@@ -71,6 +76,16 @@ pub struct Runner {
 
 /// Where the texts are that the script imports, and the script's name among them.
 type Imports = Option<(Arc<Sources>, PathBuf)>;
+/// Hears that the user asked to stop, and tells nothing.
+struct Ears(Interrupt);
+
+impl Observer for Ears {
+    fn event(&self, _: dc0_core::event::Event<'_>) {}
+
+    fn is_cancelled(&self) -> bool {
+        self.0.is_asked()
+    }
+}
 
 /// The trial of a sweep that a run belongs to.
 #[derive(Debug, Clone)]
@@ -527,6 +542,26 @@ impl Host for Runner {
     fn summary(&self, table: &Table) -> Result<(), HostError> {
         self.console.result(&table.to_string());
         Ok(())
+    }
+
+    fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, HostError> {
+        let onnxruntime = self.asking.onnxruntime.as_deref();
+        let wish = Wish {
+            backend: self.asking.backend.unwrap_or(Backend::Torch),
+            device: self.asking.device.as_deref().unwrap_or("auto"),
+            precision: Precision::Auto,
+            onnxruntime,
+        };
+        let evaluators = Evaluators::new(&wish.settle(true)?, onnxruntime)?;
+        Ok(evaluators.make(net).map_err(StepError::from)?)
+    }
+
+    fn is_planning(&self) -> bool {
+        false
+    }
+
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::new(Ears(self.interrupt.clone()))
     }
 
     fn seconds(&self) -> f64 {

@@ -96,7 +96,7 @@ fn look(net: &Net, batch: &Batch) -> Result<Inspection, TchError> {
 }
 
 /// The logits of all rows' legal moves, one after the other.
-fn legal_logits(policy: &Tensor, batch: &Batch) -> Result<Tensor, TchError> {
+pub(super) fn legal_logits(policy: &Tensor, batch: &Batch) -> Result<Tensor, TchError> {
     let rows = (0..batch.len()).flat_map(|row| batch.legal_range(row).map(move |_| row as i64));
     let width = policy.size()[1];
     let places: Vec<i64> =
@@ -104,7 +104,7 @@ fn legal_logits(policy: &Tensor, batch: &Batch) -> Result<Tensor, TchError> {
     policy.f_take(&Tensor::f_from_slice(&places)?)
 }
 
-fn statistics(name: &str, made: &Tensor) -> Result<LayerStatistics, TchError> {
+pub(super) fn statistics(name: &str, made: &Tensor) -> Result<LayerStatistics, TchError> {
     let zero = made.f_eq(0.0)?;
     // Over everything but the channels, which come second.
     let others: Vec<i64> = (0..made.dim() as i64).filter(|axis| *axis != 1).collect();

@@ -1,12 +1,25 @@
 //! Which move the reference takes, and what its Gumbel root makes of the statistics.
 
 use super::super::params::{FirstPlay, FirstPlayParams};
-use super::{Child, Node, Reference};
+use super::{Child, Choice, Node, ROOT, Reference, Scored, Terms};
 use crate::board::Move;
 
 impl Reference<'_> {
     /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
-    pub(super) fn select_puct(&self, at: usize, depth: u32) -> usize {
+    pub(super) fn select_puct(&self, at: usize, depth: u32) -> Choice {
+        let moves = self.puct_scores(at, depth);
+        let forced = moves.iter().position(|of| of.is_open && of.is_forced);
+        self.choice(at, depth, moves, forced)
+    }
+
+    /// The open move with the largest score, unless another one is `taken`.
+    fn choice(&self, at: usize, depth: u32, moves: Vec<Scored>, taken: Option<usize>) -> Choice {
+        let open = (0..moves.len()).filter(|at| moves[*at].is_open);
+        let best = open.reduce(|a, b| if moves[b].score > moves[a].score { b } else { a });
+        Choice { depth, visits: self.nodes[at].visits, moves, chosen: taken.or(best).unwrap_or(0) }
+    }
+
+    fn puct_scores(&self, at: usize, depth: u32) -> Vec<Scored> {
         let (node, params) = (&self.nodes[at], self.params);
         let at_root = depth == 0;
         let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
@@ -14,23 +27,23 @@ impl Reference<'_> {
         let c = init + params.c_puct_factor * ((n + params.c_puct_base + 1.0) / params.c_puct_base).ln();
         let first_play = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
         let untried = first_play_value(first_play, node);
-        let mut best = (0, f64::NEG_INFINITY);
-        for (place, child) in node.children.iter().enumerate() {
-            let lost = params.solver && self.certain(child) == Some(-1);
-            if lost || at_root && !self.is_allowed(child) {
-                continue;
-            }
-            if at_root && self.forcing && self.is_forced(child, node.visits) {
-                return place;
-            }
+        let scored = |child: &Child| {
             let q = self.q(child, depth).unwrap_or(untried);
             let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
-            let m = child.node.map_or(0.0, |below| self.moves_left_utility(at, below, depth));
-            if q + u + m > best.1 {
-                best = (place, q + u + m);
+            let plies = child.node.map_or(0.0, |below| self.moves_left_utility(at, below, depth));
+            let lost = params.solver && self.certain(child) == Some(-1);
+            Scored {
+                played: child.played,
+                prior: child.prior,
+                visits: child.visits,
+                q,
+                terms: Terms::Puct { u, plies },
+                score: q + u + plies,
+                is_open: !lost && (!at_root || self.is_allowed(child)),
+                is_forced: at_root && self.forcing && self.is_forced(child, node.visits),
             }
-        }
-        best.0
+        };
+        node.children.iter().map(scored).collect()
     }
 
     /// `−sign(Q) · clamp(slope · (M(s') − M(s)), ±max) · (a + b · q + c · q²)`, q the part of |Q(s, a)| beyond the threshold, where
@@ -63,39 +76,52 @@ impl Reference<'_> {
 
     /// Of the moves with the visits that sequential halving asks for, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
     /// 2022, algorithm 2).
-    pub(super) fn select_gumbel(&self, due: u32) -> usize {
-        let (root, scores) = (self.root(), self.scores());
-        let open = |at: &usize| {
-            let child = &root.children[*at];
-            self.is_allowed(child) && self.certain(child) != Some(-1)
+    pub(super) fn select_gumbel(&self, due: u32) -> Choice {
+        let root = self.root();
+        let (completed, improved) = self.completed_and_improved(root, 0);
+        let scored = |(at, child): (usize, &Child)| Scored {
+            played: child.played,
+            prior: child.prior,
+            visits: child.visits,
+            q: completed[at],
+            terms: Terms::Gumbel { noise: child.noise, improved: improved[at] },
+            score: improved[at] + child.noise,
+            is_open: self.is_allowed(child) && self.certain(child) != Some(-1),
+            is_forced: false,
         };
-        let scheduled = |at: &usize| open(at) && root.children[*at].visits == due;
-        let all = 0..root.children.len();
-        argmax(all.clone().filter(scheduled), &scores)
-            .or_else(|| argmax(all.filter(open), &scores))
-            .unwrap_or(0)
-    }
-
-    /// `g(a) + logit(a) + σ(completed q(a))`.
-    fn scores(&self) -> Vec<f64> {
-        let logits = self.improved_logits(self.root(), 0);
-        logits.into_iter().zip(&self.root().children).map(|(logit, child)| logit + child.noise).collect()
+        let moves: Vec<Scored> = root.children.iter().enumerate().map(scored).collect();
+        let scores: Vec<f64> = moves.iter().map(|of| of.score).collect();
+        let scheduled = |at: &usize| moves[*at].is_open && moves[*at].visits == due;
+        let due = argmax((0..moves.len()).filter(scheduled), &scores);
+        self.choice(ROOT, 0, moves, due)
     }
 
     /// argmax of `π'(a) − N(a) / (1 + Σ N)` (Danihelka et al. 2022, section 5).
-    pub(super) fn select_improved(&self, at: usize, depth: u32) -> usize {
+    pub(super) fn select_improved(&self, at: usize, depth: u32) -> Choice {
         let node = &self.nodes[at];
-        let policy = softmax(&self.improved_logits(node, depth));
+        let (completed, improved) = self.completed_and_improved(node, depth);
+        let policy = softmax(&improved);
         let all: u32 = node.children.iter().map(|child| child.visits).sum();
-        let lag = |(share, child): (f64, &Child)| share - f64::from(child.visits) / f64::from(1 + all);
-        let lags: Vec<f64> = policy.into_iter().zip(&node.children).map(lag).collect();
-        let open = |at: &usize| self.certain(&node.children[*at]) != Some(-1);
-        argmax((0..lags.len()).filter(open), &lags).unwrap_or(0)
+        let scored = |(place, child): (usize, &Child)| {
+            let share = f64::from(child.visits) / f64::from(1 + all);
+            Scored {
+                played: child.played,
+                prior: child.prior,
+                visits: child.visits,
+                q: completed[place],
+                terms: Terms::Improved { policy: policy[place], share },
+                score: policy[place] - share,
+                is_open: self.certain(child) != Some(-1),
+                is_forced: false,
+            }
+        };
+        let moves = node.children.iter().enumerate().map(scored).collect();
+        self.choice(at, depth, moves, None)
     }
 
-    /// `logit(a) + (c_visit + max N) · c_scale · q(a)`, q of unvisited moves completed by the mixed value (equation 8 and
-    /// appendix D).
-    fn improved_logits(&self, node: &Node, depth: u32) -> Vec<f64> {
+    /// q(a), that of unvisited moves completed by the mixed value, and `logit(a) + (c_visit + max N) · c_scale · q(a)` (equation 8
+    /// and appendix D).
+    fn completed_and_improved(&self, node: &Node, depth: u32) -> (Vec<f64>, Vec<f64>) {
         let params = &self.params.improved_policy;
         let visited = || node.children.iter().filter(|child| child.visits > 0);
         let total: f64 = visited().map(|child| f64::from(child.visits)).sum();
@@ -106,8 +132,9 @@ impl Reference<'_> {
         } else {
             node.own_value
         };
-        let mut q: Vec<f64> =
+        let completed: Vec<f64> =
             node.children.iter().map(|child| self.q(child, depth).unwrap_or(mixed)).collect();
+        let mut q = completed.clone();
         if params.rescale {
             let low = q.iter().copied().fold(f64::INFINITY, f64::min);
             let high = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -116,7 +143,14 @@ impl Reference<'_> {
         let most = visited().map(|child| child.visits).max().unwrap_or(0);
         let scale = (params.c_visit + f64::from(most)) * params.c_scale;
         let logit = |child: &Child| child.prior.max(f64::from(f32::MIN_POSITIVE)).ln();
-        q.into_iter().zip(&node.children).map(|(q, child)| logit(child) + scale * q).collect()
+        let improved = q.into_iter().zip(&node.children).map(|(q, child)| logit(child) + scale * q).collect();
+        (completed, improved)
+    }
+
+    /// `g(a) + logit(a) + σ(completed q(a))`.
+    fn scores(&self) -> Vec<f64> {
+        let (_, logits) = self.completed_and_improved(self.root(), 0);
+        logits.into_iter().zip(&self.root().children).map(|(logit, child)| logit + child.noise).collect()
     }
 
     /// The move that a Gumbel root plays: of the most visited ones, argmax of `g(a) + logit(a) + σ(q(a))`.
@@ -129,7 +163,7 @@ impl Reference<'_> {
 
     /// The improved policy of the root, in the order of its children.
     pub fn improved_policy(&self) -> Vec<f64> {
-        softmax(&self.improved_logits(self.root(), 0))
+        softmax(&self.completed_and_improved(self.root(), 0).1)
     }
 }
 

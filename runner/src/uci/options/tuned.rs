@@ -1,7 +1,5 @@
 //! Declared parameters as options, by their dotted names.
 
-use std::collections::BTreeMap;
-
 use dc0_core::params::{Param, ParamErrors, Params, Row, Value, read};
 use dc0_core::search::SearchParams;
 
@@ -68,34 +66,6 @@ fn plain(value: &Value) -> String {
 /// The parameters of a group with one of them set.
 pub(super) fn with<P: Params>(group: &str, params: &P, path: &str, value: &str) -> Result<P, ParamErrors> {
     let mut all = params.to_value();
-    put(&mut all, path, parsed(value));
+    all.put(path, Value::of_word(value));
     read(group, &all)
-}
-
-fn put(group: &mut Value, path: &str, value: Value) {
-    if !matches!(group, Value::Group(_)) {
-        *group = Value::group();
-    }
-    let Value::Group(members) = group else { return };
-    match path.split_once('.') {
-        Some((name, rest)) => put(member(members, name), rest, value),
-        None => *member(members, path) = value,
-    }
-}
-
-fn member<'a>(members: &'a mut BTreeMap<String, Value>, name: &str) -> &'a mut Value {
-    members.entry(name.to_owned()).or_insert(Value::None)
-}
-
-fn parsed(text: &str) -> Value {
-    match text {
-        "()" | "" => Value::None,
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        text => match (text.parse(), text.parse()) {
-            (Ok(number), _) => Value::Int(number),
-            (_, Ok(number)) => Value::Float(number),
-            _ => Value::Text(text.to_owned()),
-        },
-    }
 }

@@ -1,0 +1,201 @@
+//! The tree as a picture: the root on the left, a column for each ply, boards of the leading lines below.
+
+use std::fmt::Write as _;
+
+use dc0_core::board::{Game, Side};
+
+use super::figures::{line, percent, signed};
+use super::squares::{PIECES, squares};
+use super::study::{Searched, Study};
+use super::tree::{Branches, Twig, tree};
+
+/// What the picture looks like in the light and in the dark.
+pub(super) const STYLE: &str = include_str!("picture.css");
+
+const MARGIN: f64 = 24.0;
+/// Between two columns of nodes.
+const COLUMN: f64 = 178.0;
+/// Between two rows of nodes.
+const ROW: f64 = 42.0;
+/// The radius of a node of all visits, and what the smallest has.
+const LARGEST: f64 = 17.0;
+const SMALLEST: f64 = 4.0;
+/// A board, and the lines that have one.
+const BOARD: f64 = 168.0;
+const BOARDS: usize = 3;
+
+/// A picture that stands alone.
+pub(super) fn alone(study: &Study) -> String {
+    let style = STYLE.replace('\n', " ");
+    picture(study, &format!("<style>{style}</style>"))
+}
+
+/// The picture; `head` comes first in it.
+pub(super) fn picture(study: &Study, head: &str) -> String {
+    let branches = tree(study);
+    let mut drawing =
+        Drawing { all: study.search.visits(), rows: 0.0, edges: String::new(), nodes: String::new() };
+    let top = MARGIN + 34.0;
+    let root = drawing.branches(&branches, 1, top);
+    let value = study.search.root_value().0;
+    drawing.node((MARGIN + LARGEST, root), study.search.visits(), value, study.search.proof().is_some());
+    drawing.label(
+        (MARGIN + LARGEST, root),
+        ["root", &signed(value), &format!("{} visits", study.search.visits())],
+    );
+    let below = top + drawing.rows.max(1.0) * ROW + 8.0;
+    let boards = boards(study, below);
+    let columns = f64::from(deepest(&branches)) + 1.0;
+    let width = (2.0 * MARGIN + columns * COLUMN).max(2.0 * MARGIN + boards.1);
+    let height = below + boards.2 + MARGIN;
+    let side = study.side();
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"explain\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" role=\"img\" aria-label=\"The search tree\">{head}<defs>{PIECES}</defs>\
+         <rect class=\"paper\" width=\"{width:.0}\" height=\"{height:.0}\" rx=\"8\"/>{}{}{}{}</svg>",
+        legend(side),
+        drawing.edges,
+        drawing.nodes,
+        boards.0
+    )
+}
+
+fn legend(side: Side) -> String {
+    let y = MARGIN + 4.0;
+    format!(
+        "<circle class=\"good\" cx=\"{:.0}\" cy=\"{y:.0}\" r=\"8\"/>{}<text x=\"{:.0}\" y=\"{:.0}\">good for {side:?}</text>\
+         <rect class=\"bad\" x=\"{:.0}\" y=\"{:.0}\" width=\"15\" height=\"15\"/>{}<text x=\"{:.0}\" y=\"{:.0}\">bad for {side:?}; \
+         the larger, the more visits</text>",
+        MARGIN + 8.0,
+        sign((MARGIN + 8.0, y), "+"),
+        MARGIN + 22.0,
+        y + 4.0,
+        MARGIN + 138.0,
+        y - 7.5,
+        sign((MARGIN + 145.5, y), "−"),
+        MARGIN + 160.0,
+        y + 4.0,
+    )
+}
+
+fn sign((x, y): (f64, f64), sign: &str) -> String {
+    format!("<text class=\"sign\" x=\"{x:.1}\" y=\"{:.1}\">{sign}</text>", y + 4.5)
+}
+
+fn deepest(branches: &Branches) -> u16 {
+    branches.shown.iter().map(|twig| twig.depth.max(deepest(&twig.below))).max().unwrap_or(0)
+}
+
+/// What is drawn so far.
+struct Drawing {
+    /// Visits of the root.
+    all: u32,
+    /// Rows that are taken.
+    rows: f64,
+    edges: String,
+    nodes: String,
+}
+
+impl Drawing {
+    /// Draws the moves of a position; gives the height at which the position itself stands, in the middle of its moves.
+    fn branches(&mut self, branches: &Branches, depth: u16, top: f64) -> f64 {
+        let heights: Vec<f64> = branches.shown.iter().map(|twig| self.twig(twig, top)).collect();
+        if heights.is_empty() {
+            self.rows += 1.0;
+            return top + (self.rows - 0.5) * ROW;
+        }
+        let middle = f64::midpoint(heights[0], heights[heights.len() - 1]);
+        let parent = MARGIN + LARGEST + f64::from(depth - 1) * COLUMN;
+        for (twig, height) in branches.shown.iter().zip(&heights) {
+            self.edge((parent, middle), (parent + COLUMN, *height), twig.visits);
+        }
+        middle
+    }
+
+    fn twig(&mut self, twig: &Twig, top: f64) -> f64 {
+        let y = self.branches(&twig.below, twig.depth + 1, top);
+        let at = (MARGIN + LARGEST + f64::from(twig.depth) * COLUMN, y);
+        self.node(at, twig.visits, twig.q, twig.proof.is_some());
+        let proof = twig.proof.map_or(String::new(), |proof| format!(", proven {proof}"));
+        let about = format!("{} visits, P {}{proof}", twig.visits, percent(twig.prior.into()));
+        self.label(at, [&twig.san, &signed(twig.q), &about]);
+        y
+    }
+
+    fn radius(&self, visits: u32) -> f64 {
+        SMALLEST + (LARGEST - SMALLEST) * (f64::from(visits) / f64::from(self.all)).sqrt()
+    }
+
+    /// A circle for what is good for the side at the root, a square for what is bad.
+    fn node(&mut self, (x, y): (f64, f64), visits: u32, q: f64, is_proven: bool) {
+        let radius = self.radius(visits);
+        let proven = if is_proven { " proven" } else { "" };
+        // As it is told: what is shown as +0.000 is not bad.
+        let (shape, mark) = if signed(q).starts_with('+') {
+            (format!("<circle class=\"good{proven}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>"), "+")
+        } else {
+            let (left, top, size) = (x - radius, y - radius, 2.0 * radius);
+            let place = format!("x=\"{left:.1}\" y=\"{top:.1}\" width=\"{size:.1}\" height=\"{size:.1}\"");
+            (format!("<rect class=\"bad{proven}\" {place}/>"), "−")
+        };
+        self.nodes += &shape;
+        if radius >= 6.0 {
+            self.nodes += &sign((x, y), mark);
+        }
+    }
+
+    fn label(&mut self, (x, y): (f64, f64), [name, value, about]: [&str; 3]) {
+        let x = x + LARGEST + 5.0;
+        write!(
+            self.nodes,
+            "<text x=\"{x:.1}\" y=\"{:.1}\"><tspan class=\"name\">{name}</tspan> {value}</text>\
+             <text class=\"small\" x=\"{x:.1}\" y=\"{:.1}\">{about}</text>",
+            y - 3.0,
+            y + 11.0
+        )
+        .expect("text takes everything");
+    }
+
+    fn edge(&mut self, (x, y): (f64, f64), (to_x, to_y): (f64, f64), visits: u32) {
+        let width = 1.0 + 6.0 * f64::from(visits) / f64::from(self.all);
+        let bend = to_x - 34.0;
+        write!(
+            self.edges,
+            "<path class=\"edge\" stroke-width=\"{width:.1}\" d=\"M{x:.1} {y:.1}C{bend:.1} {y:.1} {bend:.1} {to_y:.1} {to_x:.1} {to_y:.1}\"/>"
+        )
+        .expect("text takes everything");
+    }
+}
+
+/// The position and those that the leading lines come to, with the width and the height of all.
+fn boards(study: &Study, top: f64) -> (String, f64, f64) {
+    let is_flipped = study.side() == Side::Black;
+    let game = study.game();
+    let mut drawn = String::new();
+    let mut x = MARGIN;
+    let mut put = |game: &Game, title: &str| {
+        let last = game.moves().last().copied();
+        drawn += &squares(game.position(), last, is_flipped, (x, top + 18.0, BOARD));
+        write!(drawn, "<text class=\"small\" x=\"{x:.1}\" y=\"{:.1}\">{title}</text>", top + 12.0)
+            .expect("text takes everything");
+        x += BOARD + 20.0;
+    };
+    put(game, &format!("{:?} to move", study.side()));
+    for of in study.moves.iter().filter(|of| of.seen.visits > 0).take(BOARDS) {
+        put(&after(game, of, study.params.depth), &line(game.position(), shown(of, study.params.depth), 30));
+    }
+    (drawn, x - MARGIN - 20.0, BOARD + 18.0)
+}
+
+/// The moves of a line that the tree shows.
+fn shown(of: &Searched, depth: u32) -> &[dc0_core::board::Move] {
+    &of.line[..of.line.len().min(depth as usize)]
+}
+
+fn after(game: &Game, of: &Searched, depth: u32) -> Game {
+    let mut game = game.clone();
+    for played in shown(of, depth) {
+        game.play_unchecked(*played);
+    }
+    game
+}
