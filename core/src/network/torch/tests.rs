@@ -19,6 +19,7 @@ use crate::network::{
 use crate::rng::Seed;
 
 mod layers;
+mod watch;
 
 fn evaluator(spec: &NetworkSpec, weights: &Weights, precision: Precision) -> TorchEvaluator {
     let options = TorchOptions { precision, ..TorchOptions::default() };
