@@ -43,7 +43,7 @@ fn the_page_is_what_it_was() {
 }
 
 #[test]
-fn every_option_gives_a_page_within_a_hundred_columns() {
+fn every_option_gives_a_page_and_a_picture() {
     let unicode = Look { is_unicode: true, is_coloured: false };
     let gumbel = RootParams { rule: RootRule::Gumbel, ..RootParams::default() };
     for position in ["startpos", "startpos moves e2e4", MATE, "8/8/8/8/8/3k4/4p3/4K3 w - - 96 90"] {
