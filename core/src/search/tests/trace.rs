@@ -68,7 +68,10 @@ fn the_last_value_shown_of_a_position_is_the_trees() {
     each(|params, slow, fast| {
         let last = slow.simulations().last().and_then(|last| last.back_up.last()).expect("a root");
         assert_eq!((last.depth, last.visits), (0, fast.visits()));
-        assert!((last.mean - fast.tree.node(ROOT).value()).abs() < 1e-9, "{params:?}");
+        assert!((last.mean - slow.tree.node(ROOT).value()).abs() < 1e-12, "{params:?}");
+        // Once a root is proven its mean says nothing any more, and the engines' differ in a graph.
+        let is_open = fast.proof().is_none();
+        assert!(!is_open || (last.mean - fast.tree.node(ROOT).value()).abs() < 1e-9, "{params:?}");
     });
 }
 
