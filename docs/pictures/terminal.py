@@ -105,6 +105,11 @@ def cells(line):
                 del numbers[:2]
 
 
+def unbroken(text):
+    """A text whose blanks are kept: browsers make one of several."""
+    return html.escape(text).replace(" ", "\N{NO-BREAK SPACE}")
+
+
 def box(x, y, width, height, fill, opacity=1.0):
     faint = f' fill-opacity="{opacity}"' if opacity < 1 else ""
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}"{faint}/>'
@@ -143,7 +148,7 @@ def drawn(line, top):
             x, length = MARGIN + WIDTH * (run[0][0] + start), WIDTH * len(text)
             shapes.append(
                 f'<text x="{x:g}" y="{top + 15}" textLength="{length:g}" lengthAdjust="spacingAndGlyphs" '
-                f'fill="{style["ink"]}"{weight}{faint}>{html.escape(text)}</text>'
+                f'fill="{style["ink"]}"{weight}{faint}>{unbroken(text)}</text>'
             )
         run.clear()
 
