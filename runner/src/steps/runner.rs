@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::network::torch::{InspectParams, Precision, runtime};
-use dc0_core::network::{GrowParams, NetworkSpec};
 use dc0_core::durable;
 use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::Checkpoint;
