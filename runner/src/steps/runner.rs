@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_core::arena::ArenaParams;
-use dc0_core::durable;
 use dc0_core::event::Observer;
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::torch::{Device, InspectParams, Precision, runtime};
+use dc0_core::network::torch::{InspectParams, Precision, runtime};
 use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
 use dc0_core::params::Value;
 use dc0_core::search::AnalysisParams;
