@@ -62,6 +62,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Explain a position: what the net says, what the search makes of it, and the tree.
     Explain(ExplainArgs),
+    /// Watch runs in the browser as they go on, and play against their nets.
+    Serve(crate::serve::ServeArgs),
 }
 
 /// A game in the terminal.

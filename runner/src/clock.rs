@@ -25,6 +25,11 @@ pub fn timestamp() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
+/// The time since a moment that [`timestamp`] has written; `None` where it lies ahead or is none.
+pub fn since(moment: &str) -> Option<Duration> {
+    humantime::parse_rfc3339(moment).ok()?.elapsed().ok()
+}
+
 /// A number that is hardly ever the same twice; for a seed that nobody has given.
 pub fn changing_number() -> u32 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

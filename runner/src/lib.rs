@@ -29,6 +29,7 @@ pub mod reproduce;
 pub mod resources;
 pub mod run;
 pub mod script;
+pub mod serve;
 pub mod speeds;
 pub mod steps;
 pub mod sweep;
@@ -76,6 +77,7 @@ pub fn main() -> ExitCode {
         Some(Command::Play(args)) => play::play(args, &console),
         Some(Command::Lsp(args)) => lsp::lsp(args, &console),
         Some(Command::Explain(args)) => explain::explain(args, &console),
+        Some(Command::Serve(args)) => serve::serve(args, &console),
         Some(Command::Docs(args)) => {
             console.result(&reference::markdown(args.page));
             Exit::Done

@@ -11,7 +11,7 @@ mod panel;
 pub(crate) mod pgn;
 mod read;
 pub(crate) mod record;
-mod score;
+pub(crate) mod score;
 mod session;
 
 use std::io::{self, IsTerminal};

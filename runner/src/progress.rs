@@ -3,8 +3,10 @@
 mod bars;
 mod console;
 mod figures;
+mod file;
 pub mod lines;
 
 pub use bars::StepProgress;
 pub use console::Console;
 pub use figures::{amount, duration};
+pub use file::{FILE, Standing};

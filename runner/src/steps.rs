@@ -52,7 +52,7 @@ use dc0_core::event::Cancelled;
 
 use crate::backend::Evaluators;
 use crate::interrupt::Interrupt;
-use crate::progress::{Console, StepProgress};
+use crate::progress::{self, Console, StepProgress};
 use crate::run::Workplace;
 
 /// What every step needs of the process it runs in.
@@ -88,6 +88,7 @@ impl Shop {
     }
 
     fn progress(&self, place: &Workplace, label: &str, counted: (&'static str, u64, u64)) -> StepProgress {
-        StepProgress::new(&self.console, &self.interrupt, label, counted, Some(&place.meter))
+        let path = place.scratch(progress::FILE);
+        StepProgress::new(&self.console, &self.interrupt, (label, path), counted, Some(&place.meter))
     }
 }

@@ -9,7 +9,7 @@ const RULES: Rules = Rules { max_plies: u32::MAX };
 
 /// Ends that players bring about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Agreed {
+pub(crate) enum Agreed {
     /// This side gave up.
     Resigned(Side),
     Draw,
@@ -17,46 +17,46 @@ pub(super) enum Agreed {
 
 /// A game with what was thought of it.
 #[derive(Debug, Clone)]
-pub(super) struct Record {
-    pub(super) game: Game,
+pub(crate) struct Record {
+    pub(crate) game: Game,
     /// For each ply what its search thought, if it was searched.
     scores: Vec<Option<Score>>,
-    pub(super) agreed: Option<Agreed>,
+    pub(crate) agreed: Option<Agreed>,
 }
 
 impl Record {
-    pub(super) fn new(game: Game) -> Self {
+    pub(crate) fn new(game: Game) -> Self {
         Self { scores: vec![None; game.ply()], game, agreed: None }
     }
 
     /// Plays a legal move.
-    pub(super) fn play(&mut self, played: Move, score: Option<Score>) {
+    pub(crate) fn play(&mut self, played: Move, score: Option<Score>) {
         self.game.play_unchecked(played);
         self.scores.push(score);
     }
 
-    pub(super) fn take_back_to(&mut self, ply: usize) {
+    pub(crate) fn take_back_to(&mut self, ply: usize) {
         self.game.take_back_to(ply);
         self.scores.truncate(ply);
         self.agreed = None;
     }
 
     /// The end that the rules of chess give.
-    pub(super) fn outcome(&self) -> Option<Outcome> {
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
         self.game.outcome(&RULES)
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.agreed.is_some() || self.outcome().is_some()
     }
 
     /// Whether there is anything worth keeping.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.game.ply() == 0 && self.agreed.is_none()
     }
 
     /// The result as PGN has it.
-    pub(super) fn result(&self) -> &'static str {
+    pub(crate) fn result(&self) -> &'static str {
         let winner = match (self.agreed, self.outcome()) {
             (Some(Agreed::Resigned(side)), _) => Some(side.other()),
             (None, Some(outcome)) => outcome.winner,
@@ -71,7 +71,7 @@ impl Record {
     }
 
     /// Why the game is over, in words.
-    pub(super) fn reason(&self) -> Option<String> {
+    pub(crate) fn reason(&self) -> Option<String> {
         if let Some(agreed) = self.agreed {
             return Some(match agreed {
                 Agreed::Resigned(side) => format!("{side:?} resigned"),
@@ -93,24 +93,24 @@ impl Record {
     }
 
     /// The ply that taking back leads to: the last one before now with this side to move.
-    pub(super) fn last_turn_of(&self, side: Side) -> Option<usize> {
+    pub(crate) fn last_turn_of(&self, side: Side) -> Option<usize> {
         let is_turn = |ply: &usize| self.before(*ply).side_to_move() == side;
         (0..self.game.ply()).rev().find(is_turn)
     }
 
     /// What was thought of the last move.
-    pub(super) fn last_score(&self) -> Option<Score> {
+    pub(crate) fn last_score(&self) -> Option<Score> {
         self.scores.last().copied().flatten()
     }
 
     /// The position before a ply.
-    pub(super) fn before(&self, ply: usize) -> &Position {
+    pub(crate) fn before(&self, ply: usize) -> &Position {
         let plies = self.game.ply() - ply;
         self.game.position_before(plies).expect("a ply of the game")
     }
 
     /// Every ply with its position, its move in SAN, and what was thought of it.
-    pub(super) fn plies(&self) -> impl Iterator<Item = (&Position, String, Option<Score>)> {
+    pub(crate) fn plies(&self) -> impl Iterator<Item = (&Position, String, Option<Score>)> {
         self.game.moves().iter().enumerate().map(|(ply, played)| {
             let before = self.before(ply);
             (before, before.san(*played), self.scores[ply])

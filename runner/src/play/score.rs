@@ -7,15 +7,15 @@ use crate::uci::Told;
 
 /// Chances and score from White's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Score {
+pub(crate) struct Score {
     /// White wins, nobody does, Black wins, in thousandths.
-    pub(super) chances: [u32; 3],
-    pub(super) worth: Worth,
+    pub(crate) chances: [u32; 3],
+    pub(crate) worth: Worth,
 }
 
 /// How good a position is for White.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Worth {
+pub(crate) enum Worth {
     Centipawns(i64),
     /// Moves to mate, below 0 if White is mated.
     Mate(i64),
@@ -26,7 +26,7 @@ const BAR: u32 = 32;
 
 impl Score {
     /// Of a line of the side to move.
-    pub(super) fn of(line: &Told, side: Side) -> Self {
+    pub(crate) fn of(line: &Told, side: Side) -> Self {
         let [win, draw, loss] = line.chances;
         let (chances, sign) = match side {
             Side::White => ([win, draw, loss], 1),
@@ -38,7 +38,7 @@ impl Score {
     }
 
     /// In pawns, such as `+0.31`, or `#3` and `#-3` for a mate.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self.worth {
             Worth::Centipawns(worth) => format!("{:+.2}", worth as f64 / 100.0),
             Worth::Mate(moves) => format!("#{moves}"),
@@ -46,7 +46,7 @@ impl Score {
     }
 
     /// The same after the move that begins the line, as PGN's `%eval` has it; `None` once it has mated.
-    pub(super) fn after_move(self, mover: Side) -> Option<String> {
+    pub(crate) fn after_move(self, mover: Side) -> Option<String> {
         let sign = if mover == Side::White { 1 } else { -1 };
         match self.worth {
             Worth::Centipawns(worth) => Some(format!("{:.2}", worth as f64 / 100.0)),
@@ -85,7 +85,7 @@ mod tests {
     use crate::uci::Told;
 
     fn told(chances: [u32; 3], centipawns: i64, mate: Option<i64>) -> Told {
-        Told { moves: Vec::new(), visits: 1, chances, centipawns, mate }
+        Told { moves: Vec::new(), visits: 1, prior: 0.0, q: 0.0, chances, centipawns, mate }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,6 +11,7 @@ use dc0_core::event::{Event, Observer};
 
 use super::console::Console;
 use super::figures::{amount, duration};
+use super::file::{ProgressFile, Standing};
 use crate::clock::Stopwatch;
 use crate::interrupt::Interrupt;
 use crate::run::Meter;
@@ -25,20 +27,23 @@ pub struct StepProgress {
     /// Of the step, where it is one of a run.
     meter: Option<Arc<Meter>>,
     seen: Mutex<Seen>,
+    file: ProgressFile,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
+    /// Units that are done, those from before included.
+    done: u64,
     work: BTreeMap<&'static str, u64>,
     figures: BTreeMap<&'static str, f64>,
 }
 
 impl StepProgress {
-    /// For a step of `total` units, some of which may be done from before.
+    /// For a step of `total` units, some of which may be done from before. `path` is where others read how far it is.
     pub fn new(
         console: &Arc<Console>,
         interrupt: &Interrupt,
-        label: &str,
+        (label, path): (&str, PathBuf),
         (unit, done, total): (&'static str, u64, u64),
         meter: Option<&Arc<Meter>>,
     ) -> Self {
@@ -49,7 +54,14 @@ impl StepProgress {
             // What was done before this start must not count as speed.
             bar.reset_eta();
         }
-        let seen = Mutex::default();
+        let standing = Standing {
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            before: done,
+            done,
+            total,
+            ..Standing::default()
+        };
         Self {
             console: Arc::clone(console),
             interrupt: interrupt.clone(),
@@ -58,6 +70,7 @@ impl StepProgress {
             watch: Stopwatch::start(),
             meter: meter.cloned(),
             seen,
+            file: ProgressFile::new(path, standing),
         }
     }
 
@@ -109,6 +122,7 @@ impl Observer for StepProgress {
         let mut seen = self.seen();
         match event {
             Event::Progress { unit, done, .. } if unit == self.unit => {
+                seen.done = done;
                 if let Some(bar) = &self.bar {
                     bar.set_position(done);
                 }
@@ -116,6 +130,9 @@ impl Observer for StepProgress {
             Event::Progress { .. } => {}
             Event::Work { unit, amount } => {
                 *seen.work.entry(unit).or_default() += amount;
+                if unit == self.unit {
+                    seen.done += amount;
+                }
                 if let Some(bar) = self.bar.as_ref().filter(|_| unit == self.unit) {
                     bar.inc(amount);
                 }
@@ -133,6 +150,12 @@ impl Observer for StepProgress {
         if let Some(bar) = &self.bar {
             bar.set_message(self.message(&seen));
         }
+        self.file.tell(self.watch, |standing| {
+            standing.done = seen.done;
+            standing.work = seen.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
+            standing.figures =
+                seen.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        });
     }
 
     fn is_cancelled(&self) -> bool {

@@ -39,6 +39,10 @@ pub(crate) struct Told {
     pub(crate) moves: Vec<Move>,
     /// Visits of the move, those from searches before included.
     pub(crate) visits: u32,
+    /// The net's probability of the move.
+    pub(crate) prior: f32,
+    /// The move's value in [−1, 1]; the position's where the move has no visit.
+    pub(crate) q: f64,
     /// Win, draw and loss in thousandths.
     pub(crate) chances: [u32; 3],
     pub(crate) centipawns: i64,
@@ -109,6 +113,8 @@ fn told(search: &Search, line: &Line) -> Told {
     Told {
         moves: line_to_mate(search, line),
         visits: line.first.visits,
+        prior: line.first.prior,
+        q,
         chances: chances(q, line.draw),
         centipawns: centipawns(q),
         mate: mate(search, line),

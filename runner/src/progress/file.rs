@@ -1,0 +1,133 @@
+//! How far a step is, in a file that others may read while it goes on. It lies in the step's own work, which goes once the step is
+//! finished, and no result depends on it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{self, Stopwatch};
+
+/// The file's name in the work of a step.
+pub const FILE: &str = "progress.json";
+
+/// The file is written no more often than this.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What the file says.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Standing {
+    /// What the step is, in words.
+    pub label: String,
+    /// What is counted, such as `games`.
+    pub unit: String,
+    /// Units that were done before the process took the step up.
+    pub before: u64,
+    /// Units that are done, those from before included.
+    pub done: u64,
+    /// Units of the whole step.
+    pub total: u64,
+    /// Seconds that the step has taken in this process.
+    pub seconds: f64,
+    /// When the file was written.
+    pub at: String,
+    /// Work of this process by its kind, such as `evaluations`.
+    pub work: BTreeMap<String, u64>,
+    /// Figures that change as the step goes on, such as a loss.
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Standing {
+    /// Reads a file; `None` where there is none, or none that can be read just now.
+    pub fn read(path: &Path) -> Option<Self> {
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+    }
+
+    /// Seconds until the step is done if it goes on as so far; `None` before anything is done.
+    pub fn seconds_left(&self) -> Option<f64> {
+        let done = self.done.checked_sub(self.before).filter(|done| *done > 0)?;
+        let left = self.total.saturating_sub(self.done);
+        Some(self.seconds / done as f64 * left as f64)
+    }
+}
+
+/// Writes the file now and then.
+pub(super) struct ProgressFile {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    standing: Standing,
+    written: Option<Stopwatch>,
+    /// Whether writing has failed; it is said once.
+    failed: bool,
+}
+
+impl ProgressFile {
+    pub(super) fn new(path: PathBuf, standing: Standing) -> Self {
+        let file = Self { path, state: Mutex::new(State { standing, written: None, failed: false }) };
+        file.tell(Stopwatch::start(), |_| {});
+        file
+    }
+
+    /// Writes how far the step is if the last time is long enough ago.
+    pub(super) fn tell(&self, step: Stopwatch, fill: impl FnOnce(&mut Standing)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.written.is_some_and(|written| written.elapsed() < EVERY) {
+            return;
+        }
+        fill(&mut state.standing);
+        state.standing.seconds = step.elapsed().as_secs_f64();
+        state.standing.at = clock::timestamp();
+        state.written = Some(Stopwatch::start());
+        if let Err(cause) = write(&self.path, &state.standing)
+            && !state.failed
+        {
+            state.failed = true;
+            log::warn!(
+                "{} cannot be written, so nobody else sees how far the step is: {cause}",
+                self.path.display()
+            );
+        }
+    }
+}
+
+/// Replaces the file whole, so that nobody reads half of one. It is not flushed: after a power cut it says nothing of use.
+fn write(path: &Path, standing: &Standing) -> io::Result<()> {
+    let beside = path.with_added_extension(format!("{}.tmp", std::process::id()));
+    let text = serde_json::to_string(standing).expect("text keys only");
+    fs::write(&beside, text)?;
+    fs::rename(&beside, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ProgressFile, Standing};
+    use crate::clock::Stopwatch;
+
+    #[test]
+    fn the_time_left_is_that_of_the_units_left() {
+        let standing = Standing { before: 10, done: 30, total: 40, seconds: 8.0, ..Standing::default() };
+        assert_eq!(standing.seconds_left(), Some(4.0));
+        assert_eq!(Standing { done: 10, ..standing }.seconds_left(), None);
+    }
+
+    #[test]
+    fn the_file_is_there_from_the_start_and_not_written_at_each_event() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("progress.json");
+        let standing = Standing { label: "a step".to_owned(), total: 5, ..Standing::default() };
+        let file = ProgressFile::new(path.clone(), standing);
+        file.tell(Stopwatch::start(), |standing| standing.done = 3);
+        let read = Standing::read(&path).expect("a file");
+        assert_eq!((read.label.as_str(), read.done, read.total), ("a step", 0, 5));
+        std::fs::write(&path, "{\"label\": \"a st").expect("writes");
+        assert_eq!(Standing::read(&path), None);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 1);
+    }
+}

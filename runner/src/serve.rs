@@ -1,0 +1,208 @@
+//! `dc0-run serve`: runs in the browser as they go on, and games against their nets.
+//!
+//! It only reads runs: it takes no lock and writes no file. One request is one connection and one thread (`connection`);
+//! `access` looks at it before anything is done for it, `routes` answers it. docs/guides/serve.md says what users see.
+
+mod access;
+mod args;
+mod assets;
+mod connection;
+mod events;
+mod leaderboard;
+mod library;
+mod memo;
+mod play;
+mod reply;
+mod request;
+mod routes;
+mod shard;
+mod status;
+mod tail;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use serde_json::Value;
+use thiserror::Error;
+
+pub use args::ServeArgs;
+
+use crate::exit::Exit;
+use crate::progress::Console;
+use crate::uci::{Settings, SettingsError};
+use access::Access;
+use connection::Slots;
+use library::{Found, Library};
+use memo::Memo;
+use play::Hall;
+
+/// The first port that is tried.
+const PORT: u16 = 8420;
+
+/// Ports that are tried one after the other.
+const TRIED: u16 = 20;
+
+/// Why nothing is served.
+#[derive(Debug, Error)]
+enum ServeError {
+    #[error("{}: {cause}; expected the folder that holds runs, such as datasets", dir.display())]
+    Folder { dir: PathBuf, cause: io::Error },
+    #[error("cannot listen on {at}: {cause}")]
+    Bind { at: SocketAddr, cause: io::Error },
+    #[error("the system gives no random numbers for a token: {0}")]
+    Token(getrandom::Error),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("cannot listen for Ctrl-C: {0}")]
+    Listen(#[from] ctrlc::Error),
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+}
+
+impl ServeError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Folder { .. } | Self::Bind { .. } | Self::Settings(_) => Exit::BadInput,
+            Self::Token(_) | Self::Listen(_) | Self::Thread(_) => Exit::Failed,
+        }
+    }
+}
+
+/// Everything that requests share.
+struct Server {
+    library: Library,
+    access: Access,
+    hall: Hall,
+    /// For answers that wait.
+    waiting: Arc<Slots>,
+    memo: Memo,
+    stopping: AtomicBool,
+}
+
+impl Server {
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    fn list(&self) -> Value {
+        self.memo.get("list", || status::list(&self.library))
+    }
+
+    fn status(&self, run: &Found) -> Value {
+        self.memo.get(&format!("run {}", run.path), || status::status(&self.library, run))
+    }
+
+    fn sweep(&self, sweep: &Found) -> Value {
+        self.memo.get(&format!("sweep {}", sweep.path), || leaderboard::leaderboard(&self.library, sweep))
+    }
+}
+
+/// Serves until Ctrl-C, which is how it ends well.
+pub fn serve(args: &ServeArgs, console: &Console) -> Exit {
+    match start(args, console) {
+        Ok((server, stopped)) => {
+            // Only ever ends with a word of the handler of Ctrl-C, or with the handler.
+            let _word = stopped.recv();
+            server.stopping.store(true, Ordering::SeqCst);
+            server.hall.close();
+            console.note("stopped serving");
+            Exit::Done
+        }
+        Err(error) => {
+            console.note(&format!("error: {error}"));
+            error.exit()
+        }
+    }
+}
+
+fn start(args: &ServeArgs, console: &Console) -> Result<(Arc<Server>, Receiver<()>), ServeError> {
+    let folder = |cause| ServeError::Folder { dir: args.dir.clone(), cause };
+    let library = Library::open(&args.dir).map_err(folder)?;
+    let mut settings = Settings::new(None)?;
+    settings.set("Device", &args.device)?;
+    let (listener, at) = listen(args.bind, args.port)?;
+    let token = token()?;
+    let stopped = listen_for_interrupts()?;
+    greet(console, (&library, &args.dir.display().to_string()), at, &token);
+    let server = Arc::new(Server {
+        library,
+        access: Access::new(token, at.port(), args.hosts.clone()),
+        hall: Hall::new(settings, args.max_sims),
+        waiting: Slots::for_waiting(),
+        memo: Memo::default(),
+        stopping: AtomicBool::new(false),
+    });
+    let own = Arc::clone(&server);
+    let thread = thread::Builder::new().name("listener".to_owned());
+    thread.spawn(move || connection::listen(&listener, &own)).map_err(ServeError::Thread)?;
+    Ok((server, stopped))
+}
+
+/// Listens on the port that was asked for, or else on the first one that is free.
+fn listen(address: IpAddr, port: Option<u16>) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let ports = port.map_or(PORT..=PORT + TRIED, |port| port..=port);
+    let mut last = None;
+    for port in ports {
+        let at = SocketAddr::new(address, port);
+        match TcpListener::bind(at).and_then(|listener| listener.local_addr().map(|at| (listener, at))) {
+            Ok(found) => return Ok(found),
+            Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => last = Some((at, cause)),
+            Err(cause) => return Err(ServeError::Bind { at, cause }),
+        }
+    }
+    let (at, cause) = last.expect("some port was tried");
+    Err(ServeError::Bind { at, cause })
+}
+
+/// 128 random bits as hex digits.
+fn token() -> Result<String, ServeError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(ServeError::Token)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A word comes with the first Ctrl-C; the second one ends the program at once.
+fn listen_for_interrupts() -> Result<Receiver<()>, ServeError> {
+    let (sender, stopped) = sync_channel(1);
+    let asked = AtomicBool::new(false);
+    ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::SeqCst) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        // There is room for the only word.
+        let _sent = sender.try_send(());
+    })?;
+    Ok(stopped)
+}
+
+fn greet(console: &Console, (library, name): (&Library, &str), at: SocketAddr, token: &str) {
+    if !at.ip().is_loopback() {
+        console.note(&format!(
+            "warning: {} is no loopback address. Whoever in the network sees the address below can look at the runs and play, and \
+             nothing is encrypted. Safer: leave out --bind, and on the other machine `ssh -L {}:127.0.0.1:{} THIS_MACHINE`",
+            at.ip(),
+            at.port(),
+            at.port()
+        ));
+    }
+    let shown = if at.ip().is_unspecified() { SocketAddr::new(loopback(at.ip()), at.port()) } else { at };
+    let count = match library.all().len() {
+        0 => "no run yet".to_owned(),
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    };
+    console.result(&format!("{name}: {count}\nopen http://{shown}/?token={token}"));
+    console.note("Ctrl-C ends this; runs go on without it");
+}
+
+fn loopback(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+    }
+}

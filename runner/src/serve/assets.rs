@@ -1,0 +1,66 @@
+//! The pages and what they load; everything is in the program.
+
+use super::reply::Reply;
+
+const FRAME: &str = include_str!("page/frame.html");
+const MEN: &str = include_str!("page/men.svg");
+
+/// A page: its title, its content, and the script that brings it to life.
+struct Page {
+    title: &'static str,
+    body: &'static str,
+    script: &'static str,
+}
+
+/// The list of runs.
+pub(super) fn home() -> Reply {
+    page(&Page { title: "Runs", body: include_str!("page/home.html"), script: "home.js" })
+}
+
+/// A run.
+pub(super) fn run() -> Reply {
+    page(&Page { title: "Run", body: include_str!("page/run.html"), script: "run.js" })
+}
+
+/// A sweep.
+pub(super) fn sweep() -> Reply {
+    page(&Page { title: "Sweep", body: include_str!("page/sweep.html"), script: "sweep.js" })
+}
+
+/// A game.
+pub(super) fn play() -> Reply {
+    page(&Page { title: "Play", body: include_str!("page/play.html"), script: "play.js" })
+}
+
+/// A page that is not there.
+pub(super) fn absent() -> Reply {
+    let body = "<h1>Not found</h1><p>There is no such page, run or sweep. <a href=\"/\">All runs</a></p>";
+    let page = filled(&Page { title: "Not found", body, script: "common.js" });
+    Reply::html(404, page)
+}
+
+fn page(page: &Page) -> Reply {
+    Reply::html(200, filled(page))
+}
+
+fn filled(page: &Page) -> String {
+    let Page { title, body, script } = page;
+    FRAME.replace("{title}", title).replace("{men}", MEN).replace("{script}", script).replace("{body}", body)
+}
+
+/// A style sheet or a script.
+pub(super) fn asset(name: &str) -> Option<Reply> {
+    let script = |text: &'static str| Some(Reply::new(200, "text/javascript; charset=utf-8", text));
+    match name {
+        "style.css" => Some(Reply::new(200, "text/css; charset=utf-8", include_str!("page/style.css"))),
+        "theme.js" => script(include_str!("page/theme.js")),
+        "common.js" => script(include_str!("page/common.js")),
+        "board.js" => script(include_str!("page/board.js")),
+        "home.js" => script(include_str!("page/home.js")),
+        "run.js" => script(include_str!("page/run.js")),
+        "games.js" => script(include_str!("page/games.js")),
+        "sweep.js" => script(include_str!("page/sweep.js")),
+        "play.js" => script(include_str!("page/play.js")),
+        _ => None,
+    }
+}

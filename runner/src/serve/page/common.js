@@ -1,0 +1,126 @@
+// What all pages share: requests, events that come by themselves, elements, figures as people read them, light and dark.
+
+export const at = (id) => document.getElementById(id);
+
+// An element with its text, attributes and children.
+export function make(tag, { text, children, ...attributes } = {}) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  if (text !== undefined && text !== null) element.textContent = text;
+  if (children) element.append(...children.filter(Boolean));
+  return element;
+}
+
+export const encoded = (path) => path.split("/").map(encodeURIComponent).join("/");
+
+// The run or sweep that the page's address names.
+export const named = () => location.pathname.split("/").slice(2).map(decodeURIComponent).join("/");
+
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// Asks the server; what it refuses is an error with its words.
+export async function ask(path, { method = "GET", body } = {}) {
+  const options = { method };
+  if (method === "POST") {
+    options.headers = { "Content-Type": "application/json" };
+    options.body = JSON.stringify(body ?? {});
+  }
+  const answer = await fetch(path, options);
+  const isJson = (answer.headers.get("Content-Type") ?? "").startsWith("application/json");
+  const value = isJson ? await answer.json() : null;
+  if (!answer.ok) throw new Refused(answer.status, value?.error ?? lost(answer.status));
+  return value;
+}
+
+const lost = (status) => (status === 401 || status === 403 ? "The server has started anew: open the address that it prints." : `The server answers ${status}.`);
+
+// Listens to events until the page is left. A lost connection comes back by itself, and the server goes on behind the last event.
+export function listen(path, handlers) {
+  let source = null;
+  let again = 0;
+  const open = () => {
+    source = new EventSource(path);
+    source.onopen = () => { link("live", "live"); };
+    source.onerror = async () => {
+      link("lost", "no connection; trying again");
+      if (source.readyState !== EventSource.CLOSED) return;
+      clearTimeout(again);
+      again = setTimeout(open, 3000);
+      // Why the server refuses, in its words; without an answer there is nothing to add.
+      await ask("/api/limits").catch((error) => { if (error instanceof Refused) link("lost", error.message); });
+    };
+    for (const [name, handler] of Object.entries(handlers)) {
+      source.addEventListener(name, (event) => handler(JSON.parse(event.data)));
+    }
+  };
+  open();
+  addEventListener("pagehide", () => { clearTimeout(again); source.close(); });
+  addEventListener("pageshow", (event) => { if (event.persisted) open(); });
+}
+
+function link(state, text) {
+  at("link").dataset.state = state;
+  at("link").textContent = text;
+}
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  const whole = Math.round(seconds);
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+export function amount(count) {
+  const sizes = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12]];
+  const [prefix, size] = sizes.find(([, of]) => count < of * 999.5) ?? sizes[4];
+  const scaled = count / size;
+  if (!prefix && Number.isInteger(scaled)) return String(scaled);
+  return scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0) + prefix;
+}
+
+export const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + " %";
+export function signed(value) {
+  const shown = Math.abs(value).toFixed(2);
+  return (value < 0 && shown !== "0.00" ? "−" : "+") + shown;
+}
+export const when = (time) => (time ? new Date(time).toLocaleString() : "–");
+
+const STATES = {
+  running: ["▶", "running"],
+  stopped: ["■", "stopped; the same command goes on"],
+  cut: ["✕", "ended in the middle of a step; the same command goes on"],
+  rests: ["✓", "nothing under way"],
+};
+
+// A state in a sign and words, never in colour alone.
+export function badge(state) {
+  const [sign, words] = STATES[state] ?? ["?", state];
+  const mark = make("span", { text: sign, "aria-hidden": "true", class: "sign" });
+  return make("span", { class: "badge", "data-state": state, children: [mark, make("span", { text: words })] });
+}
+
+(() => {
+  const root = document.documentElement;
+  const button = at("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("dc0-theme", root.dataset.theme); } catch { /* Not remembered, then. */ }
+    name();
+    dispatchEvent(new Event("dc0-theme"));
+  });
+  system.addEventListener("change", name);
+  name();
+})();

@@ -1,0 +1,138 @@
+// The games that a run has stored last, one position after the other.
+import { ask, at, encoded, make, percent, signed } from "./common.js";
+import { draw } from "./board.js";
+
+const STEP = 700;
+const REST = 2500;
+
+export class Games {
+  constructor(run) {
+    this.run = run;
+    this.games = [];
+    this.game = null;
+    // Games that are stored meanwhile; they come once the game that is shown has ended.
+    this.newer = null;
+    this.ply = 0;
+    this.flipped = false;
+    this.isMoving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.timer = 0;
+    this.loads = 0;
+    at("back").addEventListener("click", () => this.step(-1));
+    at("next").addEventListener("click", () => this.step(1));
+    at("pace").addEventListener("click", () => this.pace(!this.isMoving));
+    at("flip").addEventListener("click", () => {
+      this.flipped = !this.flipped;
+      at("flip").setAttribute("aria-pressed", String(this.flipped));
+      this.show();
+    });
+    at("game").addEventListener("change", (event) => this.choose(Number(event.target.value)));
+    at("viewer").addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!by || event.target.tagName === "SELECT" || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      this.step(by);
+    });
+    this.pace(this.isMoving);
+  }
+
+  // Loads the games of a shard. The game that is shown comes to its end first, faster than before.
+  async load(source) {
+    if (!source) return;
+    const own = ++this.loads;
+    let found;
+    try {
+      found = await ask(`/api/games/${encoded(this.run)}`);
+    } catch {
+      // The file has moved since; ask again in a moment.
+      setTimeout(() => { if (own === this.loads) this.load(source); }, 2000);
+      return;
+    }
+    if (own !== this.loads || found.games.length === 0) return;
+    this.newer = found;
+    if (!this.game) this.renew();
+    else this.schedule();
+  }
+
+  // Takes the newer games.
+  renew() {
+    const { games, source } = this.newer;
+    this.newer = null;
+    this.games = games;
+    at("source").textContent = `from ${source}`;
+    at("viewer").hidden = false;
+    at("no-games").hidden = true;
+    at("game").replaceChildren(...this.games.map((game, index) =>
+      make("option", { text: `${game.title}: ${game.result}, ${game.plies.length - 1} plies`, value: index })));
+    this.choose(0);
+  }
+
+  choose(index) {
+    this.game = this.games[index];
+    this.index = index;
+    at("game").value = String(index);
+    at("players").textContent = this.game.white === this.game.black ? `net ${this.game.white}` : `White ${this.game.white}, Black ${this.game.black}`;
+    this.ply = Math.min(this.game.opening, this.game.plies.length - 1);
+    this.show();
+    this.schedule();
+  }
+
+  step(by) {
+    this.pace(false);
+    this.ply = Math.max(0, Math.min(this.game.plies.length - 1, this.ply + by));
+    this.show();
+  }
+
+  pace(isMoving) {
+    this.isMoving = isMoving;
+    at("pace").textContent = isMoving ? "Pause" : "Play";
+    at("pace").setAttribute("aria-pressed", String(isMoving));
+    this.schedule();
+  }
+
+  schedule() {
+    clearTimeout(this.timer);
+    if (!this.isMoving || !this.game) return;
+    const isEnd = this.ply >= this.game.plies.length - 1;
+    this.timer = setTimeout(() => {
+      if (isEnd && this.newer) this.renew();
+      else if (isEnd) this.choose((this.index + 1) % this.games.length);
+      else {
+        this.ply += 1;
+        this.show();
+        this.schedule();
+      }
+    }, isEnd ? REST : this.newer ? STEP / 4 : STEP);
+  }
+
+  show() {
+    const position = this.game.plies[this.ply];
+    const thought = position.t;
+    const isWhite = position.b.endsWith(" w");
+    const white = (value) => (isWhite ? value : -value);
+    const isEnd = this.ply === this.game.plies.length - 1;
+    const move = position.m ? position.m[0] : "start";
+    at("where").textContent = `Ply ${this.ply}: ${move}` + (isEnd ? `. ${this.game.result}, ${this.game.reason}` : `; ${isWhite ? "White" : "Black"} to move`);
+    draw(at("board"), {
+      men: position.b, last: position.m ? position.m.slice(1) : [], flipped: this.flipped,
+      arrows: (thought?.p ?? []).slice(0, 3).map(([, from, to, , share]) => [from, to, share]),
+    });
+    at("board").setAttribute("aria-label", `Board, ${at("where").textContent}`);
+    const ends = { "1–0": 1, "0–1": -1 };
+    const value = thought ? white(thought.q[0]) : isEnd ? ends[this.game.result] ?? 0 : 0;
+    at("eval").firstElementChild.style.height = `${50 * (1 + value)}%`;
+    at("eval").classList.toggle("flipped", this.flipped);
+    at("eval").setAttribute("aria-label", `White's value ${signed(value)}`);
+    at("moves").hidden = !thought;
+    const pair = (name, [q, d]) => make("div", { children: [make("dt", { text: name }), make("dd", { text: `${signed(white(q))}, draw ${percent(d)}` })] });
+    at("opinion").replaceChildren(...(thought ? [pair("search, for White", thought.q), pair("net alone", thought.n)] : []));
+    at("moves").tBodies[0].replaceChildren(...(thought?.p ?? []).map(([san, , , visits, share, isPlayed]) => {
+      const width = make("span");
+      width.style.width = `${100 * share}%`;
+      return make("tr", { class: isPlayed ? "played" : null, children: [
+        make("th", { text: san + (isPlayed ? " (played)" : ""), scope: "row" }),
+        make("td", { children: [make("span", { class: "track", children: [width] }), make("span", { class: "share", text: percent(share) })] }),
+        make("td", { text: visits, class: "n" }),
+      ] });
+    }));
+  }
+}

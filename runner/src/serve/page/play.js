@@ -1,0 +1,244 @@
+import { ask, at, encoded, make, percent, signed } from "./common.js";
+import { draw, manName, menOf, squareName } from "./board.js";
+
+let game = null;
+let chosen = null;
+let focus = 12;
+let flipped = false;
+let watching = 0;
+
+const remember = (id) => { try { sessionStorage.setItem("dc0-game", id); } catch { /* Then a reload begins anew. */ } };
+const remembered = () => { try { return sessionStorage.getItem("dc0-game"); } catch { return null; } };
+
+function problem(text) {
+  at("problem").hidden = !text;
+  at("problem").textContent = text ?? "";
+}
+
+async function guarded(work) {
+  try {
+    problem(null);
+    await work();
+  } catch (error) {
+    problem(error.message);
+  }
+}
+
+// What may be done in the game, by its verb.
+const act = (verb, body) => guarded(async () => take(await ask(`/api/play/${game.id}/${verb}`, { method: "POST", body })));
+
+function take(state) {
+  if (game && state.id === game.id && state.version < game.version) return;
+  const isNew = !game || state.id !== game.id || state.version !== game.version;
+  game = state;
+  if (isNew) {
+    chosen = null;
+    at("promotion").hidden = true;
+  }
+  show();
+}
+
+// Asks for news of the game for as long as it is this one; a lost connection is tried again.
+async function watch(id) {
+  const own = ++watching;
+  while (own === watching) {
+    try {
+      const state = await ask(`/api/play/${id}?after=${game.version}`);
+      if (own !== watching) return;
+      if (at("problem").dataset.of === "watch") { problem(null); delete at("problem").dataset.of; }
+      take(state);
+    } catch (error) {
+      if (own !== watching) return;
+      problem(error.message);
+      at("problem").dataset.of = "watch";
+      if (error.status === 404) { game = null; at("desk").hidden = true; return; }
+      await new Promise((resolve) => { setTimeout(resolve, 2000); });
+    }
+  }
+}
+
+async function begin() {
+  const old = game?.id;
+  const [net, side, fen] = ["net", "side", "fen"].map((id) => at(id).value);
+  const state = await ask("/api/play", { method: "POST", body: { net, side, fen: fen.trim() || null, simulations: Number(at("simulations").value) } });
+  if (old) ask(`/api/play/${old}`, { method: "DELETE" }).catch(() => { /* It has ended by itself. */ });
+  game = null;
+  flipped = side === "black";
+  open(state);
+}
+
+function open(state) {
+  at("flip").setAttribute("aria-pressed", String(flipped));
+  at("desk").hidden = false;
+  remember(state.id);
+  take(state);
+  watch(state.id);
+}
+
+const mayMove = () => !game.result && (game.human === null || game.human === game.turn);
+const movesFrom = (square) => (mayMove() ? game.legal.filter(([, from]) => from === square) : []);
+
+function pick(square) {
+  const goals = chosen === null ? [] : movesFrom(chosen).filter(([, , to]) => to === square);
+  if (goals.length === 1) { chosen = null; act("move", { move: goals[0][0] }); return; }
+  if (goals.length > 1) { offer(goals); return; }
+  chosen = chosen !== square && movesFrom(square).length > 0 ? square : null;
+  show();
+}
+
+function offer(goals) {
+  const box = at("promotion");
+  const names = { q: "queen", r: "rook", b: "bishop", n: "knight" };
+  const button = (letter) => {
+    const goal = goals.find((of) => of[3] === letter);
+    const choice = make("button", { type: "button", text: names[letter] });
+    choice.addEventListener("click", () => { box.hidden = true; chosen = null; act("move", { move: goal[0] }); });
+    return choice;
+  };
+  const none = make("button", { type: "button", text: "cancel" });
+  none.addEventListener("click", () => { box.hidden = true; chosen = null; show(); });
+  box.replaceChildren(...["q", "r", "b", "n"].map(button), none);
+  box.hidden = false;
+  box.firstElementChild.focus();
+}
+
+function show() {
+  showBoard();
+  showThought();
+  showMoves();
+  const turn = game.turn === "white" ? "White" : "Black";
+  at("where").textContent = game.result ? `${game.result}: ${game.reason}`
+    : game.thinking ? "The net is thinking …"
+      : `${turn} to move${game.check ? ", in check" : ""}${mayMove() && game.human ? ". Your turn." : ""}`;
+  at("now").textContent = game.fen;
+  at("undo").disabled = game.moves.length === 0;
+  for (const id of ["hint", "go"]) at(id).disabled = Boolean(game.result) || game.thinking;
+  at("stop").disabled = !game.thinking;
+  if (game.error) problem(game.error);
+}
+
+function showBoard() {
+  const thought = game.thought;
+  const isOfNow = thought && thought.men === game.men;
+  draw(at("board"), {
+    men: game.men, last: game.last ?? [], flipped, check: game.check ? game.turn : null,
+    marks: chosen === null ? [] : [chosen],
+    targets: chosen === null ? [] : [...new Set(movesFrom(chosen).map(([, , to]) => to))],
+    arrows: isOfNow ? thought.lines.slice(0, 3).map((line) => [line.from, line.to, line.share]) : [],
+  });
+  const men = menOf(game.men);
+  const order = [...Array(64).keys()].map((index) => (flipped ? (index >> 3) * 8 + 7 - (index % 8) : (7 - (index >> 3)) * 8 + (index % 8)));
+  const grid = at("grid");
+  if (grid.children.length === 0) {
+    for (let row = 0; row < 8; row += 1) {
+      const line = make("div", { role: "row", class: "row" });
+      for (let column = 0; column < 8; column += 1) line.append(make("button", { type: "button", role: "gridcell", tabindex: "-1" }));
+      grid.append(line);
+    }
+  }
+  const cells = [...grid.querySelectorAll("button")];
+  cells.forEach((cell, index) => {
+    const square = order[index];
+    const man = men.get(square);
+    cell.dataset.square = square;
+    cell.dataset.name = squareName(square);
+    cell.tabIndex = square === focus ? 0 : -1;
+    cell.setAttribute("aria-label", squareName(square) + (man ? `, ${manName(man)}` : ""));
+    cell.setAttribute("aria-selected", String(square === chosen));
+  });
+}
+
+function showThought() {
+  const thought = game.thought;
+  at("moves").hidden = !thought;
+  at("more").textContent = "";
+  const [win, draws, loss] = thought?.chances ?? [500, 0, 500];
+  const white = (win + draws / 2) / 10;
+  at("eval").firstElementChild.style.height = `${white}%`;
+  at("eval").classList.toggle("flipped", flipped);
+  at("eval").setAttribute("aria-label", `White wins ${win / 10} %, draw ${draws / 10} %, Black wins ${loss / 10} %`);
+  if (!thought) { at("opinion").replaceChildren(); at("moves").tBodies[0].replaceChildren(); return; }
+  const pair = (name, text) => make("div", { children: [make("dt", { text: name }), make("dd", { text })] });
+  at("opinion").replaceChildren(pair("for White", thought.score), pair("White wins", percent(win / 1000)), pair("draw", percent(draws / 1000)), pair("Black wins", percent(loss / 1000)));
+  const side = thought.side === "white" ? "White" : "Black";
+  at("caption").textContent = `The tree's top moves for ${side} at ply ${thought.ply}, ${thought.simulations} simulations; q is ${side}'s`;
+  at("moves").tBodies[0].replaceChildren(...thought.lines.map((line) => make("tr", { class: line.chosen ? "played" : null, children: [
+    make("th", { text: line.san, scope: "row" }),
+    make("td", { text: signed(line.q), class: "n" }),
+    make("td", { text: line.visits, class: "n" }),
+    make("td", { text: percent(line.prior), class: "n" }),
+    make("td", { text: line.line, class: "line" }),
+  ] })));
+  at("more").textContent = thought.more ? `${thought.more} more moves were visited.` : "";
+}
+
+function showMoves() {
+  const list = at("list");
+  list.replaceChildren();
+  let number = game.number;
+  let isWhite = game.first === "white";
+  let item = null;
+  for (const san of game.moves) {
+    if (isWhite || !item) {
+      item = make("li", { text: `${number}${isWhite ? "." : "…"} ${san}` });
+      list.append(item);
+    } else item.textContent += ` ${san}`;
+    if (!isWhite) number += 1;
+    isWhite = !isWhite;
+  }
+  list.scrollTop = list.scrollHeight;
+}
+
+function focusOn(square) {
+  focus = square;
+  showBoard();
+  at("grid").querySelector(`[data-square="${square}"]`).focus();
+}
+
+at("grid").addEventListener("click", (event) => {
+  if (event.target.dataset.square === undefined) return;
+  focus = Number(event.target.dataset.square);
+  pick(focus);
+});
+at("grid").addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+  if (event.key === "Escape") { chosen = null; show(); }
+  if (!step) return;
+  event.preventDefault();
+  const sign = flipped ? -1 : 1;
+  const [file, rank] = [(focus % 8) + sign * step[0], (focus >> 3) + sign * step[1]];
+  if (file >= 0 && file < 8 && rank >= 0 && rank < 8) focusOn(rank * 8 + file);
+});
+for (const verb of ["undo", "hint", "go", "stop"]) at(verb).addEventListener("click", () => act(verb));
+at("flip").addEventListener("click", () => {
+  flipped = !flipped;
+  at("flip").setAttribute("aria-pressed", String(flipped));
+  show();
+});
+at("typed").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = at("move").value.trim();
+  if (text) guarded(async () => { take(await ask(`/api/play/${game.id}/move`, { method: "POST", body: { move: text } })); at("move").value = ""; });
+});
+at("setup").addEventListener("submit", (event) => { event.preventDefault(); guarded(begin); });
+
+async function start() {
+  const wanted = new URLSearchParams(location.search).get("run");
+  const [limits, runs] = await Promise.all([ask("/api/limits"), ask("/api/nets")]);
+  at("simulations").max = limits.simulations;
+  if (wanted && !runs.some((of) => of.run === wanted)) runs.push(await ask(`/api/nets/${encoded(wanted)}`));
+  const option = (value, text) => make("option", { value, text });
+  at("net").append(option("", "the small net in the program"));
+  for (const of of runs) {
+    at("net").append(make("optgroup", { label: of.run, children: of.nets.map((net) => option(`${of.run}:${net}`, `${of.run} ${String(net).padStart(4, "0")}`)) }));
+  }
+  const own = wanted && runs.find((of) => of.run === wanted);
+  if (own?.nets.length) at("net").value = `${wanted}:${own.nets[0]}`;
+  const id = remembered();
+  if (!id) return;
+  const state = await ask(`/api/play/${id}`).catch(() => null);
+  if (!state) return;
+  flipped = state.about.side === "black";
+  open(state);
+}
+guarded(start);

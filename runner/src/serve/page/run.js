@@ -1,0 +1,68 @@
+import { amount, at, badge, duration, encoded, listen, make, named, when } from "./common.js";
+import { Games } from "./games.js";
+
+const run = named();
+const games = new Games(run);
+const MOST_LOG = 200_000;
+
+function entry(name, value) {
+  return make("div", { children: [make("dt", { text: name }), make("dd", { text: value })] });
+}
+
+function showStep(status) {
+  const step = status.step;
+  at("bar").hidden = !step?.total;
+  at("figures").replaceChildren();
+  if (!step) {
+    at("step").textContent = "Nothing is under way.";
+    return;
+  }
+  const isRunning = status.state === "running";
+  at("step").textContent = (isRunning ? "" : "Not going on: ") + step.label + (step.total ? `, ${step.done} of ${step.total} ${step.unit}` : "");
+  if (!step.total) return;
+  at("bar").max = step.total;
+  at("bar").value = step.done;
+  const rates = step.rates.map(([unit, rate]) => entry(`${unit} a second`, amount(rate)));
+  const figures = Object.entries(step.figures).map(([name, value]) => entry(name, value.toFixed(3)));
+  const left = isRunning ? [entry("time left", step.left === null ? "not known yet" : `about ${duration(step.left)}`)] : [];
+  at("figures").append(entry("so far", duration(step.elapsed)), ...left, ...rates, ...figures);
+}
+
+function showJournal(lines) {
+  const row = (line) => make("tr", { children: [
+    make("td", { text: when(line.at) }),
+    make("td", { text: line.event + (line.because ? `: ${line.because}` : "") }),
+    make("td", { text: [line.kind, line.step].filter(Boolean).join(" ") }),
+    make("td", { text: line.secs ? duration(line.secs) : "", class: "n" }),
+  ] });
+  at("journal").replaceChildren(...lines.map(row));
+}
+
+function showState(status) {
+  document.title = `${status.name} · dc0`;
+  at("name").textContent = status.name;
+  at("state").replaceChildren(badge(status.state));
+  at("facts").textContent = [
+    status.script, `seed ${status.seed}`, status.device, `${status.steps} steps in ${duration(status.seconds)}`,
+    status.generation === null ? null : `generation ${status.generation}`,
+    status.process === null ? null : `process ${status.process}`,
+  ].filter(Boolean).join(" · ");
+  const link = make("a", { text: "Play against its nets", href: `/play?run=${encodeURIComponent(status.path)}` });
+  at("play").replaceChildren(link);
+  showStep(status);
+  showJournal(status.recent);
+}
+
+function showLog({ anew, text }) {
+  const log = at("log");
+  const isAtEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 20;
+  const whole = (anew ? "" : log.textContent) + text;
+  log.textContent = whole.length > MOST_LOG ? whole.slice(whole.indexOf("\n", whole.length - MOST_LOG) + 1) : whole;
+  if (isAtEnd) log.scrollTop = log.scrollHeight;
+}
+
+listen(`/api/events/${encoded(run)}`, {
+  state: showState,
+  log: showLog,
+  games: (source) => games.load(source),
+});

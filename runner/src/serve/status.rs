@@ -1,0 +1,265 @@
+//! How a run stands: what its journal says, what step it is in, and whether a process works on it. What is half written or cut
+//! off is passed over and read again the next time.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::library::{Found, Kind, Library};
+use crate::clock;
+use crate::progress::{FILE, Standing};
+
+/// Events of the journal that are shown.
+const SHOWN: usize = 12;
+
+/// What a journal says.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    /// Steps that are finished or were taken over.
+    finished: usize,
+    /// Seconds of all steps.
+    seconds: f64,
+    /// Short identity and kind of the step that was begun and has not ended.
+    open: Option<(String, String)>,
+    /// Whether it ended because somebody asked.
+    is_stopped: bool,
+    /// When anything happened last.
+    last: String,
+    /// The last events.
+    recent: Vec<Value>,
+}
+
+impl Journal {
+    /// Lines that are no JSON were cut short by a kill, or are being written.
+    fn read(text: &str) -> Self {
+        let mut journal = Self::default();
+        let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        for line in &lines {
+            journal.take(line);
+        }
+        journal.recent = lines.into_iter().rev().take(SHOWN).collect();
+        journal
+    }
+
+    fn take(&mut self, line: &Value) {
+        let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+        self.last = text("at");
+        let seconds = line["secs"].as_f64().unwrap_or_default();
+        match line["event"].as_str().unwrap_or_default() {
+            "started" => {
+                self.open = Some((text("step"), text("kind")));
+                self.is_stopped = false;
+            }
+            "finished" | "taken over" => {
+                self.open = None;
+                self.finished += 1;
+                self.seconds += seconds;
+            }
+            "ended early" => {
+                self.is_stopped = true;
+                self.seconds += seconds;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A run in a line of the list.
+pub(super) fn summary(library: &Library, run: &Found) -> Value {
+    let status = status(library, run);
+    let step = &status["step"];
+    json!({
+        "path": run.path, "name": run.name(), "kind": "run", "state": status["state"], "steps": status["steps"],
+        "seconds": status["seconds"], "last": status["last"], "script": status["script"],
+        "label": step["label"], "done": step["done"], "total": step["total"], "left": step["left"],
+    })
+}
+
+/// Everything about a run but its tables.
+pub(super) fn status(library: &Library, run: &Found) -> Value {
+    let record = library.document(run, "run.json");
+    let read = |bytes: &[u8]| Journal::read(&String::from_utf8_lossy(bytes));
+    let journal = library.file(run, "journal.jsonl").and_then(|path| library.journals.get(&path, read));
+    let journal = journal.unwrap_or_default();
+    let standing = journal.open.as_ref().and_then(|(step, _)| {
+        let file = format!("steps/work/{step}/{FILE}");
+        library.file(run, &file).and_then(|path| Standing::read(&path))
+    });
+    let worker = library.file(run, "run.lock").map_or(Worker::Nobody, |path| holder(&path));
+    let state = state(&journal, worker.is_at_work(standing.as_ref()));
+    let generations = library.document(run, "generations.json").as_array().map_or(0, Vec::len);
+    json!({
+        "path": run.path,
+        "name": run.name(),
+        "state": state,
+        "process": worker.process(),
+        "script": record["script"]["file"],
+        "seed": record["seed"],
+        "device": record["environment"]["device"],
+        "steps": journal.finished,
+        "seconds": journal.seconds,
+        "last": journal.last,
+        "generation": generations.checked_sub(1),
+        "step": step(&journal, standing),
+        "recent": journal.recent,
+    })
+}
+
+/// `running`, `stopped` (in a step, by Ctrl-C or an error), `cut` (in a step, by a kill or a crash) or `rests`.
+fn state(journal: &Journal, is_running: bool) -> &'static str {
+    match (is_running, &journal.open) {
+        (true, _) => "running",
+        (false, Some(_)) if journal.is_stopped => "stopped",
+        (false, Some(_)) => "cut",
+        (false, None) => "rests",
+    }
+}
+
+/// The step that is under way or was cut short.
+fn step(journal: &Journal, standing: Option<Standing>) -> Value {
+    let Some((identity, kind)) = &journal.open else { return Value::Null };
+    let Some(standing) = standing else {
+        return json!({ "identity": identity, "kind": kind, "label": kind });
+    };
+    let left = standing.seconds_left();
+    let rate = |count: u64| count as f64 / standing.seconds.max(1e-9);
+    let rates: Vec<Value> = standing.work.iter().map(|(unit, count)| json!([unit, rate(*count)])).collect();
+    json!({
+        "identity": identity, "kind": kind, "label": standing.label, "unit": standing.unit, "done": standing.done,
+        "total": standing.total, "elapsed": standing.seconds, "left": left, "rates": rates,
+        "figures": standing.figures, "at": standing.at,
+    })
+}
+
+/// A sweep in a line of the list.
+pub(super) fn sweep_summary(library: &Library, sweep: &Found) -> Value {
+    let worker = library.file(sweep, "run.lock").map_or(Worker::Nobody, |path| holder(&path));
+    let state = if worker.process().is_some() { "running" } else { "rests" };
+    let trials = library.files(sweep, "trials").len();
+    json!({ "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state, "trials": trials })
+}
+
+/// All runs and sweeps, the running ones first.
+pub(super) fn list(library: &Library) -> Value {
+    let mut rows: Vec<Value> = library
+        .all()
+        .iter()
+        .map(|found| match found.kind {
+            Kind::Run => summary(library, found),
+            Kind::Sweep => sweep_summary(library, found),
+        })
+        .collect();
+    let rank = |row: &Value| {
+        (row["state"] != "running", std::cmp::Reverse(row["last"].as_str().map(ToOwned::to_owned)))
+    };
+    rows.sort_by_key(rank);
+    Value::Array(rows)
+}
+
+/// Who works on a run.
+#[derive(Debug, PartialEq, Eq)]
+enum Worker {
+    /// This process.
+    Process(u32),
+    Nobody,
+    /// The system does not tell.
+    Unknown,
+}
+
+/// Where the system does not tell, a step that has been told of within this time is under way.
+const FRESH: Duration = Duration::from_secs(15);
+
+impl Worker {
+    fn process(&self) -> Option<u32> {
+        if let Self::Process(number) = self { Some(*number) } else { None }
+    }
+
+    fn is_at_work(&self, standing: Option<&Standing>) -> bool {
+        let is_fresh = |standing: &Standing| clock::since(&standing.at).is_some_and(|since| since < FRESH);
+        match self {
+            Self::Process(_) => true,
+            Self::Nobody => false,
+            Self::Unknown => standing.is_some_and(is_fresh),
+        }
+    }
+}
+
+/// The process that holds a lock, without touching the lock: Linux lists all of them, and the lock's file says whose it was last.
+fn holder(lock: &Path) -> Worker {
+    let noted = fs::read_to_string(lock).ok().and_then(|text| text.trim().parse().ok());
+    let (Some(noted), Some(inode)) = (noted, inode(lock)) else { return Worker::Unknown };
+    match fs::read_to_string("/proc/locks") {
+        Ok(locks) if locks.lines().any(|line| holds(line, noted, inode)) => Worker::Process(noted),
+        Ok(_) => Worker::Nobody,
+        Err(_) => Worker::Unknown,
+    }
+}
+
+/// Whether a line such as `1: FLOCK  ADVISORY  WRITE 8624 fe:00:10085684 0 EOF` is of a file and a process; lines with an arrow
+/// are of processes that wait.
+fn holds(line: &str, process: u32, inode: u64) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [_, "FLOCK", _, "WRITE", of, file, ..] = words.as_slice() else { return false };
+    of.parse() == Ok(process) && file.rsplit(':').next().and_then(|number| number.parse().ok()) == Some(inode)
+}
+
+#[cfg(unix)]
+fn inode(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|found| found.ino())
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Journal, Worker, holds, state};
+    use crate::clock;
+    use crate::progress::Standing;
+
+    const LINES: &str = r#"{"at":"1","event":"created"}
+{"at":"2","event":"started","kind":"self_play","secs":0.0,"step":"aa"}
+{"at":"3","event":"finished","kind":"self_play","secs":2.5,"step":"aa"}
+{"at":"4","event":"started","kind":"train","secs":0.0,"step":"bb"}
+"#;
+
+    #[test]
+    fn a_journal_says_what_is_done_and_what_is_open() {
+        let journal = Journal::read(&format!("{LINES}{{\"at\":\"5\",\"eve"));
+        assert_eq!((journal.finished, journal.seconds, journal.last.as_str()), (1, 2.5, "4"));
+        assert_eq!(journal.open, Some(("bb".to_owned(), "train".to_owned())));
+        assert_eq!((state(&journal, true), state(&journal, false)), ("running", "cut"));
+        let ended =
+            "{\"at\":\"5\",\"event\":\"ended early\",\"kind\":\"train\",\"secs\":1.0,\"step\":\"bb\"}\n";
+        assert_eq!(state(&Journal::read(&format!("{LINES}{ended}")), false), "stopped");
+        let (whole, _) = LINES.split_at(LINES.find("{\"at\":\"4\"").expect("a line"));
+        assert_eq!(state(&Journal::read(whole), false), "rests");
+        assert_eq!(state(&Journal::read("\u{fffd}\n[1]\n7"), false), "rests");
+    }
+
+    #[test]
+    fn where_the_system_does_not_tell_a_step_that_was_told_of_just_now_is_under_way() {
+        let told = |at: &str| Standing { at: at.to_owned(), ..Standing::default() };
+        assert!(Worker::Unknown.is_at_work(Some(&told(&clock::timestamp()))));
+        assert!(!Worker::Unknown.is_at_work(Some(&told("2020-01-01T00:00:00Z"))));
+        assert!(!Worker::Unknown.is_at_work(Some(&told("now"))) && !Worker::Unknown.is_at_work(None));
+        assert!(
+            !Worker::Nobody.is_at_work(Some(&told(&clock::timestamp())))
+                && Worker::Process(1).is_at_work(None)
+        );
+    }
+
+    #[test]
+    fn only_the_process_that_has_the_lock_holds_it() {
+        assert!(holds("1: FLOCK  ADVISORY  WRITE 8624 fe:00:10085684 0 EOF", 8624, 10_085_684));
+        assert!(!holds("1: -> FLOCK  ADVISORY  WRITE 8624 fe:00:10085684 0 EOF", 8624, 10_085_684));
+        assert!(!holds("1: FLOCK  ADVISORY  READ 8624 fe:00:10085684 0 EOF", 8624, 10_085_684));
+        assert!(!holds("1: FLOCK  ADVISORY  WRITE 8624 fe:00:10085685 0 EOF", 8624, 10_085_684));
+        assert!(!holds("", 1, 1));
+    }
+}
