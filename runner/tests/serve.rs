@@ -508,3 +508,48 @@ fn a_folder_that_is_not_there_or_a_port_that_is_taken_is_named() {
     assert_eq!(code, Some(2));
     assert!(message.contains(&format!("cannot listen on 127.0.0.1:{}", server.port)), "{message}");
 }
+
+/// A sweep of four tiny trials.
+const SWEEP: &str = r#"
+sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "random", pruner: #{ kind: "none" }, trials: 4,
+    objective: "score" }, |trial| {
+    let run = trial.run;
+    let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+    run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
+    let candidate = run.train(net, run.window(), #{ updates: trial.updates, batch: 16 });
+    -candidate.loss
+});
+"#;
+
+#[test]
+fn a_sweep_has_its_leaderboard_and_its_trials_are_runs() {
+    let experiment = Experiment::new(SWEEP);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let server = Server::start(&experiment.folder.path().join("datasets"));
+    let listed = server.get("/api/runs").json();
+    assert_eq!(
+        (&listed[0]["path"], &listed[0]["kind"], &listed[0]["trials"]),
+        (&json!("tiny"), &json!("sweep"), &json!(4))
+    );
+    let told = server.follow("/api/events/tiny", None).until("state", |_| true);
+    assert_eq!(
+        (&told["objective"], &told["direction"], &told["all"]),
+        (&json!("score"), &json!("maximize"), &json!(4))
+    );
+    let rows = told["rows"].as_array().expect("trials");
+    let values: Vec<f64> = rows.iter().map(|row| row["value"][0].as_f64().expect("a value")).collect();
+    assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
+    for row in rows {
+        assert_eq!(row["state"], "complete");
+        let run = row["runs"][0].as_str().expect("a run");
+        assert_eq!(server.get(&format!("/run/{run}")).status, 200);
+        assert_eq!(server.get(&format!("/api/status/{run}")).json()["steps"], 3);
+    }
+    assert_eq!((server.get("/sweep/tiny").status, server.get("/run/tiny").status), (200, 404));
+    // A half-written event is passed over.
+    let journal = experiment.folder.path().join("datasets/tiny/trials.jsonl");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, &text[..text.len() - 7]).expect("writes");
+    assert!(server.get("/api/status/tiny").json()["error"].is_null());
+}

@@ -60,6 +60,7 @@ impl Follow {
         };
         if of.kind == Kind::Sweep {
             let mut news = changed("state", &mut self.state, &server.sweep(&of));
+            news += &self.log(server, &of);
             news +=
                 &changed("charts", &mut self.charts, &Value::String(shard::version(&server.library, &of)));
             return news;

@@ -108,6 +108,19 @@ export function badge(state) {
   return make("span", { class: "badge", "data-state": state, children: [mark, make("span", { text: words })] });
 }
 
+// Characters of a log that a page keeps.
+const MOST_LOG = 200_000;
+
+// New lines of a log; who reads at its end stays at its end.
+export function showLog({ anew, text }) {
+  const log = at("log");
+  at("log-card").hidden = false;
+  const isAtEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 20;
+  const whole = (anew ? "" : log.textContent) + text;
+  log.textContent = whole.length > MOST_LOG ? whole.slice(whole.indexOf("\n", whole.length - MOST_LOG) + 1) : whole;
+  if (isAtEnd) log.scrollTop = log.scrollHeight;
+}
+
 (() => {
   const root = document.documentElement;
   const button = at("theme");

@@ -120,6 +120,7 @@ export class Games {
     const ends = { "1–0": 1, "0–1": -1 };
     const value = thought ? white(thought.q[0]) : isEnd ? ends[this.game.result] ?? 0 : 0;
     at("eval").firstElementChild.style.height = `${50 * (1 + value)}%`;
+    at("eval").classList.toggle("unknown", !this.game.plies.some((of) => of.t));
     at("eval").classList.toggle("flipped", this.flipped);
     at("eval").setAttribute("aria-label", `White's value ${signed(value)}`);
     at("moves").hidden = !thought;

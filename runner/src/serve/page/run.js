@@ -1,9 +1,8 @@
-import { amount, at, badge, duration, encoded, listen, make, named, when } from "./common.js";
+import { amount, at, badge, duration, encoded, listen, make, named, showLog, when } from "./common.js";
 import { Games } from "./games.js";
 
 const run = named();
 const games = new Games(run);
-const MOST_LOG = 200_000;
 
 function entry(name, value) {
   return make("div", { children: [make("dt", { text: name }), make("dd", { text: value })] });
@@ -40,7 +39,9 @@ function showJournal(lines) {
 
 function showState(status) {
   document.title = `${status.name} · dc0`;
-  at("name").textContent = status.name;
+  const [sweep, , trial] = status.path.split("/");
+  const parts = trial ? [make("a", { text: sweep, href: `/sweep/${encoded(sweep)}` }), ` trial ${trial}`] : [status.name];
+  at("name").replaceChildren(...parts);
   at("state").replaceChildren(badge(status.state));
   at("facts").textContent = [
     status.script, `seed ${status.seed}`, status.device, `${status.steps} steps in ${duration(status.seconds)}`,
@@ -51,14 +52,6 @@ function showState(status) {
   at("play").replaceChildren(link);
   showStep(status);
   showJournal(status.recent);
-}
-
-function showLog({ anew, text }) {
-  const log = at("log");
-  const isAtEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 20;
-  const whole = (anew ? "" : log.textContent) + text;
-  log.textContent = whole.length > MOST_LOG ? whole.slice(whole.indexOf("\n", whole.length - MOST_LOG) + 1) : whole;
-  if (isAtEnd) log.scrollTop = log.scrollHeight;
 }
 
 listen(`/api/events/${encoded(run)}`, {

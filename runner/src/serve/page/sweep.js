@@ -1,4 +1,4 @@
-import { at, badge, duration, encoded, listen, make, named, percent } from "./common.js";
+import { at, badge, duration, encoded, listen, make, named, percent, showLog } from "./common.js";
 
 const sweep = named();
 
@@ -42,4 +42,4 @@ function show(told) {
   at("more").textContent = more > 0 ? `${more} more trials` : "";
 }
 
-listen(`/api/events/${encoded(sweep)}`, { state: show });
+listen(`/api/events/${encoded(sweep)}`, { state: show, log: showLog });
