@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::checkout::{Checkout, exit_code};
 use crate::report::say;
-use crate::{interop, syzygy};
+use crate::{browser, interop, syzygy};
 
 const FORMATTING: &[&str] = &["fmt", "--all", "--check"];
 /// Lints and tests use the release profile, so that the C++ part of tch is compiled once for both and for the user.
@@ -32,6 +32,8 @@ pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
         let python = interop::python(checkout)?;
         tests.env("DC0_SYZYGY", syzygy::tables(checkout, &python)?);
         tests.env("DC0_PYTHON", python);
+        let browser = browser::browser(checkout)?;
+        tests.env("DC0_CHROMIUM", browser.program).env("DC0_BROWSER", browser.packages);
     }
     let failure = run_stage(name, tests)?;
     if fast {

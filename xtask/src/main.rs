@@ -5,6 +5,7 @@
 #[cfg(not(unix))]
 compile_error!("dc0 builds on Linux and macOS; on Windows, use the Windows subsystem for Linux");
 
+mod browser;
 mod checkout;
 mod checks;
 mod command;

@@ -1,14 +1,16 @@
 // Opens the pages of `dc0-run serve` in a browser while a run goes on, is killed and goes on again, and plays a move against the
-// net. Arguments: the program, a script, the browser, a folder to work in, and a folder for pictures or nothing.
+// net. Arguments: the program, a script, the browser, the folder of what drives it, a folder to work in, and a folder for pictures
+// or nothing.
 //
 // Fails on any error in the browser's console, on any request that leaves the server, and where the page does not follow.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import puppeteer from "puppeteer-core";
 
-const [program, script, executablePath, folder, pictures] = process.argv.slice(2);
+const [program, script, executablePath, packages, folder, pictures] = process.argv.slice(2);
+const puppeteer = createRequire(resolve(packages, "package.json"))("puppeteer-core");
 const runs = join(folder, "runs");
 mkdirSync(runs, { recursive: true });
 const PATIENCE = 120_000;
@@ -26,7 +28,7 @@ async function serve() {
 }
 
 function start() {
-  const args = [script, "--out", runs, "--device", "cpu", "--set", "games=96", "--set", "simulations=24"];
+  const args = [script, "--out", runs, "--device", "cpu", "--set", "games=48", "--set", "simulations=16"];
   const run = spawn(program, args, { stdio: "ignore" });
   return { run, ended: new Promise((resolve) => { run.on("exit", resolve); }) };
 }
@@ -79,8 +81,8 @@ async function watch(of, address, origin) {
   check(opened === 2, `the log tells of both starts once each, not ${opened}`);
 }
 
-async function charts(of) {
-  await until(of, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelectorAll("figure svg").length > 3);
+async function fits(of) {
+  await until(of, () => document.querySelector("#board use"));
   const wide = await of.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
   check(wide, "the page is not wider than the window");
 }
@@ -133,12 +135,12 @@ async function main() {
   try {
     const desktop = await page(browser, origin, faults);
     await watch(desktop, address, origin);
-    await charts(desktop);
+    await fits(desktop);
     await step(desktop);
     await picture(desktop, "run");
     const phone = await page(browser, origin, faults, { width: 360, height: 740, scheme: "dark" });
     await phone.goto(`${origin}/run/smoke`);
-    await charts(phone);
+    await fits(phone);
     await picture(phone, "run-phone");
     await phone.close();
     // A move that is refused is answered with 409, which browsers note in the console.

