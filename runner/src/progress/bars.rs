@@ -69,7 +69,7 @@ impl StepProgress {
             unit,
             watch: Stopwatch::start(),
             meter: meter.cloned(),
-            seen,
+            seen: Mutex::new(Seen { done, ..Seen::default() }),
             file: ProgressFile::new(path, standing),
         }
     }
