@@ -89,6 +89,6 @@ impl Shop {
 
     fn progress(&self, place: &Workplace, label: &str, counted: (&'static str, u64, u64)) -> StepProgress {
         let path = place.scratch(progress::FILE);
-        StepProgress::new(&self.console, &self.interrupt, (label, path), counted, Some(&place.meter))
+        StepProgress::new(&self.console, &self.interrupt, (label, Some(path)), counted, Some(&place.meter))
     }
 }

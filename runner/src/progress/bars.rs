@@ -27,7 +27,7 @@ pub struct StepProgress {
     /// Of the step, where it is one of a run.
     meter: Option<Arc<Meter>>,
     seen: Mutex<Seen>,
-    file: ProgressFile,
+    file: Option<ProgressFile>,
 }
 
 #[derive(Debug, Default)]
@@ -39,11 +39,11 @@ struct Seen {
 }
 
 impl StepProgress {
-    /// For a step of `total` units, some of which may be done from before. `path` is where others read how far it is.
+    /// For a step of `total` units, some of which may be done from before. `path` is where others read how far it is, if they may.
     pub fn new(
         console: &Arc<Console>,
         interrupt: &Interrupt,
-        (label, path): (&str, PathBuf),
+        (label, path): (&str, Option<PathBuf>),
         (unit, done, total): (&'static str, u64, u64),
         meter: Option<&Arc<Meter>>,
     ) -> Self {
@@ -70,7 +70,7 @@ impl StepProgress {
             watch: Stopwatch::start(),
             meter: meter.cloned(),
             seen: Mutex::new(Seen { done, ..Seen::default() }),
-            file: ProgressFile::new(path, standing),
+            file: path.map(|path| ProgressFile::new(path, standing)),
         }
     }
 
@@ -150,7 +150,8 @@ impl Observer for StepProgress {
         if let Some(bar) = &self.bar {
             bar.set_message(self.message(&seen));
         }
-        self.file.tell(self.watch, |standing| {
+        let Some(file) = &self.file else { return };
+        file.tell(self.watch, |standing| {
             standing.done = seen.done;
             standing.work = seen.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
             standing.figures =

@@ -50,7 +50,7 @@ pub(super) fn recompute(
     let shard = shard_of(game)?;
     let counted = ("games", 0, shard.games.into());
     let label = format!("{} again", game.step.name());
-    let watching = StepProgress::new(&process.console, &process.interrupt, &label, counted, None);
+    let watching = StepProgress::new(&process.console, &process.interrupt, (&label, None), counted, None);
     let outcome = match game.name.slot.series {
         Series::Matches => of_match(run, (game, shard), (&evaluators, &watching))?,
         _ => of_iteration(run, (game, shard), (&evaluators, &watching))?,
