@@ -16,7 +16,9 @@ mod wide;
 pub use crate::search::{LineRow, TreeRow};
 pub use crate::selfplay::{GameRow, PositionRow};
 pub use error::{FileFault, FileProblem, StoreError};
-pub use file::{FileEntry, read_entry, read_table, verify_file, verify_files, write_table};
+pub use file::{
+    FileEntry, peek_table, peek_wide, read_entry, read_table, verify_file, verify_files, write_table,
+};
 pub use format::Provenance;
 pub use records::{MatchGameRow, TrainingRow, ValidationRow};
 pub use row::{Column, TableRow};

@@ -30,7 +30,7 @@ use crate::host::{
     NetworkFields, OpenParams, Opponent, RunInfo, SweepHost, Table, ToSearch, Verdict, VerdictFields, Window,
     field,
 };
-use crate::run::{Begun, Folder, ForkRecord, Record, RunError, Series, StepCall, Workplace};
+use crate::run::{Begun, Folder, ForkRecord, Manifest, Record, RunError, Series, StepCall, Workplace};
 use crate::script::declared::Declaration;
 use crate::speeds::Pace;
 use crate::steps::{Asking, StepError, assumed_searches, begun, calls, lanes_on};
@@ -330,6 +330,10 @@ impl Host for Planner {
 
     fn note(&self, _: &str) -> Result<(), HostError> {
         Ok(())
+    }
+
+    fn steps(&self) -> Result<Vec<Option<Manifest>>, HostError> {
+        Ok(self.known().steps()?)
     }
 
     fn summary(&self, _: &Table) -> Result<(), HostError> {

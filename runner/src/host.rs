@@ -11,6 +11,7 @@ mod owners;
 mod session;
 mod sweeps;
 mod table;
+mod tables;
 mod usages;
 mod words;
 
@@ -44,7 +45,7 @@ use std::sync::Arc;
 use crate::exit::Exit;
 use crate::explain::ExplainError;
 use crate::net::NetError;
-use crate::run::{Folder, RunError};
+use crate::run::{Folder, Manifest, RunError};
 use crate::script::failure::Fault;
 use crate::steps::StepError;
 use crate::sweep::board::Board;
@@ -206,6 +207,9 @@ pub trait Host: Send + Sync {
 
     /// Keeps a remark of the script with the run.
     fn note(&self, text: &str) -> Result<(), HostError>;
+
+    /// The steps that the script has called so far, in order; `None` stands for one that is planned and not done.
+    fn steps(&self) -> Result<Vec<Option<Manifest>>, HostError>;
 
     /// Shows the table of iterations.
     fn summary(&self, table: &Table) -> Result<(), HostError>;

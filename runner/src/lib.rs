@@ -31,8 +31,10 @@ pub mod run;
 pub mod script;
 pub mod serve;
 pub mod speeds;
+pub mod sql;
 pub mod steps;
 pub mod sweep;
+pub mod tables;
 pub mod uci;
 pub mod watchdog;
 
@@ -54,7 +56,7 @@ use progress::Console;
 pub fn main() -> ExitCode {
     let cli = if is_plugged_in() { Cli::parse_from(["dc0-run", "uci"]) } else { help::parse() };
     // The engine's threads calculate alone, so none waits for another; chess programs want it to start at once.
-    if !matches!(cli.command, Some(Command::Uci(_) | Command::Play(_))) {
+    if !matches!(cli.command, Some(Command::Uci(_) | Command::Play(_) | Command::Sql(_))) {
         openmp::let_waiting_threads_sleep();
     }
     // Before the first thread and the first net.
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Some(Command::Lsp(args)) => lsp::lsp(args, &console),
         Some(Command::Explain(args)) => explain::explain(args, &console),
         Some(Command::Serve(args)) => serve::serve(args, &console),
+        Some(Command::Sql(args)) => sql::sql(args, &console),
         Some(Command::Docs(args)) => {
             console.result(&reference::markdown(args.page));
             Exit::Done

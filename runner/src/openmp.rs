@@ -1,5 +1,8 @@
 //! How libtorch's threads wait for each other.
 
+#[cfg(target_os = "linux")]
+use dc0_analysis::ONE_THREAD;
+
 /// Says how OpenMP threads wait: `passive` lets them sleep.
 const WAIT_POLICY: &str = "OMP_WAIT_POLICY";
 /// GNU's finer setting of the same; whoever gives it has chosen.
@@ -22,6 +25,8 @@ pub(crate) fn let_waiting_threads_sleep() {
     let again = std::process::Command::new(program)
         .args(std::env::args_os().skip(1))
         .env(WAIT_POLICY, "passive")
+        // Beside training there is no core to spare for tables, and equal questions of a script get equal answers on any machine.
+        .env(ONE_THREAD.0, ONE_THREAD.1)
         .exec();
     // Only reached where the program cannot be started again; it then runs as it is, which is slower under load.
     log::debug!("cannot set {WAIT_POLICY}: {again}");

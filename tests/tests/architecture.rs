@@ -94,6 +94,10 @@ const NAMES: [(&str, &[&str]); 24] = [
     ("crc32c", &["runner/src/sweep/tensorboard"]),
     ("arrow", &["core/src/store"]),
     ("parquet", &["core/src/store"]),
+    ("polars", &["analysis/src"]),
+    ("polars_plan", &["analysis/src/scan.rs"]),
+    ("sqlparser", &["analysis/src/statement.rs"]),
+    ("csv", &["analysis/src/export.rs"]),
     ("safetensors", &["core/src/network/checkpoint", "core/src/trainer/state.rs"]),
     ("rhai", &["runner/"]),
     ("clap", &["runner/", "benches/", "xtask/"]),
@@ -124,7 +128,7 @@ fn names(line: &str, package: &str) -> bool {
 fn each_package_is_named_only_where_it_belongs() {
     let root = root();
     let mut broken = Vec::new();
-    for member in ["core/src", "runner/src", "benches/src", "xtask/src"] {
+    for member in ["core/src", "analysis/src", "runner/src", "benches/src", "xtask/src"] {
         for file in rust_files(&root.join(member)) {
             let place = file.strip_prefix(&root).expect("in the workspace").to_string_lossy().into_owned();
             for (number, line) in code_lines(&file) {
@@ -147,10 +151,17 @@ fn the_rule_of_names_can_fail() {
 }
 
 #[test]
-fn the_core_neither_prints_nor_reads_the_environment() {
+fn the_analysis_knows_nothing_of_the_runner() {
+    let manifest = fs::read_to_string(root().join("analysis/Cargo.toml")).expect("the package");
+    assert!(manifest.contains("dc0-core") && !manifest.contains("dc0-run"), "{manifest}");
+}
+
+#[test]
+fn core_and_analysis_neither_print_nor_read_the_environment() {
     let forbidden = ["println!", "eprintln!", "dbg!", "std::env::", "Instant::now", "SystemTime::now"];
     let mut broken = Vec::new();
-    for file in rust_files(&root().join("core/src")) {
+    let members = ["core/src", "analysis/src"].map(|member| rust_files(&root().join(member)));
+    for file in members.into_iter().flatten() {
         for (number, line) in code_lines(&file) {
             for word in forbidden.iter().filter(|word| line.contains(**word)) {
                 broken.push(format!("{}:{number}: {word}", file.display()));
@@ -166,8 +177,17 @@ fn the_map_names_only_files_that_exist() {
     for page in ["docs/ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {
         let text = fs::read_to_string(root.join(page)).expect("the page");
         let is_path = |word: &&str| {
-            let known =
-                ["core/", "runner/", "tests/", "benches/", "docs/", "experiments/", "xtask/", "build/"];
+            let known = [
+                "core/",
+                "analysis/",
+                "runner/",
+                "tests/",
+                "benches/",
+                "docs/",
+                "experiments/",
+                "xtask/",
+                "build/",
+            ];
             known.iter().any(|folder| word.starts_with(folder)) && !word.contains(['*', '<', '…', ' ', '{'])
         };
         for path in text.split('`').skip(1).step_by(2).filter(is_path) {

@@ -44,3 +44,17 @@ fn without_a_page_the_parameters_are_printed() {
     };
     assert_eq!(printed(&[]), printed(&["parameters"]));
 }
+
+#[test]
+fn the_guide_to_sql_shows_every_question_and_names_every_function() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guides/sql.md");
+    let page = std::fs::read_to_string(page).expect("the guide");
+    for question in dc0_analysis::questions() {
+        let block = format!("### {}\n\n```sql\n{}\n```\n", question.title, question.statement);
+        assert!(page.contains(&block), "docs/guides/sql.md lacks this block:\n{block}");
+    }
+    for function in dc0_analysis::functions().iter().filter(|function| !function.form.contains("list")) {
+        let name = function.form.split('(').next().expect("a name");
+        assert!(page.contains(&format!("`{name}(")), "docs/guides/sql.md does not name {name}");
+    }
+}

@@ -54,6 +54,16 @@ pub fn read_table<R: TableRow>(path: &Path) -> Result<Vec<R>, StoreError> {
     Ok(rows)
 }
 
+/// The number of rows of a table, by its footer alone, after checking that it is one: its name, version and columns.
+pub fn peek_table<R: TableRow>(path: &Path) -> Result<u64, StoreError> {
+    format::peek::<R>(File::open(path).map_err(unreadable(path))?, path)
+}
+
+/// As [`peek_table`], for a table whose columns are its file's own, which [`write_wide`](super::write_wide) wrote.
+pub fn peek_wide(path: &Path, table: &'static str) -> Result<u64, StoreError> {
+    format::peek_wide(File::open(path).map_err(unreadable(path))?, path, table)
+}
+
 /// Reads a table that a manifest names, after checking that it is as it was written.
 pub fn read_entry<R: TableRow>(root: &Path, entry: &FileEntry) -> Result<Vec<R>, StoreError> {
     verify_file(root, entry)?;

@@ -99,9 +99,7 @@ pub(super) fn decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, Sto
 }
 
 fn decode_sound<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-        .map_err(|cause| damaged(path)(cause))?;
+    let builder = footer(file, path)?;
     check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
     check_columns::<R>(builder.schema(), path)?;
     let expected = builder.metadata().file_metadata().num_rows();
@@ -115,20 +113,54 @@ fn decode_sound<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreErr
     Ok(rows)
 }
 
+/// The number of rows of a file, by its footer alone, after checking that the file is the table and has its columns.
+pub(super) fn peek<R: TableRow>(file: File, path: &Path) -> Result<u64, StoreError> {
+    let builder = footer(file, path)?;
+    check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
+    check_columns::<R>(builder.schema(), path)?;
+    Ok(builder.metadata().file_metadata().num_rows().unsigned_abs())
+}
+
+/// The number of rows of a file whose columns are its own, after checking that it is the table.
+pub(super) fn peek_wide(file: File, path: &Path, table: &'static str) -> Result<u64, StoreError> {
+    let builder = footer(file, path)?;
+    let metadata = builder.metadata().file_metadata();
+    check_table(metadata.key_value_metadata(), path, table)?;
+    Ok(metadata.num_rows().unsigned_abs())
+}
+
+fn footer(file: File, path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, StoreError> {
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    // The Parquet library panics on some damaged files.
+    let read = || ParquetRecordBatchReaderBuilder::try_new_with_options(file, options);
+    let read = catch_unwind(AssertUnwindSafe(read));
+    let read = read.map_err(|_| damaged(path)("the Parquet reader gave up"))?;
+    read.map_err(|cause| damaged(path)(cause))
+}
+
 fn damaged<C: ToString>(path: &Path) -> impl Fn(C) -> StoreError {
     move |cause| StoreError::Damaged { file: path.to_owned(), cause: cause.to_string() }
 }
 
 fn check_metadata<R: TableRow>(pairs: Option<&Vec<KeyValue>>, path: &Path) -> Result<(), StoreError> {
-    let value = |name: &str| pairs?.iter().find(|pair| pair.key == name)?.value.clone();
-    let found = value(TABLE);
-    if found.as_deref() != Some(R::TABLE) {
-        return Err(StoreError::Table { file: path.to_owned(), expected: R::TABLE, found });
-    }
-    let found = value(VERSION).unwrap_or_default();
+    check_table(pairs, path, R::TABLE)?;
+    let found = stored(pairs, VERSION).unwrap_or_default();
     match found.parse::<u32>() {
         Ok(version) if (1..=R::VERSION).contains(&version) => Ok(()),
         _ => Err(StoreError::Version { file: path.to_owned(), table: R::TABLE, newest: R::VERSION, found }),
+    }
+}
+
+fn stored(pairs: Option<&Vec<KeyValue>>, name: &str) -> Option<String> {
+    pairs?.iter().find(|pair| pair.key == name)?.value.clone()
+}
+
+fn check_table(pairs: Option<&Vec<KeyValue>>, path: &Path, expected: &'static str) -> Result<(), StoreError> {
+    let found = stored(pairs, TABLE);
+    if found.as_deref() == Some(expected) {
+        Ok(())
+    } else {
+        Err(StoreError::Table { file: path.to_owned(), expected, found })
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Known {
     occurrences: Occurrences,
     /// Of the run itself and of those that it takes steps over from.
     finished: Arc<Finished>,
+    /// The steps so far, with their results where they are finished.
+    steps: Vec<Option<Manifest>>,
     /// How many there are of each.
     numbers: BTreeMap<&'static str, u32>,
 }
@@ -46,6 +48,17 @@ impl Known {
         Self { folder: Some(folder), name: name.into(), seed, finished, ..Self::default() }
     }
 
+    /// The steps so far; `None` for those whose files do not lie in the run's own folder.
+    pub(super) fn steps(&self) -> Result<Vec<Option<Manifest>>, RunError> {
+        let here = |manifest: &Option<Manifest>| match (manifest, &self.folder) {
+            (Some(manifest), Some(folder)) => {
+                Ok(manifest.missing_file(folder)?.is_none().then(|| manifest.clone()))
+            }
+            _ => Ok(None),
+        };
+        self.steps.iter().map(here).collect()
+    }
+
     /// The next number of a series.
     pub(super) fn next(&mut self, series: Series) -> u32 {
         let count = self.numbers.entry(series.folders()[0]).or_default();
@@ -57,6 +70,7 @@ impl Known {
     pub(super) fn begin(&mut self, steps: &[(Slot, Manifest)]) {
         for (slot, manifest) in steps {
             self.numbers.insert(slot.series.folders()[0], slot.number + 1);
+            self.steps.push(Some(manifest.clone()));
             if let Some(call) = manifest.call() {
                 self.occurrences.next(&call, manifest.seed);
             }
@@ -71,6 +85,7 @@ impl Known {
     ) -> Result<Placed, RunError> {
         let identity = self.occurrences.next(call, self.seed);
         let manifest = self.finished.get(&identity).cloned();
+        self.steps.push(manifest.clone());
         let unfinished = match (&manifest, &self.folder) {
             (None, Some(folder)) => Workplace::of_unfinished(folder, &identity, self.seed)?,
             _ => None,

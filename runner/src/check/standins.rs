@@ -17,7 +17,7 @@ use crate::steps::{inspection_value, summary_members, summary_value};
 const PLIES: u32 = 150;
 
 /// What is assumed, for people.
-pub(super) const ASSUMPTIONS: &str = "assumed: games of 150 plies (or max_plies), 30% of them drawn, every simulation evaluates, matches end even";
+pub(super) const ASSUMPTIONS: &str = "assumed: games of 150 plies (or max_plies), 30% of them drawn, every simulation evaluates, matches end even, a table has one row of zeros";
 
 fn plies(max_plies: u32, opening_plies: u32) -> u64 {
     u64::from(max_plies.min(PLIES).max(opening_plies) - opening_plies)

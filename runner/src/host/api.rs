@@ -16,7 +16,7 @@ use dc0_core::trainer::TrainParams;
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
 use super::{
-    Asked, OpenParams, WindowParams, costs, dimensions, forks, networks, outside, owners, sweeps, words,
+    Asked, OpenParams, WindowParams, costs, dimensions, forks, networks, outside, owners, sweeps, tables, words,
 };
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
@@ -46,6 +46,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     dimensions::register(engine);
     words::register(engine);
     forks::register(engine, session);
+    tables::register(engine);
     sweeps::register(engine, session);
     outside::register(engine, session);
 }

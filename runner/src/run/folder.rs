@@ -39,6 +39,11 @@ impl Folder {
         if found.record().is_file() { Ok(found) } else { Err(RunError::Absent { folder: found.root }) }
     }
 
+    /// A folder wherever it is and whatever its name, to be read only.
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
     /// The folder itself.
     pub fn root(&self) -> &Path {
         &self.root

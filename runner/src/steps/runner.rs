@@ -25,8 +25,8 @@ use crate::interrupt::Interrupt;
 use crate::logging::LogFile;
 use crate::progress::{Console, lines};
 use crate::run::{
-    Donors, Environment, FORMAT_VERSION, Finished, Folder, Generations, Numbers, Opening, Prefix, Product,
-    Record, Run, RunError, ScriptRecord, Series, Slot, StepCall, Workplace,
+    Donors, Environment, FORMAT_VERSION, Finished, Folder, Generations, Manifest, Numbers, Opening, Prefix,
+    Product, Record, Run, RunError, ScriptRecord, Series, Slot, StepCall, Workplace,
 };
 use crate::script::declared::Declaration;
 use crate::script::sources::Sources;
@@ -106,6 +106,8 @@ struct Open {
     label: String,
     /// Seconds of all steps so far.
     seconds: f64,
+    /// All steps so far, those that a fork begins with among them.
+    steps: Vec<Manifest>,
     /// Steps so far, and the most that are to be done.
     done: usize,
     most: Option<usize>,
@@ -302,7 +304,20 @@ impl Runner {
         let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();
         let (numbers, most) = (Numbers::default(), self.again);
-        Ok(Open { run, name, shop, generations, label, seconds, done, most, modules, numbers, _lease: lease })
+        Ok(Open {
+            run,
+            name,
+            shop,
+            generations,
+            label,
+            seconds,
+            steps: Vec::new(),
+            done,
+            most,
+            modules,
+            numbers,
+            _lease: lease,
+        })
     }
 }
 
@@ -350,6 +365,7 @@ impl Open {
         }
         self.seconds += finished.seconds;
         self.done += 1;
+        self.steps.push(finished.manifest.clone());
         self.say(&lines::finished(slot, who, &finished, &self.shop.take_closing()));
         Ok(finished)
     }
@@ -379,6 +395,7 @@ impl Open {
         for (slot, finished) in &begun {
             self.numbers.next(slot.series);
             self.seconds += finished.seconds;
+            self.steps.push(finished.manifest.clone());
             let who = if slot.series == Series::Matches { players.next() } else { None };
             self.say(&lines::finished(*slot, &who.unwrap_or_default(), finished, ""));
         }
@@ -534,6 +551,10 @@ impl Host for Runner {
 
     fn note(&self, text: &str) -> Result<(), HostError> {
         self.with_open(|open| Ok(open.run.journal().note("note", [("text", text.into())])?))
+    }
+
+    fn steps(&self) -> Result<Vec<Option<Manifest>>, HostError> {
+        self.with_open(|open| Ok(open.steps.iter().cloned().map(Some).collect()))
     }
 
     fn summary(&self, table: &Table) -> Result<(), HostError> {

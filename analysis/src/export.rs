@@ -1,0 +1,79 @@
+//! Answers in the formats of other programs.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use dc0_core::params::Value;
+use polars::prelude::{ParquetCompression, ParquetWriter};
+
+use crate::error::AnalysisError;
+use crate::rows::Rows;
+
+/// A text format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values with a heading; an empty cell is empty, a list is written as JSON.
+    Csv,
+    /// One JSON object in each line.
+    Json,
+}
+
+impl Rows {
+    /// Writes the answer as text.
+    pub fn write_text(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Csv => self.write_csv(out),
+            Format::Json => self.write_json(out),
+        }
+    }
+
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(self.columns().into_iter().map(|(name, _)| name))?;
+        for row in 0..self.len() {
+            writer.write_record(self.row(row).iter().map(csv_cell))?;
+        }
+        writer.flush()
+    }
+
+    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let names: Vec<String> = self.columns().into_iter().map(|(name, _)| name).collect();
+        for row in 0..self.len() {
+            let cell = |(name, value): (&String, Value)| format!("{}:{}", text(name), json(&value));
+            let cells: Vec<String> = names.iter().zip(self.row(row)).map(cell).collect();
+            writeln!(out, "{{{}}}", cells.join(","))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the answer as a Parquet file, zstd-compressed.
+    pub fn write_parquet(&self, path: &Path) -> Result<(), AnalysisError> {
+        let error = |source| AnalysisError::Write { file: path.to_owned(), source };
+        let file = File::create(path).map_err(error)?;
+        let mut frame = self.frame.clone();
+        let written =
+            ParquetWriter::new(file).with_compression(ParquetCompression::Zstd(None)).finish(&mut frame);
+        written.map(drop).map_err(|cause| error(io::Error::other(cause.to_string())))
+    }
+}
+
+fn csv_cell(value: &Value) -> String {
+    match value {
+        Value::None => String::new(),
+        Value::Text(text) => text.clone(),
+        other => json(other),
+    }
+}
+
+fn text(name: &str) -> String {
+    Value::Text(name.to_owned()).canonical()
+}
+
+/// JSON knows no infinite numbers.
+fn json(value: &Value) -> String {
+    match value {
+        Value::Float(number) if !number.is_finite() => text(&number.to_string()),
+        other => other.canonical(),
+    }
+}

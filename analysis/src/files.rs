@@ -1,0 +1,75 @@
+//! The files of a table, as they lie there now.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::AnalysisError;
+use crate::source::{Files, RunSource};
+use crate::stored::Stored;
+
+/// A file of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableFile {
+    /// Where it lies.
+    pub(crate) path: PathBuf,
+    /// Its iteration, net, match or analysis.
+    pub(crate) number: u32,
+}
+
+/// The files of a run's table in the order of their paths.
+pub(crate) fn files_of(run: &RunSource, table: &Stored) -> Result<Vec<TableFile>, AnalysisError> {
+    let folder = run.folder.join(table.name);
+    let mut names = match &run.files {
+        Files::All => below(&folder)?,
+        Files::Only(files) => {
+            let own = |file: &String| Some(file.strip_prefix(table.name)?.strip_prefix('/')?.to_owned());
+            files.iter().filter_map(own).collect()
+        }
+    };
+    names.sort_unstable();
+    let file = |name: &String| {
+        let number = table.numbering.number(name)?;
+        Some(TableFile { path: folder.join(name), number })
+    };
+    let mut files: Vec<TableFile> = names.iter().filter_map(file).collect();
+    // Numbers of five digits come after those of four, not between them.
+    files.sort_by_key(|file| file.number);
+    Ok(files)
+}
+
+/// Files in a folder and in the folders in it, relative to it, with `/`.
+fn below(folder: &Path) -> Result<Vec<String>, AnalysisError> {
+    let mut names = Vec::new();
+    for (name, is_folder) in entries(folder)? {
+        if is_folder {
+            let inner = entries(&folder.join(&name))?;
+            names.extend(
+                inner
+                    .into_iter()
+                    .filter(|(_, is_folder)| !is_folder)
+                    .map(|(inner, _)| format!("{name}/{inner}")),
+            );
+        } else {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// What lies in a folder; nothing where there is none.
+fn entries(folder: &Path) -> Result<Vec<(String, bool)>, AnalysisError> {
+    let error = |source| AnalysisError::List { folder: folder.to_owned(), source };
+    let found = match fs::read_dir(folder) {
+        Ok(found) => found,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(error(cause)),
+    };
+    let mut entries = Vec::new();
+    for entry in found {
+        let entry = entry.map_err(error)?;
+        let is_folder = entry.file_type().map_err(error)?.is_dir();
+        entries.push((entry.file_name().to_string_lossy().into_owned(), is_folder));
+    }
+    Ok(entries)
+}

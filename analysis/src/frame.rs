@@ -1,0 +1,205 @@
+//! A question that is not answered yet: more can be asked of it, and its rows are computed when they are wanted.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dc0_core::store::StoreError;
+use polars::prelude::{DataFrame, Engine, LazyFrame, PolarsResult};
+use polars::sql::SQLContext;
+
+use crate::database::Work;
+use crate::error::AnalysisError;
+use crate::functions;
+use crate::rows::Rows;
+use crate::scan::{Scan, scan_files};
+use crate::statement::{Statement, expression, item, order, quoted};
+
+/// Rows that a question asks for. Every call gives another frame and computes nothing but columns and their types, so mistakes
+/// show at once.
+#[derive(Clone)]
+pub struct Frame {
+    lazy: LazyFrame,
+    columns: Vec<String>,
+    work: Work,
+    /// What is read for it, to name a damaged file.
+    files: Arc<BTreeSet<PathBuf>>,
+}
+
+/// A frame whose rows are in groups.
+#[derive(Clone)]
+pub struct Grouped {
+    frame: Frame,
+    by: Vec<String>,
+}
+
+/// What the frame is called in the statements that its own calls become.
+const OWN: &str = "dc0_frame";
+const OTHER: &str = "dc0_other";
+
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frame").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Grouped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grouped").field("frame", &self.frame).field("by", &self.by).finish()
+    }
+}
+
+/// The names of a frame's columns.
+pub(crate) fn names(lazy: &mut LazyFrame) -> PolarsResult<Vec<String>> {
+    Ok(lazy.collect_schema()?.iter_names().map(ToString::to_string).collect())
+}
+
+impl Frame {
+    /// Of rows whose columns are sound.
+    pub(crate) fn new(scan: Scan, work: Work) -> Result<Self, AnalysisError> {
+        let Scan { mut lazy, files } = scan;
+        let columns = names(&mut lazy).map_err(|error| AnalysisError::of_work(&error))?;
+        Ok(Self { lazy, columns, work, files })
+    }
+
+    /// Of a statement on tables.
+    pub(crate) fn of_statement(
+        statement: Statement,
+        tables: Vec<(String, Scan)>,
+        work: Work,
+    ) -> Result<Self, AnalysisError> {
+        let mut context = SQLContext::new().with_function_registry(functions::registry());
+        let (mut known, mut all_files) = (Vec::new(), BTreeSet::new());
+        for (name, Scan { mut lazy, files }) in tables {
+            all_files.extend(files.iter().cloned());
+            let columns = names(&mut lazy).map_err(|error| AnalysisError::of_work(&error))?;
+            known.extend(columns.into_iter().filter(|column| !known.contains(column)).collect::<Vec<_>>());
+            context.register(&name, lazy);
+        }
+        // polars panics on some statements that it does not expect.
+        let asked = catch_unwind(AssertUnwindSafe(|| {
+            let mut lazy = statement.execute(&mut context)?;
+            let columns = names(&mut lazy)?;
+            Ok((lazy, columns))
+        }));
+        let gave_up =
+            || AnalysisError::Statement { message: "the SQL engine gave up on this statement".to_owned() };
+        let (lazy, columns) = asked
+            .map_err(|_| gave_up())?
+            .map_err(|error| AnalysisError::of_statement(&error, &known, &functions::known_names()))?;
+        Ok(Self { lazy, columns, work, files: Arc::new(all_files) })
+    }
+
+    /// The names of its columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The rows for which an SQL expression is true.
+    pub fn filter(&self, condition: &str) -> Result<Self, AnalysisError> {
+        self.ask(&format!("SELECT * FROM {OWN} WHERE {}", expression(condition)?))
+    }
+
+    /// Other columns: names, or expressions as in `plies / 2 as moves`.
+    pub fn select(&self, items: &[String]) -> Result<Self, AnalysisError> {
+        let items = items.iter().map(|text| item(text)).collect::<Result<Vec<_>, _>>()?;
+        self.ask(&format!("SELECT {} FROM {OWN}", items.join(", ")))
+    }
+
+    /// The rows in another order, as in `n desc, reason`; equal rows stay as they are.
+    pub fn sort(&self, by: &str) -> Result<Self, AnalysisError> {
+        self.ask(&format!("SELECT * FROM {OWN} ORDER BY {}", order(by)?))
+    }
+
+    /// The first rows.
+    pub fn head(&self, rows: u64) -> Result<Self, AnalysisError> {
+        self.ask(&format!("SELECT * FROM {OWN} LIMIT {rows}"))
+    }
+
+    /// Its rows beside those of another frame that are equal in some columns.
+    pub fn join(&self, other: &Self, on: &[String]) -> Result<Self, AnalysisError> {
+        for frame in [self, other] {
+            frame.check_columns(on)?;
+        }
+        let own = self.columns.iter().map(|name| format!("{OWN}.{} AS {}", quoted(name), quoted(name)));
+        // Where both have a column that is not one of these, the other's is named after it.
+        let free =
+            |name: &String| if self.columns.contains(name) { format!("other_{name}") } else { name.clone() };
+        let others = other.columns.iter().filter(|name| !on.contains(name));
+        let others = others.map(|name| format!("{OTHER}.{} AS {}", quoted(name), quoted(&free(name))));
+        let columns = own.chain(others).collect::<Vec<_>>().join(", ");
+        let equal = |name: &String| format!("{OWN}.{0} = {OTHER}.{0}", quoted(name));
+        let equal = on.iter().map(equal).collect::<Vec<_>>().join(" AND ");
+        let statement = Statement::parse(&format!("SELECT {columns} FROM {OWN} JOIN {OTHER} ON {equal}"))?;
+        let tables = vec![(OWN.to_owned(), self.scan()), (OTHER.to_owned(), other.scan())];
+        Self::of_statement(statement, tables, self.work)
+    }
+
+    /// Its rows in groups that are equal in some columns.
+    pub fn group_by(&self, by: &[String]) -> Result<Grouped, AnalysisError> {
+        self.check_columns(by)?;
+        Ok(Grouped { frame: self.clone(), by: by.to_vec() })
+    }
+
+    fn check_columns(&self, names: &[String]) -> Result<(), AnalysisError> {
+        match names.iter().find(|name| !self.columns.contains(name)) {
+            Some(name) => Err(AnalysisError::Column { name: name.clone(), known: self.columns.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn scan(&self) -> Scan {
+        Scan { lazy: self.lazy.clone(), files: Arc::clone(&self.files) }
+    }
+
+    fn ask(&self, statement: &str) -> Result<Self, AnalysisError> {
+        let tables = vec![(OWN.to_owned(), self.scan())];
+        Self::of_statement(Statement::parse(statement)?, tables, self.work)
+    }
+
+    /// The rows, computed now.
+    pub fn rows(&self) -> Result<Rows, AnalysisError> {
+        collect(&self.lazy, self.work).map(Rows::new).map_err(|cause| self.blame(&cause))
+    }
+
+    /// Names the damaged file, if one is to blame.
+    fn blame(&self, cause: &str) -> AnalysisError {
+        for file in self.files.iter() {
+            let read = scan_files([file].into_iter());
+            let read = read.map_err(|error| error.to_string()).and_then(|lazy| collect(&lazy, Work::Fast));
+            if let Err(cause) = read {
+                let cause = cause.lines().next().unwrap_or_default().to_owned();
+                return StoreError::Damaged { file: file.clone(), cause }.into();
+            }
+        }
+        AnalysisError::Failed { message: cause.lines().next().unwrap_or_default().to_owned() }
+    }
+}
+
+fn collect(lazy: &LazyFrame, work: Work) -> Result<DataFrame, String> {
+    let engine = match work {
+        Work::Fast => Engine::Streaming,
+        Work::Exact => Engine::InMemory,
+    };
+    // The engine panics on some damaged files.
+    match catch_unwind(AssertUnwindSafe(|| lazy.clone().collect_with_engine(engine))) {
+        Ok(Ok(answer)) => Ok(answer.unwrap_single()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the engine gave up".to_owned()),
+    }
+}
+
+impl Grouped {
+    /// One row a group: its columns, then aggregates with their names. Sorted by the group's columns.
+    pub fn agg(&self, aggregates: &[(String, String)]) -> Result<Frame, AnalysisError> {
+        let by: Vec<String> = self.by.iter().map(|name| quoted(name)).collect();
+        let mut items = by.clone();
+        for (name, text) in aggregates {
+            items.push(format!("{} AS {}", expression(text)?, quoted(name)));
+        }
+        let (items, by) = (items.join(", "), by.join(", "));
+        let grouped = if by.is_empty() { String::new() } else { format!(" GROUP BY {by} ORDER BY {by}") };
+        self.frame.ask(&format!("SELECT {items} FROM {OWN}{grouped}"))
+    }
+}

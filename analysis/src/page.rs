@@ -1,0 +1,53 @@
+//! What tables and columns mean, read from `datasets/README.md`, the one place that says so.
+
+const PAGE: &str = include_str!("../../datasets/README.md");
+
+/// The heading of the columns that come from paths and not from files.
+const FROM_PATHS: &str = "Columns from paths";
+
+/// What a table is, in a few words.
+pub(crate) fn about(table: &str) -> String {
+    let heading = section(&format!("`{table}`")).and_then(|section| section.lines().next());
+    let about = heading.and_then(|heading| heading.split_once(": ")).map(|(_, about)| about);
+    about.unwrap_or_default().to_owned()
+}
+
+/// What a column of a table means.
+pub(crate) fn meaning(table: &str, column: &str) -> String {
+    // Columns of parameters are called after them.
+    let column = if column.starts_with("param_") { "param_…" } else { column };
+    let own = section(&format!("`{table}`")).and_then(|section| cell(section, column));
+    let of_path = || section(FROM_PATHS).and_then(|section| cell(section, column));
+    own.or_else(of_path).unwrap_or_default()
+}
+
+/// The columns that the page lists for a table, each with its type.
+pub(crate) fn columns(table: &str) -> Vec<(String, String)> {
+    let section = section(&format!("`{table}`")).unwrap_or_default();
+    let of_line = |line: &'static str| {
+        let cells = cells(line);
+        let (names, kind) =
+            (cells.get(1).copied().unwrap_or_default(), cells.get(2).copied().unwrap_or_default());
+        let plain = |name: &str| Some(name.strip_prefix('`')?.strip_suffix('`')?.to_owned());
+        names.split(", ").filter_map(plain).map(|name| (name, kind.to_owned())).collect::<Vec<_>>()
+    };
+    section.lines().flat_map(of_line).collect()
+}
+
+fn section(heading: &str) -> Option<&'static str> {
+    PAGE.split("\n### ").find(|section| section.starts_with(heading))
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    line.split('|').map(str::trim).collect()
+}
+
+/// The meaning in the row that names a column, alone or among others.
+fn cell(section: &str, column: &str) -> Option<String> {
+    let name = format!("`{column}`");
+    let row = section
+        .lines()
+        .map(cells)
+        .find(|cells| cells.len() > 3 && cells[1].split(", ").any(|one| one == name))?;
+    Some(row[3].to_owned())
+}

@@ -1,0 +1,170 @@
+//! Tables that no file holds: `steps` and `runs`, from what the runner hands over.
+
+use dc0_core::params::Value;
+use polars::prelude::{Column, DataFrame, DataType, NamedFrom, PolarsResult, Series};
+
+use crate::source::{RunRow, RunSource, StepRow};
+
+/// A column: its name, its type as the page names it, and where its cells come from.
+type Cells<R> = (&'static str, &'static str, fn(&R) -> Value);
+
+/// A row beside its run.
+pub(crate) type Of<'a, R> = (&'a RunSource, &'a R);
+
+const STEP: [Cells<StepRow>; 7] = [
+    ("step", "u32", |row| Value::Int(row.step.into())),
+    ("kind", "text", |row| text(&row.kind)),
+    ("number", "u32", |row| row.number.map_or(Value::None, |number| Value::Int(number.into()))),
+    ("identity", "text", |row| text(&row.identity)),
+    // As the table of games has it.
+    ("network", "text", |row| {
+        row.network.as_ref().map_or(Value::None, |digest| text(&digest[..digest.len().min(16)]))
+    }),
+    ("seconds", "f64", |row| row.seconds.map_or(Value::None, Value::Float)),
+    ("bytes", "i64", |row| Value::Int(row.bytes)),
+];
+
+/// Figures of steps: the column, its type, and the figure's name in the step's summary.
+const FIGURES: [(&str, &str, &str); 29] = [
+    ("games", "i64", "games"),
+    ("positions", "i64", "positions"),
+    ("evaluations", "i64", "evaluations"),
+    ("cache_hits", "i64", "cache_hits"),
+    ("simulations", "i64", "simulations"),
+    ("mean_batch", "f64", "mean_batch"),
+    ("updates", "i64", "updates"),
+    ("samples", "i64", "samples_seen"),
+    ("white_wins", "i64", "white_wins"),
+    ("draws", "i64", "draws"),
+    ("black_wins", "i64", "black_wins"),
+    ("draw_rate", "f64", "draw_rate"),
+    ("mean_plies", "f64", "mean_plies"),
+    ("mean_entropy", "f64", "mean_entropy"),
+    ("loss", "f64", "loss"),
+    ("policy_loss", "f64", "policy_loss"),
+    ("value_loss", "f64", "value_loss"),
+    ("policy_accuracy", "f64", "policy_accuracy"),
+    ("policy_entropy", "f64", "policy_entropy"),
+    ("gradient_norm", "f64", "gradient_norm"),
+    ("validation_loss", "f64", "validation_loss"),
+    ("score", "f64", "score"),
+    ("score_low", "f64", "score_low"),
+    ("score_high", "f64", "score_high"),
+    ("elo", "f64", "elo"),
+    ("elo_low", "f64", "elo_low"),
+    ("elo_high", "f64", "elo_high"),
+    ("parameters", "i64", "parameters"),
+    ("flops", "f64", "flops"),
+];
+
+const WHOLE: [Cells<StepRow>; 2] = [
+    ("summary", "text", |row| text(&row.summary.canonical())),
+    ("params", "text", |row| text(&row.params.canonical())),
+];
+
+const RUN: [Cells<RunRow>; 8] = [
+    ("script", "text", |row| text(&row.script)),
+    ("seed", "i64", |row| Value::Int(row.seed)),
+    ("backend", "text", |row| text(&row.backend)),
+    ("device", "text", |row| text(&row.device)),
+    ("precision", "text", |row| text(&row.precision)),
+    ("threads", "u32", |row| Value::Int(row.threads.into())),
+    ("dc0", "text", |row| text(&row.dc0)),
+    ("params", "text", |row| text(&row.params.canonical())),
+];
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// The names and types of a table's own columns; `None` for tables that files hold.
+pub(crate) fn columns(table: &str) -> Option<Vec<(&'static str, &'static str)>> {
+    let own =
+        |cells: &[Cells<StepRow>]| cells.iter().map(|(name, kind, _)| (*name, *kind)).collect::<Vec<_>>();
+    let figures = FIGURES.iter().map(|(name, kind, _)| (*name, *kind));
+    let steps = own(&STEP).into_iter().chain(figures).chain(own(&WHOLE));
+    match table {
+        "steps" => Some(steps.collect()),
+        "runs" => Some(RUN.iter().map(|(name, kind, _)| (*name, *kind)).collect()),
+        _ => None,
+    }
+}
+
+/// All columns of `steps`.
+pub(crate) fn steps(rows: &[Of<'_, StepRow>]) -> PolarsResult<Vec<Column>> {
+    let own = |(name, kind, cell): &Cells<StepRow>| {
+        column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect())
+    };
+    let figure = |(name, kind, figure): &(&str, &str, &str)| {
+        column(name, kind, rows.iter().map(|(_, row)| member(&row.summary, figure)).collect())
+    };
+    STEP.iter().map(own).chain(FIGURES.iter().map(figure)).chain(WHOLE.iter().map(own)).collect()
+}
+
+/// All columns of `runs`.
+pub(crate) fn runs(rows: &[Of<'_, RunRow>]) -> PolarsResult<Vec<Column>> {
+    RUN.iter()
+        .map(|(name, kind, cell)| column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect()))
+        .collect()
+}
+
+/// Which run each row belongs to, as columns; the trial only where it is asked for.
+pub(crate) fn origin(runs: &[&RunSource], has_trials: bool) -> PolarsResult<Vec<Column>> {
+    let of_trial = |of: fn(crate::source::Trial) -> u32| {
+        let cell = |run: &&RunSource| run.trial.map_or(Value::None, |trial| Value::Int(of(trial).into()));
+        runs.iter().map(cell).collect()
+    };
+    let mut columns = vec![column("run", "text", runs.iter().map(|run| text(&run.name)).collect())?];
+    if has_trials {
+        columns.push(column("trial", "u32", of_trial(|trial| trial.trial))?);
+        columns.push(column("replicate", "u32", of_trial(|trial| trial.replicate))?);
+    }
+    Ok(columns)
+}
+
+/// Columns as a table.
+pub(crate) fn table(columns: Vec<Column>) -> PolarsResult<DataFrame> {
+    let rows = columns.first().map_or(0, Column::len);
+    DataFrame::new(rows, columns)
+}
+
+fn member(group: &Value, name: &str) -> Value {
+    match group {
+        Value::Group(members) => members.get(name).cloned().unwrap_or(Value::None),
+        _ => Value::None,
+    }
+}
+
+/// A column of a type that the page names; what is no such value is empty.
+fn column(name: &str, kind: &str, cells: Vec<Value>) -> PolarsResult<Column> {
+    let series = match kind {
+        "text" => {
+            let text = |cell| if let Value::Text(text) = cell { Some(text) } else { None };
+            Series::new(name.into(), cells.into_iter().map(text).collect::<Vec<Option<String>>>())
+        }
+        "f64" => Series::new(name.into(), cells.iter().map(Value::as_f64).collect::<Vec<_>>()),
+        _ => {
+            let int = |cell: &Value| if let Value::Int(int) = cell { Some(*int) } else { None };
+            Series::new(name.into(), cells.iter().map(int).collect::<Vec<_>>()).cast(&data_type(kind))?
+        }
+    };
+    Ok(series.into())
+}
+
+/// The type that the page names so.
+pub(crate) fn data_type(kind: &str) -> DataType {
+    match kind {
+        "bool" => DataType::Boolean,
+        "i8" => DataType::Int8,
+        "u16" => DataType::UInt16,
+        "u32" => DataType::UInt32,
+        "i64" => DataType::Int64,
+        "f32" => DataType::Float32,
+        "f64" => DataType::Float64,
+        "text" => DataType::String,
+        list => {
+            let item = list.strip_prefix("list<").and_then(|rest| rest.strip_suffix('>'));
+            DataType::List(Box::new(data_type(item.expect("the page knows no other types"))))
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! A statement before polars sees it: one SELECT, the tables it names, and two changes that make it mean what users expect.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use polars::prelude::{LazyFrame, PolarsResult};
+use polars::sql::SQLContext;
+use sqlparser::ast::{
+    BinaryOperator, Expr, GroupByExpr, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query,
+    Select, SelectItem, SetExpr, Statement as Sql, TableFactor, Visit, Visitor, visit_expressions,
+};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+
+use crate::error::AnalysisError;
+use crate::functions;
+
+/// One SELECT statement.
+#[derive(Debug, Clone)]
+pub(crate) struct Statement(Box<Query>);
+
+fn parser(text: &str) -> Result<Parser<'static>, AnalysisError> {
+    Parser::new(&GenericDialect {}).try_with_sql(text).map_err(|error| syntax(&error))
+}
+
+fn syntax(error: &impl ToString) -> AnalysisError {
+    let message = error.to_string();
+    let plain = message.strip_prefix("sql parser error: ").unwrap_or(&message);
+    AnalysisError::Syntax { message: plain.to_owned() }
+}
+
+impl Statement {
+    /// Reads a text that is one SELECT statement.
+    pub(crate) fn parse(text: &str) -> Result<Self, AnalysisError> {
+        let mut statements = parser(text)?.parse_statements().map_err(|error| syntax(&error))?;
+        match (statements.pop(), statements.len()) {
+            (Some(Sql::Query(query)), 0) => match one_sided(&query) {
+                Some(condition) => Err(AnalysisError::OneSided { condition }),
+                None => Ok(Self(query)),
+            },
+            (Some(other), 0) => {
+                let text = other.to_string();
+                let word = text.split(' ').next().unwrap_or_default().to_owned();
+                Err(AnalysisError::NoQuestion { found: format!("a statement that begins with {word}") })
+            }
+            (Some(_), more) => Err(AnalysisError::NoQuestion { found: format!("{} statements", more + 1) }),
+            (None, _) => Err(AnalysisError::NoQuestion { found: "nothing".to_owned() }),
+        }
+    }
+
+    /// The tables that the statement names and does not make itself.
+    pub(crate) fn tables(&self) -> Vec<String> {
+        let mut names = Names::default();
+        let _: ControlFlow<()> = self.0.visit(&mut names);
+        let (made, mut seen) = (names.made, BTreeSet::new());
+        names.used.into_iter().filter(|name| !made.contains(name) && seen.insert(name.clone())).collect()
+    }
+
+    /// Asks polars.
+    pub(crate) fn execute(mut self, context: &mut SQLContext) -> PolarsResult<LazyFrame> {
+        order_groups(&mut self.0);
+        if self.uses_own_functions() {
+            lift(&mut self.0, context, &mut 0)?;
+        }
+        context.execute(&self.0.to_string())
+    }
+
+    fn uses_own_functions(&self) -> bool {
+        let mut calls = Calls(false);
+        let _: ControlFlow<()> = self.0.visit(&mut calls);
+        calls.0
+    }
+}
+
+/// Names of tables: used, and made by WITH.
+#[derive(Default)]
+struct Names {
+    used: Vec<String>,
+    made: BTreeSet<String>,
+}
+
+impl Visitor for Names {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let made = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.made.extend(made.map(|made| made.alias.name.value.clone()));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
+        let part = relation.0.last().and_then(ObjectNamePart::as_ident);
+        self.used.push(part.map_or_else(|| relation.to_string(), |part| part.value.clone()));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether one of dc0's own functions is called.
+struct Calls(bool);
+
+impl Visitor for Calls {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
+        if let Expr::Function(function) = expression {
+            self.0 |= functions::is_own(&function.name.to_string().to_lowercase());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A condition in an ON of some join that compares a column with no column; polars answers such joins wrongly.
+fn one_sided(query: &Query) -> Option<String> {
+    match query.visit(&mut Joins) {
+        ControlFlow::Break(condition) => Some(condition),
+        ControlFlow::Continue(()) => None,
+    }
+}
+
+struct Joins;
+
+impl Visitor for Joins {
+    type Break = String;
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<String> {
+        let joins = select.from.iter().flat_map(|from| &from.joins);
+        let found = joins.filter_map(|join| on(&join.join_operator)).find_map(without_column);
+        found.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+    }
+}
+
+fn on(operator: &JoinOperator) -> Option<&Expr> {
+    use JoinOperator as Join;
+    match operator {
+        Join::Join(JoinConstraint::On(on))
+        | Join::Inner(JoinConstraint::On(on))
+        | Join::Left(JoinConstraint::On(on))
+        | Join::LeftOuter(JoinConstraint::On(on))
+        | Join::Right(JoinConstraint::On(on))
+        | Join::RightOuter(JoinConstraint::On(on))
+        | Join::FullOuter(JoinConstraint::On(on))
+        | Join::Semi(JoinConstraint::On(on))
+        | Join::LeftSemi(JoinConstraint::On(on))
+        | Join::Anti(JoinConstraint::On(on))
+        | Join::LeftAnti(JoinConstraint::On(on)) => Some(on),
+        _ => None,
+    }
+}
+
+/// The part of a condition that has no column on one of its sides.
+fn without_column(condition: &Expr) -> Option<String> {
+    match condition {
+        Expr::Nested(inner) => without_column(inner),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            without_column(left).or_else(|| without_column(right))
+        }
+        Expr::BinaryOp { left, right, .. } => {
+            let is_missing = !has_column(left) || !has_column(right);
+            is_missing.then(|| condition.to_string())
+        }
+        _ => None,
+    }
+}
+
+fn has_column(expression: &Expr) -> bool {
+    let is_column = |part: &Expr| match part {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    visit_expressions(expression, is_column).is_break()
+}
+
+/// Groups come in whatever order the hash table has, so they are sorted by what makes them, unless the statement says otherwise.
+fn order_groups(query: &mut Query) {
+    if query.order_by.is_some() {
+        return;
+    }
+    let all = || "ALL".to_owned();
+    let by = match query.body.as_ref() {
+        SetExpr::Select(select) => match &select.group_by {
+            GroupByExpr::Expressions(by, _) if !by.is_empty() => Some(words(by)),
+            GroupByExpr::All(_) => Some(all()),
+            GroupByExpr::Expressions(..) => select.distinct.is_some().then(all),
+        },
+        SetExpr::SetOperation { .. } => Some(all()),
+        _ => None,
+    };
+    if let Some(by) = by {
+        query.order_by =
+            Statement::parse(&format!("SELECT 1 ORDER BY {by}")).ok().and_then(|parsed| parsed.0.order_by);
+    }
+}
+
+fn words(expressions: &[Expr]) -> String {
+    expressions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Computes inner SELECTs beforehand, as tables of their own: polars forgets dc0's functions in WITH, in FROM (SELECT …) and in the
+/// parts of a UNION. SELECTs within conditions stay, as they may depend on the row outside.
+fn lift(query: &mut Query, context: &mut SQLContext, count: &mut usize) -> PolarsResult<()> {
+    if let Some(with) = query.with.take() {
+        for mut made in with.cte_tables {
+            lift(&mut made.query, context, count)?;
+            let rows = context.execute(&renamed(
+                &made.query,
+                &made.alias.columns.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ))?;
+            context.register(&made.alias.name.value, rows);
+        }
+    }
+    lift_body(&mut query.body, context, count)
+}
+
+/// A query whose columns get other names, if any are given.
+fn renamed(query: &Query, names: &[String]) -> String {
+    if names.is_empty() {
+        query.to_string()
+    } else {
+        format!("SELECT * FROM ({query}) AS renamed({})", names.join(", "))
+    }
+}
+
+fn lift_body(body: &mut SetExpr, context: &mut SQLContext, count: &mut usize) -> PolarsResult<()> {
+    match body {
+        SetExpr::Select(select) => {
+            for from in &mut select.from {
+                let joined = from.joins.iter_mut().map(|join| &mut join.relation);
+                for relation in std::iter::once(&mut from.relation).chain(joined) {
+                    lift_relation(relation, context, count)?;
+                }
+            }
+            Ok(())
+        }
+        SetExpr::Query(query) => lift(query, context, count),
+        SetExpr::SetOperation { left, right, .. } => {
+            for side in [left, right] {
+                lift_body(side, context, count)?;
+                if let SetExpr::Select(_) = side.as_ref() {
+                    let name = table(&side.to_string(), context, count)?;
+                    **side = select_all(&name);
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn lift_relation(
+    relation: &mut TableFactor,
+    context: &mut SQLContext,
+    count: &mut usize,
+) -> PolarsResult<()> {
+    if let TableFactor::NestedJoin { table_with_joins, .. } = relation {
+        let joined = table_with_joins.joins.iter_mut().map(|join| &mut join.relation);
+        for relation in std::iter::once(&mut table_with_joins.relation).chain(joined) {
+            lift_relation(relation, context, count)?;
+        }
+    }
+    if let TableFactor::Derived { lateral: false, subquery, alias, .. } = relation {
+        lift(subquery, context, count)?;
+        let name = table(&subquery.to_string(), context, count)?;
+        let alias = alias.as_ref().map(ToString::to_string).unwrap_or_default();
+        let text = format!("SELECT * FROM {name} {alias}");
+        if let Some(named) = first_relation(&text) {
+            *relation = named;
+        }
+    }
+    Ok(())
+}
+
+/// Computes a SELECT as a table with a name of its own.
+fn table(select: &str, context: &mut SQLContext, count: &mut usize) -> PolarsResult<String> {
+    *count += 1;
+    let name = format!("dc0_inner_{count}");
+    let rows = context.execute(select)?;
+    context.register(&name, rows);
+    Ok(name)
+}
+
+fn select_all(table: &str) -> SetExpr {
+    let parsed = Statement::parse(&format!("SELECT * FROM {table}")).expect("a table's name is a word");
+    *parsed.0.body
+}
+
+fn first_relation(text: &str) -> Option<TableFactor> {
+    let parsed = Statement::parse(text).ok()?;
+    let SetExpr::Select(select) = *parsed.0.body else { return None };
+    select.from.into_iter().next().map(|from| from.relation)
+}
+
+/// An expression as a part of a statement; anything behind it is an error.
+pub(crate) fn expression(text: &str) -> Result<String, AnalysisError> {
+    let mut parser = parser(text)?;
+    let expression = parser.parse_expr().map_err(|error| syntax(&error))?;
+    parser.expect_token(&sqlparser::tokenizer::Token::EOF).map_err(|error| syntax(&error))?;
+    Ok(expression.to_string())
+}
+
+/// An expression that may have a name, as in `plies + 1 as moves`.
+pub(crate) fn item(text: &str) -> Result<String, AnalysisError> {
+    let mut parser = parser(text)?;
+    let item: SelectItem = parser.parse_select_item().map_err(|error| syntax(&error))?;
+    parser.expect_token(&sqlparser::tokenizer::Token::EOF).map_err(|error| syntax(&error))?;
+    Ok(item.to_string())
+}
+
+/// What rows are sorted by, as in `n desc, reason`.
+pub(crate) fn order(text: &str) -> Result<String, AnalysisError> {
+    let mut parser = parser(text)?;
+    let parts = parser.parse_comma_separated(Parser::parse_order_by_expr).map_err(|error| syntax(&error))?;
+    parser.expect_token(&sqlparser::tokenizer::Token::EOF).map_err(|error| syntax(&error))?;
+    Ok(parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+}
+
+/// A column's name as SQL takes it whatever it is.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

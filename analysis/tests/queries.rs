@@ -1,0 +1,483 @@
+//! Questions to stored tables, from files to answers.
+
+use std::fs;
+use std::path::Path;
+
+use dc0_analysis::{AnalysisError, Database, Files, Frame, Limits, RunSource, Trial, Work, questions};
+use dc0_core::board::{Game, Move};
+use dc0_core::params::Value;
+use dc0_core::store::{GameRow, PositionRow, Provenance, TrainingRow, WideColumn, write_table, write_wide};
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+fn packed(moves: &str) -> Vec<u16> {
+    moves.split(' ').map(|text| Move::from_uci(text).expect("a move").packed()).collect()
+}
+
+fn game(game: u32, moves: &str, result: i8) -> GameRow {
+    GameRow {
+        game,
+        network: "0123456789abcdef".to_owned(),
+        start_fen: START.to_owned(),
+        moves: packed(moves),
+        opening_plies: 0,
+        result,
+        reason: if result == 0 { "threefold" } else { "checkmate" }.to_owned(),
+    }
+}
+
+fn positions(games: &[GameRow]) -> Vec<PositionRow> {
+    let mut rows = Vec::new();
+    for row in games {
+        let mut game = Game::initial();
+        for (ply, packed) in (0..).zip(&row.moves) {
+            let mut moves: Vec<u16> =
+                game.position().legal_moves().iter().map(|legal| legal.packed()).collect();
+            moves.sort_unstable();
+            rows.push(PositionRow {
+                game: row.game,
+                ply,
+                fen: game.position().fen(),
+                played: *packed,
+                legal: moves.len() as u16,
+                visits: (1..).take(moves.len()).collect(),
+                target: (1..).take(moves.len()).collect(),
+                moves,
+                root_q: 0.1,
+                root_d: 0.5,
+                net_q: -0.1,
+                net_d: 0.25,
+                simulations: 32,
+                full: ply % 2 == 0,
+                result: 0,
+            });
+            game.play_unchecked(Move::from_packed(*packed).expect("a move"));
+        }
+    }
+    rows
+}
+
+fn training(update: u32) -> TrainingRow {
+    TrainingRow {
+        update,
+        learning_rate: 0.001,
+        loss: 3.0 / f64::from(update),
+        policy_loss: 2.0,
+        value_loss: 1.0,
+        moves_left_loss: 0.5,
+        policy_accuracy: 0.25,
+        policy_entropy: 1.5,
+        gradient_norm: 0.7,
+    }
+}
+
+/// A run of two iterations and one training.
+fn store(folder: &Path) {
+    let provenance = Provenance::new();
+    let first = [game(0, "e2e4 c7c5", 1), game(1, "f2f3 e7e5 g2g4 d8h4", -1)];
+    let second = [game(0, "d2d4 d7d5 c2c4", 0), game(1, "e2e4 e7e5", 0), game(2, "g1f3 g8f6", 1)];
+    for (iteration, games) in [(3, &first[..]), (10_000, &second[..])] {
+        let path = |table: &str| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet");
+        write_table(folder, &path("games"), games, &provenance).expect("sound rows");
+        write_table(folder, &path("positions"), &positions(games), &provenance).expect("sound rows");
+    }
+    write_table(folder, "training/0007.parquet", &[training(10), training(20)], &provenance)
+        .expect("sound rows");
+}
+
+fn run() -> tempfile::TempDir {
+    // A folder whose name looks like a value must not become a column.
+    let folder = tempfile::Builder::new().prefix("x=3").tempdir().expect("a folder");
+    store(folder.path());
+    folder
+}
+
+fn database(folder: &Path) -> Database {
+    Database::new(vec![RunSource::of_folder("first", folder)], Vec::new(), Work::Exact)
+}
+
+fn table(frame: &Frame) -> String {
+    frame.rows().expect("an answer").shown(Limits::default()).table
+}
+
+fn check(statement: &str, expected: &str) {
+    let folder = run();
+    for work in [Work::Exact, Work::Fast] {
+        let database = Database::new(vec![RunSource::of_folder("first", folder.path())], Vec::new(), work);
+        let frame = database.query(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+        assert_eq!(table(&frame), expected, "{statement}");
+    }
+}
+
+fn refused(statement: &str) -> AnalysisError {
+    let folder = run();
+    match database(folder.path()).query(statement).and_then(|frame| frame.rows()) {
+        Ok(rows) => panic!("{statement} gives\n{rows}"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn rows_say_which_run_and_iteration_they_belong_to() {
+    let expected = "run    iteration  games\nfirst          3      2\nfirst      10000      3";
+    check("select run, iteration, count(*) as games from games group by run, iteration", expected);
+    check(
+        "select net, update, loss from training",
+        "net  update  loss\n  7      10   0.3\n  7      20  0.15",
+    );
+}
+
+#[test]
+fn groups_are_sorted_where_the_statement_does_not_say_how() {
+    check(
+        "select reason, count(*) as n from games group by reason",
+        "reason     n\ncheckmate  3\nthreefold  2",
+    );
+    check("select distinct result from games", "result\n    -1\n     0\n     1");
+    check("select result from games order by result desc limit 1", "result\n     1");
+}
+
+#[test]
+fn a_reserved_word_is_a_column_in_quotes() {
+    check("select count(*) as n from positions where \"full\"", "n\n7");
+}
+
+#[test]
+fn tables_without_files_are_empty_and_have_their_columns() {
+    check("select match, first, score from matches", "match  first  score");
+    check("select count(*) as n from trees", "n\n0");
+    check("select kind, seconds from steps", "kind  seconds");
+}
+
+/// A table of costs with one row, all of whose other cells are empty.
+fn store_costs(folder: &Path, cells: &[(&str, Value)]) {
+    let empty =
+        ["step", "identity", "kind", "number", "taken_from", "attempts", "seconds", "cpu_seconds", "device"]
+            .into_iter()
+            .chain([
+                "backend",
+                "precision",
+                "lanes",
+                "threads",
+                "games",
+                "positions",
+                "simulations",
+                "evaluations",
+            ])
+            .chain([
+                "evaluations_per_second",
+                "cache_hits",
+                "mean_batch",
+                "largest_batch",
+                "batch_fill",
+                "net_idle",
+            ])
+            .chain(["updates", "samples", "samples_per_second", "flops", "peak_memory", "bytes"]);
+    let cell = |name: &str| {
+        cells.iter().find(|(known, _)| *known == name).map_or(Value::None, |(_, cell)| cell.clone())
+    };
+    let columns: Vec<WideColumn> =
+        empty.map(|name| WideColumn { name: name.to_owned(), cells: vec![cell(name)] }).collect();
+    write_wide(folder, "costs.parquet", ("costs", 1), &columns, &Provenance::new()).expect("writes");
+}
+
+#[test]
+fn costs_of_several_runs_are_one_table_whatever_cells_are_empty() {
+    let folders = [run(), run(), run()];
+    let text = |text: &str| Value::Text(text.to_owned());
+    store_costs(
+        folders[0].path(),
+        &[("kind", text("train")), ("updates", Value::Int(7)), ("seconds", Value::Int(2))],
+    );
+    store_costs(
+        folders[1].path(),
+        &[("kind", text("grow")), ("device", text("cpu")), ("seconds", Value::Float(0.5))],
+    );
+    let runs =
+        ["a", "b", "c"].iter().zip(&folders).map(|(name, folder)| RunSource::of_folder(*name, folder.path()));
+    let mut runs: Vec<RunSource> = runs.collect();
+    let asked = |runs: &[RunSource]| {
+        let database = Database::new(runs.to_vec(), Vec::new(), Work::Exact);
+        table(&database.query("select run, kind, device, updates, seconds from costs").expect("a frame"))
+    };
+    assert_eq!(
+        asked(&runs),
+        "run  kind   device  updates  seconds\na    train  -             7        2\nb    grow   cpu           -      0.5"
+    );
+    // In a script times decide nothing.
+    runs.iter_mut().for_each(|run| run.files = Files::Only(vec!["costs.parquet".to_owned()]));
+    assert_eq!(asked(&runs), "run  kind  device  updates  seconds");
+    let info = Database::new(runs, Vec::new(), Work::Exact).tables().expect("tables");
+    let costs = info.iter().find(|table| table.name == "costs").expect("costs");
+    assert_eq!(
+        (costs.rows, costs.columns.len(), costs.about.as_str()),
+        (0, 30, "what the steps of a run took")
+    );
+    assert!(costs.columns[1..].iter().all(|column| !column.meaning.is_empty()), "{costs:?}");
+}
+
+#[test]
+fn chess_functions_are_there_also_in_inner_selects() {
+    check(
+        "select opening(moves) as name from games where game = 0 order by iteration",
+        "name\nSicilian Defense\nQueen's Gambit",
+    );
+    let fens = "positions where ply = 3";
+    let expected = "men  side   phase\n 32  black      1";
+    check(&format!("select men(fen) as men, side(fen) as side, phase(fen) as phase from {fens}"), expected);
+    check(
+        "select uci(played) as uci, san(fen, played) as san from positions where ply = 3",
+        "uci   san\nd8h4  Qh4#",
+    );
+    check(
+        "select uci(moves) as moves, eco(moves) as eco from games where result = -1",
+        "moves                eco\nf2f3 e7e5 g2g4 d8h4  A00",
+    );
+    let with = "with named as (select eco(moves) as code from games) select code, count(*) as n from named group by code";
+    let expected = "code  n\nA00   1\nA04   1\nB20   1\nC20   1\nD06   1";
+    check(with, &expected.replace("A04", "A05"));
+    let from =
+        "select inside.n from (select len(moves) as n from games where result = 0) as inside order by n";
+    check(from, "n\n2\n3");
+    let union = "select len(moves) as n from games where result = 0 union all select list_max(visits) from positions where ply = 0 and game = 2";
+    check(union, " n\n 2\n 3\n20");
+    check(
+        "select board(fen) as board from positions where ply = 1 and game = 2",
+        "board\nr n b q k b n r\np p p p p p p p\n. . . . . . . .\n. . . . . . . .\n. . . . . . . .\n. . . . . N . .\nP P P P P P P P\nR N B Q K B . R",
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_statement_is_named() {
+    let message = |statement| {
+        let error = refused(statement);
+        assert!(error.is_bad_input(), "{statement}: {error}");
+        error.to_string()
+    };
+    assert_eq!(message("select * from game"), "there is no table `game`; did you mean `games`?");
+    assert_eq!(message("select resul from games"), "there is no column `resul`; did you mean `result`?");
+    assert_eq!(
+        message("select avg(resul) from games group by reason"),
+        "there is no column `resul`; did you mean `result`?"
+    );
+    assert_eq!(
+        message("select games.resul from games"),
+        "there is no column `resul`; did you mean `result`?"
+    );
+    assert_eq!(
+        message("select materal('x') from games"),
+        "there is no function `materal` in this dialect; did you mean `material`?"
+    );
+    assert!(
+        message("select material(game) from games")
+            .contains("material is called as material(fen); `game` is u32, not text")
+    );
+    assert!(
+        message("select san(start_fen) from games")
+            .contains("san is called as san(fen, move), not with 1 arguments")
+    );
+    assert!(
+        message("selec * from games").starts_with("this is no SQL: "),
+        "{}",
+        message("selec * from games")
+    );
+    assert!(message("").ends_with("got nothing; runs are only read"));
+    assert!(message("select 1; select 2").contains("got 2 statements"));
+    assert!(message("drop table games").contains("got a statement that begins with DROP"));
+}
+
+#[test]
+fn no_statement_reaches_other_files() {
+    let folder = run();
+    let file = folder.path().join("games/iteration=0003/part-0a-00000.parquet");
+    for statement in [
+        format!("select * from read_parquet('{}')", file.display()),
+        format!("select * from '{}'", file.display()),
+        format!(
+            "with inner_one as (select * from read_parquet('{}')) select * from inner_one",
+            file.display()
+        ),
+        format!("select * from games where game in (select game from read_csv('{}'))", file.display()),
+        format!("select (select max(game) from read_parquet('{}')) from games", file.display()),
+    ] {
+        let error = database(folder.path()).query(&statement).expect_err("refused");
+        assert!(
+            matches!(error, AnalysisError::Table { .. } | AnalysisError::Syntax { .. }),
+            "{statement}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_damaged_file_is_an_error_that_names_it() {
+    let folder = run();
+    let path = folder.path().join("games/iteration=0003/part-0a-00000.parquet");
+    let whole = fs::read(&path).expect("the file");
+    let mut turned = whole.clone();
+    turned[8..200].iter_mut().for_each(|byte| *byte ^= 0xff);
+    for damaged in [&whole[..whole.len() / 2], b"", b"no Parquet at all", &turned] {
+        fs::write(&path, damaged).expect("writes");
+        let asked =
+            database(folder.path()).query("select uci(moves) as m, reason, network, start_fen from games");
+        let error = asked.and_then(|frame| frame.rows()).expect_err("refused");
+        assert!(error.to_string().contains("iteration=0003/part-0a-00000.parquet"), "{error}");
+        assert!(!error.is_bad_input());
+        assert!(
+            database(folder.path()).query("select * from training").is_ok(),
+            "other tables are still there"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_being_written_is_not_looked_at() {
+    let folder = run();
+    fs::write(folder.path().join("games/iteration=0003/part-0a-00001.parquet.77.tmp"), "half")
+        .expect("writes");
+    let count = database(folder.path()).query("select count(*) as n from games").expect("asked");
+    assert_eq!(table(&count), "n\n5");
+}
+
+#[test]
+fn only_the_files_that_are_named_are_read() {
+    let folder = run();
+    let files = Files::Only(vec!["games/iteration=0003/part-0a-00000.parquet".to_owned()]);
+    let source = RunSource { files, ..RunSource::of_folder("first", folder.path()) };
+    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    let count =
+        |table: &str| database.query(&format!("select count(*) as n from {table}")).expect("asked").rows();
+    assert_eq!(count("games").expect("rows").column("n").expect("a column"), [Value::Int(2)]);
+    assert_eq!(count("positions").expect("rows").column("n").expect("a column"), [Value::Int(0)]);
+}
+
+#[test]
+fn several_runs_and_trials_are_one_table() {
+    let (one, two) = (run(), run());
+    let trial = Some(Trial { trial: 4, replicate: 1 });
+    let sources = vec![
+        RunSource::of_folder("one", one.path()),
+        RunSource { trial, ..RunSource::of_folder("sweep", two.path()) },
+    ];
+    let database = Database::new(sources, Vec::new(), Work::Fast);
+    let frame = database
+        .query("select run, trial, replicate, count(*) as n from games group by run, trial, replicate");
+    let expected = "run    trial  replicate  n\none        -          -  5\nsweep      4          1  5";
+    assert_eq!(table(&frame.expect("asked")), expected);
+}
+
+#[test]
+fn frames_are_asked_step_by_step_as_by_sql() {
+    let folder = run();
+    let games = database(folder.path()).table("games").expect("the table");
+    let by = ["reason".to_owned()];
+    let aggregates = [("n", "count(*)"), ("plies", "avg(len(moves))")]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let grouped = games
+        .filter("iteration > 5")
+        .expect("filters")
+        .group_by(&by)
+        .expect("groups")
+        .agg(&aggregates)
+        .expect("counts");
+    assert_eq!(table(&grouped), "reason     n  plies\ncheckmate  1      2\nthreefold  2    2.5");
+    assert_eq!(
+        table(&grouped.sort("n desc").expect("sorts").head(1).expect("cuts")),
+        "reason     n  plies\nthreefold  2    2.5"
+    );
+    let lengths = games
+        .select(&["iteration".to_owned(), "game".to_owned(), "len(moves) as plies".to_owned()])
+        .expect("selects");
+    let on = ["iteration".to_owned(), "game".to_owned()];
+    let both = lengths
+        .join(&games.select(&[on[0].clone(), on[1].clone(), "result".to_owned()]).expect("selects"), &on)
+        .expect("joins");
+    assert_eq!(both.columns(), ["iteration", "game", "plies", "result"]);
+    assert_eq!(both.rows().expect("rows").len(), 5);
+}
+
+#[test]
+fn wrong_steps_are_named_at_once() {
+    let folder = run();
+    let games = database(folder.path()).table("games").expect("the table");
+    let message = |asked: Result<Frame, AnalysisError>| asked.expect_err("refused").to_string();
+    assert_eq!(message(games.filter("resul = 0")), "there is no column `resul`; did you mean `result`?");
+    assert!(message(games.filter("result = 0 order by game")).starts_with("this is no SQL: "));
+    assert!(message(games.sort("game limit 3")).starts_with("this is no SQL: "));
+    let by = games.group_by(&["reson".to_owned()]).expect_err("refused").to_string();
+    assert_eq!(by, "there is no column `reson`; did you mean `reason`?");
+    assert_eq!(
+        message(games.join(&games, &["gme".to_owned()])),
+        "there is no column `gme`; did you mean `game`?"
+    );
+    assert_eq!(
+        message(database(folder.path()).table("gams")),
+        "there is no table `gams`; did you mean `games`?"
+    );
+}
+
+#[test]
+fn joins_compare_columns_and_name_what_both_tables_have() {
+    check(
+        "select a.game, b.net from games as a left join training as b on a.game = b.net and a.iteration = b.update where a.result = -1",
+        "game  net\n   1    -",
+    );
+    let constant =
+        "select a.game from games as a left join training as b on a.game = b.net and b.update = 10";
+    assert_eq!(
+        refused(constant).to_string(),
+        "a JOIN's ON compares columns of both tables, not `b.update = 10`; put that into WHERE, or join (SELECT … WHERE …)"
+    );
+    let folder = run();
+    let games = database(folder.path()).table("games").expect("the table");
+    let few = games.select(&["game".to_owned(), "reason".to_owned(), "result".to_owned()]).expect("selects");
+    let both = few.join(&few, &["game".to_owned(), "reason".to_owned()]).expect("joins");
+    assert_eq!(both.columns(), ["game", "reason", "result", "other_result"]);
+}
+
+#[test]
+fn equal_questions_get_equal_answers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let games: Vec<GameRow> =
+        (0..3000).map(|number| game(number, "e2e4 c7c5", (number % 3) as i8 - 1)).collect();
+    let mut rows = positions(&games);
+    for (number, row) in rows.iter_mut().enumerate() {
+        row.root_q = (number as f32).sin();
+    }
+    write_table(folder.path(), "positions/iteration=0000/part.parquet", &rows, &Provenance::new())
+        .expect("sound rows");
+    let ask = || {
+        let asked = database(folder.path()).query(
+            "select played, avg(root_q) as q, sum(root_q * root_d) as s from positions group by played",
+        );
+        let rows = asked.expect("asked").rows().expect("an answer");
+        (0..rows.len()).map(|row| rows.row(row)).collect::<Vec<_>>()
+    };
+    let first = ask();
+    assert!((0..20).all(|_| ask() == first));
+}
+
+#[test]
+fn every_column_of_every_table_has_a_meaning() {
+    let folder = run();
+    let trial = Some(Trial { trial: 0, replicate: 0 });
+    let source = RunSource { trial, ..RunSource::of_folder("first", folder.path()) };
+    for table in Database::new(vec![source], Vec::new(), Work::Fast).tables().expect("tables") {
+        assert!(!table.about.is_empty(), "{}", table.name);
+        for column in table.columns {
+            assert!(!column.meaning.is_empty() && !column.kind.is_empty(), "{}.{}", table.name, column.name);
+        }
+    }
+}
+
+#[test]
+fn twenty_questions_can_be_asked_of_any_run() {
+    let folder = run();
+    let sweep = dc0_analysis::SweepSource { name: "s".to_owned(), folder: folder.path().to_owned() };
+    let database = Database::new(vec![RunSource::of_folder("first", folder.path())], vec![sweep], Work::Fast);
+    let questions = questions();
+    assert_eq!(questions.len(), 20);
+    for question in questions {
+        let asked = database.query(question.statement).and_then(|frame| frame.rows());
+        asked.unwrap_or_else(|error| panic!("{}: {error}", question.title));
+    }
+}

@@ -1,0 +1,213 @@
+//! `dc0-run sql`: questions to the tables of runs.
+
+mod listing;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use dc0_analysis::{AnalysisError, Database, Format, Limits, Rows, Work, questions};
+use thiserror::Error;
+
+use crate::cli::{SqlArgs, SqlFormat};
+use crate::exit::Exit;
+use crate::progress::Console;
+use crate::script::failure::{Fault, chain};
+use crate::tables::{Sources, SourcesError};
+
+/// A question without an answer.
+#[derive(Debug, Error)]
+enum SqlError {
+    #[error(
+        "no run is named; give runs, then the statement, as in dc0-run sql first \"select count(*) from games\""
+    )]
+    NoRun,
+    #[error(
+        "no statement is given; the last word, \"{word}\", is a run. Give one behind it, such as \"select count(*) from games\""
+    )]
+    NoStatement { word: String },
+    #[error("{} does not say its format; give it a name ending in .csv, .json or .parquet, or --format", file.display())]
+    NoFormat { file: PathBuf },
+    #[error("Parquet is no text for a terminal or a pipe; give --out FILE.parquet")]
+    NoFile,
+    #[error("{} is there already; give another name, or --replace", file.display())]
+    Taken { file: PathBuf },
+    #[error("cannot write {}", file.display())]
+    Write {
+        file: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
+    #[error("cannot write the answer")]
+    Output(#[source] io::Error),
+    #[error(transparent)]
+    Sources(#[from] SourcesError),
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+}
+
+impl SqlError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::NoRun
+            | Self::NoStatement { .. }
+            | Self::NoFormat { .. }
+            | Self::NoFile
+            | Self::Taken { .. } => Exit::BadInput,
+            Self::Write { .. } | Self::Output(_) => Exit::Storage,
+            Self::Sources(error) => error.exit(),
+            Self::Analysis(error) => exit(error),
+        }
+    }
+}
+
+/// How the program ends because of a question without an answer.
+pub(crate) fn exit(error: &AnalysisError) -> Exit {
+    match error {
+        AnalysisError::Failed { .. } => Exit::Failed,
+        error if error.is_bad_input() => Exit::BadInput,
+        _ => Exit::Storage,
+    }
+}
+
+impl Fault for AnalysisError {
+    fn exit(&self) -> Exit {
+        exit(self)
+    }
+}
+
+/// Answers what the command line asks.
+pub fn sql(args: &SqlArgs, console: &Console) -> Exit {
+    match answer(args, console) {
+        Ok(()) => Exit::Done,
+        Err(cause) => {
+            console.note(&format!("error: {}", chain(&cause)));
+            cause.exit()
+        }
+    }
+}
+
+fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
+    if args.tables {
+        console.result(&listing::tables(&database(args, &args.words)?)?);
+        return Ok(());
+    }
+    if args.examples {
+        let database = if args.words.is_empty() { None } else { Some(database(args, &args.words)?) };
+        console.result(&listing::examples(&questions(), database.as_ref())?);
+        return Ok(());
+    }
+    let (statement, names) = args.words.split_last().ok_or(SqlError::NoRun)?;
+    if !statement.contains(char::is_whitespace)
+        && Sources::named(&args.runs, std::slice::from_ref(statement)).is_ok()
+    {
+        return Err(SqlError::NoStatement { word: statement.clone() });
+    }
+    let target = Target::new(args)?;
+    let rows = database(args, names)?.query(statement)?.rows()?;
+    target.write(&rows, args, console)
+}
+
+fn database(args: &SqlArgs, names: &[String]) -> Result<Database, SqlError> {
+    if names.is_empty() {
+        return Err(SqlError::NoRun);
+    }
+    let Sources { runs, sweeps } = Sources::named(&args.runs, names)?;
+    Ok(Database::new(runs, sweeps, Work::Fast))
+}
+
+/// Where an answer goes, and in which format.
+struct Target<'a> {
+    file: Option<&'a Path>,
+    format: SqlFormat,
+}
+
+impl<'a> Target<'a> {
+    fn new(args: &'a SqlArgs) -> Result<Self, SqlError> {
+        let file = args.out.as_deref();
+        let format = match (args.format, file) {
+            (Some(format), _) => format,
+            (None, None) => SqlFormat::Table,
+            (None, Some(file)) => {
+                by_name(file).ok_or_else(|| SqlError::NoFormat { file: file.to_owned() })?
+            }
+        };
+        if format == SqlFormat::Parquet && file.is_none() {
+            return Err(SqlError::NoFile);
+        }
+        // Before the work, not after it.
+        if let Some(file) = file.filter(|file| file.exists() && !args.replace) {
+            return Err(SqlError::Taken { file: file.to_owned() });
+        }
+        Ok(Self { file, format })
+    }
+
+    fn write(&self, rows: &Rows, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
+        let Some(file) = self.file else {
+            return self.print(rows, args, console);
+        };
+        if self.format == SqlFormat::Parquet {
+            rows.write_parquet(file)?;
+        } else {
+            let error = |cause| SqlError::Write { file: file.to_owned(), cause };
+            let mut out = BufWriter::new(File::create(file).map_err(error)?);
+            let written = match self.text_format() {
+                Some(format) => rows.write_text(format, &mut out),
+                None => writeln!(out, "{}", rows.shown(limits(rows.len(), args)).table),
+            };
+            written.and_then(|()| out.flush()).map_err(error)?;
+        }
+        console.note(&format!("wrote {}: {} rows", file.display(), rows.len()));
+        Ok(())
+    }
+
+    fn text_format(&self) -> Option<Format> {
+        match self.format {
+            SqlFormat::Csv => Some(Format::Csv),
+            SqlFormat::Json => Some(Format::Json),
+            SqlFormat::Table | SqlFormat::Parquet => None,
+        }
+    }
+
+    fn print(&self, rows: &Rows, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
+        if let Some(format) = self.text_format() {
+            let mut text = Vec::new();
+            rows.write_text(format, &mut text).map_err(SqlError::Output)?;
+            // JSON without rows has no lines.
+            if !text.is_empty() {
+                console.result(String::from_utf8_lossy(&text).trim_end_matches('\n'));
+            }
+            return Ok(());
+        }
+        let shown = rows.shown(limits(args.rows, args));
+        console.result(&shown.table);
+        if shown.rows_left_out > 0 {
+            let all = rows.len();
+            console.note(&format!(
+                "the first {} of {all} rows; --rows {all} shows all",
+                all - shown.rows_left_out
+            ));
+        }
+        if shown.cells_cut > 0 {
+            let (cells, width) = (shown.cells_cut, args.width);
+            console.note(&format!(
+                "{cells} cells are cut at {width} characters; --width and --format csv show more"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn limits(rows: usize, args: &SqlArgs) -> Limits {
+    Limits { rows, width: args.width as usize }
+}
+
+fn by_name(file: &Path) -> Option<SqlFormat> {
+    match file.extension()?.to_str()? {
+        "csv" => Some(SqlFormat::Csv),
+        "json" | "jsonl" | "ndjson" => Some(SqlFormat::Json),
+        "parquet" => Some(SqlFormat::Parquet),
+        "txt" => Some(SqlFormat::Table),
+        _ => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! What there is to ask: tables, functions, and questions of others.
+
+use std::fmt::Write as _;
+
+use dc0_analysis::{AnalysisError, Database, Limits, Question, TableInfo, functions};
+
+/// All tables with their columns, then the functions, for people.
+pub(super) fn tables(database: &Database) -> Result<String, AnalysisError> {
+    let mut text = String::new();
+    for table in database.tables()? {
+        write_table(&mut text, &table);
+    }
+    text.push_str("functions beside those of SQL\n");
+    let functions = functions();
+    let width = functions.iter().map(|function| function.form.chars().count()).max().unwrap_or(0);
+    for function in functions {
+        let (form, gives, meaning) = (function.form, function.gives, function.meaning);
+        writeln!(text, "  {form:<width$}  {gives:<5}  {meaning}").expect("text takes everything");
+    }
+    Ok(text.trim_end().to_owned())
+}
+
+fn write_table(text: &mut String, table: &TableInfo) {
+    let TableInfo { name, about, rows, columns } = table;
+    let rows = if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+    writeln!(text, "{name}: {about}; {rows}").expect("text takes everything");
+    let name_width = columns.iter().map(|column| column.name.len()).max().unwrap_or(0);
+    let kind_width = columns.iter().map(|column| column.kind.len()).max().unwrap_or(0);
+    for column in columns {
+        let (name, kind, meaning) = (&column.name, &column.kind, &column.meaning);
+        let line = format!("  {name:<name_width$}  {kind:<kind_width$}  {meaning}");
+        writeln!(text, "{}", line.trim_end()).expect("text takes everything");
+    }
+    text.push('\n');
+}
+
+/// The rows of an answer that an example shows.
+const SHOWN: Limits = Limits { rows: 5, width: 40 };
+
+/// Questions as Markdown, each with its statement and, for a run, its answer.
+pub(super) fn examples(questions: &[Question], database: Option<&Database>) -> Result<String, AnalysisError> {
+    let mut text = String::new();
+    for question in questions {
+        let (title, statement) = (question.title, question.statement);
+        write!(text, "### {title}\n\n```sql\n{statement}\n```\n\n").expect("text takes everything");
+        if let Some(database) = database.filter(|_| !question.of_sweep || database.is_some_and(has_trials)) {
+            let rows = database.query(statement)?.rows()?;
+            let shown = rows.shown(SHOWN);
+            let more = match shown.rows_left_out {
+                0 => String::new(),
+                more => format!("\n… {more} more rows"),
+            };
+            write!(text, "```text\n{}{more}\n```\n\n", shown.table).expect("text takes everything");
+        }
+    }
+    Ok(text.trim_end().to_owned())
+}
+
+fn has_trials(database: &Database) -> bool {
+    database.names().iter().any(|name| name == "trials")
+}

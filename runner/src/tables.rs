@@ -1,0 +1,199 @@
+//! Runs as the analysis sees them: their folders, and what their bookkeeping says, as plain data. Only reads.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dc0_analysis::{Files, RunRow, RunSource, StepRow, SweepSource, Trial};
+use thiserror::Error;
+
+use crate::exit::Exit;
+use crate::run::{Folder, Journal, Manifest, Record, RunError, Slot};
+use crate::script::failure::Fault;
+
+/// Runs and sweeps to ask.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// The runs; a sweep's are those of its trials.
+    pub runs: Vec<RunSource>,
+    /// The sweeps.
+    pub sweeps: Vec<SweepSource>,
+}
+
+/// A run that cannot be asked.
+#[derive(Debug, Error)]
+pub enum SourcesError {
+    /// There is neither a run nor a sweep of this name.
+    #[error("\"{name}\" is no run and no sweep: there is neither run.json nor sweep.json in {} nor in {}", places[0].display(), places[1].display())]
+    Unknown {
+        /// As given.
+        name: String,
+        /// Where it was looked for.
+        places: [PathBuf; 2],
+    },
+    /// Its bookkeeping cannot be read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl Fault for SourcesError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unknown { .. } => Exit::BadInput,
+            Self::Run(error) => error.exit(),
+        }
+    }
+}
+
+impl Sources {
+    /// What names stand for: folders of runs or sweeps, or names below `parent`.
+    pub fn named(parent: &Path, names: &[String]) -> Result<Self, SourcesError> {
+        let mut sources = Self::default();
+        for name in names {
+            sources.add(parent, name)?;
+        }
+        Ok(sources)
+    }
+
+    fn add(&mut self, parent: &Path, name: &str) -> Result<(), SourcesError> {
+        let places = [PathBuf::from(name), parent.join(name)];
+        if let Some(root) = places.iter().find(|root| root.join("sweep.json").is_file()) {
+            return self.add_sweep(root);
+        }
+        let root = places.iter().find(|root| root.join("run.json").is_file());
+        let Some(root) = root else { return Err(SourcesError::Unknown { name: name.to_owned(), places }) };
+        self.runs.push(run(root, self.free_name(root), None)?);
+        Ok(())
+    }
+
+    /// A folder's own name, or all of its path where another run has that name.
+    fn free_name(&self, root: &Path) -> String {
+        let name = last_name(root);
+        let is_taken = self.runs.iter().any(|run| run.name == name);
+        if is_taken { root.display().to_string() } else { name }
+    }
+
+    fn add_sweep(&mut self, root: &Path) -> Result<(), SourcesError> {
+        let name = self.free_name(root);
+        for (folder, trial) in trials(&root.join("trials"))? {
+            self.runs.push(run(&folder, name.clone(), Some(trial))?);
+        }
+        self.sweeps.push(SweepSource { name, folder: root.to_owned() });
+        Ok(())
+    }
+}
+
+/// A folder's own name, also of `.` and `x/..`.
+fn last_name(root: &Path) -> String {
+    let whole = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The runs of a sweep's trials in their order: folders such as `0007-1`.
+fn trials(folder: &Path) -> Result<Vec<(PathBuf, Trial)>, RunError> {
+    let mut found = Vec::new();
+    for name in names_in(folder)? {
+        let numbers = name
+            .split_once('-')
+            .and_then(|(trial, replicate)| Some((trial.parse().ok()?, replicate.parse().ok()?)));
+        if let Some((trial, replicate)) = numbers
+            && folder.join(&name).join("run.json").is_file()
+        {
+            found.push((folder.join(&name), Trial { trial, replicate }));
+        }
+    }
+    found.sort_by_key(|(_, trial)| (trial.trial, trial.replicate));
+    Ok(found)
+}
+
+/// The names in a folder, sorted; none where there is no folder.
+fn names_in(folder: &Path) -> Result<Vec<String>, RunError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(RunError::io("list", folder)(cause)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(RunError::io("list", folder))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// A run that is there, with all its files and finished steps.
+fn run(root: &Path, name: String, trial: Option<Trial>) -> Result<RunSource, RunError> {
+    let folder = Folder::at(root);
+    let record = Record::read(&folder)?;
+    Ok(RunSource {
+        name,
+        folder: root.to_owned(),
+        trial,
+        files: Files::All,
+        steps: steps(&folder)?,
+        about: record.as_ref().map(about),
+    })
+}
+
+/// What a run's record says of it.
+pub fn about(record: &Record) -> RunRow {
+    let made = &record.environment;
+    RunRow {
+        script: record.script.file.clone(),
+        seed: record.seed as i64,
+        backend: made.backend.clone(),
+        device: made.device.clone(),
+        precision: made.precision.clone(),
+        threads: made.threads,
+        dc0: made.dc0.clone(),
+        params: record.params.clone(),
+    }
+}
+
+fn steps(folder: &Folder) -> Result<Vec<StepRow>, RunError> {
+    let seconds = Journal::ledger(folder)?.seconds();
+    let mut steps = Vec::new();
+    for name in names_in(&folder.steps())?
+        .into_iter()
+        .filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "json"))
+    {
+        let manifest = match Manifest::read(&folder.steps().join(&name)) {
+            // A run that is at work moves the manifests of steps that its script no longer asks for.
+            Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => continue,
+            other => other?,
+        };
+        let order = name.split('-').next().and_then(|order| order.parse().ok()).unwrap_or_default();
+        let took = seconds.get(manifest.identity().short()).copied();
+        steps.push(step(order, &manifest, took));
+    }
+    Ok(steps)
+}
+
+/// A finished step as a row.
+pub fn step(order: u32, manifest: &Manifest, seconds: Option<f64>) -> StepRow {
+    let slot = manifest.files.iter().find_map(|entry| Slot::of(&entry.path)).map(|(slot, _, _)| slot);
+    StepRow {
+        step: order,
+        kind: manifest.kind.clone(),
+        number: slot.map(|slot| slot.number),
+        identity: manifest.identity().short().to_owned(),
+        network: network(manifest),
+        seconds,
+        bytes: manifest.files.iter().map(|entry| entry.bytes as i64).sum(),
+        summary: manifest.summary.clone(),
+        params: manifest.params.clone(),
+    }
+}
+
+/// The net that a step made, or that it played or searched with.
+fn network(manifest: &Manifest) -> Option<String> {
+    let input = |wanted: &str| {
+        manifest.inputs.iter().find(|input| input.name == wanted).map(|input| input.digest.clone())
+    };
+    match manifest.kind.as_str() {
+        "network" | "grow" | "train" => manifest.files.first().map(|weights| weights.blake3.clone()),
+        "arena" => input("first"),
+        _ => input("network"),
+    }
+}

@@ -1,0 +1,228 @@
+//! `dc0-run sql` from outside, and scripts that read their own tables.
+
+mod common;
+
+use std::fs;
+
+use common::{Ended, Experiment, SMALL};
+
+/// A question to the runs of an experiment.
+fn sql(experiment: &Experiment, args: &[&str]) -> Ended {
+    let all: Vec<&str> = ["sql"].iter().chain(args).copied().collect();
+    experiment.start(&all).wait_with_output().expect("ends").into()
+}
+
+fn refused(experiment: &Experiment, args: &[&str], code: i32, expected: &str) {
+    let ended = sql(experiment, args);
+    assert!(ended.stderr.trim_end().starts_with(expected), "{args:?}: {}", ended.stderr);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{args:?}");
+}
+
+const GAMES: &str = "select iteration, count(*) as games from games group by iteration";
+
+#[test]
+fn a_run_answers_in_every_format_and_its_mistakes_are_named() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let before = experiment.results();
+    let table = sql(&experiment, &["small", GAMES]);
+    assert_eq!(
+        (table.code, table.stdout.as_str()),
+        (Some(0), "iteration  games\n        0      6\n        1      6\n")
+    );
+    assert_eq!(sql(&experiment, &["datasets/small", GAMES]).stdout, table.stdout);
+    assert_eq!(sql(&experiment, &["small", GAMES, "--format", "csv"]).stdout, "iteration,games\n0,6\n1,6\n");
+    let json = sql(&experiment, &["small", GAMES, "--format", "json"]).stdout;
+    assert_eq!(json, "{\"iteration\":0,\"games\":6}\n{\"iteration\":1,\"games\":6}\n");
+    let steps = sql(
+        &experiment,
+        &[
+            "small",
+            "select kind, count(*) as n, count(seconds) as timed from steps group by kind",
+            "--format",
+            "csv",
+        ],
+    );
+    assert_eq!(steps.stdout, "kind,n,timed\narena,3,3\nnetwork,1,1\nself_play,2,2\ntrain,2,2\n");
+    let costs = "select kind, count(seconds) as timed, sum(games) as games from costs group by kind";
+    let costs = sql(&experiment, &["small", costs, "--format", "csv"]);
+    assert_eq!(costs.stdout, "kind,timed,games\narena,3,10\nnetwork,1,\nself_play,2,12\ntrain,2,\n");
+    let joined = "select count(*) as n from games join steps on steps.network = games.network and steps.number = games.iteration
+        where steps.kind = 'self_play'";
+    assert_eq!(sql(&experiment, &["small", joined, "--format", "csv"]).stdout, "n\n12\n");
+    let cut = sql(&experiment, &["small", "select game, moves from games", "--rows", "2", "--width", "10"]);
+    assert_eq!(cut.stdout.lines().count(), 3);
+    assert!(
+        cut.stderr.contains("the first 2 of 12 rows; --rows 12 shows all")
+            && cut.stderr.contains("2 cells are cut"),
+        "{}",
+        cut.stderr
+    );
+
+    refused(
+        &experiment,
+        &["small", "select * from game"],
+        2,
+        "error: there is no table `game`; did you mean `games`?",
+    );
+    refused(&experiment, &["small"], 2, "error: no statement is given; the last word, \"small\", is a run.");
+    refused(&experiment, &[GAMES], 2, "error: no run is named;");
+    refused(&experiment, &[], 2, "error: no run is named;");
+    refused(&experiment, &["smal", GAMES], 2, "error: \"smal\" is no run and no sweep");
+    refused(&experiment, &["small", GAMES, "--format", "parquet"], 2, "error: Parquet is no text");
+    refused(&experiment, &["small", GAMES, "--out", "x.xls"], 2, "error: x.xls does not say its format");
+    refused(
+        &experiment,
+        &["small", GAMES, "--out", "x.rhai", "--format", "csv"],
+        2,
+        "error: x.rhai is there already",
+    );
+    assert_eq!(experiment.results(), before, "nothing of the run has changed");
+}
+
+#[test]
+fn answers_become_files_that_are_not_replaced_unasked() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let written = sql(&experiment, &["small", GAMES, "--out", "games.parquet"]);
+    assert_eq!((written.code, written.stdout.as_str()), (Some(0), ""));
+    assert_eq!(written.stderr.trim_end(), "wrote games.parquet: 2 rows");
+    let file = experiment.folder.path().join("games.parquet");
+    assert!(fs::read(&file).expect("the file").starts_with(b"PAR1"));
+    refused(
+        &experiment,
+        &["small", GAMES, "--out", "games.parquet"],
+        2,
+        "error: games.parquet is there already",
+    );
+    assert_eq!(sql(&experiment, &["small", GAMES, "--out", "games.parquet", "--replace"]).code, Some(0));
+    assert_eq!(sql(&experiment, &["small", GAMES, "--out", "games.csv"]).code, Some(0));
+    assert_eq!(
+        fs::read_to_string(experiment.folder.path().join("games.csv")).expect("the file"),
+        "iteration,games\n0,6\n1,6\n"
+    );
+    refused(
+        &experiment,
+        &["small", GAMES, "--out", "no/such/folder.csv"],
+        3,
+        "error: cannot write no/such/folder.csv",
+    );
+}
+
+#[test]
+fn tables_and_examples_are_listed() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let tables = sql(&experiment, &["small", "--tables"]);
+    assert!(tables.stdout.contains("games: self-play; 12 rows\n"), "{}", tables.stdout);
+    assert!(
+        tables.stdout.contains("  full         bool       whether the policy is trained"),
+        "{}",
+        tables.stdout
+    );
+    assert!(tables.stdout.contains("trees: every move of those searches; 0 rows"), "{}", tables.stdout);
+    assert!(tables.stdout.contains("opening(moves)"), "{}", tables.stdout);
+    let examples = sql(&experiment, &["--examples"]);
+    assert_eq!(examples.stdout.matches("### ").count(), 20);
+    let answered = sql(&experiment, &["--examples", "small"]);
+    assert_eq!(
+        (answered.code, answered.stdout.matches("```text").count()),
+        (Some(0), 19),
+        "{}",
+        answered.stderr
+    );
+}
+
+#[test]
+fn a_damaged_file_ends_with_its_name_and_exit_code_3() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let file = experiment.first_in("games");
+    let whole = fs::read(&file).expect("the file");
+    fs::write(&file, &whole[..whole.len() - 20]).expect("writes");
+    let ended = sql(&experiment, &["small", GAMES]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(3), ""));
+    let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(
+        ended.stderr.contains(&name) && ended.stderr.contains("not a whole Parquet file"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_run_that_was_stopped_half_way_answers() {
+    let experiment = Experiment::new(SMALL);
+    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
+    let first = experiment.folder.path().join("datasets/small/games/iteration=0000");
+    while !first.is_dir() && child.try_wait().expect("waits").is_none() {
+        std::thread::yield_now();
+    }
+    child.kill().expect("stops");
+    child.wait().expect("ends");
+    for statement in
+        [GAMES, "select count(*) as n from matches", "select * from steps", "select * from training"]
+    {
+        let ended = sql(&experiment, &["small", statement]);
+        assert_eq!(ended.code, Some(0), "{statement}: {}", ended.stderr);
+    }
+}
+
+/// Decides and tells by its own tables.
+const READING: &str = r#"
+let run = open_run("small");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+for iteration in 0..3 {
+    run.self_play(net, #{ games: 4 + iteration, shard_games: 2, search: #{ simulations: 4 }, max_plies: 30 });
+    let games = run.table("games");
+    print(`${games.len()} games: ${games.group_by(["iteration"]).agg(#{ n: "count(*)" }).column("n")}`);
+    let by_reason = run.sql("select reason, avg(array_length(moves)) as plies from games group by reason").rows();
+    print(by_reason);
+    print(run.table("positions").filter("\"full\" and iteration = " + iteration).select(["avg(root_q) as q", "sum(entropy(visits)) as h"]));
+    print(run.table("steps").select(["step", "kind", "number", "seconds", "positions"]));
+    print(run.table("costs"));
+}
+"#;
+
+#[test]
+fn a_script_sees_what_its_calls_have_stored_and_the_same_when_it_is_run_again() {
+    let experiment = Experiment::new(READING);
+    let first = experiment.run(&[]);
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    for expected in ["4 games: [4]", "9 games: [4, 5]", "15 games: [4, 5, 6]"] {
+        assert!(first.stdout.contains(expected), "{}", first.stdout);
+    }
+    let again = experiment.run(&[]);
+    assert_eq!(
+        (again.code, &again.stdout),
+        (Some(0), &first.stdout),
+        "all games are there by now, and the first question sees four"
+    );
+}
+
+#[test]
+fn a_check_reads_what_is_done_and_has_stand_ins_for_the_rest() {
+    let script = READING.replace("print(by_reason)", "print(`${by_reason[0].plies + 1}`)");
+    let experiment = Experiment::new(&script);
+    let planned = experiment.run(&["--check"]);
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    assert!(
+        planned.stderr.contains("print: 1 games: [0]") && planned.stderr.contains("print: 1.0"),
+        "{}",
+        planned.stderr
+    );
+    assert!(!experiment.run_folder().exists());
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let known = experiment.run(&["--check"]);
+    assert!(known.stderr.contains("print: 15 games: [4, 5, 6]"), "{}", known.stderr);
+}
+
+#[test]
+fn a_misspelt_column_is_an_error_at_its_line() {
+    let experiment =
+        Experiment::new("let run = open_run(\"small\");\nrun.table(\"games\").filter(\"resul = 0\");");
+    let ended = experiment.run(&[]);
+    let expected = "error: x.rhai:2:20: there is no column `resul`; did you mean `result`?";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    assert_eq!(ended.code, Some(2));
+}

@@ -1,0 +1,109 @@
+//! The twenty questions of `docs/guides/sql.md`, asked of a real run and a real sweep: DuckDB and Python's polars answer as dc0 does.
+//! `cargo xtask test` installs both; without them this test fails and says so.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use dc0_analysis::{Question, questions};
+use dc0_tests::{dc0_run, interop_script, root, succeed};
+use serde_json::json;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
+
+fn sql(runs: &Path, run: &str, statement: &str, more: &[&str]) -> String {
+    let mut command = Command::new(PROGRAM);
+    command.arg("sql").arg("--runs").arg(runs).args([run, statement]).args(more);
+    String::from_utf8(succeed(&mut command).stdout).expect("UTF-8")
+}
+
+/// A question with dc0's answer, as a line for the script. The rows stay as dc0 writes them, in the order of their columns.
+fn line(runs: &Path, run: &str, question: &Question) -> String {
+    let answer = sql(runs, run, question.statement, &["--format", "json"]);
+    let rows: Vec<&str> = answer.lines().filter(|line| !line.is_empty()).collect();
+    let (title, statement) = (json!(question.title), json!(question.statement));
+    format!("{{\"title\":{title},\"statement\":{statement},\"rows\":[{}]}}", rows.join(","))
+}
+
+/// Writes down what dc0 answers, for the script.
+fn prepare(runs: &Path, run: &str, own: &Path, questions: &[Question]) {
+    fs::create_dir_all(own).expect("a folder");
+    fs::write(own.join("run.txt"), runs.join(run).display().to_string()).expect("writes");
+    let lines: String = questions.iter().map(|question| format!("{}\n", line(runs, run, question))).collect();
+    fs::write(own.join("questions.jsonl"), lines).expect("writes");
+    let steps = own.join("steps.parquet").display().to_string();
+    sql(runs, run, "select * from steps", &["--out", &steps]);
+}
+
+fn agreed(own: &Path) -> String {
+    let output = interop_script("ask_questions.py", own);
+    let (said, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}\n{err}");
+    said.into_owned()
+}
+
+#[test]
+fn duckdb_and_polars_answer_every_question_as_dc0_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = folder.path().join("runs");
+    succeed(&mut dc0_run(PROGRAM, "tests/data/tiny.rhai", &runs));
+    let (of_sweep, of_run): (Vec<Question>, Vec<Question>) =
+        questions().into_iter().partition(|question| question.of_sweep);
+    assert_eq!((of_sweep.len(), of_run.len()), (1, 19));
+    let own = folder.path().join("run");
+    prepare(&runs, "tiny", &own, &of_run);
+    fs::copy(runs.join("tiny/costs.parquet"), own.join("costs.parquet")).expect("copies");
+    assert_eq!(agreed(&own).lines().count(), of_run.len());
+    noticed(&own);
+}
+
+/// A wrong answer must not pass.
+fn noticed(own: &Path) {
+    let file = own.join("questions.jsonl");
+    let right = fs::read_to_string(&file).expect("the questions");
+    let first = right.lines().next().expect("a line");
+    let (before, after) = first.split_once("\"games\":").expect("a number of games");
+    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    fs::write(&file, format!("{before}\"games\":123456{after}")).expect("writes");
+    let output = interop_script("ask_questions.py", own);
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.contains("DuckDB: row 0") && err.contains("polars: row 0"), "{err}");
+}
+
+#[test]
+fn duckdb_and_polars_answer_for_a_sweep_as_dc0_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("swept.rhai");
+    fs::write(&script, SWEEP).expect("writes");
+    let runs = folder.path().join("runs");
+    succeed(
+        Command::new(PROGRAM)
+            .arg(&script)
+            .arg("--out")
+            .arg(&runs)
+            .args(["--backend", "torch"])
+            .current_dir(root()),
+    );
+    let of_sweep: Vec<Question> = questions().into_iter().filter(|question| question.of_sweep).collect();
+    let own = folder.path().join("sweep");
+    prepare(&runs, "swept", &own, &of_sweep);
+    fs::copy(runs.join("swept/trials.parquet"), own.join("trials.parquet")).expect("copies");
+    assert!(agreed(&own).contains("4 rows"));
+    let games = sql(
+        &runs,
+        "swept",
+        "select trial, replicate, count(*) as n from games group by trial, replicate",
+        &["--format", "csv"],
+    );
+    assert_eq!(games.lines().count(), 5, "{games}");
+}
+
+/// Four trials of two games each.
+const SWEEP: &str = r#"
+sweep(#{ name: "swept", space: #{ c_puct: choice([0.5, 1.0, 2.0, 4.0]) }, sampler: "grid", trials: 4 }, |trial| {
+    let net = trial.run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+    let games = trial.run.self_play(net, #{ games: 2, max_plies: 20, search: #{ simulations: 4, c_puct: trial.c_puct } });
+    games.mean_entropy
+});
+"#;
