@@ -54,7 +54,7 @@ def views(connection, run, own):
     for table, number in FOLDERS.items():
         if any(run.glob(f"{table}/*/*.parquet")):
             connection.sql(
-                f"create view {table} as select '{run.name}' as run, * "
+                f"create view {table} as select '{run.name}' as run, * replace ({number}::int as {number}) "
                 f"from read_parquet('{run}/{table}/*/*.parquet', hive_partitioning = true)"
             )
     for table, number in NAMES.items():
