@@ -16,7 +16,8 @@ use dc0_core::trainer::TrainParams;
 use super::handles::{Analysis, Fields, Games, Network, Opponent, ToSearch, Verdict, Window};
 use super::session::{RunHandle, Session};
 use super::{
-    Asked, OpenParams, WindowParams, costs, dimensions, forks, networks, outside, owners, sweeps, tables, words,
+    Asked, OpenParams, WindowParams, costs, dimensions, forks, networks, outside, owners, sweeps, tables,
+    words,
 };
 use crate::script::call::{Answer, Call};
 use crate::script::convert::{Sampling, to_dynamic};
