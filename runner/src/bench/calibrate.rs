@@ -29,11 +29,11 @@ use observed::Observed;
 /// A step of every kind, with as little to do as it can have.
 const TINY: &str = r#"
 fn tiny(run) {
-    let search = #{ simulations: 1 };
+    let search = #{ simulations: 2 };
     let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
     run.self_play(net, #{ games: 2, shard_games: 2, search: search, max_plies: 2 });
     let next = run.train(net, run.window(#{ iterations: 1 }), #{ updates: 1, batch: 4, validation_fraction: 0.0 });
-    run.arena(next, net, #{ games: 2, search: search, max_plies: 2 });
+    run.arena(next, net, #{ games: 2, search: search, opening_plies: 0, max_plies: 2 });
     run.search(net, ["startpos"], #{ search: search });
     run.grow(net, #{ filters: 16 });
     net
@@ -52,9 +52,9 @@ for time in 0..3 {
     run.note("tiny");
     let net = tiny(run);
     run.note("shards");
-    run.self_play(net, #{ games: 16 * p.lanes, shard_games: 2, search: #{ simulations: 1 }, max_plies: 2 });
+    run.self_play(net, #{ games: 16 * p.lanes, shard_games: 2, search: #{ simulations: 2 }, max_plies: 2 });
     run.note("unread");
-    run.self_play(net, #{ games: 128, shard_games: 64, search: #{ simulations: 1 }, max_plies: 100 });
+    run.self_play(net, #{ games: 128, shard_games: 64, search: #{ simulations: 2 }, max_plies: 100 });
     run.note("read");
     run.train(net, run.window(#{ iterations: 1 }), #{ updates: 1, batch: 4, validation_fraction: 0.0 });
 }

@@ -146,9 +146,9 @@ mod tests {
 
     #[test]
     fn unsaved_scripts_have_a_place_in_the_folder() {
-        let mut desk = Desk { root: Some("/work".into()), ..Desk::default() };
+        let mut desk = Desk { root: Some("/folder".into()), ..Desk::default() };
         let uri = Uri::from_str("untitled:Untitled-1").expect("a URI");
-        assert_eq!(desk.open(&uri, 1, String::new()).path, Path::new("/work/Untitled-1.rhai"));
+        assert_eq!(desk.open(&uri, 1, String::new()).path, Path::new("/folder/Untitled-1.rhai"));
         assert_eq!(imported(Path::new("/a/b.rhai"), "../c/d"), Some("/c/d.rhai".into()));
         assert_eq!(imported(Path::new("/a/b.rhai"), "/etc/passwd"), None);
     }
