@@ -18,6 +18,7 @@
 /// fractions are added up in the same order on any machine.
 pub const ONE_THREAD: (&str, &str) = ("POLARS_MAX_THREADS", "1");
 
+pub mod charts;
 mod chess;
 mod database;
 mod error;
@@ -28,6 +29,7 @@ mod functions;
 mod page;
 mod plain;
 mod questions;
+pub mod report;
 mod rows;
 mod scan;
 mod show;

@@ -50,6 +50,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Play as an engine in a chess program, which talks to it on stdin and stdout; so does `dc0-run` without arguments in a pipe.
     Uci(UciArgs),
+    /// Show what happened in runs as one HTML file that needs nothing else.
+    Report(crate::report::ReportArgs),
     /// Play against a net in the terminal.
     Play(PlayArgs),
     /// Help an editor with scripts, over stdin and stdout (the Language Server Protocol); docs/guides/editors.md shows how.

@@ -25,6 +25,7 @@ pub mod play;
 pub mod progress;
 pub mod reference;
 pub mod replay;
+pub mod report;
 pub mod reproduce;
 pub mod resources;
 pub mod run;
@@ -80,6 +81,7 @@ pub fn main() -> ExitCode {
         Some(Command::Lsp(args)) => lsp::lsp(args, &console),
         Some(Command::Explain(args)) => explain::explain(args, &console),
         Some(Command::Serve(args)) => serve::serve(args, &console),
+        Some(Command::Report(args)) => report::report(args, &console),
         Some(Command::Sql(args)) => sql::sql(args, &console),
         Some(Command::Docs(args)) => {
             console.result(&reference::markdown(args.page));

@@ -1,0 +1,90 @@
+//! Where axes begin and end, and where their ticks stand.
+
+use super::{Axis, Marks, Scale, Series};
+
+/// The ends of an axis and the distance of its ticks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Range {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) step: f64,
+}
+
+/// Room between the outermost values and the ends, as a share of what lies between.
+const ROOM: f64 = 0.04;
+
+impl Axis {
+    /// A range that holds the values, with about as many ticks as are wanted; the axis' own ends hold at all events.
+    pub(super) fn range(&self, values: &[f64], ticks: usize) -> Option<Range> {
+        let sound = || values.iter().copied().filter(|value| value.is_finite());
+        let least = sound().chain(self.from).fold(f64::INFINITY, f64::min);
+        let most = sound().chain(self.to).fold(f64::NEG_INFINITY, f64::max);
+        if self.scale == Scale::Logarithm || least > most {
+            return None;
+        }
+        let (least, most) = if least < most { (least, most) } else { (least - 0.5, most + 0.5) };
+        let room = ROOM * (most - least);
+        let end = |own: Option<f64>, far: f64| if own == Some(far) { far } else { f64::NAN };
+        let (own_from, own_to) = (end(self.from, least), end(self.to, most));
+        let step = step((most - least) / ticks as f64);
+        let step = if self.scale == Scale::Whole { step.max(1.0).ceil() } else { step };
+        // An end of the axis' own stands where it is; another one has some room, or comes to the next tick.
+        let from = if own_from.is_nan() { least - room } else { own_from };
+        let to = if own_to.is_nan() { most + room } else { own_to };
+        Some(Range { from, to, step })
+    }
+}
+
+/// The least of 1, 2, 2.5 and 5 times a power of ten that is no less than this.
+fn step(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= least * 0.999_999)
+        .unwrap_or(least)
+}
+
+/// Everything that an axis has to hold.
+pub(super) fn values(marks: &Marks, of: fn(&Series) -> Vec<f64>) -> Vec<f64> {
+    if let Marks::Series(series) = marks { series.iter().flat_map(of).collect() } else { Vec::new() }
+}
+
+/// The places of a series' points.
+pub(super) fn places(series: &Series) -> Vec<f64> {
+    series.points.iter().map(|point| point.x).collect()
+}
+
+/// The values of a series' points with the ends of their intervals.
+pub(super) fn heights(series: &Series) -> Vec<f64> {
+    let all = |point: &super::Point| {
+        let (low, high) = point.interval.unwrap_or((point.y, point.y));
+        [low, point.y, high]
+    };
+    series.points.iter().flat_map(all).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axis, step};
+
+    #[test]
+    fn steps_are_round() {
+        let cases = [(1.0, 1.0), (1.1, 2.0), (2.2, 2.5), (0.03, 0.05), (70.0, 100.0), (250.0, 250.0)];
+        for (least, round) in cases {
+            assert!((step(least) - round).abs() < 1e-9 * round, "{least}: {}", step(least));
+        }
+    }
+
+    #[test]
+    fn ranges_hold_all_values_and_the_axis_own_ends() {
+        let range = Axis::plain("x").from_zero().range(&[2.0, 10.0], 5).expect("values");
+        assert_eq!((range.from, range.step), (0.0, 2.0));
+        assert!(range.to > 10.0 && range.to < 11.0);
+        let one = Axis::whole("net").range(&[3.0], 5).expect("a value");
+        assert!(one.from < 3.0 && one.to > 3.0 && one.step == 1.0);
+        let share = Axis::share("s").range(&[0.2, f64::NAN], 5).expect("values");
+        assert_eq!((share.from, share.to), (0.0, 1.0));
+        assert_eq!(Axis::plain("x").range(&[], 5), None);
+    }
+}

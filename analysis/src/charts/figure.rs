@@ -1,0 +1,103 @@
+//! A chart in a page: heading, sentence, legend, picture in two widths, and the numbers behind it.
+
+use super::{Chart, Ink, Joined, Look, Marks, Reference, escape};
+
+/// Sizes of pictures: beside another on a desk, and on a phone.
+const WIDE: (f64, f64) = (560.0, 300.0);
+const NARROW: (f64, f64) = (340.0, 250.0);
+/// A stack or a mark needs this much room to be told from its neighbours.
+const HEIGHT_OF_A_BAR: f64 = 24.0;
+
+/// HTML of a chart.
+pub fn figure(chart: &Chart) -> String {
+    let picture = |(width, height): (f64, f64), class: &str| {
+        let svg = chart.svg(Look::Page, width, chart.height(height));
+        format!("<div class=\"{class}\">{}</div>", fluid(&svg, width, chart.height(height)))
+    };
+    let (name, title, about) = (&chart.name, escape(&chart.title), escape(&chart.about));
+    format!(
+        "<figure id=\"{name}\" class=\"chart\" aria-labelledby=\"{name}-t\"><figcaption><h3 id=\"{name}-t\">{title}</h3>\
+         <p>{about}</p>{}</figcaption>\
+         <div role=\"img\" aria-label=\"{title}. {about} The numbers stand in the table below.\">{}{}</div>{}</figure>",
+        legend(chart),
+        picture(WIDE, "wide"),
+        picture(NARROW, "narrow"),
+        numbers(chart),
+    )
+}
+
+/// As wide as its place.
+fn fluid(svg: &str, width: f64, height: f64) -> String {
+    let sized = format!("width=\"{width:.0}\" height=\"{height:.0}\"");
+    let fluid = format!("viewBox=\"0 0 {width:.0} {height:.0}\" aria-hidden=\"true\" focusable=\"false\"");
+    svg.replacen(&sized, &fluid, 1)
+}
+
+fn legend(chart: &Chart) -> String {
+    let entry = |name: &str, sign: String| format!("<li>{sign}{}</li>", escape(name));
+    let mut entries: Vec<String> = match &chart.marks {
+        Marks::Series(series) if series.len() > 1 => {
+            series.iter().map(|series| entry(&series.name, line(series.ink, series.joined))).collect()
+        }
+        Marks::Stacks { parts, .. } => parts.iter().map(|part| entry(&part.name, square(part.ink))).collect(),
+        _ => Vec::new(),
+    };
+    entries.extend(chart.references.iter().filter_map(|reference| match reference {
+        Reference::Diagonal(label) => Some(entry(label, line(Ink::Muted, Joined::Line))),
+        Reference::Level(..) => None,
+    }));
+    let order = if matches!(chart.marks, Marks::Stacks { .. }) {
+        " aria-label=\"from the bottom to the top\""
+    } else {
+        ""
+    };
+    if entries.is_empty() {
+        String::new()
+    } else {
+        format!("<ul class=\"legend\"{order}>{}</ul>", entries.concat())
+    }
+}
+
+fn line(ink: Ink, joined: Joined) -> String {
+    let (colour, dashes) = (ink.colour(Look::Page), if ink == Ink::Muted { "5 4" } else { ink.dashes() });
+    let drawn =
+        format!("<path d=\"M1 6h26\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"/>");
+    let dot = format!("<circle cx=\"14\" cy=\"6\" r=\"3.5\" fill=\"{colour}\"/>");
+    let marks = match joined {
+        Joined::No => dot,
+        Joined::Marked => format!("{drawn}{dot}"),
+        Joined::Line => drawn,
+    };
+    format!("<svg width=\"28\" height=\"12\" aria-hidden=\"true\">{marks}</svg>")
+}
+
+fn square(ink: Ink) -> String {
+    let colour = ink.colour(Look::Page);
+    format!(
+        "<svg width=\"12\" height=\"12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" fill=\"{colour}\"/></svg>"
+    )
+}
+
+fn numbers(chart: &Chart) -> String {
+    let rows = chart.table();
+    let Some((head, rows)) = rows.split_first() else { return String::new() };
+    let cells = |tag: &str, row: &[String]| -> String {
+        row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect()
+    };
+    let body: String = rows.iter().map(|row| format!("<tr>{}</tr>", cells("td", row))).collect();
+    format!(
+        "<details class=\"numbers\"><summary>Numbers</summary><div class=\"scroll\" tabindex=\"0\"><table><thead><tr>{}</tr>\
+         </thead><tbody>{body}</tbody></table></div></details>",
+        cells("th", head)
+    )
+}
+
+impl Chart {
+    /// The height of a picture: charts of bars are as high as they have bars.
+    fn height(&self, usual: f64) -> f64 {
+        match &self.marks {
+            Marks::Bars(bars) => (70.0 + HEIGHT_OF_A_BAR * bars.len() as f64).max(120.0),
+            _ => usual,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Colours, lines and markers.
+//!
+//! The colours of series are those of Okabe and Ito (2008), which people with any colour vision tell apart; in the dark they
+//! are lighter. Their names, as CSS knows them, stand in `report/page.css`.
+
+use kuva::plot::LineStyle;
+use kuva::plot::scatter::MarkerShape;
+
+/// Where a chart is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// In a page whose style sheet says what the colours are.
+    Page,
+    /// Alone, on white.
+    Light,
+}
+
+/// What colour something has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ink {
+    /// The colour, line and marker of a series, by its number.
+    Series(usize),
+    /// What White gains.
+    White,
+    /// What nobody gains.
+    Draw,
+    /// What Black gains.
+    Black,
+    /// Text and the lines of axes.
+    Text,
+    /// Lines that are only there to compare with.
+    Muted,
+    /// The lines behind everything.
+    Grid,
+    /// What lies behind everything.
+    Paper,
+}
+
+const SERIES: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#b0568f", "#56b4e9", "#c78500", "#5a5f66", "#8a6d3b"];
+const MARKERS: [MarkerShape; 6] = [
+    MarkerShape::Circle,
+    MarkerShape::Square,
+    MarkerShape::Triangle,
+    MarkerShape::Diamond,
+    MarkerShape::TriangleDown,
+    MarkerShape::Hexagon,
+];
+const DASHES: [&str; 6] = ["", "7 4", "2 3", "9 3 2 3", "12 3", "4 2"];
+
+impl Ink {
+    /// The colour, as SVG writes it.
+    pub fn colour(self, look: Look) -> String {
+        match look {
+            Look::Page => format!("var(--{})", self.name()),
+            Look::Light => self.on_white().to_owned(),
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self::Series(number) => format!("c{}", number % SERIES.len() + 1),
+            Self::White => "white".to_owned(),
+            Self::Draw => "draw".to_owned(),
+            Self::Black => "black".to_owned(),
+            Self::Text => "muted".to_owned(),
+            Self::Muted => "axis".to_owned(),
+            Self::Grid => "grid".to_owned(),
+            Self::Paper => "paper".to_owned(),
+        }
+    }
+
+    fn on_white(self) -> &'static str {
+        match self {
+            Self::Series(number) => SERIES[number % SERIES.len()],
+            Self::White => "#e3c88f",
+            Self::Draw => "#a3a9b1",
+            Self::Black => "#3b3f46",
+            Self::Text => "#4a4f57",
+            Self::Muted => "#8a9099",
+            Self::Grid => "#e7e9ec",
+            Self::Paper => "#ffffff",
+        }
+    }
+
+    /// The dashes of a line, empty for an unbroken one.
+    pub fn dashes(self) -> &'static str {
+        match self {
+            Self::Series(number) => DASHES[number % DASHES.len()],
+            _ => "",
+        }
+    }
+
+    pub(super) fn line(self) -> LineStyle {
+        match self.dashes() {
+            "" => LineStyle::Solid,
+            dashes => LineStyle::Custom(dashes.to_owned()),
+        }
+    }
+
+    pub(super) fn marker(self) -> MarkerShape {
+        match self {
+            Self::Series(number) => MARKERS[number % MARKERS.len()],
+            _ => MarkerShape::Circle,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+"use strict";
+// A board that steps through stored games. It knows no rules: every position comes with its men and moves.
+(() => {
+  const games = JSON.parse(document.getElementById("games-data").textContent);
+  const at = (id) => document.getElementById(id);
+  const SVG = "http://www.w3.org/2000/svg";
+  const make = (tag, attributes, parent) => {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    if (parent) parent.append(element);
+    return element;
+  };
+  const html = (tag, text, parent, className) => {
+    const element = document.createElement(tag);
+    if (text !== null) element.textContent = text;
+    if (className) element.className = className;
+    if (parent) parent.append(element);
+    return element;
+  };
+  let game = games[0];
+  let ply = 0;
+  let flipped = false;
+  let timer = 0;
+
+  const SIDE = 45;
+  const place = (square) => {
+    const [file, rank] = [square % 8, square >> 3];
+    return flipped ? [(7 - file) * SIDE, rank * SIDE] : [file * SIDE, (7 - rank) * SIDE];
+  };
+  const isWhite = (position) => position.b.endsWith(" w");
+  const white = (position, value) => (isWhite(position) ? value : -value);
+  const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+  const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + " %";
+
+  function drawBoard(position) {
+    const board = at("board");
+    board.replaceChildren();
+    for (let square = 0; square < 64; square += 1) {
+      const [x, y] = place(square);
+      const isLight = (square + (square >> 3)) % 2 === 1;
+      make("rect", { x, y, width: SIDE, height: SIDE, class: isLight ? "light" : "dark" }, board);
+      if (position.m && (position.m[1] === square || position.m[2] === square)) {
+        make("rect", { x, y, width: SIDE, height: SIDE, class: "moved" }, board);
+      }
+      label(board, square, x, y, isLight);
+    }
+    let square = 56;
+    for (const letter of position.b.split(" ")[0]) {
+      if (letter === "/") square -= 16;
+      else if (letter >= "1" && letter <= "8") square += Number(letter);
+      else {
+        const [x, y] = place(square);
+        const side = letter === letter.toUpperCase() ? "white" : "black";
+        make("use", { href: "#pc-" + letter.toLowerCase(), x, y, class: "man " + side }, board);
+        square += 1;
+      }
+    }
+    for (const [index, move] of (position.t ? position.t.p : []).slice(0, 3).entries()) arrow(board, move, index);
+  }
+
+  function label(board, square, x, y, isLight) {
+    const [file, rank] = [square % 8, square >> 3];
+    const className = isLight ? "on-light" : "on-dark";
+    const [bottom, left] = flipped ? [7, 7] : [0, 0];
+    if (rank === bottom) make("text", { x: x + SIDE - 7, y: y + SIDE - 3, class: className }, board).textContent = "abcdefgh"[file];
+    if (file === left) make("text", { x: x + 2, y: y + 10, class: className }, board).textContent = String(rank + 1);
+  }
+
+  function arrow(board, move, index) {
+    const [, from, to, , share] = move;
+    if (share < 0.02) return;
+    const [x1, y1] = place(from).map((side) => side + SIDE / 2);
+    const [x2, y2] = place(to).map((side) => side + SIDE / 2);
+    const length = Math.hypot(x2 - x1, y2 - y1);
+    const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+    const [width, head] = [2 + 7 * share, 7 + 6 * share];
+    const [ex, ey] = [x2 - dx * head, y2 - dy * head];
+    const side = (sign, size, x, y) => `${x - sign * dy * size} ${y + sign * dx * size}`;
+    const d = `M${side(1, width / 2, x1, y1)}L${side(1, width / 2, ex, ey)}L${side(1, head / 1.6, ex, ey)}L${x2} ${y2}` +
+      `L${side(-1, head / 1.6, ex, ey)}L${side(-1, width / 2, ex, ey)}L${side(-1, width / 2, x1, y1)}Z`;
+    make("path", { d, class: "arrow", opacity: index === 0 ? 0.75 : 0.45 }, board);
+  }
+
+  function drawThought(position) {
+    const thought = position.t;
+    const number = Math.floor(ply / 2) + 1;
+    const last = position.m ? `${Math.ceil(ply / 2)}${ply % 2 ? "." : "…"} ${position.m[0]}` : "Start";
+    const side = isWhite(position) ? "White" : "Black";
+    const end = ply === game.plies.length - 1;
+    at("where").textContent = end ? `${last}: ${game.result}, ${game.reason}` : `${last}; ${side} to move (move ${number})`;
+    const values = at("values");
+    values.replaceChildren();
+    const entry = (name, text) => { const box = html("div", null, values); html("dt", name, box); html("dd", text, box); };
+    const body = at("moves").querySelector("tbody");
+    body.replaceChildren();
+    at("moves").hidden = !thought;
+    at("note").textContent = !thought
+      ? (end ? "The game is over." : "This move was not searched: the opening was played at random.")
+      : `${thought.s} simulations by net ${game.net}` + (thought.a > thought.p.length ? `; ${thought.a - thought.p.length} more moves` : "") +
+        (thought.f ? "." : "; the policy is not trained on this search.");
+    bar(thought ? white(position, thought.q[0]) : end ? { "1–0": 1, "0–1": -1 }[game.result] ?? 0 : 0);
+    if (!thought) return;
+    entry("search", signed(white(position, thought.q[0])) + ", draw " + percent(thought.q[1]));
+    entry("net alone", signed(white(position, thought.n[0])) + ", draw " + percent(thought.n[1]));
+    for (const [san, , , visits, share, isPlayed] of thought.p) {
+      const row = html("tr", null, body, isPlayed ? "played" : "");
+      html("th", san + (isPlayed ? " (played)" : ""), row).scope = "row";
+      const cell = html("td", null, row);
+      const track = html("span", null, cell, "track");
+      html("span", null, track).style.width = 100 * share + "%";
+      html("span", percent(share), cell, "share");
+      html("td", String(visits), row, "n");
+    }
+  }
+
+  function bar(value) {
+    at("eval").firstElementChild.style.height = 50 * (1 + value) + "%";
+    at("eval").classList.toggle("flipped", flipped);
+    at("eval").setAttribute("aria-label", "White's value " + signed(value));
+  }
+
+  function drawCurve() {
+    const curve = at("curve");
+    curve.replaceChildren();
+    const last = Math.max(1, game.plies.length - 1);
+    const x = (index) => (360 * index) / last;
+    const y = (value) => 42 - 38 * value;
+    make("path", { d: "M0 42H360", class: "zero" }, curve);
+    for (const [key, className] of [["n", "net"], ["q", "search"]]) {
+      let [d, pen] = ["", "M"];
+      game.plies.forEach((position, index) => {
+        if (!position.t) { pen = "M"; return; }
+        d += `${pen}${x(index).toFixed(1)} ${y(white(position, position.t[key][0])).toFixed(1)}`;
+        pen = "L";
+      });
+      make("path", { d, class: className }, curve);
+    }
+    make("path", { id: "cursor", d: "", class: "cursor" }, curve);
+  }
+
+  function drawList() {
+    const list = at("list");
+    list.replaceChildren();
+    for (let index = 1; index < game.plies.length; index += 2) {
+      const item = html("li", null, list);
+      for (const half of [index, index + 1]) {
+        if (half >= game.plies.length) break;
+        const button = html("button", game.plies[half].m[0], item);
+        button.type = "button";
+        button.dataset.ply = half;
+      }
+    }
+  }
+
+  function show(wanted) {
+    ply = Math.max(0, Math.min(game.plies.length - 1, wanted));
+    const position = game.plies[ply];
+    drawBoard(position);
+    drawThought(position);
+    at("ply").value = ply;
+    at("ply").setAttribute("aria-valuetext", at("where").textContent);
+    const cursor = (360 * ply) / Math.max(1, game.plies.length - 1);
+    document.getElementById("cursor").setAttribute("d", `M${cursor} 0V84`);
+    at("board").setAttribute("aria-label", "Board after " + at("where").textContent + ", " + position.b);
+    for (const button of at("list").querySelectorAll("button")) {
+      const is = Number(button.dataset.ply) === ply;
+      button.classList.toggle("now", is);
+      // Without scrolling the page.
+      if (is) at("list").scrollTop = button.offsetTop - at("list").offsetTop - 60;
+    }
+    if (ply === game.plies.length - 1) stop();
+  }
+
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+    at("play").textContent = "Play";
+    at("play").setAttribute("aria-pressed", "false");
+  }
+
+  function load(index) {
+    stop();
+    game = games[index];
+    at("ply").max = game.plies.length - 1;
+    drawCurve();
+    drawList();
+    show(Math.min(game.opening, game.plies.length - 1));
+  }
+
+  const steps = { first: () => 0, back: () => ply - 1, next: () => ply + 1, last: () => game.plies.length - 1 };
+  for (const [id, goal] of Object.entries(steps)) at(id).addEventListener("click", () => { stop(); show(goal()); });
+  const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
+  at("viewer").addEventListener("keydown", (event) => {
+    const step = keys[event.key];
+    if (!step || event.target.tagName === "SELECT" || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    stop();
+    show(steps[step]());
+  });
+  at("ply").addEventListener("input", (event) => { stop(); show(Number(event.target.value)); });
+  at("game").addEventListener("change", (event) => load(Number(event.target.value)));
+  at("list").addEventListener("click", (event) => { if (event.target.dataset.ply) { stop(); show(Number(event.target.dataset.ply)); } });
+  at("curve").addEventListener("click", (event) => {
+    const box = at("curve").getBoundingClientRect();
+    stop();
+    show(Math.round(((event.clientX - box.left) / box.width) * (game.plies.length - 1)));
+  });
+  at("flip").addEventListener("click", () => { flipped = !flipped; at("flip").setAttribute("aria-pressed", String(flipped)); show(ply); });
+  at("play").addEventListener("click", () => {
+    if (timer) { stop(); return; }
+    if (ply === game.plies.length - 1) show(0);
+    timer = setInterval(() => show(ply + 1), 700);
+    at("play").textContent = "Pause";
+    at("play").setAttribute("aria-pressed", "true");
+  });
+  at("viewer").hidden = false;
+  load(0);
+})();

@@ -1,0 +1,97 @@
+//! Every match with its interval, and what became of the candidate.
+
+use super::matches::MatchPair;
+use super::section::{Part, Section, Table, drawn};
+use super::steps::Step;
+use super::{Context, ReportRun};
+use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
+
+pub(super) fn section(context: &Context<'_>) -> Section {
+    let mut parts: Vec<Part> = drawn(scores(context)).into_iter().collect();
+    parts.extend(context.runs.iter().filter_map(|run| table(context, run)).map(Part::Table));
+    let about = "What each match gave, with 95 % intervals from its pairs of games, and whether the candidate was promoted.";
+    Section::new("matches", "Matches", about, parts, "no match is finished")
+}
+
+fn matches<'a>(context: &'a Context<'_>, run: &'a ReportRun) -> impl Iterator<Item = &'a Step> {
+    context.steps.iter().filter(|step| step.run == run.name && step.kind == "arena")
+}
+
+fn scores(context: &Context<'_>) -> Chart {
+    let series = |(at, run): (usize, &ReportRun)| {
+        let point = |step: &Step| {
+            let ends = step.figure("score_low").zip(step.figure("score_high"));
+            Some(Point { x: f64::from(step.number?), y: step.figure("score")?, interval: ends })
+        };
+        let points = matches(context, run).filter_map(point).collect();
+        Series { name: run.name.clone(), ink: Ink::Series(at), joined: Joined::No, points }
+    };
+    Chart {
+        name: "match-scores".to_owned(),
+        title: "Scores".to_owned(),
+        about: "The first player's score of each match; half is equality.".to_owned(),
+        x: Axis::whole("match"),
+        y: Axis::share("score"),
+        marks: Marks::Series(context.runs.iter().enumerate().map(series).collect()),
+        references: vec![Reference::Level(0.5, "equal".to_owned())],
+    }
+}
+
+fn table(context: &Context<'_>, run: &ReportRun) -> Option<Table> {
+    let rows: Vec<(bool, Vec<String>)> =
+        matches(context, run).filter_map(|step| row(context, run, step)).collect();
+    let head = [
+        "match",
+        "first",
+        "second",
+        "wins, draws, losses",
+        "score",
+        "95 % interval",
+        "Elo",
+        "95 % interval",
+        "then",
+    ];
+    let title =
+        if context.runs.len() > 1 { format!("Matches of {}", run.name) } else { "All matches".to_owned() };
+    (!rows.is_empty()).then(|| Table { title, head: head.map(str::to_owned).to_vec(), rows, words: 3 })
+}
+
+fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec<String>)> {
+    let number = step.number?;
+    let pair = context.pairs.iter().find(|pair| pair.run == run.name && pair.number == number)?;
+    let standing = context.standings.iter().find(|standing| standing.run == run.name);
+    let player =
+        |id: &str| standing.and_then(|standing| standing.players.iter().find(|player| player.id == id));
+    let name = |id: &str| player(id).map_or_else(|| id.to_owned(), super::matches::Player::name);
+    let count = |name: &str| step.figure(name).map_or_else(String::new, short);
+    let share = |name: &str| step.figure(name).map_or_else(|| "–".to_owned(), |share| format!("{share:.3}"));
+    let elo = |name: &str| step.figure(name).map(|elo| format!("{elo:+.0}").replace('-', "−"));
+    let ends = |low: Option<String>, high: Option<String>| {
+        format!("{} to {}", low.unwrap_or_else(|| "−∞".to_owned()), high.unwrap_or_else(|| "∞".to_owned()))
+    };
+    let candidate = player(&pair.first).filter(|_| is_first_of(context, pair));
+    let then = match candidate.map(|player| (player.net, player.generation)) {
+        Some((Some(_), Some(generation))) => format!("is generation {generation}"),
+        Some((Some(_), None)) => "not promoted".to_owned(),
+        _ => "measured".to_owned(),
+    };
+    let is_turned_down = then == "not promoted";
+    let cells = vec![
+        format!("{number:04}"),
+        name(&pair.first),
+        name(&pair.second),
+        format!("+{} ={} −{}", count("wins"), count("draws"), count("losses")),
+        share("score"),
+        format!("{} to {}", share("score_low"), share("score_high")),
+        elo("elo").unwrap_or_else(|| "no bound".to_owned()),
+        ends(elo("elo_low"), elo("elo_high")),
+        then,
+    ];
+    Some((is_turned_down, cells))
+}
+
+/// Whether the first player of a match had not played before, as a candidate has not.
+fn is_first_of(context: &Context<'_>, pair: &MatchPair) -> bool {
+    let mut before = context.pairs.iter().filter(|other| other.run == pair.run && other.number < pair.number);
+    before.all(|other| other.first != pair.first && other.second != pair.first)
+}

@@ -1,0 +1,115 @@
+//! Matches of a run: who met whom, and what one joint rating makes of it.
+
+use std::collections::BTreeMap;
+
+use super::answer::Answer;
+use super::rating::{PairResult, Rating, ratings};
+use super::steps::{Spent, Step};
+use super::{Context, ReportRun};
+use crate::error::AnalysisError;
+
+/// A pair of games of a match.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct MatchPair {
+    pub(super) run: String,
+    pub(super) number: u32,
+    pub(super) first: String,
+    pub(super) second: String,
+    pub(super) games: f64,
+    pub(super) points: f64,
+}
+
+/// A net of a run, or a player that is none.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Player {
+    /// As in the table of matches: 16 hex digits of a net, or a word.
+    pub(super) id: String,
+    /// The net's number in the run.
+    pub(super) net: Option<u32>,
+    /// The generation that it was promoted to.
+    pub(super) generation: Option<u32>,
+    /// What was spent until it was made.
+    pub(super) spent: Spent,
+    /// What the joint rating says; none where no match joins it with the first net.
+    pub(super) rating: Option<Rating>,
+}
+
+/// All players of a run's matches, the nets first in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Standing {
+    pub(super) run: String,
+    pub(super) players: Vec<Player>,
+    /// Whom ratings are relative to.
+    pub(super) anchor: usize,
+}
+
+impl Player {
+    /// What people call it.
+    pub(super) fn name(&self) -> String {
+        self.net.map_or_else(|| self.id.clone(), |net| format!("{net:04}"))
+    }
+}
+
+/// All pairs of all matches.
+pub(super) fn pairs(context: &Context<'_>) -> Result<Vec<MatchPair>, AnalysisError> {
+    let statement = "select run, \"match\", pair, first, second, count(*) as games, sum(score) as points from matches \
+        group by run, \"match\", pair, first, second order by run, \"match\", pair";
+    let answer = Answer::of(context.database, statement)?;
+    let (runs, firsts, seconds) = (answer.texts("run")?, answer.texts("first")?, answer.texts("second")?);
+    let (numbers, games, points) =
+        (answer.numbers("match")?, answer.numbers("games")?, answer.numbers("points")?);
+    let row = |at: usize| MatchPair {
+        run: runs[at].clone(),
+        number: numbers[at] as u32,
+        first: firsts[at].clone(),
+        second: seconds[at].clone(),
+        games: games[at],
+        points: points[at],
+    };
+    Ok((0..answer.len()).map(row).collect())
+}
+
+/// The standing of a run's players; `None` without matches.
+pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> Option<Standing> {
+    let own: Vec<&MatchPair> = pairs.iter().filter(|pair| pair.run == run.name).collect();
+    let nets: BTreeMap<&str, &Step> = steps
+        .iter()
+        .filter(|step| step.run == run.name && step.makes_net())
+        .map(|step| (step.network.as_str(), step))
+        .collect();
+    let mut players = players(run, &nets, &own);
+    let anchor = players.iter().position(|player| player.net.is_some())?;
+    let place = |id: &str| players.iter().position(|player| player.id == id).unwrap_or(anchor);
+    let result = |pair: &&MatchPair| PairResult {
+        first: place(&pair.first),
+        second: place(&pair.second),
+        games: pair.games,
+        points: pair.points,
+    };
+    let results: Vec<PairResult> =
+        own.iter().map(result).filter(|result| result.first != result.second).collect();
+    let found = ratings(players.len(), anchor, &results);
+    players.iter_mut().zip(found).for_each(|(player, rating)| player.rating = rating);
+    Some(Standing { run: run.name.clone(), players, anchor })
+}
+
+fn players(run: &ReportRun, nets: &BTreeMap<&str, &Step>, pairs: &[&MatchPair]) -> Vec<Player> {
+    let mut ids: Vec<&str> =
+        pairs.iter().flat_map(|pair| [pair.first.as_str(), pair.second.as_str()]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let player = |id: &str| {
+        let step = nets.get(id);
+        let promoted = |(_, digest): &&(u32, String)| digest.starts_with(id) || *digest == id;
+        Player {
+            id: id.to_owned(),
+            net: step.and_then(|step| step.number),
+            generation: run.generations.iter().find(promoted).map(|(generation, _)| *generation),
+            spent: step.map_or(Spent::default(), |step| step.spent),
+            rating: None,
+        }
+    };
+    let mut players: Vec<Player> = ids.into_iter().map(player).collect();
+    players.sort_by_key(|player| (player.net.is_none(), player.net, player.id.clone()));
+    players
+}

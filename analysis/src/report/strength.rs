@@ -1,0 +1,175 @@
+//! How strong the nets are: one joint rating against what was spent, and every match alone.
+
+use super::matches::{Player, Standing};
+use super::section::{Part, Section, Table};
+use super::steps::Step;
+use super::{Context, ReportRun};
+use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
+
+/// What a rating is drawn against.
+type Over = (&'static str, &'static str, fn(&Player) -> Option<f64>);
+
+const OVER: [Over; 6] = [
+    ("generation", "generation", |player| player.generation.map(f64::from)),
+    ("time", "hours of work", |player| Some(player.spent.seconds / 3600.0)),
+    ("CPU time", "hours of processors", |player| player.spent.cpu_seconds.map(|seconds| seconds / 3600.0)),
+    ("games", "games of self-play", |player| Some(player.spent.games)),
+    ("positions", "positions of self-play", |player| Some(player.spent.positions)),
+    ("evaluations", "evaluations of self-play", |player| Some(player.spent.evaluations)),
+];
+
+pub(super) fn section(context: &Context<'_>) -> Section {
+    let mut parts = Vec::new();
+    if !context.standings.is_empty() {
+        let charts = OVER.iter().map(|over| (over.0.to_owned(), elo(context, over)));
+        let charts: Vec<(String, Chart)> = charts.filter(|(_, chart)| !chart.is_empty()).collect();
+        parts.push(Part::Choice("Elo against".to_owned(), charts));
+        parts.extend(context.standings.iter().map(|standing| Part::Table(table(context, standing))));
+        parts.push(Part::Folded("How the rating is made".to_owned(), METHOD.to_owned()));
+        parts.extend(budgets(context).map(Part::Text));
+    }
+    let about = "Elo of every net over the run's first one, from one joint fit to all matches of the run, with 95 % intervals.";
+    Section::new("strength", "Strength", about, parts, "no match of nets is stored")
+}
+
+const METHOD: &str = "Players are rated together by the model of Bradley and Terry (1952): the expected score of i against j is \
+1 / (1 + 10^((Rj − Ri) / 400)), a draw being half a point. The ratings maximise the likelihood of all games of the run at once, \
+since averages along a chain of matches inflate. Every two players that met are given one drawn game more, as BayesElo \
+(Coulom 2008) does, so that a match won outright has a finite rating. Intervals are those of the difference to the first net: \
+the sandwich covariance (White 1982) with the two games of an opening as one cluster. Ratings of different runs are each \
+relative to the run's own first net and can be compared only as far as those are alike. Self-play ratings say little of \
+strength against others; players that are no nets, such as greedy, are the anchors outside.";
+
+fn elo(context: &Context<'_>, (id, label, over): &Over) -> Chart {
+    let many = context.runs.len() > 1;
+    let mut series = Vec::new();
+    for standing in &context.standings {
+        let at = context.number(&standing.run);
+        let points = |promoted: bool| {
+            let own = standing.players.iter().filter(move |player| player.generation.is_some() == promoted);
+            let mut points: Vec<Point> = own.filter_map(|player| point(player, over(player)?)).collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            points
+        };
+        let named = |what: &str| if many { format!("{}, {what}", standing.run) } else { what.to_owned() };
+        let (line, lone) = (Ink::Series(at), Ink::Series(if many { at } else { 1 }));
+        series.push(Series {
+            name: named("promoted"),
+            ink: line,
+            joined: Joined::Marked,
+            points: points(true),
+        });
+        series.push(Series {
+            name: named("not promoted"),
+            ink: lone,
+            joined: Joined::No,
+            points: points(false),
+        });
+    }
+    series.retain(|series| !series.points.is_empty());
+    Chart {
+        name: format!("elo-{}", id.replace(' ', "-").to_lowercase()),
+        title: format!("Elo over {label}"),
+        about: "Bars are 95 % intervals of the difference to the run's first net, which has 0.".to_owned(),
+        x: if *id == "generation" { Axis::whole(*label) } else { Axis::plain(*label) },
+        y: Axis::plain("Elo over the first net"),
+        marks: Marks::Series(series),
+        references: if many { Vec::new() } else { outside(context) },
+    }
+}
+
+fn point(player: &Player, x: f64) -> Option<Point> {
+    player.net?;
+    let rating = player.rating?;
+    let interval = (rating.high > rating.low).then_some((rating.low, rating.high));
+    Some(Point { x, y: rating.elo, interval })
+}
+
+/// Players that are no nets.
+fn outside(context: &Context<'_>) -> Vec<Reference> {
+    let players = context.standings.iter().flat_map(|standing| &standing.players);
+    let level = |player: &Player| Some(Reference::Level(player.rating?.elo, player.name()));
+    players.filter(|player| player.net.is_none()).filter_map(level).collect()
+}
+
+fn table(context: &Context<'_>, standing: &Standing) -> Table {
+    let dash = || "–".to_owned();
+    let row = |player: &Player| {
+        let rating = player.rating.map_or_else(
+            || "not joined by matches".to_owned(),
+            |rating| {
+                if rating.elo == 0.0 {
+                    "0".to_owned()
+                } else {
+                    format!("{:+.0}", rating.elo).replace('-', "−")
+                }
+            },
+        );
+        let interval = player.rating.filter(|rating| rating.high > rating.low);
+        let interval = interval.map_or_else(dash, |rating| signed(rating.low, rating.high));
+        let of_net = |cell: String| if player.net.is_some() { cell } else { dash() };
+        let hours = player.spent.seconds / 3600.0;
+        let per_hour = player.rating.filter(|_| hours > 0.0).map(|rating| short(rating.elo / hours));
+        let per_cpu_hour = player.rating.zip(player.spent.cpu_seconds.filter(|seconds| *seconds > 0.0));
+        let per_cpu_hour = per_cpu_hour.map(|(rating, seconds)| short(rating.elo / (seconds / 3600.0)));
+        let cells = vec![
+            player.name(),
+            player.generation.map_or_else(dash, |generation| generation.to_string()),
+            rating,
+            interval,
+            short(player.rating.map_or(0.0, |rating| rating.games)),
+            of_net(super::speed::duration(player.spent.seconds)),
+            of_net(short(player.spent.games)),
+            of_net(short(player.spent.positions)),
+            of_net(short(player.spent.evaluations)),
+            of_net(per_hour.unwrap_or_else(dash)),
+            of_net(per_cpu_hour.unwrap_or_else(dash)),
+        ];
+        (false, cells)
+    };
+    let head = [
+        "player",
+        "generation",
+        "Elo",
+        "95 % interval",
+        "match games",
+        "time",
+        "games",
+        "positions",
+        "evaluations",
+        "Elo per hour",
+        "Elo per CPU-hour",
+    ];
+    let title =
+        if context.runs.len() > 1 { format!("Ratings of {}", standing.run) } else { "Ratings".to_owned() };
+    Table {
+        title,
+        head: head.map(str::to_owned).to_vec(),
+        rows: standing.players.iter().map(row).collect(),
+        words: 1,
+    }
+}
+
+fn signed(low: f64, high: f64) -> String {
+    format!("{low:+.0} to {high:+.0}").replace('-', "−")
+}
+
+/// A word on matches whose players searched differently: a rating takes a net for one player whatever its search.
+fn budgets(context: &Context<'_>) -> Option<String> {
+    let simulations = |step: &Step| {
+        let search = super::steps::member(&step.params, "search")?;
+        super::steps::member(search, "simulations")?.as_f64()
+    };
+    let of = |run: &ReportRun| {
+        let arenas = context.steps.iter().filter(|step| step.run == run.name && step.kind == "arena");
+        let mut all: Vec<f64> = arenas.filter_map(simulations).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        let words: Vec<String> = all.iter().map(|simulations| short(*simulations)).collect();
+        (all.len() > 1).then(|| format!("{} ({} simulations)", run.name, words.join(", ")))
+    };
+    let mixed: Vec<String> = context.runs.iter().filter_map(of).collect();
+    (!mixed.is_empty()).then(|| {
+        format!("Matches were not all played with the same search: {}. The rating takes a net for one player all the same.", mixed.join("; "))
+    })
+}

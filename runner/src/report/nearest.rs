@@ -1,0 +1,42 @@
+//! Runs whose names are near a name that is none.
+
+use std::fs;
+use std::path::Path;
+
+use strsim::damerau_levenshtein;
+
+/// Names that are offered at most.
+const OFFERED: usize = 3;
+
+/// A sentence that offers the runs in a folder whose names are nearest, or all of them while they are few; empty where there are
+/// none.
+pub(super) fn hint(parent: &Path, name: &str) -> String {
+    let mut names = runs_in(parent);
+    names.sort_by_key(|known| (damerau_levenshtein(known, name), known.clone()));
+    names.truncate(OFFERED);
+    if names.is_empty() { String::new() } else { format!("; there are {}", names.join(", ")) }
+}
+
+fn runs_in(parent: &Path) -> Vec<String> {
+    let is_run = |path: &Path| ["run.json", "sweep.json"].iter().any(|file| path.join(file).is_file());
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| is_run(&entry.path()));
+    folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hint;
+
+    #[test]
+    fn the_nearest_runs_are_offered() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["first", "second", "firsts", "other"] {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+            std::fs::write(folder.path().join(name).join("run.json"), "{}").expect("a file");
+        }
+        std::fs::create_dir(folder.path().join("fist")).expect("a folder that is no run");
+        assert_eq!(hint(folder.path(), "fist"), "; there are first, firsts, other");
+        assert_eq!(hint(&folder.path().join("none"), "x"), "");
+    }
+}
