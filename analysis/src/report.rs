@@ -123,8 +123,8 @@ pub fn report(
     let context = Context::new(database, runs, sweeps)?;
     let sections = [
         overview::section(&context),
-        health::section(&context),
         strength::section(&context),
+        health::section(&context),
         gates::section(&context),
         games::section(&context)?,
         learning::section(&context)?,

@@ -1,0 +1,139 @@
+//! A report of a real run, opened in a browser. `cargo xtask test` makes the browser; without it the test that needs it fails and
+//! says so.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use dc0_tests::{dc0_run, root, succeed};
+use serde_json::{Value, json};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
+
+/// Elements of HTML that have no end.
+const ENDLESS: [&str; 5] = ["meta", "link", "input", "br", "!doctype"];
+
+fn made(variable: &str, place: &str) -> PathBuf {
+    let path = env::var_os(variable).map_or_else(|| root().join("target/browser").join(place), PathBuf::from);
+    assert!(path.exists(), "no browser at {}; run `cargo xtask test`, which installs it", path.display());
+    path
+}
+
+fn report(out: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(PROGRAM);
+    command.args(["report", "--runs"]).arg(out).args(words);
+    command.output().expect("the program starts")
+}
+
+/// What stands against a page's elements being one in another.
+fn broken(page: &str) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        if rest.starts_with("!--") {
+            rest = rest.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let Some((tag, after)) = rest.split_once('>') else { return Some(format!("<{rest} has no end")) };
+        rest = after;
+        let name = tag.trim_start_matches('/').split([' ', '/', '\n']).next().unwrap_or_default();
+        if let Some(ended) = tag.strip_prefix('/') {
+            if open.pop() != Some(ended) {
+                return Some(format!("</{ended}> ends nothing; open are {open:?}"));
+            }
+        } else if !tag.ends_with('/') && !ENDLESS.contains(&name) {
+            open.push(name);
+            // What stands in these is no HTML.
+            if ["script", "style"].contains(&name) {
+                let end = rest.find(&format!("</{name}>")).unwrap_or(rest.len());
+                rest = &rest[end..];
+            }
+        }
+    }
+    (!open.is_empty()).then(|| format!("{open:?} have no end"))
+}
+
+fn looked_at(page: &Path) -> Value {
+    let mut node = Command::new("node");
+    node.arg(root().join("tests/interop/browser/report.mjs")).arg(made("DC0_CHROMIUM", "unpacked/chromium"));
+    let output = succeed(node.arg(page).env("DC0_BROWSER", made("DC0_BROWSER", "")));
+    serde_json::from_slice(&output.stdout).expect("one line of JSON")
+}
+
+#[test]
+fn a_report_opens_in_a_browser_and_says_the_same_each_time() {
+    let out = tempfile::tempdir().expect("a folder");
+    succeed(&mut dc0_run(PROGRAM, "experiments/smoke.rhai", out.path()));
+    let charts = out.path().join("charts");
+    let first = report(out.path(), &["smoke", "--charts", charts.to_str().expect("text")]);
+    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
+    let file = out.path().join("smoke/report.html");
+    let page = fs::read_to_string(&file).expect("the report");
+    assert_eq!(broken(&page), None);
+    assert!(
+        !page.contains("http://")
+            || page.matches("http://").count() == page.matches("http://www.w3.org").count()
+    );
+    let again = out.path().join("again.html");
+    let second = report(out.path(), &["smoke", "--out", again.to_str().expect("text")]);
+    assert!(second.status.success(), "{}", String::from_utf8_lossy(&second.stderr));
+    assert!(page == fs::read_to_string(&again).expect("the report"), "two reports of one run differ");
+    let pictures = fs::read_dir(&charts).expect("charts").count();
+
+    let seen = looked_at(&file);
+    assert_eq!(seen["problems"], json!([]), "{seen}");
+    let requests = seen["requests"].as_array().expect("requests");
+    assert!(requests.iter().all(|url| url.as_str().is_some_and(|url| url.starts_with("file://"))), "{seen}");
+    let figures = seen["figures"].as_u64().expect("a number");
+    assert!(figures >= 15 && seen["tables"] == seen["figures"], "{seen}");
+    assert_eq!(pictures as u64, 2 * figures);
+    assert_eq!(seen["narrow"], seen["charts"]);
+    assert_eq!(seen["overflow"], json!([0, 0]), "{seen}");
+    let choices = seen["choices"].as_array().expect("choices");
+    assert!(
+        choices[0] != choices[1]
+            && choices.iter().all(|shown| shown.as_array().is_some_and(|all| all.len() == 1))
+    );
+    let plies: Vec<u64> =
+        seen["game"].as_array().expect("a game").iter().filter_map(|step| step[0].as_u64()).collect();
+    assert_eq!(plies[..5], [0, 1, 2, 3, 2]);
+    assert_eq!(plies.last().copied(), seen["plies"].as_u64());
+    assert!(seen["men"].as_u64().is_some_and(|men| (2..=32).contains(&men)), "{seen}");
+    let backgrounds = seen["backgrounds"].as_array().expect("colours");
+    assert!(backgrounds[0] != backgrounds[1] && backgrounds[1] == backgrounds[2], "{seen}");
+}
+
+#[test]
+fn what_cannot_be_reported_is_named() {
+    let out = tempfile::tempdir().expect("a folder");
+    let script = "let run = open_run(\"first\"); let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });\n\
+        run.self_play(net, #{ games: 2, max_plies: 6, search: #{ simulations: 2 } });";
+    let file = out.path().join("first.rhai");
+    fs::write(&file, script).expect("a script");
+    let mut run = Command::new(PROGRAM);
+    succeed(run.arg(&file).args(["--backend", "torch", "--out"]).arg(out.path()));
+    assert_eq!(report(out.path(), &["first"]).status.code(), Some(0));
+
+    let unknown = report(out.path(), &["fist"]);
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(unknown.status.code() == Some(2) && said.contains("first"), "{said}");
+    let wrong = report(out.path(), &["first", "--out", "page.pdf"]);
+    assert_eq!(wrong.status.code(), Some(2));
+
+    let games = out.path().join("first/games/iteration=0000");
+    let part = fs::read_dir(&games).expect("games").next().expect("a part").expect("an entry").path();
+    let mut bytes = fs::read(&part).expect("a part");
+    bytes.truncate(bytes.len() / 2);
+    fs::write(&part, bytes).expect("a damaged part");
+    let damaged = report(out.path(), &["first"]);
+    let said = String::from_utf8_lossy(&damaged.stderr).into_owned();
+    assert!(damaged.status.code() == Some(3) && said.contains(".parquet"), "{said}");
+}
+
+#[test]
+fn the_check_of_pages_can_fail() {
+    assert_eq!(broken("<p>a<br>b</p><script>if (a < b) {}</script><svg><path d=\"\"/></svg>"), None);
+    assert!(broken("<p><b></p></b>").is_some() && broken("<p>").is_some() && broken("</p>").is_some());
+}
