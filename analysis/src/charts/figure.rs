@@ -62,7 +62,7 @@ fn line(ink: Ink, joined: Joined) -> String {
     let (colour, dashes) = (ink.colour(Look::Page), if ink == Ink::Muted { "5 4" } else { ink.dashes() });
     let drawn =
         format!("<path d=\"M1 6h26\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"/>");
-    let dot = format!("<circle cx=\"14\" cy=\"6\" r=\"3.5\" fill=\"{colour}\"/>");
+    let dot = format!("<path d=\"{}\" fill=\"{colour}\"/>", ink.outline());
     let marks = match joined {
         Joined::No => dot,
         Joined::Marked => format!("{drawn}{dot}"),

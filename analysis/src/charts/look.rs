@@ -46,6 +46,15 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::TriangleDown,
     MarkerShape::Hexagon,
 ];
+/// The same around (14, 6), as paths of legends.
+const OUTLINES: [&str; 6] = [
+    "M10.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
+    "M10.8 2.8h6.4v6.4h-6.4z",
+    "M14 2l4 7.4h-8z",
+    "M14 1.6l4.4 4.4-4.4 4.4-4.4-4.4z",
+    "M14 10l4-7.4h-8z",
+    "M14 2l3.6 2v4L14 10l-3.6-2V4z",
+];
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "9 3 2 3", "12 3", "4 2"];
 
 impl Ink {
@@ -89,6 +98,11 @@ impl Ink {
             Self::Series(number) => DASHES[number % DASHES.len()],
             _ => "",
         }
+    }
+
+    /// The marker as a path around (14, 6).
+    pub(super) fn outline(self) -> &'static str {
+        if let Self::Series(number) = self { OUTLINES[number % OUTLINES.len()] } else { OUTLINES[0] }
     }
 
     pub(super) fn line(self) -> LineStyle {
