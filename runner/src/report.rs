@@ -89,6 +89,17 @@ pub fn report(args: &ReportArgs, console: &Console) -> Exit {
     }
 }
 
+/// The page of one run or sweep, or why there is none.
+pub(crate) fn page(folder: &Path) -> Result<String, String> {
+    let name = folder.display().to_string();
+    let make = || -> Result<String, ReportError> {
+        let asked = about::asked(Path::new(""), &[name])?;
+        let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Fast);
+        Ok(written(&database, &asked.runs, &asked.sweeps)?.html)
+    };
+    make().map_err(|cause| chain(&cause))
+}
+
 fn write(args: &ReportArgs) -> Result<Vec<String>, ReportError> {
     let named = args.out.as_deref();
     if let Some(file) = named.filter(|file| file.extension().is_none_or(|ending| ending != "html")) {

@@ -6,6 +6,7 @@
 mod access;
 mod args;
 mod assets;
+mod charts;
 mod connection;
 mod events;
 mod leaderboard;
@@ -36,6 +37,7 @@ use crate::exit::Exit;
 use crate::progress::Console;
 use crate::uci::{Settings, SettingsError};
 use access::Access;
+use charts::Charts;
 use connection::Slots;
 use library::{Found, Library};
 use memo::Memo;
@@ -81,6 +83,7 @@ struct Server {
     /// For answers that wait.
     waiting: Arc<Slots>,
     memo: Memo,
+    charts: Charts,
     stopping: AtomicBool,
 }
 
@@ -135,6 +138,7 @@ fn start(args: &ServeArgs, console: &Console) -> Result<(Arc<Server>, Receiver<(
         hall: Hall::new(settings, args.max_sims),
         waiting: Slots::for_waiting(),
         memo: Memo::default(),
+        charts: Charts::default(),
         stopping: AtomicBool::new(false),
     });
     let own = Arc::clone(&server);

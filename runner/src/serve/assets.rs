@@ -59,6 +59,7 @@ pub(super) fn asset(name: &str) -> Option<Reply> {
         "home.js" => script(include_str!("page/home.js")),
         "run.js" => script(include_str!("page/run.js")),
         "games.js" => script(include_str!("page/games.js")),
+        "report.js" => script(include_str!("page/report.js")),
         "sweep.js" => script(include_str!("page/sweep.js")),
         "play.js" => script(include_str!("page/play.js")),
         _ => None,

@@ -61,16 +61,20 @@ impl Follow {
         if of.kind == Kind::Sweep {
             let mut news = changed("state", &mut self.state, &server.sweep(&of));
             news += &self.log(server, &of);
-            news +=
-                &changed("charts", &mut self.charts, &Value::String(shard::version(&server.library, &of)));
+            news += &self.charts(server, &of);
             return news;
         }
         let mut news = changed("state", &mut self.state, &server.status(&of));
         news += &self.log(server, &of);
-        news += &changed("charts", &mut self.charts, &Value::String(shard::version(&server.library, &of)));
+        news += &self.charts(server, &of);
         let games = shard::latest(&server.library, &of).map_or(Value::Null, |shard| shard.games.into());
         news += &changed("games", &mut self.games, &games);
         news
+    }
+
+    fn charts(&mut self, server: &Server, of: &Found) -> String {
+        let due = server.charts.due(&server.library, of);
+        due.map_or_else(String::new, |version| changed("charts", &mut self.charts, &Value::String(version)))
     }
 
     fn log(&mut self, server: &Server, of: &Found) -> String {

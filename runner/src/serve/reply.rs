@@ -8,6 +8,10 @@ use super::request::Refusal;
 const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
+/// What a report may do, whose styles and scripts are inside: not even that, but it may stand in a page of the server.
+const ENCLOSED: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
+    form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
+
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {
@@ -36,6 +40,11 @@ impl Reply {
     /// A failure, as the pages' scripts read it.
     pub(super) fn failure(status: u16, message: &str) -> Self {
         Self::json(status, &json!({ "error": message }))
+    }
+
+    /// A page that brings its own styles and scripts.
+    pub(super) fn enclosed(text: String) -> Self {
+        Self { policy: ENCLOSED, ..Self::html(200, text) }
     }
 
     pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {

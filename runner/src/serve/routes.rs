@@ -67,6 +67,7 @@ fn about(server: &Arc<Server>, request: &Request, what: &str) -> Reply {
         ("status", Kind::Sweep) => Reply::json(200, &server.sweep(&of)),
         ("nets", Kind::Run) => Reply::json(200, &nets(&server.library, &of)),
         ("games", Kind::Run) => games(server, &of),
+        ("report", _) => server.charts.page(&server.library, &of),
         _ => nothing(),
     }
 }

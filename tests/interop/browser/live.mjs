@@ -81,8 +81,8 @@ async function watch(of, address, origin) {
   check(opened === 2, `the log tells of both starts once each, not ${opened}`);
 }
 
-async function fits(of) {
-  await until(of, () => document.querySelector("#board use"));
+async function charts(of) {
+  await until(of, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelectorAll("figure svg").length > 3);
   const wide = await of.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
   check(wide, "the page is not wider than the window");
 }
@@ -135,12 +135,12 @@ async function main() {
   try {
     const desktop = await page(browser, origin, faults);
     await watch(desktop, address, origin);
-    await fits(desktop);
+    await charts(desktop);
     await step(desktop);
     await picture(desktop, "run");
     const phone = await page(browser, origin, faults, { width: 360, height: 740, scheme: "dark" });
     await phone.goto(`${origin}/run/smoke`);
-    await fits(phone);
+    await charts(phone);
     await picture(phone, "run-phone");
     await phone.close();
     // A move that is refused is answered with 409, which browsers note in the console.

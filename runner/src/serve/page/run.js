@@ -1,8 +1,10 @@
 import { amount, at, badge, duration, encoded, listen, make, named, showLog, when } from "./common.js";
 import { Games } from "./games.js";
+import { Report } from "./report.js";
 
 const run = named();
 const games = new Games(run);
+const report = new Report(run);
 
 function entry(name, value) {
   return make("div", { children: [make("dt", { text: name }), make("dd", { text: value })] });
@@ -58,4 +60,5 @@ listen(`/api/events/${encoded(run)}`, {
   state: showState,
   log: showLog,
   games: (source) => games.load(source),
+  charts: (version) => report.show(version),
 });

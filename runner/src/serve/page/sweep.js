@@ -1,6 +1,8 @@
 import { at, badge, duration, encoded, listen, make, named, percent, showLog } from "./common.js";
+import { Report } from "./report.js";
 
 const sweep = named();
+const report = new Report(sweep);
 
 const runLink = (path) => make("a", { text: path.split("/").pop(), href: `/run/${encoded(path)}` });
 
@@ -42,4 +44,4 @@ function show(told) {
   at("more").textContent = more > 0 ? `${more} more trials` : "";
 }
 
-listen(`/api/events/${encoded(sweep)}`, { state: show, log: showLog });
+listen(`/api/events/${encoded(sweep)}`, { state: show, log: showLog, charts: (version) => report.show(version) });

@@ -1,0 +1,63 @@
+// The report of a run in a frame of its own. When the run has new data, a new frame is made beside the old one and takes its place
+// once it is there, so that nothing flickers and the page does not jump.
+import { at, encoded } from "./common.js";
+
+export class Report {
+  constructor(path) {
+    this.path = path;
+    this.frame = null;
+    this.shown = null;
+    this.wanted = null;
+    this.isLoading = false;
+    this.observer = new ResizeObserver(() => this.fit());
+    addEventListener("dc0-theme", () => this.theme());
+  }
+
+  show(version) {
+    this.wanted = version;
+    if (!this.isLoading && version !== this.shown) this.load();
+  }
+
+  load() {
+    const version = this.wanted;
+    this.isLoading = true;
+    const frame = document.createElement("iframe");
+    frame.className = "report coming";
+    frame.title = "Charts of the run";
+    frame.src = `/api/report/${encoded(this.path)}?of=${encodeURIComponent(version)}`;
+    frame.addEventListener("load", () => this.take(frame, version));
+    at("report").append(frame);
+  }
+
+  take(frame, version) {
+    this.isLoading = false;
+    if (!frame.contentDocument?.body) {
+      // The server is gone, or the run is; what was there stays until there is more.
+      frame.remove();
+      return;
+    }
+    this.frame?.remove();
+    this.frame = frame;
+    this.shown = version;
+    frame.classList.remove("coming");
+    // The page around it has a heading and a switch of colours already.
+    const header = frame.contentDocument.querySelector("header");
+    if (header) header.style.display = "none";
+    this.theme();
+    this.observer.disconnect();
+    this.observer.observe(frame.contentDocument.body);
+    this.fit();
+    if (this.wanted !== version) this.load();
+  }
+
+  fit() {
+    const body = this.frame?.contentDocument?.body;
+    if (body) this.frame.style.height = `${body.scrollHeight + 20}px`;
+  }
+
+  theme() {
+    const root = this.frame?.contentDocument?.documentElement;
+    const chosen = document.documentElement.dataset.theme;
+    if (root && chosen) root.dataset.theme = chosen;
+  }
+}
