@@ -8,11 +8,15 @@ const WAIT_POLICY: &str = "OMP_WAIT_POLICY";
 /// GNU's finer setting of the same; whoever gives it has chosen.
 const SPIN_COUNT: &str = "GOMP_SPINCOUNT";
 
-/// Makes waiting threads sleep, unless the user has chosen otherwise; to be called before anything else.
+/// Looks at its flag as often before a waiting thread sleeps: some tens of microseconds, about what waking it takes.
+const SPINS: &str = "20000";
+
+/// Makes waiting threads sleep soon, unless the user has chosen otherwise; to be called before anything else.
 ///
-/// By default GNU's OpenMP spins. As soon as another program wants one of the cores, the spinning threads keep the one
-/// they wait for from running, and a small training step takes thirty times as long. The library reads its settings
-/// before `main`, so the program starts itself again with the setting; process and terminal stay the same.
+/// By default GNU's OpenMP spins for very long. As soon as another program wants one of the cores, the spinning threads keep the
+/// one they wait for from running. Threads that sleep at once must be woken some hundred times in an update, which takes longer
+/// than a small net's work; `docs/performance.md` has both measured. The library reads its settings before `main`, so the program
+/// starts itself again with the setting; process and terminal stay the same.
 #[cfg(target_os = "linux")]
 pub(crate) fn let_waiting_threads_sleep() {
     use std::os::unix::process::CommandExt;
@@ -24,12 +28,12 @@ pub(crate) fn let_waiting_threads_sleep() {
     }
     let again = std::process::Command::new(program)
         .args(std::env::args_os().skip(1))
-        .env(WAIT_POLICY, "passive")
+        .env(SPIN_COUNT, SPINS)
         // Beside training there is no core to spare for tables, and equal questions of a script get equal answers on any machine.
         .env(ONE_THREAD.0, ONE_THREAD.1)
         .exec();
     // Only reached where the program cannot be started again; it then runs as it is, which is slower under load.
-    log::debug!("cannot set {WAIT_POLICY}: {again}");
+    log::debug!("cannot set {SPIN_COUNT}: {again}");
 }
 
 /// Other systems' libraries do not spin for long.

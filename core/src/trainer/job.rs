@@ -13,6 +13,7 @@ use super::state::State;
 use crate::event::Observer;
 use crate::network::Weights;
 use crate::network::checkpoint::Checkpoint;
+use crate::network::graph::Graph;
 use crate::network::torch::runtime;
 use crate::params::Param;
 use crate::rng::Seed;
@@ -28,7 +29,7 @@ pub struct TrainJob<'a> {
     pub samples: &'a Samples,
     /// Decides which samples each update sees.
     pub seed: Seed,
-    /// libtorch threads, at least 1. Their number changes rounding, so it belongs to the run.
+    /// The most libtorch threads, at least 1. Their number changes rounding, so it belongs to the run.
     pub threads: u32,
     /// Where the net runs.
     pub device: Device,
@@ -54,7 +55,7 @@ pub struct Trained {
 /// On a CPU the result is the same bytes however often training was stopped. Progress is counted in `updates`.
 pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, TrainError> {
     check(&job)?;
-    runtime::set_threads(job.threads);
+    runtime::set_threads(threads_that_pay(&job));
     let identity = identity(&job);
     let mut run = match State::load(job.state_path, &identity)? {
         Some(state) => Run::resume(job, identity, state)?,
@@ -62,6 +63,19 @@ pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, Trai
     };
     run.finish(observer)?;
     run.into_trained()
+}
+
+/// Floating-point operations of an update that pay for one more thread.
+///
+/// Threads meet some hundred times in an update, whatever its size: on two cores an update of a 2×32 net takes 5 to 7 ms with one
+/// thread as with two at 8 samples (0.15 GFLOP), and 33 and 20 ms at 128 (2.3 GFLOP). See `docs/performance.md`.
+const FLOPS_OF_A_THREAD: f64 = 5e8;
+
+/// Threads of an update: as many as its work pays for, and no more than asked for.
+fn threads_that_pay(job: &TrainJob<'_>) -> u32 {
+    // An update goes once forward and, at twice the cost, once backward.
+    let flops = 3.0 * 2.0 * Graph::new(&job.start.spec).multiply_adds() as f64 * f64::from(job.params.batch);
+    ((flops / FLOPS_OF_A_THREAD) as u32).clamp(1, job.threads.max(1))
 }
 
 fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
@@ -90,7 +104,7 @@ fn identity(job: &TrainJob<'_>) -> String {
     let Seed { run, step } = job.seed;
     // Any of several devices of one kind may go on.
     let device = if job.device.is_cuda() { Device::Cuda(0) } else { job.device };
-    let rest = format!("{run} {step} {} {device:?}", job.threads);
+    let rest = format!("{run} {step} {} {device:?}", threads_that_pay(job));
     let texts = [
         job.params.to_value().canonical(),
         job.start.spec.to_value().canonical(),
