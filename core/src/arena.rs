@@ -7,7 +7,7 @@ mod score;
 mod seat;
 
 pub use params::ArenaParams;
-pub use play::{ArenaError, KeepMatchShard, Match, Player, play};
+pub use play::{ArenaError, KeepMatchShard, Match, MatchShard, Player, play};
 pub use score::{MatchSummary, elo_of, summarise};
 
 #[cfg(test)]

@@ -299,7 +299,9 @@ impl Host for Planner {
         let left = ArenaParams { games: placed.left(params.games), ..params.clone() };
         let work = work::of_match(standins::match_positions(&left), &left, (first, second), self.lanes()?);
         self.add(("arena", &placed), &asked, what, work)?;
-        let summary = result(&placed, standins::verdict(params).to_value());
+        let whole =
+            work::of_match(standins::match_positions(params), params, (first, second), self.lanes()?).0;
+        let summary = result(&placed, standins::verdict(params, whole.evaluations).to_value());
         Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
     }
 

@@ -10,15 +10,7 @@ fn run(text: &str) -> Rehearsed {
 }
 
 fn run_at(path: &Path, text: &str) -> Rehearsed {
-    let asking = Asking {
-        parent: "nowhere".into(),
-        seed: None,
-        backend: None,
-        onnxruntime: None,
-        device: Some("cpu".to_owned()),
-        threads: None,
-        lanes: None,
-    };
+    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let (overrides, is_stopped) = (Vec::new(), Box::new(|| false));
     Rehearsal { path, text, overrides, asking, operations: 1_000_000, is_stopped }.run()
 }

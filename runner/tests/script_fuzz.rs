@@ -167,15 +167,7 @@ fn folder() -> &'static Path {
 
 /// Plans one script and holds what comes out against what every user may expect.
 fn plan(text: &str) -> bool {
-    let asking = Asking {
-        parent: "nowhere".into(),
-        seed: None,
-        backend: None,
-        onnxruntime: None,
-        device: Some("cpu".to_owned()),
-        threads: None,
-        lanes: None,
-    };
+    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let path = folder().join("x.rhai");
     let is_stopped = Box::new(|| false);
     let rehearsal =

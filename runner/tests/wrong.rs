@@ -63,15 +63,7 @@ fn page_of(head: &str, cases: &[Case]) -> String {
 
 /// What the user reads, and how the program ends.
 fn message(case: &Case, folder: &Path) -> (String, Exit) {
-    let mut asking = Asking {
-        parent: "datasets".into(),
-        seed: None,
-        backend: None,
-        onnxruntime: None,
-        device: Some("cpu".to_owned()),
-        threads: None,
-        lanes: None,
-    };
+    let mut asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("datasets") };
     let mut overrides = Vec::new();
     for line in case.options.lines() {
         match line.split_once(' ').expect("an option with its value") {

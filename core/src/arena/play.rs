@@ -81,11 +81,20 @@ pub struct Match<'a> {
     pub tables: [Option<&'a Tablebase>; 2],
 }
 
+/// A shard of a match that is played.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchShard {
+    /// Its games in the order of their numbers.
+    pub rows: Vec<MatchGameRow>,
+    /// Positions that searches asked of nets.
+    pub evaluations: u64,
+}
+
 /// Takes a finished shard; called from the lanes' threads.
 pub type KeepMatchShard<'a> =
-    dyn Fn(Shard, Vec<MatchGameRow>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + Sync + 'a;
+    dyn Fn(Shard, MatchShard) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + Sync + 'a;
 
-/// Plays shards of a match on some lanes and keeps each as it is finished, its games in the order of their numbers.
+/// Plays shards of a match on some lanes and keeps each as it is finished.
 pub fn play(
     job: &Match<'_>,
     shards: &[Shard],
@@ -98,7 +107,9 @@ pub fn play(
         lanes,
         &|| Ok(Lane::new(&job.players, job.params.cache)?),
         &|lane: &mut Lane, shard| lane.play_shard(job, shard, observer),
-        &|shard, rows| keep(shard, rows).map_err(|source| ArenaError::Keep { shard: shard.index, source }),
+        &|shard, played| {
+            keep(shard, played).map_err(|source| ArenaError::Keep { shard: shard.index, source })
+        },
     )
 }
 
@@ -130,17 +141,18 @@ impl Lane {
         job: &Match<'_>,
         shard: Shard,
         observer: &dyn Observer,
-    ) -> Result<Vec<MatchGameRow>, ArenaError> {
+    ) -> Result<MatchShard, ArenaError> {
         let names = [job.players[0].name(), job.players[1].name()];
         let seat = |number| MatchGame::new(job, self.movers, number);
         let mut seats: Vec<MatchGame> = shard.game_numbers().map(seat).collect();
         self.evaluators.iter_mut().for_each(|evaluator| evaluator.start_shard());
         let mut lockstep = Lockstep::new(self.evaluators.len());
-        let mut rows = Vec::new();
+        let (mut rows, mut evaluations) = (Vec::new(), 0);
         while !seats.is_empty() {
             observer.check()?;
             let evaluated = lockstep.round(&mut seats, &mut self.evaluators)? as u64;
             observer.event(Event::Work { unit: "evaluations", amount: evaluated });
+            evaluations += evaluated;
             let before = rows.len();
             seats.retain(|seat| {
                 seat.row(names).is_none_or(|row| {
@@ -151,6 +163,6 @@ impl Lane {
             observer.event(Event::Work { unit: "games", amount: (rows.len() - before) as u64 });
         }
         rows.sort_by_key(|row| row.game);
-        Ok(rows)
+        Ok(MatchShard { rows, evaluations })
     }
 }

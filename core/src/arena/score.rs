@@ -33,6 +33,8 @@ pub struct MatchSummary {
     pub score_high: f64,
     /// Pairs by the first player's points: 0, ½, 1, 1½, 2.
     pub pentanomial: [u32; 5],
+    /// Positions that searches asked of nets.
+    pub evaluations: u64,
 }
 
 /// Elo difference that predicts a score (logistic model); `None` for a score of 0 or 1, which no difference predicts.
@@ -40,8 +42,8 @@ pub fn elo_of(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| 0.0 - 400.0 * (1.0 / score - 1.0).log10())
 }
 
-/// Sums up a match; games in any order. A pair counts once both its games are there.
-pub fn summarise(rows: &[MatchGameRow]) -> MatchSummary {
+/// Sums up a match of which these are the games, in any order, and the evaluations. A pair counts once both its games are there.
+pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
     let count = |score: f64| rows.iter().filter(|row| row.score == score).count() as u32;
     let (wins, draws, losses) = (count(1.0), count(0.5), count(0.0));
     let games = wins + draws + losses;
@@ -57,6 +59,7 @@ pub fn summarise(rows: &[MatchGameRow]) -> MatchSummary {
         score_low: (score - margin).max(0.0),
         score_high: (score + margin).min(1.0),
         pentanomial,
+        evaluations,
     }
 }
 
@@ -111,6 +114,7 @@ impl MatchSummary {
             ("elo_low", low),
             ("elo_high", high),
             ("pentanomial", Value::List(self.pentanomial.map(count).to_vec())),
+            ("evaluations", Value::Int(self.evaluations as i64)),
         ];
         Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())
     }

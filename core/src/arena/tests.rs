@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::{ArenaParams, Match, Player, elo_of, play, summarise};
+use super::{ArenaParams, Match, MatchShard, MatchSummary, Player, elo_of, play, summarise};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::{Hashed, Uniform};
@@ -30,18 +30,25 @@ fn params(games: u32) -> ArenaParams {
     ArenaParams { games, search, max_plies: 120, shard_games: 6, ..ArenaParams::default() }
 }
 
-fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> Vec<MatchGameRow> {
+/// All games of a match.
+fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchShard {
     let job = Match { params, seed: Seed { run: 1, step: 2 }, players, tables: [None; 2] };
     let kept = Mutex::new(Vec::new());
-    let keep = |_, rows: Vec<MatchGameRow>| {
-        kept.lock().unwrap().extend(rows);
+    let keep = |_, shard: MatchShard| {
+        kept.lock().unwrap().push(shard);
         Ok(())
     };
     play(&job, &shards_of(params.games, params.shard_games), lanes, &keep, &Silent)
         .expect("fakes do not fail");
-    let mut rows = kept.into_inner().unwrap();
+    let shards = kept.into_inner().unwrap();
+    let evaluations = shards.iter().map(|shard| shard.evaluations).sum();
+    let mut rows: Vec<MatchGameRow> = shards.into_iter().flat_map(|shard| shard.rows).collect();
     rows.sort_by_key(|row| row.game);
-    rows
+    MatchShard { rows, evaluations }
+}
+
+fn sum(played: MatchShard) -> MatchSummary {
+    summarise(&played.rows, played.evaluations)
 }
 
 #[test]
@@ -50,7 +57,9 @@ fn pairs_share_an_opening_and_exchange_colours() {
         Player::Network { name: "a", make_evaluator: &hashed },
         Player::Network { name: "b", make_evaluator: &uniform },
     ];
-    let rows = played(&params(20), nets, 2);
+    let MatchShard { rows, evaluations } = played(&params(20), nets, 2);
+    let searched: usize = rows.iter().map(|row| row.moves.len() - 6).sum();
+    assert!(evaluations as usize > searched && evaluations as usize <= 8 * searched, "{evaluations}");
     assert_eq!(rows.len(), 20);
     for pair in rows.chunks(2) {
         assert_eq!(pair[0].pair, pair[1].pair);
@@ -59,14 +68,14 @@ fn pairs_share_an_opening_and_exchange_colours() {
     }
     let openings: std::collections::BTreeSet<_> = rows.iter().map(|row| row.moves[..6].to_vec()).collect();
     assert_eq!(openings.len(), 10, "pairs have openings of their own");
-    assert_eq!(rows, played(&params(20), nets, 1), "lanes change nothing");
+    assert_eq!(MatchShard { rows, evaluations }, played(&params(20), nets, 1), "lanes change nothing");
 }
 
 #[test]
 fn a_net_against_itself_without_noise_scores_exactly_one_half() {
     // Both games of a pair are the same moves with the names exchanged, so every pair gives one point.
     let net = Player::Network { name: "a", make_evaluator: &hashed };
-    let summary = summarise(&played(&params(16), [net, net], 1));
+    let summary = sum(played(&params(16), [net, net], 1));
     assert_eq!(summary.score, 0.5);
     assert_eq!(summary.pentanomial, [0, 0, 8, 0, 0]);
 }
@@ -77,14 +86,14 @@ fn each_player_may_have_a_search_of_its_own() {
     let of = |simulations| SearchParams { simulations, ..SearchParams::default() };
     let with = |opponent_search| {
         let params = ArenaParams { search: of(8), opponent_search, ..params(6) };
-        played(&params, [net, net], 1)
+        played(&params, [net, net], 1).rows
     };
     assert_eq!(with(None), with(Some(of(8))));
     assert_ne!(with(None), with(Some(of(2))));
     // Exchanging searches exchanges the players of each pair.
     let turned = ArenaParams { search: of(2), opponent_search: Some(of(8)), ..params(6) };
     let score = |rows: &[MatchGameRow]| rows.iter().map(|row| row.score).sum::<f64>();
-    assert_eq!(score(&with(Some(of(2)))) + score(&played(&turned, [net, net], 1)), 6.0);
+    assert_eq!(score(&with(Some(of(2)))) + score(&played(&turned, [net, net], 1).rows), 6.0);
 }
 
 #[test]
@@ -103,9 +112,9 @@ fn a_kept_tree_plays_whole_matches() {
 
 #[test]
 fn greed_beats_chance() {
-    let summary = summarise(&played(&params(60), [Player::Greedy, Player::Random], 2));
+    let summary = sum(played(&params(60), [Player::Greedy, Player::Random], 2));
     assert!(summary.score > 0.6, "{summary:?}");
-    let turned = summarise(&played(&params(60), [Player::Random, Player::Greedy], 2));
+    let turned = sum(played(&params(60), [Player::Random, Player::Greedy], 2));
     assert!(turned.score < 0.4, "{turned:?}");
 }
 
@@ -132,7 +141,7 @@ fn scores_and_intervals_worked_by_hand() {
     let rows: Vec<_> = [(0, 1.0), (0, 1.0), (1, 1.0), (1, 0.5), (2, 1.0), (2, 0.0), (3, 0.5), (3, 1.0)]
         .map(|(pair, score)| row(pair, score))
         .into();
-    let summary = summarise(&rows);
+    let summary = summarise(&rows, 0);
     assert_eq!((summary.wins, summary.draws, summary.losses), (5, 2, 1));
     assert_eq!(summary.pentanomial, [0, 0, 1, 2, 1]);
     assert_eq!(summary.score, 0.75);
@@ -146,7 +155,7 @@ fn scores_and_intervals_worked_by_hand() {
 #[test]
 fn a_match_won_to_nil_has_a_bound_on_one_side() {
     let rows: Vec<_> = (0..40).map(|game| row(game / 2, 1.0)).collect();
-    let summary = summarise(&rows);
+    let summary = summarise(&rows, 0);
     let [low, elo, high] = summary.elo();
     assert!(low.is_some_and(|low| low > 300.0), "{low:?}");
     assert_eq!((elo, high), (None, None));

@@ -77,16 +77,19 @@ pub enum AnalysisError {
     Cancelled(#[from] Cancelled),
 }
 
-/// Searches side by side until all are done.
+/// Searches side by side until all are done. Gives the number of evaluations.
 pub fn analyse(
     searches: &mut [Search],
     evaluator: &mut dyn Evaluator,
     observer: &dyn Observer,
-) -> Result<(), AnalysisError> {
-    search_in_lockstep(searches, evaluator, &mut |rows| {
+) -> Result<u64, AnalysisError> {
+    let mut evaluations = 0;
+    search_in_lockstep(searches, evaluator, &mut |rows| -> Result<(), AnalysisError> {
+        evaluations += rows as u64;
         observer.event(Event::Work { unit: "evaluations", amount: rows as u64 });
         Ok(observer.check()?)
-    })
+    })?;
+    Ok(evaluations)
 }
 
 impl LineRow {

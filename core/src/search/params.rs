@@ -93,7 +93,7 @@ params! {
         /// A tried move of a `puct` root gets at least `√(forced_playouts · P · N)` visits while training games are played, and
         /// the surplus is taken out of the policy target (Wu 2020, section 3.2, which used 2). 0 forces none.
         forced_playouts: f64 = 0.0, in 0.0..=100.0;
-        /// Moves that `gumbel` considers at first (m in the paper, which used 16 in chess).
+        /// Moves that `gumbel` considers at first (m in the paper, which used 16 in Go).
         considered: u32 = 16, in 1..=218;
     }
 }
@@ -151,10 +151,11 @@ params! {
         simulations: u32 = 800, in 1..=10_000_000;
         /// Which program searches.
         engine: Engine = Engine::Fast;
-        /// Weight of the prior against the value in the PUCT rule; larger explores more (AlphaZero 2018, pseudocode).
+        /// Weight of the prior against the value in the PUCT rule; larger explores more (AlphaZero 2018, pseudocode, where
+        /// values lie in [0, 1]: half of what it is here).
         c_puct: f64 = 1.25, in 0.0..=100.0;
         /// Growth of `c_puct` with the parent's visits N: `c_puct_factor · ln((N + c_puct_base + 1) / c_puct_base)` is added. 0
-        /// keeps it constant; AlphaZero's pseudocode has 1.
+        /// keeps it constant; AlphaZero's pseudocode has 1, for values in [0, 1].
         c_puct_factor: f64 = 0.0, in 0.0..=100.0;
         /// How many visits it takes for `c_puct` to grow; AlphaZero's.
         c_puct_base: f64 = 19_652.0, in 1.0..=1e9;

@@ -59,11 +59,12 @@ for time in 0..3 {
     run.train(net, run.window(#{ iterations: 1 }), #{ updates: 1, batch: 4, validation_fraction: 0.0 });
 }
 for time in 0..2 {
-    for name in ["dc0-2x32", "dc0-4x64"] {
+    for size in [#{ name: "dc0-2x32", plies: 48, updates: 64 }, #{ name: "dc0-4x64", plies: 16, updates: 24 }] {
+        let name = size.name;
         let net = run.network(network_preset(name));
         run.note(`${name} in large batches`);
-        run.self_play(net, #{ games: 32 * p.lanes, shard_games: 32, search: search, max_plies: 12 });
-        run.train(net, run.window(#{ iterations: 1 }), #{ updates: 16, batch: 128, validation_fraction: 0.0 });
+        run.self_play(net, #{ games: 32 * p.lanes, shard_games: 32, search: search, max_plies: size.plies });
+        run.train(net, run.window(#{ iterations: 1 }), #{ updates: size.updates, batch: 128, validation_fraction: 0.0 });
         if name == "dc0-2x32" {
             run.note("dc0-2x32 in small batches");
             run.self_play(net, #{ games: 2 * p.lanes, shard_games: 2, search: search, max_plies: 40 });
@@ -137,15 +138,7 @@ fn perform(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Stri
     let (sources, path) = (Arc::new(Sources::default()), PathBuf::from("warm.rhai"));
     sources.keep("warm.rhai", &text);
     let declaration = Arc::new(Declaration::new(vec![format!("lanes={lanes}").parse().expect("name=value")]));
-    let asking = Asking {
-        parent: folder.to_owned(),
-        seed: None,
-        backend: None,
-        onnxruntime: None,
-        device: None,
-        threads: None,
-        lanes: None,
-    };
+    let asking = Asking::below(folder.to_owned());
     let script = ScriptRecord {
         file: "warm.rhai".to_owned(),
         blake3: durable::digest(text.as_bytes()),
@@ -163,4 +156,29 @@ fn perform(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Stri
     let performance =
         Performance { path: &path, folder: None, text: &text, host: Arc::new(runner), declaration };
     performance.perform(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{COLD, TINY, WARM};
+    use crate::check::Rehearsal;
+    use crate::steps::Asking;
+
+    #[test]
+    fn what_is_measured_can_be_asked_for() {
+        for script in [COLD, WARM] {
+            let rehearsed = Rehearsal {
+                path: Path::new("calibrate.rhai"),
+                text: &format!("{TINY}{script}"),
+                overrides: Vec::new(),
+                asking: Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") },
+                operations: 1_000_000,
+                is_stopped: Box::new(|| false),
+            }
+            .run();
+            assert_eq!(rehearsed.error(), None);
+        }
+    }
 }

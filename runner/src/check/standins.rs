@@ -122,8 +122,8 @@ pub(super) fn match_positions(params: &ArenaParams) -> u64 {
     u64::from(params.games) * plies(params.max_plies, params.opening_plies)
 }
 
-/// An even match.
-pub(super) fn verdict(params: &ArenaParams) -> MatchSummary {
+/// An even match that takes so many evaluations.
+pub(super) fn verdict(params: &ArenaParams, evaluations: u64) -> MatchSummary {
     let (games, pairs) = (params.games, params.games / 2);
     let wins = games / 4;
     MatchSummary {
@@ -135,5 +135,6 @@ pub(super) fn verdict(params: &ArenaParams) -> MatchSummary {
         score_low: 0.45,
         score_high: 0.55,
         pentanomial: [0, 0, pairs, 0, 0],
+        evaluations,
     }
 }

@@ -182,15 +182,7 @@ fn uri_of(file: &Path, open: &BTreeMap<PathBuf, (Uri, i32)>) -> Option<Uri> {
 }
 
 fn rehearse(job: &Job, is_stale: Arc<AtomicBool>) -> Rehearsed {
-    let asking = Asking {
-        parent: job.runs.clone(),
-        seed: None,
-        backend: None,
-        onnxruntime: None,
-        device: None,
-        threads: None,
-        lanes: None,
-    };
+    let asking = Asking::below(job.runs.clone());
     let rehearsal = Rehearsal {
         path: &job.path,
         text: &job.text,

@@ -320,6 +320,16 @@ mod tests {
     }
 
     #[test]
+    fn members_say_what_they_are_for() {
+        let text = "params(#{\n  // above\n  a: 1,\n  b: 2, // behind\n  c: whole(3, 1, 9, \"games\"), // not this\n  \
+            d: text(\"x\"), e: choice(1, [1, 2], \"which\") });";
+        let script = Script::new(text);
+        let map = (0..script.tokens.len()).find(|token| script.opens(*token, Bracket::Map)).expect("a map");
+        let said: Vec<String> = script.entries(map).into_iter().map(|entry| script.said_of(entry)).collect();
+        assert_eq!(said, ["above", "behind", "games", "", "which"]);
+    }
+
+    #[test]
     fn comments_are_found_above_and_behind() {
         let script = Script::new("// one\n\n/// two\n/// three\nfn f(x) { x } // four");
         assert_eq!(script.comment_above(0, "///"), "two\nthree");

@@ -47,15 +47,7 @@ fn ask_all(catalogue: &Catalogue, path: &Path, text: &str) -> usize {
 
 /// What a check of a text finds.
 fn found(catalogue: &Catalogue, path: &Path, text: &str) -> Found {
-    let asking = Asking {
-        parent: "nowhere".into(),
-        seed: None,
-        backend: None,
-        onnxruntime: None,
-        device: Some("cpu".to_owned()),
-        threads: None,
-        lanes: None,
-    };
+    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let is_stopped = Box::new(|| false);
     let rehearsed =
         Rehearsal { path, text, overrides: Vec::new(), asking, operations: 100_000, is_stopped }.run();

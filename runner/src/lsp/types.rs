@@ -7,6 +7,9 @@ use super::outline::What;
 use super::scan::{Bracket, Kind};
 use super::script::{Entry, Script, is_keyword};
 
+/// What declares a parameter of a script, and may be told in words what it is for.
+const DECLARING: [&str; 5] = ["number", "whole", "choice", "flag", "text"];
+
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Type {
@@ -257,10 +260,23 @@ impl Types<'_> {
 }
 
 impl Script {
-    /// What the script says of a member of a map: the comment behind it, or the lines above it.
+    /// What the script says of a member of a map: what `whole(…)` and its like are told, the comment behind it, or the lines above.
     pub(super) fn said_of(&self, entry: Entry) -> String {
+        if let Some(said) = entry.value.and_then(|value| self.said_in(value)) {
+            return said.to_owned();
+        }
         let behind = self.comment_behind(entry.key).filter(|_| self.is_last_of_line(entry));
         behind.map_or_else(|| self.comment_above(entry.key, "//"), ToOwned::to_owned)
+    }
+
+    /// The last argument of a call that declares a parameter, if it is a text.
+    fn said_in(&self, value: usize) -> Option<&str> {
+        let (open, close) = (value + 1, self.partner(value + 1)?);
+        let is_declaration = DECLARING.contains(&self.word(value)) && self.opens(open, Bracket::Paren);
+        match self.kind(close.checked_sub(1).filter(|_| is_declaration)?)? {
+            Kind::Text(said) if close > open + 2 => self.text.get(said.clone()),
+            _ => None,
+        }
     }
 
     /// Whether no other member begins on the line of this one.

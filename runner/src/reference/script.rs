@@ -54,15 +54,7 @@ pub(crate) fn forms(form: &str) -> Vec<String> {
 
 /// An engine with all functions of scripts, whose steps are only planned.
 pub(crate) fn planning_engine() -> Engine {
-    let asking = Asking {
-        parent: "nowhere".into(),
-        seed: None,
-        backend: None,
-        onnxruntime: None,
-        device: Some("cpu".to_owned()),
-        threads: None,
-        lanes: None,
-    };
+    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let declaration = Arc::new(Declaration::new(Vec::new()));
     let planner = Planner::new("", asking, Arc::clone(&declaration));
     let session = Arc::new(Session::new(Arc::new(planner), declaration));
@@ -134,15 +126,7 @@ mod tests {
     #[test]
     fn the_examples_are_a_script_that_can_be_planned() {
         let text: Vec<&str> = USAGES.iter().map(|usage| usage.example).collect();
-        let asking = Asking {
-            parent: "nowhere".into(),
-            seed: None,
-            backend: None,
-            onnxruntime: None,
-            device: Some("cpu".to_owned()),
-            threads: None,
-            lanes: None,
-        };
+        let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
         let rehearsed = Rehearsal {
             path: Path::new("examples.rhai"),
             text: &text.join("\n"),

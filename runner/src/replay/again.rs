@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use dc0_core::arena::ArenaParams;
+use dc0_core::arena::{ArenaParams, MatchShard};
 use dc0_core::board::Move;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -203,8 +203,8 @@ fn of_match(
     let nets = [0, 1].map(|at: usize| nets[at].as_ref().map(|(net, _)| net));
     let meeting = Meeting { params: &params, seed, names: &names, nets, evaluators };
     let again = Mutex::new(Vec::new());
-    let keep = |_, rows: Vec<MatchGameRow>| {
-        again.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+    let keep = |_, shard: MatchShard| {
+        again.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);
         Ok(())
     };
     let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;

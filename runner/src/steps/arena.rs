@@ -1,6 +1,8 @@
 //! The step that plays a match. Shards are kept beside the step's bookkeeping, and become one table at the end.
 
-use dc0_core::arena::{self, ArenaParams, KeepMatchShard, Match, Player};
+use serde::{Deserialize, Serialize};
+
+use dc0_core::arena::{self, ArenaParams, KeepMatchShard, Match, MatchShard, Player};
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -19,6 +21,13 @@ use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace
 /// The name and the version of the step.
 pub(crate) const KIND: (&str, u32) = ("arena", 1);
 
+/// What is noted of a finished shard.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Part {
+    games: u64,
+    evaluations: u64,
+}
+
 pub(crate) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> Result<StepCall, StepError> {
     let second = match second {
         Opponent::Network(network) => network.0.digest.clone(),
@@ -35,8 +44,8 @@ pub(crate) fn call(first: &Network, second: &Opponent, params: &ArenaParams) -> 
 /// What a kill left of such a step.
 pub(crate) fn begun(place: &Workplace, params: &ArenaParams) -> Result<Begun, RunError> {
     let of = shards_of(params.games, params.shard_games).len() as u32;
-    let finished = place.finished_shards::<u64>(of)?;
-    let amount = finished.values().map(|note| note.part).sum();
+    let finished = place.finished_shards::<Part>(of)?;
+    let amount = finished.values().map(|note| note.part.games).sum();
     Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
 }
 
@@ -51,18 +60,18 @@ pub(super) fn body(
     let [first_net, second_net] = nets.map(Option::transpose);
     let (first_net, second_net) = (first_net?, second_net?);
     let shards = shards_of(params.games, params.shard_games);
-    let finished = place.finished_shards::<u64>(shards.len() as u32)?;
+    let finished = place.finished_shards::<Part>(shards.len() as u32)?;
     let rest: Vec<Shard> =
         shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
     let label = format!("match {} vs {}", first.name(), second.name());
-    let done = finished.values().map(|note| note.part).sum();
+    let done = finished.values().map(|note| note.part.games).sum();
     let progress = shop.progress(place, &label, ("games", done, params.games.into()));
     let names = names(first, second);
     let nets = [first_net.as_ref(), second_net.as_ref()];
     let meeting = Meeting { params, seed: place.seed, names: &names, nets, evaluators: &shop.evaluators };
     let of_lane = nets.iter().flatten().count() as u32;
     let measured = |evaluator, net: &Checkpoint| metered(evaluator, (&place.meter, of_lane), &net.spec);
-    let keep = |shard, rows: Vec<MatchGameRow>| keep(place, shard, &rows).map_err(Into::into);
+    let keep = |shard, played: MatchShard| keep(place, shard, &played).map_err(Into::into);
     place.meter.plays_on(shop.lanes);
     meeting.play((&rest, shop.lanes), &measured, &keep, &progress)?;
     shop.close(&progress);
@@ -136,15 +145,18 @@ fn names(first: &Network, second: &Opponent) -> [String; 2] {
     [files::short_digest(&first.0.digest).to_owned(), second]
 }
 
-fn keep(place: &Workplace, shard: Shard, rows: &[MatchGameRow]) -> Result<(), StepError> {
+fn keep(place: &Workplace, shard: Shard, played: &MatchShard) -> Result<(), StepError> {
     let path = format!("steps/work/{}/shard-{:05}.parquet", place.identity.short(), shard.index);
-    let file = write_table(place.folder.root(), &path, rows, &files::provenance(place, []))?;
-    Ok(place.keep_shard(shard.index, &ShardNote { files: vec![file], part: u64::from(shard.games) })?)
+    let file = write_table(place.folder.root(), &path, &played.rows, &files::provenance(place, []))?;
+    let part = Part { games: shard.games.into(), evaluations: played.evaluations };
+    Ok(place.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
 }
 
 fn product(place: &Workplace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
     let mut rows: Vec<MatchGameRow> = Vec::new();
-    for note in place.finished_shards::<u64>(shards)?.into_values() {
+    let mut evaluations = 0;
+    for note in place.finished_shards::<Part>(shards)?.into_values() {
+        evaluations += note.part.evaluations;
         for entry in &note.files {
             rows.extend(read_entry(place.folder.root(), entry)?);
         }
@@ -152,5 +164,5 @@ fn product(place: &Workplace, shards: u32, names: &[String; 2]) -> Result<Produc
     let path = place.slot.path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
     let provenance = files::provenance(place, [("first", &names[0]), ("second", &names[1])]);
     let file = write_table(place.folder.root(), &path, &rows, &provenance)?;
-    Ok(Product { files: vec![file], summary: arena::summarise(&rows).to_value() })
+    Ok(Product { files: vec![file], summary: arena::summarise(&rows, evaluations).to_value() })
 }

@@ -36,7 +36,7 @@ use crate::sweep::params::SweepParams;
 use crate::sweep::space::Point;
 
 /// What the command line asks for; what is `None` is chosen, or kept as an existing run has it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Asking {
     /// The folder that holds runs.
     pub parent: PathBuf,
@@ -52,6 +52,13 @@ pub struct Asking {
     pub threads: Option<u32>,
     /// Threads that play.
     pub lanes: Option<u32>,
+}
+
+impl Asking {
+    /// With everything chosen but the folder that holds runs.
+    pub fn below(parent: impl Into<PathBuf>) -> Self {
+        Self { parent: parent.into(), ..Self::default() }
+    }
 }
 
 /// Does what scripts ask for.

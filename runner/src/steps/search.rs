@@ -23,6 +23,7 @@ use crate::run::{Begun, Input, Product, RunError, ShardNote, StepCall, Workplace
 struct Part {
     positions: u64,
     simulations: u64,
+    evaluations: u64,
     proven: u64,
     /// The best move of each position.
     best: Vec<String>,
@@ -84,11 +85,11 @@ pub(super) fn body(
         let begun = begin(place, what, params, shard)?.into_iter();
         let mut searches: Vec<Search> = begun.map(|search| search.with_tablebases(tables.clone())).collect();
         evaluator.start_shard();
-        analyse(&mut searches, &mut **evaluator, &progress)?;
+        let evaluations = analyse(&mut searches, &mut **evaluator, &progress)?;
         progress.event(Event::Work { unit: "positions", amount: searches.len() as u64 });
-        Ok(searches)
+        Ok((searches, evaluations))
     };
-    let keep = |shard, searches: Vec<Search>| keep(place, network, params, (shard, &searches));
+    let keep = |shard, searched: (Vec<Search>, u64)| keep(place, network, params, (shard, &searched));
     place.meter.plays_on(shop.lanes);
     let worker = || Ok::<_, StepError>(metered(shop.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
     lanes::run(&rest, shop.lanes, &worker, &search, &keep)?;
@@ -153,7 +154,7 @@ fn keep(
     place: &Workplace,
     network: &Network,
     params: &AnalysisParams,
-    (shard, searches): (Shard, &[Search]),
+    (shard, (searches, evaluations)): (Shard, &(Vec<Search>, u64)),
 ) -> Result<(), StepError> {
     let (name, number) = (files::short_digest(&network.0.digest), shard.index.to_string());
     let provenance = files::provenance(place, [("network", name), ("shard", &number)]);
@@ -167,17 +168,18 @@ fn keep(
             numbered().flat_map(|(number, search)| search.rows(number, params.untried)).collect();
         files.push(write_table(root, &place.part("trees", shard.index), &rows, &provenance)?);
     }
-    Ok(place.keep_shard(shard.index, &ShardNote { files, part: Part::of(&lines, searches) })?)
+    Ok(place.keep_shard(shard.index, &ShardNote { files, part: Part::of(&lines, searches, *evaluations) })?)
 }
 
 impl Part {
-    fn of(lines: &[LineRow], searches: &[Search]) -> Self {
+    fn of(lines: &[LineRow], searches: &[Search], evaluations: u64) -> Self {
         let best: Vec<&LineRow> = lines.iter().filter(|line| line.line == 1).collect();
         let text =
             |packed: u16| Move::from_packed(packed).map(|played| played.to_string()).unwrap_or_default();
         Self {
             positions: searches.len() as u64,
             simulations: searches.iter().map(|search| u64::from(search.visits())).sum(),
+            evaluations,
             proven: searches.iter().filter(|search| search.proof().is_some()).count() as u64,
             best: best.iter().map(|line| text(line.played)).collect(),
             values: best.iter().map(|line| f64::from(line.q)).collect(),
@@ -192,6 +194,7 @@ fn product(place: &Workplace, shards: u32) -> Result<Product, StepError> {
         entries.extend(note.files);
         whole.positions += note.part.positions;
         whole.simulations += note.part.simulations;
+        whole.evaluations += note.part.evaluations;
         whole.proven += note.part.proven;
         whole.best.extend(note.part.best);
         whole.values.extend(note.part.values);
@@ -205,6 +208,7 @@ impl Part {
         let members = [
             ("positions", Value::Int(self.positions as i64)),
             ("simulations", Value::Int(self.simulations as i64)),
+            ("evaluations", Value::Int(self.evaluations as i64)),
             ("proven", Value::Int(self.proven as i64)),
             ("best", Value::List(self.best.into_iter().map(text).collect())),
             ("values", Value::List(self.values.into_iter().map(Value::Float).collect())),
@@ -218,6 +222,7 @@ pub fn assumed_searches(positions: u64, params: &AnalysisParams) -> Value {
     Part {
         positions,
         simulations: positions * u64::from(params.search.simulations),
+        evaluations: positions * u64::from(params.search.simulations),
         best: vec!["e2e4".to_owned(); positions as usize],
         values: vec![0.0; positions as usize],
         ..Part::default()
