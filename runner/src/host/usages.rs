@@ -225,7 +225,7 @@ pub const USAGES: &[Usage] = &[
         "frame.rows()",
         "a list of maps",
         "All rows, each as a map of its columns.",
-        "for row in first.rows() { print(`${row.reason}: ${row.n}`); }",
+        "let rows = first.rows(); for row in rows { print(`${row.reason}: ${row.n}`); }",
     ),
     usage(
         "column",
