@@ -18,6 +18,12 @@ impl Stopwatch {
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
+
+    /// One that started earlier; `None` before the clock's beginning.
+    #[cfg(test)]
+    pub fn earlier_by(self, time: Duration) -> Option<Self> {
+        self.0.checked_sub(time).map(Self)
+    }
 }
 
 /// The present time as RFC 3339 in UTC, to the second.

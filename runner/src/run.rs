@@ -42,6 +42,7 @@ pub use identity::{Identity, Input, Occurrences, StepCall};
 pub use journal::Journal;
 pub use ledger::{Cost, Figures, Ledger};
 pub use lock::Lock;
+pub(crate) use lock::{Holder, place};
 pub use manifest::{Manifest, Product};
 pub use meter::Meter;
 pub use record::{Environment, FORMAT_VERSION, Record, ScriptRecord, device_kind};

@@ -22,11 +22,12 @@ mod tail;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use thiserror::Error;
@@ -42,6 +43,8 @@ use connection::Slots;
 use library::{Found, Library};
 use memo::Memo;
 use play::Hall;
+use shard::Games;
+use status::Locks;
 
 /// The first port that is tried.
 const PORT: u16 = 8420;
@@ -49,11 +52,16 @@ const PORT: u16 = 8420;
 /// Ports that are tried one after the other.
 const TRIED: u16 = 20;
 
+/// How often is looked for games that nobody plays any longer.
+const TIDY: Duration = Duration::from_mins(1);
+
 /// Why nothing is served.
 #[derive(Debug, Error)]
 enum ServeError {
     #[error("{}: {cause}; expected the folder that holds runs, such as datasets", dir.display())]
     Folder { dir: PathBuf, cause: io::Error },
+    #[error("{} is a run or sweep itself; expected the folder that holds it: dc0-run serve {}", dir.display(), parent.display())]
+    NotAbove { dir: PathBuf, parent: PathBuf },
     #[error("cannot listen on {at}: {cause}")]
     Bind { at: SocketAddr, cause: io::Error },
     #[error("the system gives no random numbers for a token: {0}")]
@@ -69,7 +77,9 @@ enum ServeError {
 impl ServeError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Folder { .. } | Self::Bind { .. } | Self::Settings(_) => Exit::BadInput,
+            Self::Folder { .. } | Self::NotAbove { .. } | Self::Bind { .. } | Self::Settings(_) => {
+                Exit::BadInput
+            }
             Self::Token(_) | Self::Listen(_) | Self::Thread(_) => Exit::Failed,
         }
     }
@@ -82,8 +92,11 @@ struct Server {
     hall: Hall,
     /// For answers that wait.
     waiting: Arc<Slots>,
+    /// For answers that are much work.
+    making: Arc<Slots>,
     memo: Memo,
     charts: Charts,
+    games: Games,
     stopping: AtomicBool,
 }
 
@@ -97,7 +110,25 @@ impl Server {
     }
 
     fn status(&self, run: &Found) -> Value {
-        self.memo.get(&format!("run {}", run.path), || status::status(&self.library, run))
+        self.memo.get(&format!("run {}", run.path), || status::status(&self.library, run, &Locks::read()))
+    }
+
+    /// The file of the games that were stored last, or nothing.
+    fn shard(&self, run: &Found) -> Value {
+        let latest = || shard::latest(&self.library, run).map_or(Value::Null, |shard| shard.games.into());
+        self.memo.get(&format!("shard {}", run.path), latest)
+    }
+
+    /// What changes when the charts of a run or sweep would.
+    fn version(&self, of: &Found) -> String {
+        let version =
+            self.memo.get(&format!("version {}", of.path), || shard::version(&self.library, of).into());
+        version.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Whether any run that is served is under way.
+    fn is_anyone_at_work(&self) -> bool {
+        self.list().as_array().is_some_and(|rows| rows.iter().any(|row| row["state"] == "running"))
     }
 
     fn sweep(&self, sweep: &Found) -> Value {
@@ -109,8 +140,10 @@ impl Server {
 pub fn serve(args: &ServeArgs, console: &Console) -> Exit {
     match start(args, console) {
         Ok((server, stopped)) => {
-            // Only ever ends with a word of the handler of Ctrl-C, or with the handler.
-            let _word = stopped.recv();
+            // Ends with a word of the handler of Ctrl-C, or with the handler.
+            while stopped.recv_timeout(TIDY) == Err(RecvTimeoutError::Timeout) {
+                server.hall.tidy();
+            }
             server.stopping.store(true, Ordering::SeqCst);
             server.hall.close();
             console.note("stopped serving");
@@ -126,10 +159,13 @@ pub fn serve(args: &ServeArgs, console: &Console) -> Exit {
 fn start(args: &ServeArgs, console: &Console) -> Result<(Arc<Server>, Receiver<()>), ServeError> {
     let folder = |cause| ServeError::Folder { dir: args.dir.clone(), cause };
     let library = Library::open(&args.dir).map_err(folder)?;
+    if let Some(parent) = library.parent_of_run() {
+        return Err(ServeError::NotAbove { dir: args.dir.clone(), parent: shortened(parent) });
+    }
     let mut settings = Settings::new(None)?;
     settings.set("Device", &args.device)?;
     let (listener, at) = listen(args.bind, args.port)?;
-    let token = token()?;
+    let token = random(16).map_err(ServeError::Token)?;
     let stopped = listen_for_interrupts()?;
     greet(console, (&library, &args.dir.display().to_string()), at, &token);
     let server = Arc::new(Server {
@@ -137,14 +173,26 @@ fn start(args: &ServeArgs, console: &Console) -> Result<(Arc<Server>, Receiver<(
         access: Access::new(token, at.port(), args.hosts.clone()),
         hall: Hall::new(settings, args.max_sims),
         waiting: Slots::for_waiting(),
+        making: Slots::for_making(),
         memo: Memo::default(),
         charts: Charts::default(),
+        games: Games::default(),
         stopping: AtomicBool::new(false),
     });
     let own = Arc::clone(&server);
     let thread = thread::Builder::new().name("listener".to_owned());
     thread.spawn(move || connection::listen(&listener, &own)).map_err(ServeError::Thread)?;
     Ok((server, stopped))
+}
+
+/// A path as a person in the present folder would write it.
+fn shortened(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().ok();
+    let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    below.map_or_else(
+        || path.to_owned(),
+        |below| if below == Path::new("") { ".".into() } else { below.into() },
+    )
 }
 
 /// Listens on the port that was asked for, or else on the first one that is free.
@@ -163,10 +211,10 @@ fn listen(address: IpAddr, port: Option<u16>) -> Result<(TcpListener, SocketAddr
     Err(ServeError::Bind { at, cause })
 }
 
-/// 128 random bits as hex digits.
-fn token() -> Result<String, ServeError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(ServeError::Token)?;
+/// Random bytes of the system as hex digits.
+fn random(count: usize) -> Result<String, getrandom::Error> {
+    let mut bytes = vec![0; count];
+    getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -177,7 +177,7 @@ fn the_token_opens_and_nothing_else_does() {
     let entered = ask(&format!("/?token={token}"), &own);
     assert_eq!(entered.status, 303);
     assert!(
-        entered.head.contains(&format!("Set-Cookie: dc0-{port}={token}; Path=/; HttpOnly; SameSite=Strict"))
+        entered.head.contains(&format!("Set-Cookie: dc0-{port}={token}; Path=/; HttpOnly; SameSite=Lax"))
     );
     assert!(!entered.body.contains(&token));
     let page = server.get("/");
@@ -279,9 +279,11 @@ fn a_thousand_requests_at_once_are_answered_with_few_threads_and_little_memory()
     thread::scope(|scope| {
         let start = |number: usize| {
             let server = &server;
-            let target = ["/", "/api/runs", "/run/first", "/assets/style.css"][number % 4];
+            let target = ["/", "/api/runs", "/run/first", "/assets/style.css", "/api/play"][number % 5];
+            let begin = json!({ "net": "", "side": "white", "fen": null, "simulations": 8 });
+            let ask = move || if number % 5 == 4 { server.post(target, &begin) } else { server.get(target) };
             let thread = thread::Builder::new().stack_size(128 * 1024);
-            thread.spawn_scoped(scope, move || server.get(target).status).expect("a thread")
+            thread.spawn_scoped(scope, move || ask().status).expect("a thread")
         };
         let clients: Vec<_> = (0..1000).map(start).collect();
         while clients.iter().any(|client| !client.is_finished()) {
@@ -289,9 +291,13 @@ fn a_thousand_requests_at_once_are_answered_with_few_threads_and_little_memory()
             thread::sleep(Duration::from_millis(20));
         }
         let answers: Vec<u16> = clients.into_iter().map(|client| client.join().expect("an answer")).collect();
-        assert!(answers.iter().all(|status| *status == 200), "{answers:?}");
+        for (number, status) in answers.into_iter().enumerate() {
+            // Games that would begin wait for each other, and too many do not.
+            assert!(status == 200 || (status == 503 && number % 5 == 4), "request {number}: {status}");
+        }
     });
-    assert!(most_threads <= threads + 130, "{most_threads} threads, {threads} before");
+    // Each of eight games has one, too.
+    assert!(most_threads <= threads + 140, "{most_threads} threads, {threads} before");
     let grown = status("VmRSS:").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than {before}");
 }
@@ -300,10 +306,15 @@ fn a_thousand_requests_at_once_are_answered_with_few_threads_and_little_memory()
 fn readers_beyond_a_limit_are_asked_to_come_again_and_others_are_served() {
     let folder = folder();
     let server = Server::start(folder.path());
+    // The head of an endless answer has no endless body.
+    let head = server.request("HEAD", "/api/events", "", "");
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
     let mut readers: Vec<Events> = (0..48).map(|_| server.follow("/api/events", None)).collect();
     for reader in &mut readers {
         assert_eq!(reader.next().0, "list");
     }
+    let head = server.request("HEAD", "/api/events", "", "");
+    assert_eq!(head.status, 503);
     let refused = server.get("/api/events");
     assert_eq!(refused.status, 503);
     assert!(refused.head.contains("Retry-After: 5"));
@@ -336,6 +347,20 @@ fn a_log_is_followed_line_by_line_and_gone_on_with_after_a_break() {
     list.until("list", |list| list[0]["path"] == "second");
 }
 
+/// A thousand requests, of which some have a wrong token and some lead nowhere.
+fn annoy(server: &Server) {
+    let port = server.port;
+    for number in 0..250 {
+        let wrong =
+            format!("GET /api/status/small?token={number} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n");
+        assert_eq!(server.raw(wrong.as_bytes()).status, 403);
+        assert_eq!(server.get("/run/small/..%2f..%2fsmall").status, 404);
+        assert_eq!(server.request("POST", "/api/status/small", "Content-Length: 2\r\n", "{}").status, 405);
+        let sound = ["/api/games/small", "/api/runs", "/api/status/small", "/api/nets/small"][number % 4];
+        assert_eq!(server.get(sound).status, 200);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_without_watching() {
@@ -352,12 +377,17 @@ fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_witho
     let games = events.until("games", Value::is_string);
     assert!(games.as_str().is_some_and(|file| file.ends_with(".parquet")), "{games}");
     let told = server.get("/api/games/small");
-    assert!(told.status == 503 || told.json()["games"][0]["plies"][0]["b"].is_string(), "{told:?}");
+    let told = told.json();
+    assert!(told["again"] == true || told["games"][0]["plies"][0]["b"].is_string(), "{told}");
     process.kill().expect("kills");
     process.wait().expect("ends");
     let cut = events.until("state", |state| state["state"] != "running");
     assert!(["cut", "rests"].iter().any(|state| cut["state"] == *state), "{cut}");
-    assert_eq!(watched.run(&[]).code, Some(0));
+    thread::scope(|scope| {
+        let annoying = scope.spawn(|| annoy(&server));
+        assert_eq!(watched.run(&[]).code, Some(0));
+        annoying.join().expect("answers");
+    });
     let ended = events.until("state", |state| state["state"] == "rests" && state["steps"] == 8);
     assert_eq!((&ended["generation"], &ended["step"]), (&json!(2), &Value::Null));
     assert_eq!(watched.results(), alone.results());
@@ -395,8 +425,8 @@ fn a_game_is_played_with_legal_moves_only() {
     assert_eq!((&game["turn"], &game["thinking"]), (&json!("white"), &json!(false)));
     assert_eq!(game["legal"].as_array().map(Vec::len), Some(20));
     let refused = act("move", json!({ "move": "e2e5" }));
-    assert_eq!(refused.status, 409);
-    assert!(refused.json()["error"].as_str().is_some_and(|error| error.contains("e2e5")), "{refused:?}");
+    assert_eq!((refused.status, &refused.json()["moves"]), (200, &json!([])));
+    assert!(refused.json()["refused"].as_str().is_some_and(|why| why.contains("e2e5")), "{refused:?}");
     let moved = act("move", json!({ "move": "e2e4" })).json();
     let answered_once = answered(&server, &moved);
     assert_eq!(answered_once["moves"][0], "e4");
@@ -412,15 +442,23 @@ fn a_game_is_played_with_legal_moves_only() {
         );
     }
     let undone = act("undo", json!({})).json();
-    assert_eq!(undone["moves"], json!([]));
-    assert_eq!(act("undo", json!({})).status, 409);
+    assert_eq!((&undone["moves"], &undone["undo"]), (&json!([]), &json!(false)));
+    assert_eq!(act("undo", json!({})).json()["refused"], "there is no move of yours to take back");
     let hinted = answered(&server, &act("hint", json!({})).json());
     assert_eq!((&hinted["moves"], &hinted["thought"]["side"]), (&json!([]), &json!("white")));
     let gone = answered(&server, &act("go", json!({})).json());
     assert_eq!((&gone["human"], gone["moves"].as_array().map(Vec::len)), (&json!("black"), Some(1)));
+    // The first move was the net's, so that Black has none to take back.
+    assert_eq!(gone["undo"], false);
     assert_eq!(act("move", json!({ "to": "e5" })).status, 422);
     assert_eq!(act("dance", json!({})).status, 404);
-    // A promotion is chosen, and a mate ends the game.
+}
+
+#[test]
+fn a_promotion_is_chosen_a_mate_ends_the_game_and_a_game_that_is_gone_is_said_to_be() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    let asked = |side: &str, fen: Value| json!({ "net": "", "side": side, "fen": fen, "simulations": 16 });
     let promotion = server.post("/api/play", &asked("both", json!("8/P6k/8/8/8/8/8/K7 w - - 0 1"))).json();
     let letters: Vec<&Value> = promotion["legal"]
         .as_array()
@@ -437,8 +475,20 @@ fn a_game_is_played_with_legal_moves_only() {
         (&over["result"], &over["legal"], &over["thinking"]),
         (&json!("1-0"), &json!([]), &json!(false))
     );
-    let ended = server.request("DELETE", &format!("/api/play/{id}"), "", "");
-    assert_eq!((ended.status, server.get(&format!("/api/play/{id}")).status), (200, 404));
+    let refused = server.post(&format!("/api/play/{id}/go"), &json!({})).json();
+    assert_eq!((&refused["refused"], &refused["human"]), (&json!("the game is over"), &json!("white")));
+    // Who waits for news of a game that ends need not wait on.
+    let target = format!("/api/play/{id}?after={}", refused["version"]);
+    let waits = thread::scope(|scope| {
+        let waits = scope.spawn(|| server.get(&target).json());
+        thread::sleep(Duration::from_millis(100));
+        assert_eq!(server.request("DELETE", &format!("/api/play/{id}"), "", "").status, 200);
+        waits.join().expect("an answer")
+    });
+    assert!(waits["gone"] == true || waits["version"].as_u64() > refused["version"].as_u64(), "{waits}");
+    let gone = json!({ "gone": true });
+    assert_eq!(server.get(&format!("/api/play/{id}")).json(), gone);
+    assert_eq!(server.post(&format!("/api/play/{id}/undo"), &json!({})).json(), gone);
 }
 
 #[test]
@@ -448,7 +498,9 @@ fn games_have_limits_and_wrong_requests_are_named() {
     let ask = |net: &str, side: &str, fen: Value, simulations: Value| {
         let asked = json!({ "net": net, "side": side, "fen": fen, "simulations": simulations });
         let answer = server.post("/api/play", &asked);
-        (answer.status, answer.json()["error"].as_str().unwrap_or_default().to_owned())
+        let told = answer.json();
+        let why = told["error"].as_str().or(told["refused"].as_str());
+        (answer.status, why.unwrap_or_default().to_owned())
     };
     let none = Value::Null;
     assert_eq!(
@@ -457,9 +509,10 @@ fn games_have_limits_and_wrong_requests_are_named() {
     );
     assert_eq!(ask("", "white", none.clone(), json!(0)).0, 422);
     assert_eq!(ask("", "red", none.clone(), json!(9)).1, "side: expected white, black or both, got \"red\"");
-    assert_eq!(ask("", "white", json!("x"), json!(9)).0, 422);
+    let (status, why) = ask("", "white", json!("x"), json!(9));
+    assert!(status == 200 && !why.is_empty(), "{status}: {why}");
     let over = ask("", "white", json!("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), json!(9));
-    assert_eq!(over, (422, "the position is over: draw by stalemate".to_owned()));
+    assert_eq!(over, (200, "the position is over: draw by stalemate".to_owned()));
     assert_eq!(
         ask("none:3", "white", none.clone(), json!(9)),
         (404, "there is no net \"none:3\"".to_owned())
@@ -468,8 +521,8 @@ fn games_have_limits_and_wrong_requests_are_named() {
         assert_eq!(ask("", "white", none.clone(), json!(9)).0, 200);
     }
     let full = ask("", "white", none, json!(9));
-    assert_eq!(full, (503, "8 games are under way, the most that there may be; end one first".to_owned()));
-    assert_eq!(server.post("/api/play/77/undo", &json!({})).status, 404);
+    assert_eq!(full, (200, "8 games are under way, the most that there may be; end one first".to_owned()));
+    assert_eq!(server.post("/api/play/77/undo", &json!({})).json(), json!({ "gone": true }));
 }
 
 #[cfg(unix)]
@@ -500,6 +553,12 @@ fn a_folder_that_is_not_there_or_a_port_that_is_taken_is_named() {
     assert!(
         message.starts_with("error: no/such/folder: ")
             && message.contains("expected the folder that holds runs"),
+        "{message}"
+    );
+    let (code, message) = refused(&[&folder.path().join("first").display().to_string()]);
+    assert_eq!(code, Some(2));
+    assert!(
+        message.contains("is a run or sweep itself; expected the folder that holds it: dc0-run serve /"),
         "{message}"
     );
     let server = Server::start(folder.path());

@@ -92,7 +92,11 @@ fn search(study: &Study) -> String {
     let proof =
         study.search.proof().map_or(String::new(), |proof| format!("; it is proven: a {}", word(proof)));
     let scores = study.search.root_scores().is_some();
-    let scores = if scores { "<th class=\"n\">U<th class=\"n\">Q + U" } else { "" };
+    let scores = match (scores, study.counts_plies()) {
+        (false, _) => "",
+        (true, false) => "<th class=\"n\">U<th class=\"n\">Q + U",
+        (true, true) => "<th class=\"n\">U<th class=\"n\">M<th class=\"n\">Q + U + M",
+    };
     let mut html = format!(
         "<h2>The search, after {} simulations</h2>\n{}<p>Value {}; the net alone said {}{proof}</p>\n<div class=\"scroll\"><table>\
          <tr><th>move<th class=\"n\">visits<th class=\"n\">target<th class=\"n\">prior<th class=\"n\">change<th class=\"n\">Q{scores}\
@@ -105,8 +109,15 @@ fn search(study: &Study) -> String {
     for of in study.shown() {
         html += &row(study, of);
     }
+    let sum = if study.counts_plies() {
+        "M: what plies left count for; the largest Q + U + M"
+    } else {
+        "the largest Q + U"
+    };
     html + "</table></div>\n<p>Target: what the policy learns; change: target less the net's prior. Q: mean value; U: what exploring is \
-            worth; the largest Q + U is visited next.</p>"
+            worth; "
+        + sum
+        + " is visited next.</p>"
 }
 
 fn row(study: &Study, of: &Searched) -> String {
@@ -122,7 +133,12 @@ fn row(study: &Study, of: &Searched) -> String {
         100.0 * change,
     );
     if let Some(score) = of.score {
-        write!(html, "<td class=\"n\">{:.3}<td class=\"n\">{}", score.u, signed(score.score))
+        let plies = if study.counts_plies() {
+            format!("<td class=\"n\">{}", signed(score.plies))
+        } else {
+            String::new()
+        };
+        write!(html, "<td class=\"n\">{:.3}{plies}<td class=\"n\">{}", score.u, signed(score.score))
             .expect("text takes everything");
     }
     let proof = seen.proof.map_or(String::new(), |proof| format!("proven {}: ", word(proof)));

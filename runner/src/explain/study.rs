@@ -78,6 +78,11 @@ impl Study {
         &self.moves[..self.moves.len().min(self.params.top as usize)]
     }
 
+    /// Whether plies left count in PUCT's sum.
+    pub(super) fn counts_plies(&self) -> bool {
+        self.moves.iter().any(|of| of.score.is_some_and(|score| score.plies != 0.0))
+    }
+
     /// The net's priors of a move, as the search takes them.
     pub(super) fn net_prior(&self, played: Move) -> f32 {
         self.net.moves.iter().find(|(of, _)| *of == played).map_or(0.0, |(_, prior)| *prior)

@@ -6,7 +6,7 @@ use dc0_core::event::Silent;
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::fake::Hashed;
 use dc0_core::params::Value;
-use dc0_core::search::{RootParams, RootRule, SearchParams};
+use dc0_core::search::{MovesLeftParams, RootParams, RootRule, SearchParams};
 
 use super::params::ExplainParams;
 use super::study::Study;
@@ -40,6 +40,30 @@ fn the_page_is_what_it_was() {
     let expected = std::fs::read_to_string(file).expect("is checked in");
     assert_eq!(format!("{shown}\n"), expected);
     assert!(shown.is_ascii() && shown.lines().all(|line| line.len() < 100), "{shown}");
+}
+
+#[test]
+fn plies_left_have_a_column_where_they_count() {
+    let moves_left = MovesLeftParams { threshold: 0.0, constant_factor: 1.0, ..MovesLeftParams::default() };
+    let search = SearchParams { moves_left: Some(moves_left), ..small(200).search };
+    let counting = study("startpos", ExplainParams { search, ..small(1) });
+    let plain = study("startpos", small(200));
+    for (study, title) in [(&counting, "       U       M  Q + U + M"), (&plain, "       U   Q + U")] {
+        let shown = text::page(study, PLAIN);
+        assert!(shown.contains(title), "{shown}");
+    }
+    assert!(page::page(&counting).contains("<th class=\"n\">M<th class=\"n\">Q + U + M"));
+    let told = value::value(&counting);
+    let Some(Value::List(moves)) = field(&told, "search").and_then(|search| field(&search, "moves")) else {
+        panic!("no moves")
+    };
+    for of in &moves {
+        let [q, u, plies, score] =
+            ["q", "u", "plies", "score"].map(|name| field(of, name).and_then(|value| value.as_f64()));
+        if let (Some(q), Some(u), Some(plies), Some(score)) = (q, u, plies, score) {
+            assert!((q + u + plies - score).abs() < 1e-9, "{of:?}");
+        }
+    }
 }
 
 #[test]

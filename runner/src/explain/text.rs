@@ -123,7 +123,11 @@ fn search(study: &Study, look: Look) -> Vec<String> {
     lines.extend(rest(study));
     if study.params.search.root.rule == RootRule::Puct {
         lines.push(look.tone(
-            "  Q: mean value; U: what exploring it is worth; the largest Q + U is visited next",
+            if study.counts_plies() {
+                "  Q: mean value; U: what exploring it is worth; M: what plies left count for; the largest Q + U + M is next"
+            } else {
+                "  Q: mean value; U: what exploring it is worth; the largest Q + U is visited next"
+            },
             Tone::Dim,
         ));
     }
@@ -147,11 +151,17 @@ fn titles(study: &Study) -> String {
     let start =
         format!("  {:<8}{:>7}{:>8}{:>8}{:>8}{:>9}", "move", "visits", "target", "prior", "change", "Q");
     let middle = if study.search.root_scores().is_some() {
-        format!("{:>8}{:>8}", "U", "Q + U")
+        let (plies, sum) = if study.counts_plies() { ("       M", "Q + U + M") } else { ("", "Q + U") };
+        format!("{:>8}{plies}{sum:>width$}", "U", width = sum_columns(study))
     } else {
         String::new()
     };
     format!("{start}{middle}  expected moves")
+}
+
+/// Columns of the sum that PUCT goes by, as its title needs them.
+fn sum_columns(study: &Study) -> usize {
+    if study.counts_plies() { 11 } else { 8 }
 }
 
 fn row(study: &Study, of: &Searched) -> String {
@@ -172,7 +182,9 @@ fn row(study: &Study, of: &Searched) -> String {
         format!("{:+.1}%", 100.0 * change),
     );
     if let Some(score) = of.score {
-        write!(text, "{:>8.3}{:>8}", score.u, signed(score.score)).expect("text takes everything");
+        let plies = if study.counts_plies() { format!("{:>8}", signed(score.plies)) } else { String::new() };
+        let (sum, width) = (signed(score.score), sum_columns(study));
+        write!(text, "{:>8.3}{plies}{sum:>width$}", score.u).expect("text takes everything");
     }
     let proof = seen.proof.map_or(String::new(), |proof| format!("proven {}: ", word(proof)));
     let columns = COLUMNS.saturating_sub(text.len() + 2 + proof.len());

@@ -89,6 +89,7 @@ fn searched(study: &Study, of: &Searched) -> Value {
         ("net_prior", float(study.net_prior(seen.played))),
         ("q", seen.value.map_or(Value::None, Value::Float)),
         ("u", score(|of| of.u, of.score.as_ref())),
+        ("plies", score(|of| of.plies, of.score.as_ref())),
         ("score", score(|of| of.score, of.score.as_ref())),
         ("proof", seen.proof.map_or(Value::None, |proof| text(word(proof)))),
         ("line", text(line(position, &of.line, usize::MAX))),
@@ -197,5 +198,6 @@ fn counted_value(root: Side, counted: &Counted) -> Value {
         ("value", Value::Float(counted.value)),
         ("visits", int(counted.visits)),
         ("mean", Value::Float(counted.mean)),
+        ("certain", counted.certain.map_or(Value::None, |result| Value::Int(result.into()))),
     ])
 }

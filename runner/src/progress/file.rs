@@ -82,6 +82,8 @@ impl ProgressFile {
             return;
         }
         fill(&mut state.standing);
+        // JSON has no word for figures that are no numbers.
+        state.standing.figures.retain(|_, figure| figure.is_finite());
         state.standing.seconds = step.elapsed().as_secs_f64();
         state.standing.at = clock::timestamp();
         state.written = Some(Stopwatch::start());
@@ -126,6 +128,9 @@ mod tests {
         file.tell(Stopwatch::start(), |standing| standing.done = 3);
         let read = Standing::read(&path).expect("a file");
         assert_eq!((read.label.as_str(), read.done, read.total), ("a step", 0, 5));
+        let of_loss = |loss| Standing { figures: [("loss".to_owned(), loss)].into(), ..Standing::default() };
+        drop(ProgressFile::new(path.clone(), of_loss(f64::NAN)));
+        assert!(Standing::read(&path).expect("a file").figures.is_empty());
         std::fs::write(&path, "{\"label\": \"a st").expect("writes");
         assert_eq!(Standing::read(&path), None);
         assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 1);

@@ -12,10 +12,37 @@ pub struct Lock {
     file: File,
 }
 
+/// The machine's start and the namespace of processes that this process is in, by which numbers of processes mean something;
+/// `None` where the system does not tell (it tells on Linux).
+pub(crate) fn place() -> Option<String> {
+    let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(format!("{} {}", start.trim(), namespace.display()))
+}
+
+/// What the file of a lock says of the process that took it last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Holder {
+    /// Its number.
+    pub(crate) process: u32,
+    /// Its [`place`], where it was known.
+    pub(crate) place: Option<String>,
+}
+
+impl Holder {
+    /// Of a file's text: the number in the first line, the place in the second.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let process = lines.next()?.trim().parse().ok()?;
+        let place = lines.next().map(|line| line.trim().to_owned()).filter(|place| !place.is_empty());
+        Some(Self { process, place })
+    }
+}
+
 /// The error that names the process which writes a run.
 fn locked(folder: &Folder) -> RunError {
-    let pid = fs::read_to_string(folder.lock()).ok().and_then(|text| text.trim().parse().ok());
-    RunError::Locked { folder: folder.root().to_owned(), pid }
+    let holder = fs::read_to_string(folder.lock()).ok().and_then(|text| Holder::of(&text));
+    RunError::Locked { folder: folder.root().to_owned(), pid: holder.map(|holder| holder.process) }
 }
 
 impl Drop for Lock {
@@ -39,8 +66,9 @@ impl Lock {
             Err(TryLockError::WouldBlock) => return Err(locked(folder)),
             Err(TryLockError::Error(cause)) => return Err(RunError::io("lock", &path)(cause)),
         }
-        // For people and for the message above; the lock itself does not depend on it.
-        let noted = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        // For people, for the message above and for `dc0-run serve`; the lock itself does not depend on it.
+        let text = format!("{}\n{}\n", std::process::id(), place().unwrap_or_default());
+        let noted = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
         noted.map_err(RunError::io("write", &path))?;
         Ok(Self { file })
     }

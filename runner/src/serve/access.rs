@@ -78,12 +78,15 @@ impl Access {
             || self.hosts.iter().any(is_name)
     }
 
+    /// The cookie goes along with links that lead here from elsewhere, such as a web terminal (`Lax`); what changes something is
+    /// refused to other sites by `Origin` and `Sec-Fetch-Site`.
     fn entry(&self, request: &Request) -> Verdict {
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie, self.token);
+        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Lax", self.cookie, self.token);
         let path = request.path.iter().map(|part| {
             percent_encoding::utf8_percent_encode(part, percent_encoding::NON_ALPHANUMERIC).to_string()
         });
-        let goal = format!("/{}", path.collect::<Vec<_>>().join("/"));
+        let rest = request.query_without("token");
+        let goal = format!("/{}{rest}", path.collect::<Vec<_>>().join("/"));
         let reply = Reply::new(303, "text/plain; charset=utf-8", "");
         Verdict::Answered(Box::new(reply.with("Set-Cookie", cookie).with("Location", goal)))
     }
@@ -128,12 +131,12 @@ mod tests {
 
     #[test]
     fn the_token_becomes_a_cookie_and_the_cookie_opens() {
-        let text = "GET /run/a%20b?token=abc HTTP/1.1\r\nHost: localhost:8420\r\n\r\n";
+        let text = "GET /run/a%20b?x=%26&token=abc&run=a%2Fb HTTP/1.1\r\nHost: localhost:8420\r\n\r\n";
         let request = Request::read(&mut text.as_bytes()).expect("sound").expect("one");
         let Verdict::Answered(reply) = access().check(&request) else { panic!("no answer") };
         let head = reply.head();
-        assert!(head.contains("Location: /run/a%20b\r\n"), "{head}");
-        assert!(head.contains("Set-Cookie: dc0-8420=abc; Path=/; HttpOnly; SameSite=Strict\r\n"), "{head}");
+        assert!(head.contains("Location: /run/a%20b?x=%26&run=a%2Fb\r\n"), "{head}");
+        assert!(head.contains("Set-Cookie: dc0-8420=abc; Path=/; HttpOnly; SameSite=Lax\r\n"), "{head}");
         assert_eq!(status("/", "Host: localhost:8420\r\nCookie: dc0-8420=abc"), 200);
     }
 

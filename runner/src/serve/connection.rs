@@ -18,8 +18,16 @@ const MOST: usize = 128;
 /// Endless answers, and answers that wait, at once. Chosen: the others are kept for quick ones.
 const MOST_WAITING: usize = 48;
 
+/// Answers that are much work, at once. One is made after the other; the others wait for it, mostly for the same. Chosen.
+const MOST_MAKING: usize = 16;
+
 /// A request has to arrive within this time.
 const TO_ARRIVE: Duration = Duration::from_secs(5);
+
+/// Where fewer connections than this are free, requests have to arrive sooner: whoever opens connections and says nothing
+/// needs no token for that, and is not to keep out those who have one. Chosen.
+const FEW: usize = 32;
+const TO_ARRIVE_SOON: Duration = Duration::from_secs(1);
 
 /// An answer has to be taken within this time, a report of some MiB over a slow line included.
 const TO_LEAVE: Duration = Duration::from_secs(30);
@@ -48,6 +56,11 @@ impl Slots {
         Self::new(MOST_WAITING)
     }
 
+    /// For answers that are much work.
+    pub(super) fn for_making() -> Arc<Self> {
+        Self::new(MOST_MAKING)
+    }
+
     /// Waits for one.
     pub(super) fn take(self: &Arc<Self>) -> Slot {
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,6 +68,11 @@ impl Slots {
             self.returned.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
         *free -= 1;
         Slot(Arc::clone(self))
+    }
+
+    /// How many are free.
+    fn free(&self) -> usize {
+        *self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One, if one is free.
@@ -122,10 +140,11 @@ pub(super) fn listen(listener: &TcpListener, server: &Arc<Server>) {
                 continue;
             }
         };
+        let to_arrive = if slots.free() < FEW { TO_ARRIVE_SOON } else { TO_ARRIVE };
         let server = Arc::clone(server);
         let thread = thread::Builder::new().name("request".to_owned()).stack_size(STACK_BYTES);
         let started = thread.spawn(move || {
-            if let Err(cause) = attend(&stream, &server) {
+            if let Err(cause) = attend(&stream, to_arrive, &server) {
                 log::debug!("an answer was not taken: {cause}");
             }
             drop(slot);
@@ -136,9 +155,9 @@ pub(super) fn listen(listener: &TcpListener, server: &Arc<Server>) {
     }
 }
 
-fn attend(stream: &TcpStream, server: &Arc<Server>) -> io::Result<()> {
+fn attend(stream: &TcpStream, to_arrive: Duration, server: &Arc<Server>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let (answer, is_head) = match Request::read(&mut Timed::new(stream, TO_ARRIVE)) {
+    let (answer, is_head) = match Request::read(&mut Timed::new(stream, to_arrive)) {
         Ok(None) => return Ok(()),
         Ok(Some(request)) => (answer(server, &request), request.method == Method::Head),
         Err(refusal) => (Answer::Reply(Reply::from(&refusal)), false),
@@ -152,6 +171,9 @@ fn attend(stream: &TcpStream, server: &Arc<Server>) -> io::Result<()> {
         }
         Answer::Events(mut follow) => {
             Timed::new(stream, TO_LEAVE).write_all(events_head().as_bytes())?;
+            if is_head {
+                return end(stream);
+            }
             follow.tell(server, &mut |text| Timed::new(stream, TO_ARRIVE).write_all(text.as_bytes()))?;
         }
     }

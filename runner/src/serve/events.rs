@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::connection::Slot;
 use super::library::{Found, Kind};
-use super::{Server, shard, tail};
+use super::{Server, tail};
 use crate::clock::Stopwatch;
 
 /// How often is looked for news. Chosen.
@@ -67,13 +67,12 @@ impl Follow {
         let mut news = changed("state", &mut self.state, &server.status(&of));
         news += &self.log(server, &of);
         news += &self.charts(server, &of);
-        let games = shard::latest(&server.library, &of).map_or(Value::Null, |shard| shard.games.into());
-        news += &changed("games", &mut self.games, &games);
+        news += &changed("games", &mut self.games, &server.shard(&of));
         news
     }
 
     fn charts(&mut self, server: &Server, of: &Found) -> String {
-        let due = server.charts.due(&server.library, of);
+        let due = server.charts.due(server, of);
         due.map_or_else(String::new, |version| changed("charts", &mut self.charts, &Value::String(version)))
     }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::memo::Stamped;
 use super::status::Journal;
 use crate::run::Folder;
+use crate::sweep::board::Board;
 
 /// The folder that holds runs.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(super) struct Library {
     /// Records and lists as JSON.
     documents: Stamped<Value>,
     pub(super) journals: Stamped<Journal>,
+    pub(super) boards: Stamped<Result<Board, String>>,
 }
 
 /// What a folder holds.
@@ -49,7 +51,14 @@ impl Library {
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         fs::read_dir(&root)?;
-        Ok(Self { root, documents: Stamped::default(), journals: Stamped::default() })
+        let (documents, journals, boards) = (Stamped::default(), Stamped::default(), Stamped::default());
+        Ok(Self { root, documents, journals, boards })
+    }
+
+    /// The folder above, where this one is a run or sweep itself.
+    pub(super) fn parent_of_run(&self) -> Option<&Path> {
+        let is_run = ["run.json", "sweep.json"].iter().any(|file| self.root.join(file).is_file());
+        self.root.parent().filter(|_| is_run)
     }
 
     /// All runs and sweeps, by name; the runs of trials belong to their sweeps.
@@ -116,6 +125,22 @@ impl Library {
         names
     }
 
+    /// A link in a run or sweep that leads out of the folder of runs, if there is one; of what cannot be listed nothing is known.
+    pub(super) fn stray(&self, of: &Found) -> Option<PathBuf> {
+        self.stray_below(of.folder.root())
+    }
+
+    fn stray_below(&self, folder: &Path) -> Option<PathBuf> {
+        fs::read_dir(folder).ok()?.flatten().find_map(|entry| {
+            let (path, kind) = (entry.path(), entry.file_type().ok()?);
+            if kind.is_dir() {
+                self.stray_below(&path)
+            } else {
+                (kind.is_symlink() && !self.holds(&path)).then_some(path)
+            }
+        })
+    }
+
     fn holds(&self, path: &Path) -> bool {
         path.canonicalize().is_ok_and(|path| path.starts_with(&self.root))
     }
@@ -169,5 +194,8 @@ mod tests {
             .expect("a link");
         let run = library.find(&parts("run")).expect("a run");
         assert!(library.file(&run, "run.json").is_some() && library.file(&run, "run.log").is_none());
+        assert_eq!(library.stray(&run), Some(run.folder.path("run.log")));
+        fs::remove_file(run.folder.path("run.log")).expect("removes");
+        assert_eq!(library.stray(&run), None);
     }
 }

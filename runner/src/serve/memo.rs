@@ -53,7 +53,12 @@ impl Memo {
 pub(super) struct Stamped<T>(Mutex<BTreeMap<PathBuf, (Stamp, Arc<T>)>>);
 
 /// Size and time of a file.
-type Stamp = (u64, Option<SystemTime>);
+pub(super) type Stamp = (u64, Option<SystemTime>);
+
+/// What changes when a file does; `None` where it is not there.
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().map(|found| (found.len(), found.modified().ok()))
+}
 
 impl<T> Default for Stamped<T> {
     fn default() -> Self {
@@ -64,8 +69,7 @@ impl<T> Default for Stamped<T> {
 impl<T> Stamped<T> {
     /// What a file holds; `None` where it cannot be read just now.
     pub(super) fn get(&self, path: &Path, make: impl FnOnce(&[u8]) -> T) -> Option<Arc<T>> {
-        let found = fs::metadata(path).ok()?;
-        let stamp = (found.len(), found.modified().ok());
+        let stamp = stamp(path)?;
         let known = |files: &BTreeMap<PathBuf, (Stamp, Arc<T>)>| {
             files.get(path).filter(|(known, _)| *known == stamp).map(|(_, made)| Arc::clone(made))
         };

@@ -5,6 +5,7 @@ mod contest;
 mod told;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use thiserror::Error;
 
 use super::connection::Slots;
 use super::library::{Found, Kind, Library};
+use super::random;
+use super::reply::Reply;
 use crate::clock::Stopwatch;
 use crate::play::record::Record;
 use crate::uci::{Engine, Settings, SettingsError};
@@ -41,8 +44,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) enum PlayError {
     #[error("this is no request that is understood here: {0}")]
     Body(#[from] serde_json::Error),
-    #[error("there is no such game; it has ended, or the server has started anew")]
+    /// It has ended, or the server has started anew.
+    #[error("there is no such game")]
     NoGame,
+    #[error("this cannot be done in a game: {0}")]
+    Verb(String),
     #[error("there is no net \"{0}\"")]
     NoNet(String),
     #[error("simulations: expected 1..={most}, got {got}")]
@@ -63,20 +69,25 @@ pub(super) enum PlayError {
     Engine(#[from] EvaluatorError),
     #[error("no thread for the game: {0}")]
     Thread(std::io::Error),
+    #[error("the system gives no random numbers for the game's name: {0}")]
+    Name(getrandom::Error),
 }
 
 impl PlayError {
-    /// The status of HTTP.
-    pub(super) fn status(&self) -> u16 {
-        match self {
-            Self::NoGame | Self::NoNet(_) => 404,
-            Self::Refused(_) => 409,
-            Self::Body(_) | Self::Simulations { .. } | Self::Side(_) | Self::Position(_) | Self::Over(_) => {
-                422
+    /// The answer of HTTP. What people do in a game or bring about by waiting is no failure of a request: it is answered with 200
+    /// and a word, because browsers note each failure in their console.
+    pub(super) fn reply(&self) -> Reply {
+        let status = match self {
+            Self::NoGame => return Reply::json(200, &json!({ "gone": true })),
+            Self::Refused(_) | Self::Position(_) | Self::Over(_) => {
+                return Reply::json(200, &json!({ "refused": self.to_string() }));
             }
-            Self::Full(_) => 503,
-            Self::Settings(_) | Self::Engine(_) | Self::Thread(_) => 500,
-        }
+            Self::Full(_) => return Reply::json(200, &json!({ "refused": self.to_string(), "full": true })),
+            Self::NoNet(_) | Self::Verb(_) => 404,
+            Self::Body(_) | Self::Simulations { .. } | Self::Side(_) => 422,
+            Self::Settings(_) | Self::Engine(_) | Self::Thread(_) | Self::Name(_) => 500,
+        };
+        Reply::failure(status, &self.to_string())
     }
 }
 
@@ -106,18 +117,18 @@ pub(super) struct Hall {
     settings: Settings,
     most_simulations: u32,
     games: Mutex<Games>,
+    /// Held while a game begins: nets are loaded one after the other, and never more than there may be games.
+    beginning: Mutex<()>,
     searches: Arc<Slots>,
 }
 
-#[derive(Default)]
-struct Games {
-    made: u64,
-    open: BTreeMap<String, Arc<Contest>>,
-}
+/// Games by their names, which are random: another server has no game of the same name.
+type Games = BTreeMap<String, Arc<Contest>>;
 
 impl Hall {
     pub(super) fn new(settings: Settings, most_simulations: u32) -> Self {
-        Self { settings, most_simulations, games: Mutex::default(), searches: Slots::new(MOST_SEARCHES) }
+        let (games, beginning) = (Mutex::default(), Mutex::default());
+        Self { settings, most_simulations, games, beginning, searches: Slots::new(MOST_SEARCHES) }
     }
 
     /// The most simulations of a move.
@@ -130,7 +141,7 @@ impl Hall {
     }
 
     fn game(&self, id: &str) -> Result<Arc<Contest>, PlayError> {
-        self.games().open.get(id).cloned().ok_or(PlayError::NoGame)
+        self.games().get(id).cloned().ok_or(PlayError::NoGame)
     }
 
     /// Begins a game, and tells how it stands.
@@ -150,26 +161,24 @@ impl Hall {
         if let Some(reason) = record.reason() {
             return Err(PlayError::Over(reason));
         }
-        let engine = self.engine(library, &asked)?;
+        let file = weights(library, &asked.net)?;
         let about = json!({ "net": asked.net, "simulations": asked.simulations, "side": asked.side });
-        // Held while the game starts, so that there are never more than allowed.
-        let mut games = self.games();
-        make_room(&mut games)?;
-        games.made += 1;
-        let id = games.made.to_string();
+        let _beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only here do games become more, so there is room still once the net is loaded.
+        make_room(&mut self.games())?;
+        let engine = self.engine(file.as_deref(), asked.simulations)?;
+        let id = random(8).map_err(PlayError::Name)?;
         let contest = Contest::start((id.clone(), about), engine, (record, human), &self.searches)?;
-        games.open.insert(id, Arc::clone(&contest));
-        drop(games);
+        self.games().insert(id, Arc::clone(&contest));
         Ok(contest.tell())
     }
 
-    fn engine(&self, library: &Library, asked: &Asked) -> Result<Engine, PlayError> {
+    fn engine(&self, weights: Option<&Path>, simulations: u32) -> Result<Engine, PlayError> {
         let mut settings = self.settings.clone();
-        if !asked.net.is_empty() {
-            let file = weights(library, &asked.net).ok_or_else(|| PlayError::NoNet(asked.net.clone()))?;
+        if let Some(file) = weights {
             settings.set("DC0Model", &file.to_string_lossy())?;
         }
-        settings.set("DC0Simulations", &asked.simulations.to_string())?;
+        settings.set("DC0Simulations", &simulations.to_string())?;
         Ok(Engine::new(settings)?)
     }
 
@@ -182,30 +191,44 @@ impl Hall {
         Ok(contest.tell())
     }
 
-    /// Does something in a game, and tells how it stands then.
+    /// Does something in a game, and tells how it stands then; where it cannot be done, why.
     pub(super) fn act(&self, id: &str, verb: &str, body: &[u8]) -> Result<Value, PlayError> {
         let contest = self.game(id)?;
-        match verb {
-            "move" => contest.play(&serde_json::from_slice::<Played>(body)?.text)?,
-            "undo" => contest.undo()?,
-            "go" => contest.go()?,
-            "hint" => contest.hint()?,
-            "stop" => contest.stop(),
-            _ => return Err(PlayError::NoGame),
+        let done = match verb {
+            "move" => contest.play(&serde_json::from_slice::<Played>(body)?.text),
+            "undo" => contest.undo(),
+            "go" => contest.go(),
+            "hint" => contest.hint(),
+            "stop" => {
+                contest.stop();
+                Ok(())
+            }
+            other => Err(PlayError::Verb(other.to_owned())),
+        };
+        let mut told = contest.tell();
+        match done {
+            Ok(()) => {}
+            Err(PlayError::Refused(why)) => told["refused"] = why.into(),
+            Err(error) => return Err(error),
         }
-        Ok(contest.tell())
+        Ok(told)
     }
 
     /// Ends a game.
     pub(super) fn end(&self, id: &str) -> Result<(), PlayError> {
-        let contest = self.games().open.remove(id).ok_or(PlayError::NoGame)?;
+        let contest = self.games().remove(id).ok_or(PlayError::NoGame)?;
         contest.close();
         Ok(())
     }
 
+    /// Ends games that nobody has looked at for long.
+    pub(super) fn tidy(&self) {
+        tidy(&mut self.games());
+    }
+
     /// Ends all games and waits for their threads.
     pub(super) fn close(&self) {
-        let open = std::mem::take(&mut self.games().open);
+        let open = std::mem::take(&mut *self.games());
         for contest in open.values() {
             contest.close();
         }
@@ -215,29 +238,37 @@ impl Hall {
     }
 }
 
-/// Ends games that nobody looks at, where their place is needed.
-fn make_room(games: &mut Games) -> Result<(), PlayError> {
-    let is_forgotten = |contest: &Contest| contest.unused() > FORGOTTEN;
-    let forgotten: Vec<String> =
-        games.open.iter().filter(|(_, contest)| is_forgotten(contest)).map(|(id, _)| id.clone()).collect();
-    let mut ended = forgotten;
-    if games.open.len() - ended.len() >= MOST_GAMES {
-        let longest = games.open.iter().max_by_key(|(_, contest)| contest.unused());
-        let idle = longest.filter(|(_, contest)| contest.unused() > IDLE);
-        ended.push(idle.map(|(id, _)| id.clone()).ok_or(PlayError::Full(MOST_GAMES))?);
+/// Ends games that nobody has looked at for long.
+fn tidy(games: &mut Games) {
+    for (_, forgotten) in games.extract_if(.., |_, contest| contest.unused() > FORGOTTEN) {
+        forgotten.close();
     }
-    for contest in ended.iter().filter_map(|id| games.open.remove(id)) {
-        contest.close();
+}
+
+/// Ends a game that nobody looks at, where its place is needed.
+fn make_room(games: &mut Games) -> Result<(), PlayError> {
+    tidy(games);
+    if games.len() >= MOST_GAMES {
+        let longest = games.iter().max_by_key(|(_, contest)| contest.unused());
+        let idle = longest.filter(|(_, contest)| contest.unused() > IDLE).map(|(id, _)| id.clone());
+        let ended = games.remove(&idle.ok_or(PlayError::Full(MOST_GAMES))?);
+        ended.expect("it was found among them").close();
     }
     Ok(())
 }
 
-/// The weights of a net by its name here.
-fn weights(library: &Library, name: &str) -> Option<std::path::PathBuf> {
-    let (run, number) = name.rsplit_once(':')?;
-    let run = library.find(&run.split('/').map(ToOwned::to_owned).collect::<Vec<_>>())?;
-    let number: u32 = number.parse().ok()?;
-    library.file(&run, &format!("networks/{number:04}.safetensors"))
+/// The weights of a net by its name here; `None` for those in the program.
+fn weights(library: &Library, name: &str) -> Result<Option<PathBuf>, PlayError> {
+    let find = || {
+        let (run, number) = name.rsplit_once(':')?;
+        let run = library.find(&run.split('/').map(ToOwned::to_owned).collect::<Vec<_>>())?;
+        let number: u32 = number.parse().ok()?;
+        library.file(&run, &format!("networks/{number:04}.safetensors"))
+    };
+    if name.is_empty() {
+        return Ok(None);
+    }
+    find().map(Some).ok_or_else(|| PlayError::NoNet(name.to_owned()))
 }
 
 /// The nets of a run, the last one first.

@@ -1,5 +1,7 @@
 //! Answers as they are written: a head that keeps browsers careful, and a body.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::request::Refusal;
@@ -20,13 +22,14 @@ pub(super) struct Reply {
     policy: &'static str,
     /// Headers beside the ones that each answer has.
     headers: Vec<(&'static str, String)>,
-    pub(super) body: Vec<u8>,
+    /// Shared by all who ask for the same: a report may have some MiB.
+    pub(super) body: Arc<[u8]>,
 }
 
 impl Reply {
     /// Of a content type.
     pub(super) fn new(status: u16, kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, kind, policy: STRICT, headers: Vec::new(), body: body.into() }
+        Self { status, kind, policy: STRICT, headers: Vec::new(), body: body.into().into() }
     }
 
     pub(super) fn html(status: u16, text: String) -> Self {

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use thiserror::Error;
 
 /// Bytes of a request before its body. Chosen: browsers send about one kilobyte.
@@ -111,6 +111,15 @@ impl Request {
     /// A value behind the `?` of the address.
     pub(super) fn asked(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str())
+    }
+
+    /// What follows the path with one name left out: empty, or with its `?`.
+    pub(super) fn query_without(&self, name: &str) -> String {
+        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let rest = self.query.iter().filter(|(of, _)| of != name);
+        let pairs: Vec<String> =
+            rest.map(|(of, value)| format!("{}={}", encoded(of), encoded(value))).collect();
+        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
     /// A cookie.

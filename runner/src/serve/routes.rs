@@ -67,20 +67,25 @@ fn about(server: &Arc<Server>, request: &Request, what: &str) -> Reply {
         ("status", Kind::Sweep) => Reply::json(200, &server.sweep(&of)),
         ("nets", Kind::Run) => Reply::json(200, &nets(&server.library, &of)),
         ("games", Kind::Run) => games(server, &of),
-        ("report", _) => server.charts.page(&server.library, &of),
+        ("report", _) => report(server, &of),
         _ => nothing(),
     }
 }
 
 fn games(server: &Server, run: &Found) -> Reply {
-    let Some(shard) = shard::latest(&server.library, run) else {
-        return Reply::json(200, &json!({ "source": Value::Null, "games": [] }));
-    };
-    match shard::games(&server.library, run, &shard) {
-        Ok(games) => Reply::json(200, &games),
-        // A file that has moved while it was looked for; the page asks again.
-        Err(error) => Reply::failure(503, &error.to_string()).with("Retry-After", "1"),
-    }
+    let nothing = |again: bool| json!({ "source": Value::Null, "games": [], "again": again });
+    let Some(_slot) = server.making.try_take() else { return Reply::json(200, &nothing(true)) };
+    let Some(shard) = shard::latest(&server.library, run) else { return Reply::json(200, &nothing(false)) };
+    server.games.get(&server.library, run, &shard).unwrap_or_else(|cause| {
+        // A file has moved while it was looked for; the page asks again.
+        log::debug!("the games of {} are not shown yet: {cause}", run.path);
+        Reply::json(200, &nothing(true))
+    })
+}
+
+fn report(server: &Server, of: &Found) -> Reply {
+    let Some(_slot) = server.making.try_take() else { return busy() };
+    server.charts.page(server, of).unwrap_or_else(busy)
 }
 
 fn events(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
@@ -95,7 +100,8 @@ fn events(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
 }
 
 fn busy() -> Reply {
-    Reply::failure(503, "too many pages are open; close one").with("Retry-After", "5")
+    Reply::failure(503, "there is too much to do just now; close pages, or try again in a moment")
+        .with("Retry-After", "5")
 }
 
 /// Requests of games, which change something and are therefore asked for with JSON, as only pages of this server can.
@@ -106,7 +112,10 @@ fn play(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
     }
     let (hall, body) = (&server.hall, &request.body);
     let done = match (request.method, rest) {
-        (Method::Post, []) => hall.begin(&server.library, body),
+        (Method::Post, []) => match server.waiting.try_take() {
+            Some(_slot) => hall.begin(&server.library, body),
+            None => return busy().into(),
+        },
         (Method::Post, [id, verb]) => hall.act(id, verb, body),
         (Method::Delete, [id]) => hall.end(id).map(|()| Value::Null),
         (Method::Get, [id]) => match look(server, request, id) {
@@ -117,7 +126,7 @@ fn play(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
     };
     match done {
         Ok(value) => Reply::json(200, &value).into(),
-        Err(error) => Reply::failure(error.status(), &error.to_string()).into(),
+        Err(error) => error.reply().into(),
     }
 }
 

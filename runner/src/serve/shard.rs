@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use dc0_core::board::{Move, Position};
 use dc0_core::store::{GameRow, MatchGameRow, PositionRow, StoreError, read_table};
 use serde_json::{Value, json};
 
-use super::library::{Found, Library};
+use super::library::{Found, Kind, Library};
+use super::memo::{Stamp, stamp};
+use super::reply::Reply;
 
 /// Games of a shard that are shown.
 const GAMES: usize = 24;
@@ -34,26 +37,46 @@ pub(super) fn latest(library: &Library, run: &Found) -> Option<Shard> {
         let mut files = std::iter::once(&shard.games).chain(&shard.positions);
         files.all(|file| library.file(run, file).is_some())
     };
-    unfinished(library, run).into_iter().chain(finished(library, run)).find(is_there)
+    let finished = std::iter::once_with(|| finished(library, run)).flatten();
+    unfinished(library, run).chain(finished).find(is_there)
+}
+
+/// The games that were read last, as they are answered: all who watch a run ask for the same.
+#[derive(Debug, Default)]
+pub(super) struct Games(Mutex<Option<(Source, Reply)>>);
+
+/// A run, its shard, and the stamp of the shard's file.
+type Source = (String, Shard, Option<Stamp>);
+
+impl Games {
+    /// The games of a shard. Whoever asks meanwhile waits.
+    pub(super) fn get(&self, library: &Library, run: &Found, shard: &Shard) -> Result<Reply, StoreError> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = library.file(run, &shard.games);
+        let source = (run.path.clone(), shard.clone(), file.and_then(|file| stamp(&file)));
+        if let Some((_, reply)) = last.as_ref().filter(|(of, _)| *of == source) {
+            return Ok(reply.clone());
+        }
+        let reply = Reply::json(200, &games(library, run, shard)?);
+        *last = Some((source, reply.clone()));
+        Ok(reply)
+    }
 }
 
 /// What changes when the tables of finished steps do: the names of their manifests.
 pub(super) fn version(library: &Library, run: &Found) -> String {
     let names: Vec<String> = match run.kind {
-        super::library::Kind::Run => library.files(run, "steps"),
-        super::library::Kind::Sweep => {
-            let path = library.file(run, "trials.jsonl");
-            path.and_then(|path| fs::metadata(path).ok())
-                .map(|found| found.len().to_string())
-                .into_iter()
-                .collect()
+        Kind::Run => library.files(run, "steps"),
+        Kind::Sweep => {
+            let journal = library.file(run, "trials.jsonl").and_then(|path| stamp(&path));
+            journal.map(|(length, _)| length.to_string()).into_iter().collect()
         }
     };
     blake3::hash(names.join("\n").as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Shards of steps under way, the last one first.
-fn unfinished(library: &Library, run: &Found) -> Vec<Shard> {
+/// Shards of steps under way, the last one first. A note is read when its turn comes: there may be thousands.
+fn unfinished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
     let mut found = Vec::new();
     for step in library.files(run, "steps/work") {
         let folder = format!("steps/work/{step}");
@@ -63,20 +86,20 @@ fn unfinished(library: &Library, run: &Found) -> Vec<Shard> {
         };
         for note in notes.filter(is_note) {
             let Some(path) = library.file(run, &format!("{folder}/{note}")) else { continue };
-            let written = fs::metadata(&path).and_then(|found| found.modified()).ok();
-            found.extend(of_manifest(&path).into_iter().map(|shard| (written, note.clone(), shard)));
+            let written = stamp(&path).and_then(|(_, written)| written);
+            found.push((written, note, path));
         }
     }
-    found.sort_by(|a, b| (b.0, &b.1).cmp(&(a.0, &a.1)));
-    found.into_iter().map(|(.., shard)| shard).collect()
+    found.sort_by(|a, b| b.cmp(a));
+    found.into_iter().flat_map(|(.., path)| of_manifest(&path))
 }
 
 /// The last shards of the last finished steps, the last one first.
-fn finished(library: &Library, run: &Found) -> Vec<Shard> {
+fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
     let names = library.files(run, "steps").into_iter().rev();
     let manifests = names.filter(|name| name.contains("-self_play-") || name.contains("-arena-")).take(3);
     let paths = manifests.filter_map(|name| library.file(run, &format!("steps/{name}")));
-    paths.filter_map(|path| of_manifest(&path).pop()).collect()
+    paths.filter_map(|path| of_manifest(&path).pop())
 }
 
 /// The shards that a manifest or the note of a shard names; none where it cannot be read just now.

@@ -3,13 +3,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
 use super::library::{Found, Kind, Library};
 use crate::clock;
 use crate::progress::{FILE, Standing};
+use crate::run::{Holder, place};
 
 /// Events of the journal that are shown.
 const SHOWN: usize = 12;
@@ -67,8 +68,8 @@ impl Journal {
 }
 
 /// A run in a line of the list.
-pub(super) fn summary(library: &Library, run: &Found) -> Value {
-    let status = status(library, run);
+pub(super) fn summary(library: &Library, run: &Found, locks: &Locks) -> Value {
+    let status = status(library, run, locks);
     let step = &status["step"];
     json!({
         "path": run.path, "name": run.name(), "kind": "run", "state": status["state"], "steps": status["steps"],
@@ -78,7 +79,7 @@ pub(super) fn summary(library: &Library, run: &Found) -> Value {
 }
 
 /// Everything about a run but its tables.
-pub(super) fn status(library: &Library, run: &Found) -> Value {
+pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
     let record = library.document(run, "run.json");
     let read = |bytes: &[u8]| Journal::read(&String::from_utf8_lossy(bytes));
     let journal = library.file(run, "journal.jsonl").and_then(|path| library.journals.get(&path, read));
@@ -87,8 +88,15 @@ pub(super) fn status(library: &Library, run: &Found) -> Value {
         let file = format!("steps/work/{step}/{FILE}");
         library.file(run, &file).and_then(|path| Standing::read(&path))
     });
-    let worker = library.file(run, "run.lock").map_or(Worker::Nobody, |path| holder(&path));
+    let lock = library.file(run, "run.lock");
+    let worker = lock.as_deref().map_or(Worker::Nobody, |path| locks.holder(path));
     let state = state(&journal, worker.is_at_work(standing.as_ref()));
+    // What a killed process has told of a step says nothing of how far the next one is.
+    let is_own = |standing: &Standing| {
+        let taken = lock.as_deref().and_then(|path| fs::metadata(path).ok()?.modified().ok());
+        worker.process().is_none() || taken.is_none_or(|taken| !is_before(&standing.at, taken))
+    };
+    let standing = standing.filter(is_own);
     let generations = library.document(run, "generations.json").as_array().map_or(0, Vec::len);
     json!({
         "path": run.path,
@@ -134,21 +142,30 @@ fn step(journal: &Journal, standing: Option<Standing>) -> Value {
 }
 
 /// A sweep in a line of the list.
-pub(super) fn sweep_summary(library: &Library, sweep: &Found) -> Value {
-    let worker = library.file(sweep, "run.lock").map_or(Worker::Nobody, |path| holder(&path));
-    let state = if worker.process().is_some() { "running" } else { "rests" };
+pub(super) fn sweep_summary(library: &Library, sweep: &Found, locks: &Locks) -> Value {
+    let is_at_work = match library.file(sweep, "run.lock").map_or(Worker::Nobody, |path| locks.holder(&path))
+    {
+        Worker::Process(_) => true,
+        Worker::Nobody => false,
+        // Then its trials tell.
+        Worker::Unknown => {
+            library.trials(sweep).iter().any(|run| status(library, run, locks)["state"] == "running")
+        }
+    };
+    let state = if is_at_work { "running" } else { "rests" };
     let trials = library.files(sweep, "trials").len();
     json!({ "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state, "trials": trials })
 }
 
 /// All runs and sweeps, the running ones first.
 pub(super) fn list(library: &Library) -> Value {
+    let locks = Locks::read();
     let mut rows: Vec<Value> = library
         .all()
         .iter()
         .map(|found| match found.kind {
-            Kind::Run => summary(library, found),
-            Kind::Sweep => sweep_summary(library, found),
+            Kind::Run => summary(library, found, &locks),
+            Kind::Sweep => sweep_summary(library, found, &locks),
         })
         .collect();
     let rank = |row: &Value| {
@@ -186,15 +203,38 @@ impl Worker {
     }
 }
 
-/// The process that holds a lock, without touching the lock: Linux lists all of them, and the lock's file says whose it was last.
-fn holder(lock: &Path) -> Worker {
-    let noted = fs::read_to_string(lock).ok().and_then(|text| text.trim().parse().ok());
-    let (Some(noted), Some(inode)) = (noted, inode(lock)) else { return Worker::Unknown };
-    match fs::read_to_string("/proc/locks") {
-        Ok(locks) if locks.lines().any(|line| holds(line, noted, inode)) => Worker::Process(noted),
-        Ok(_) => Worker::Nobody,
-        Err(_) => Worker::Unknown,
+/// All locks that the system tells this process of.
+pub(super) struct Locks {
+    /// Linux lists them; those of processes in other containers and on other machines are not among them.
+    list: Option<String>,
+    /// Where this process is.
+    place: Option<String>,
+}
+
+impl Locks {
+    /// As they are now.
+    pub(super) fn read() -> Self {
+        Self { list: fs::read_to_string("/proc/locks").ok(), place: place() }
     }
+
+    /// The process that holds a lock, without touching the lock, whose file says who took it last.
+    fn holder(&self, lock: &Path) -> Worker {
+        let noted = fs::read_to_string(lock).ok().and_then(|text| Holder::of(&text));
+        let (Some(noted), Some(inode), Some(list)) = (noted, inode(lock), &self.list) else {
+            return Worker::Unknown;
+        };
+        if noted.place.is_some() && noted.place != self.place {
+            return Worker::Unknown;
+        }
+        let is_held = list.lines().any(|line| holds(line, noted.process, inode));
+        if is_held { Worker::Process(noted.process) } else { Worker::Nobody }
+    }
+}
+
+/// Whether a moment that [`clock::timestamp`] has written, to the second, lies before another one.
+fn is_before(moment: &str, other: SystemTime) -> bool {
+    let moment = humantime::parse_rfc3339(moment).ok();
+    moment.is_some_and(|moment| moment + Duration::from_secs(1) <= other)
 }
 
 /// Whether a line such as `1: FLOCK  ADVISORY  WRITE 8624 fe:00:10085684 0 EOF` is of a file and a process; lines with an arrow
@@ -218,7 +258,9 @@ fn inode(_: &Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Journal, Worker, holds, state};
+    use std::time::{Duration, SystemTime};
+
+    use super::{Journal, Locks, Worker, holds, inode, is_before, state};
     use crate::clock;
     use crate::progress::Standing;
 
@@ -261,5 +303,32 @@ mod tests {
         assert!(!holds("1: FLOCK  ADVISORY  READ 8624 fe:00:10085684 0 EOF", 8624, 10_085_684));
         assert!(!holds("1: FLOCK  ADVISORY  WRITE 8624 fe:00:10085685 0 EOF", 8624, 10_085_684));
         assert!(!holds("", 1, 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn of_a_lock_that_was_taken_elsewhere_the_list_of_locks_says_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lock = folder.path().join("run.lock");
+        let worker = |text: &str, is_held: bool| {
+            std::fs::write(&lock, text).expect("writes");
+            let inode = inode(&lock).expect("a file");
+            let list = format!("1: FLOCK  ADVISORY  WRITE 7 fe:00:{inode} 0 EOF\n");
+            let list = Some(if is_held { list } else { String::new() });
+            Locks { list, place: Some("start pid:[1]".to_owned()) }.holder(&lock)
+        };
+        assert_eq!(worker("7\nstart pid:[1]\n", true), Worker::Process(7));
+        assert_eq!(worker("7\nstart pid:[1]\n", false), Worker::Nobody);
+        assert_eq!(worker("7\n", false), Worker::Nobody);
+        assert_eq!(worker("7\nstart pid:[2]\n", false), Worker::Unknown);
+        assert_eq!(worker("7\nother pid:[1]\n", false), Worker::Unknown);
+        assert_eq!(worker("", false), Worker::Unknown);
+    }
+
+    #[test]
+    fn a_moment_is_known_to_the_second() {
+        let at = SystemTime::UNIX_EPOCH + Duration::from_millis(86_400_900);
+        assert!(is_before("1970-01-01T23:59:59Z", at) && !is_before("1970-01-02T00:00:00Z", at));
+        assert!(!is_before("soon", at));
     }
 }

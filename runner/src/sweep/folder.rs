@@ -115,12 +115,17 @@ impl SweepFolder {
     pub fn read(root: &Path) -> Result<(SweepParams, Trials), RunError> {
         let path = root.join("trials.jsonl");
         let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
-        let (events, _) = parsed(&text, &path)?;
+        Self::read_text(&text, &path)
+    }
+
+    /// As [`read`](Self::read), of the text of a sweep's journal; errors name its file.
+    pub fn read_text(text: &str, path: &Path) -> Result<(SweepParams, Trials), RunError> {
+        let (events, _) = parsed(text, path)?;
         let opened = events.iter().rev().find_map(|event| match event {
             Event::Opened { params, .. } => Some(params),
             _ => None,
         });
-        let damaged = |cause: String| RunError::Damaged { path: path.clone(), cause };
+        let damaged = |cause: String| RunError::Damaged { path: path.to_owned(), cause };
         let params = opened.ok_or_else(|| damaged("the sweep was never opened".to_owned()))?;
         let params = params::read("sweep", params).map_err(|error| damaged(error.to_string()))?;
         Ok((params, Trials::of(&events)))

@@ -13,6 +13,44 @@ export function make(tag, { text, children, ...attributes } = {}) {
   return element;
 }
 
+// Other text, if it is another one: what stays can be selected and is not read out again.
+export function tell(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// Makes the children of an element like wanted ones and touches only what differs, so that a click, a selection or the keyboard's
+// focus survives. Children with a `data-key` are found again wherever they stand.
+export function renew(parent, wanted) {
+  const focused = document.activeElement;
+  follow(parent, wanted.map((of) => (of instanceof Node ? of : document.createTextNode(of))));
+  if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
+}
+
+function follow(parent, wanted) {
+  const known = new Map([...parent.children].filter((of) => of.dataset.key).map((of) => [of.dataset.key, of]));
+  wanted.forEach((node, index) => {
+    const here = parent.childNodes[index] ?? null;
+    const key = node.dataset?.key;
+    const own = key ? known.get(key) : here?.dataset?.key ? null : here;
+    if (own && own !== here) parent.insertBefore(own, here);
+    if (own) become(own, node);
+    else parent.insertBefore(node, here);
+  });
+  while (parent.childNodes.length > wanted.length) parent.lastChild.remove();
+}
+
+function become(old, node) {
+  if (old.nodeName !== node.nodeName) {
+    old.replaceWith(node);
+  } else if (old.nodeType === Node.TEXT_NODE) {
+    if (old.data !== node.data) old.data = node.data;
+  } else {
+    for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    follow(old, [...node.childNodes]);
+  }
+}
+
 export const encoded = (path) => path.split("/").map(encodeURIComponent).join("/");
 
 // The run or sweep that the page's address names.
@@ -41,33 +79,50 @@ export async function ask(path, { method = "GET", body } = {}) {
 
 const lost = (status) => (status === 401 || status === 403 ? "The server has started anew: open the address that it prints." : `The server answers ${status}.`);
 
-// Listens to events until the page is left. A lost connection comes back by itself, and the server goes on behind the last event.
+// Listens to events while the page is seen: browsers allow few connections to a server, and pages that nobody sees need none.
+// A lost connection comes back by itself, and the server goes on behind the last event.
 export function listen(path, handlers) {
   let source = null;
   let again = 0;
+  const close = () => {
+    clearTimeout(again);
+    source?.close();
+    source = null;
+  };
   const open = () => {
-    source = new EventSource(path);
-    source.onopen = () => { link("live", "live"); };
-    source.onerror = async () => {
+    if (source || document.hidden) return;
+    const own = new EventSource(path);
+    source = own;
+    own.onopen = () => { link("live", "live"); };
+    own.onerror = async () => {
+      if (source !== own) return;
       link("lost", "no connection; trying again");
-      if (source.readyState !== EventSource.CLOSED) return;
-      clearTimeout(again);
+      if (own.readyState !== EventSource.CLOSED) return;
+      close();
       again = setTimeout(open, 3000);
       // Why the server refuses, in its words; without an answer there is nothing to add.
       await ask("/api/limits").catch((error) => { if (error instanceof Refused) link("lost", error.message); });
     };
     for (const [name, handler] of Object.entries(handlers)) {
-      source.addEventListener(name, (event) => handler(JSON.parse(event.data)));
+      own.addEventListener(name, (event) => handler(JSON.parse(event.data)));
     }
   };
   open();
-  addEventListener("pagehide", () => { clearTimeout(again); source.close(); });
+  document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
+  addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 }
 
+// When the page is seen.
+export async function seen() {
+  while (document.hidden) await new Promise((resolve) => { document.addEventListener("visibilitychange", resolve, { once: true }); });
+}
+
+export const pause = (time) => new Promise((resolve) => { setTimeout(resolve, time); });
+
 function link(state, text) {
   at("link").dataset.state = state;
-  at("link").textContent = text;
+  tell(at("link"), text);
 }
 
 export function duration(seconds) {
@@ -116,8 +171,13 @@ export function showLog({ anew, text }) {
   const log = at("log");
   at("log-card").hidden = false;
   const isAtEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 20;
-  const whole = (anew ? "" : log.textContent) + text;
-  log.textContent = whole.length > MOST_LOG ? whole.slice(whole.indexOf("\n", whole.length - MOST_LOG) + 1) : whole;
+  if (anew) log.replaceChildren();
+  log.append(text);
+  let length = log.textContent.length;
+  while (length > MOST_LOG && log.childNodes.length > 1) {
+    length -= log.firstChild.length;
+    log.firstChild.remove();
+  }
   if (isAtEnd) log.scrollTop = log.scrollHeight;
 }
 

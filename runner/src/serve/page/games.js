@@ -43,7 +43,10 @@ export class Games {
     try {
       found = await ask(`/api/games/${encoded(this.run)}`);
     } catch {
-      // The file has moved since; ask again in a moment.
+      found = { again: true };
+    }
+    if (found.again) {
+      // A file has moved meanwhile, the server has much to do, or it is gone.
       setTimeout(() => { if (own === this.loads) this.load(source); }, 2000);
       return;
     }

@@ -1,4 +1,4 @@
-import { at, badge, duration, encoded, listen, make, percent, when } from "./common.js";
+import { at, badge, duration, encoded, listen, make, percent, renew, when } from "./common.js";
 
 function card(of) {
   const isSweep = of.kind === "sweep";
@@ -11,12 +11,12 @@ function card(of) {
     parts.push(make("p", { text: `${of.label}: ${percent(of.done / of.total)}` + (of.state === "running" && of.left !== null ? `, ${duration(of.left)} left` : "") }));
     parts.push(make("progress", { max: of.total, value: of.done, "aria-label": `${of.name}: ${of.label}` }));
   }
-  return make("section", { class: "card", "data-run": of.path, children: parts });
+  return make("section", { class: "card", "data-run": of.path, "data-key": of.path, children: parts });
 }
 
 listen("/api/events", {
   list: (runs) => {
-    at("list").replaceChildren(...runs.map(card));
+    renew(at("list"), runs.map(card));
     at("none").hidden = runs.length > 0;
   },
 });

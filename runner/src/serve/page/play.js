@@ -1,4 +1,4 @@
-import { ask, at, encoded, make, percent, signed } from "./common.js";
+import { ask, at, encoded, make, pause, percent, seen, signed, tell } from "./common.js";
 import { draw, manName, menOf, squareName } from "./board.js";
 
 let game = null;
@@ -15,19 +15,40 @@ function problem(text) {
   at("problem").textContent = text ?? "";
 }
 
+// Does something; what goes wrong is said. Tells whether it was done.
 async function guarded(work) {
   try {
     problem(null);
     await work();
+    return true;
   } catch (error) {
     problem(error.message);
+    return false;
   }
 }
 
 // What may be done in the game, by its verb.
-const act = (verb, body) => guarded(async () => take(await ask(`/api/play/${game.id}/${verb}`, { method: "POST", body })));
+const act = (verb, body) => guarded(async () => {
+  const state = await ask(`/api/play/${game.id}/${verb}`, { method: "POST", body });
+  take(state);
+  if (state.refused) throw new Error(state.refused);
+});
+
+// Takes leave of a game.
+function leave() {
+  watching += 1;
+  game = null;
+  at("desk").hidden = true;
+  remember("");
+}
+
+const GONE = "The game has ended: in another window, because nobody had looked at it for long, or with the server.";
 
 function take(state) {
+  if (state.gone) {
+    leave();
+    throw new Error(GONE);
+  }
   if (game && state.id === game.id && state.version < game.version) return;
   const isNew = !game || state.id !== game.id || state.version !== game.version;
   game = state;
@@ -38,21 +59,29 @@ function take(state) {
   show();
 }
 
-// Asks for news of the game for as long as it is this one; a lost connection is tried again.
+// Asks for news of the game for as long as it is this one and somebody looks; a lost connection is tried again.
 async function watch(id) {
   const own = ++watching;
   while (own === watching) {
     try {
+      await seen();
+      if (own !== watching) return;
       const state = await ask(`/api/play/${id}?after=${game.version}`);
       if (own !== watching) return;
       if (at("problem").dataset.of === "watch") { problem(null); delete at("problem").dataset.of; }
+      if (state.gone) {
+        leave();
+        problem(GONE);
+        return;
+      }
+      // Whoever tells of the past has nothing to wait for.
+      if (state.version < game.version) await pause(1000);
       take(state);
     } catch (error) {
       if (own !== watching) return;
       problem(error.message);
       at("problem").dataset.of = "watch";
-      if (error.status === 404) { game = null; at("desk").hidden = true; return; }
-      await new Promise((resolve) => { setTimeout(resolve, 2000); });
+      await pause(2000);
     }
   }
 }
@@ -60,8 +89,17 @@ async function watch(id) {
 async function begin() {
   const old = game?.id;
   const [net, side, fen] = ["net", "side", "fen"].map((id) => at(id).value);
-  const state = await ask("/api/play", { method: "POST", body: { net, side, fen: fen.trim() || null, simulations: Number(at("simulations").value) } });
-  if (old) ask(`/api/play/${old}`, { method: "DELETE" }).catch(() => { /* It has ended by itself. */ });
+  const body = { net, side, fen: fen.trim() || null, simulations: Number(at("simulations").value) };
+  let state = await ask("/api/play", { method: "POST", body });
+  if (old && (state.full || !state.refused)) {
+    watching += 1;
+    await ask(`/api/play/${old}`, { method: "DELETE" });
+  }
+  if (old && state.full) {
+    leave();
+    state = await ask("/api/play", { method: "POST", body });
+  }
+  if (state.refused) throw new Error(state.refused);
   game = null;
   flipped = side === "black";
   open(state);
@@ -107,11 +145,11 @@ function show() {
   showThought();
   showMoves();
   const turn = game.turn === "white" ? "White" : "Black";
-  at("where").textContent = game.result ? `${game.result}: ${game.reason}`
+  tell(at("where"), game.result ? `${game.result}: ${game.reason}`
     : game.thinking ? "The net is thinking …"
-      : `${turn} to move${game.check ? ", in check" : ""}${mayMove() && game.human ? ". Your turn." : ""}`;
-  at("now").textContent = game.fen;
-  at("undo").disabled = game.moves.length === 0;
+      : `${turn} to move${game.check ? ", in check" : ""}${mayMove() && game.human ? ". Your turn." : ""}`);
+  tell(at("now"), game.fen);
+  at("undo").disabled = !game.undo;
   for (const id of ["hint", "go"]) at(id).disabled = Boolean(game.result) || game.thinking;
   at("stop").disabled = !game.thinking;
   if (game.error) problem(game.error);
@@ -218,8 +256,13 @@ at("flip").addEventListener("click", () => {
 at("typed").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = at("move").value.trim();
-  if (text) guarded(async () => { take(await ask(`/api/play/${game.id}/move`, { method: "POST", body: { move: text } })); at("move").value = ""; });
+  if (text) act("move", { move: text }).then((isDone) => { if (isDone) at("move").value = ""; });
 });
+at("end").addEventListener("click", () => guarded(async () => {
+  await ask(`/api/play/${game.id}`, { method: "DELETE" });
+  leave();
+  at("begin").focus();
+}));
 at("setup").addEventListener("submit", (event) => { event.preventDefault(); guarded(begin); });
 
 async function start() {
@@ -237,7 +280,7 @@ async function start() {
   const id = remembered();
   if (!id) return;
   const state = await ask(`/api/play/${id}`).catch(() => null);
-  if (!state) return;
+  if (!state || state.gone) return;
   flipped = state.about.side === "black";
   open(state);
 }

@@ -31,9 +31,10 @@ export class Report {
 
   take(frame, version) {
     this.isLoading = false;
-    if (!frame.contentDocument?.body) {
-      // The server is gone, or the run is; what was there stays until there is more.
+    if (!frame.contentDocument?.body || frame.contentDocument.contentType !== "text/html") {
+      // The server has much to do, or it is gone, or the run is; what was there stays until there is more.
       frame.remove();
+      setTimeout(() => { if (!this.isLoading && this.wanted !== this.shown) this.load(); }, 3000);
       return;
     }
     this.frame?.remove();

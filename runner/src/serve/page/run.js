@@ -1,4 +1,4 @@
-import { amount, at, badge, duration, encoded, listen, make, named, showLog, when } from "./common.js";
+import { amount, at, badge, duration, encoded, listen, make, named, renew, showLog, tell, when } from "./common.js";
 import { Games } from "./games.js";
 import { Report } from "./report.js";
 
@@ -13,49 +13,48 @@ function entry(name, value) {
 function showStep(status) {
   const step = status.step;
   at("bar").hidden = !step?.total;
-  at("figures").replaceChildren();
+  if (!step?.total) renew(at("figures"), []);
   if (!step) {
-    at("step").textContent = "Nothing is under way.";
+    tell(at("step"), "Nothing is under way.");
     return;
   }
   const isRunning = status.state === "running";
-  at("step").textContent = (isRunning ? "" : "Not going on: ") + step.label + (step.total ? `, ${step.done} of ${step.total} ${step.unit}` : "");
+  tell(at("step"), (isRunning ? "" : "Not going on: ") + step.label + (step.total ? `, ${step.done} of ${step.total} ${step.unit}` : ""));
   if (!step.total) return;
   at("bar").max = step.total;
   at("bar").value = step.done;
   const rates = step.rates.map(([unit, rate]) => entry(`${unit} a second`, amount(rate)));
   const figures = Object.entries(step.figures).map(([name, value]) => entry(name, value.toFixed(3)));
   const left = isRunning ? [entry("time left", step.left === null ? "not known yet" : `about ${duration(step.left)}`)] : [];
-  at("figures").append(entry("so far", duration(step.elapsed)), ...left, ...rates, ...figures);
+  renew(at("figures"), [entry("so far", duration(step.elapsed)), ...left, ...rates, ...figures]);
 }
 
 function showJournal(lines) {
-  const row = (line) => make("tr", { children: [
+  const row = (line) => make("tr", { "data-key": `${line.at} ${line.event} ${line.step ?? ""}`, children: [
     make("td", { text: when(line.at) }),
     make("td", { text: line.event + (line.because ? `: ${line.because}` : "") }),
     make("td", { text: [line.kind, line.step].filter(Boolean).join(" ") }),
     make("td", { text: line.secs ? duration(line.secs) : "", class: "n" }),
   ] });
-  at("journal").replaceChildren(...lines.map(row));
+  renew(at("journal"), lines.map(row));
 }
 
 function showState(status) {
   document.title = `${status.name} · dc0`;
   const [sweep, , trial] = status.path.split("/");
   const parts = trial ? [make("a", { text: sweep, href: `/sweep/${encoded(sweep)}` }), ` trial ${trial}`] : [status.name];
-  at("name").replaceChildren(...parts);
-  at("state").replaceChildren(badge(status.state));
-  at("facts").textContent = [
+  renew(at("name"), parts);
+  renew(at("state"), [badge(status.state)]);
+  tell(at("facts"), [
     status.script, `seed ${status.seed}`, status.device, `${status.steps} steps in ${duration(status.seconds)}`,
     status.generation === null ? null : `generation ${status.generation}`,
     status.process === null ? null : `process ${status.process}`,
-  ].filter(Boolean).join(" · ");
-  const link = make("a", { text: "Play against its nets", href: `/play?run=${encodeURIComponent(status.path)}` });
-  at("play").replaceChildren(link);
+  ].filter(Boolean).join(" · "));
   showStep(status);
   showJournal(status.recent);
 }
 
+at("play").append(make("a", { text: "Play against its nets", href: `/play?run=${encodeURIComponent(run)}` }));
 listen(`/api/events/${encoded(run)}`, {
   state: showState,
   log: showLog,

@@ -1,4 +1,4 @@
-import { at, badge, duration, encoded, listen, make, named, percent, showLog } from "./common.js";
+import { at, badge, duration, encoded, listen, make, named, percent, renew, showLog, tell } from "./common.js";
 import { Report } from "./report.js";
 
 const sweep = named();
@@ -14,7 +14,7 @@ function value(row) {
 
 function rowOf(row, index) {
   const point = row.point.map(([name, of]) => `${name} ${of}`).join(", ");
-  return make("tr", { class: index === 0 && row.state === "complete" ? "out" : null, children: [
+  return make("tr", { "data-key": row.trial, class: index === 0 && row.state === "complete" ? "out" : null, children: [
     make("td", { text: index + 1, class: "n" }),
     make("td", { text: row.trial, class: "n" }),
     make("td", { text: point }),
@@ -27,21 +27,21 @@ function rowOf(row, index) {
 
 function underWay(run) {
   const share = run.total ? `${run.label}: ${percent(run.done / run.total)}` : run.label ?? "";
-  return make("p", { children: [runLink(run.path), " ", badge(run.state), ` ${share}`] });
+  return make("p", { "data-key": run.path, children: [runLink(run.path), " ", badge(run.state), ` ${share}`] });
 }
 
 function show(told) {
   document.title = `${told.name} · dc0`;
-  at("name").textContent = told.name;
-  at("state").replaceChildren(badge(told.state));
-  at("facts").textContent = `${told.trials} runs` + (told.objective ? ` · ${told.direction} ${told.objective}` : "");
-  at("running").replaceChildren(...(told.running.length ? told.running.map(underWay) : [make("p", { text: "None." })]));
+  tell(at("name"), told.name);
+  renew(at("state"), [badge(told.state)]);
+  tell(at("facts"), `${told.trials} runs` + (told.objective ? ` · ${told.direction} ${told.objective}` : ""));
+  renew(at("running"), told.running.length ? told.running.map(underWay) : [make("p", { text: "None." })]);
   at("error").hidden = !told.error;
-  at("error").textContent = told.error ?? "";
-  at("objective").textContent = told.objective ?? "value";
-  at("rows").replaceChildren(...(told.rows ?? []).map(rowOf));
+  tell(at("error"), told.error ?? "");
+  tell(at("objective"), told.objective ?? "value");
+  renew(at("rows"), (told.rows ?? []).map(rowOf));
   const more = (told.all ?? 0) - (told.rows ?? []).length;
-  at("more").textContent = more > 0 ? `${more} more trials` : "";
+  tell(at("more"), more > 0 ? `${more} more trials` : "");
 }
 
 listen(`/api/events/${encoded(sweep)}`, { state: show, log: showLog, charts: (version) => report.show(version) });

@@ -1,7 +1,8 @@
 //! One game: how it stands, and the thread that searches for it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -105,14 +106,15 @@ impl Contest {
             is_thinking: state.search.is_some(),
             thought: state.thought.as_ref(),
             error: state.error.as_deref(),
+            can_undo: undone_to(&state).is_some(),
         })
     }
 
-    /// Waits for another version than a known one, but not for long.
+    /// Waits for a later version than a known one, but not for long.
     pub(super) fn wait(&self, known: u64, patience: Duration) {
         self.used.touch();
         let state = self.state();
-        let waited = self.changed.wait_timeout_while(state, patience, |state| state.version == known);
+        let waited = self.changed.wait_timeout_while(state, patience, |state| state.version <= known);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -137,11 +139,7 @@ impl Contest {
     /// Takes the player's last move back, with the answer.
     pub(super) fn undo(&self) -> Result<(), PlayError> {
         let mut state = self.state();
-        let ply = match state.human {
-            Some(human) => state.record.last_turn_of(human),
-            None => state.record.game.ply().checked_sub(1),
-        };
-        let ply = ply.ok_or_else(|| refused("there is no move of yours to take back"))?;
+        let ply = undone_to(&state).ok_or_else(|| refused("there is no move of yours to take back"))?;
         give_up(&mut state);
         state.record.take_back_to(ply);
         state.thought = None;
@@ -153,10 +151,11 @@ impl Contest {
     pub(super) fn go(&self) -> Result<(), PlayError> {
         let mut state = self.state();
         let turn = state.record.game.position().side_to_move();
+        self.search(&mut state, true)?;
         if state.human.is_some() {
             state.human = Some(turn.other());
         }
-        self.search(&mut state, true)
+        Ok(())
     }
 
     /// Looks for the best moves without playing one.
@@ -171,11 +170,12 @@ impl Contest {
         }
     }
 
-    /// Ends the game; its thread ends with the search under way.
+    /// Ends the game; its thread ends with the search under way, and nobody waits for news any longer.
     pub(super) fn close(&self) {
-        give_up(&mut self.state());
+        let mut state = self.state();
+        give_up(&mut state);
         drop(self.orders.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.changed.notify_all();
+        self.change(&mut state);
     }
 
     /// Waits for the thread of a closed game.
@@ -209,9 +209,14 @@ impl Contest {
         let (number, stop) = (state.version + 1, Arc::new(AtomicBool::new(false)));
         let order = Order { number, game: state.record.game.clone(), stop: Arc::clone(&stop) };
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = orders.as_ref().is_some_and(|orders| orders.try_send(order).is_ok());
-        if !sent {
-            return Err(refused("the last search has not ended yet; try again in a moment"));
+        match orders.as_ref().map(|orders| orders.try_send(order)) {
+            Some(Ok(())) => {}
+            Some(Err(TrySendError::Full(_))) => {
+                return Err(refused("the last search has not ended yet; try again in a moment"));
+            }
+            Some(Err(TrySendError::Disconnected(_))) | None => {
+                return Err(refused("the net of this game moves no more; begin another game"));
+            }
         }
         state.search = Some(Waited { number, stop, plays });
         self.change(state);
@@ -225,9 +230,17 @@ impl Contest {
                 continue;
             }
             let slot = searches.take();
-            let found = engine.search(&order.game, &order.stop);
+            let found = caught(|| engine.search(&order.game, &order.stop).map_err(|error| error.to_string()));
             drop(slot);
-            self.take(&order, found.map_err(|error| error.to_string()));
+            // What a panic leaves of an engine is not searched with again.
+            let is_whole = found.is_some();
+            let failed = || {
+                Err("the search has failed; please report the message in the server's terminal".to_owned())
+            };
+            self.take(&order, found.unwrap_or_else(failed));
+            if !is_whole {
+                return;
+            }
         }
     }
 
@@ -254,6 +267,19 @@ impl Contest {
     }
 }
 
+/// What some work comes to; `None` where it panics.
+fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}
+
+/// The ply that the player's last move is taken back to; `None` where there is no such move.
+fn undone_to(state: &State) -> Option<usize> {
+    match state.human {
+        Some(human) => state.record.last_turn_of(human),
+        None => state.record.game.ply().checked_sub(1),
+    }
+}
+
 /// Ends the search under way, and what it finds is not waited for.
 fn give_up(state: &mut State) {
     if let Some(search) = state.search.take() {
@@ -263,4 +289,15 @@ fn give_up(state: &mut State) {
 
 fn refused(message: &str) -> PlayError {
     PlayError::Refused(message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::caught;
+
+    #[test]
+    fn a_panic_of_a_search_is_no_panic_of_its_thread() {
+        assert_eq!(caught(|| 7), Some(7));
+        assert_eq!(caught(|| -> u32 { panic!("as a test") }), None);
+    }
 }

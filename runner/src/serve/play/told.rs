@@ -28,6 +28,7 @@ pub(super) struct Scene<'a> {
     pub(super) is_thinking: bool,
     pub(super) thought: Option<&'a Thought>,
     pub(super) error: Option<&'a str>,
+    pub(super) can_undo: bool,
 }
 
 pub(super) fn told(scene: &Scene<'_>) -> Value {
@@ -57,6 +58,7 @@ pub(super) fn told(scene: &Scene<'_>) -> Value {
         "thinking": scene.is_thinking,
         "thought": scene.thought.map(|thought| &thought.0),
         "error": scene.error,
+        "undo": scene.can_undo,
     })
 }
 
