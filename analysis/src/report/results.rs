@@ -123,7 +123,7 @@ fn reasons(at: usize, ends: &[&Ended]) -> Chart {
 
 fn lengths(context: &Context<'_>) -> Result<Chart, AnalysisError> {
     let statement = "select run, iteration, len(moves) as plies, count(*) as games from games \
-        group by run, iteration, len(moves) order by run, iteration, plies";
+        group by run, iteration, plies order by run, iteration, plies";
     let answer = Answer::of(context.database, statement)?;
     let (runs, iterations) = (answer.texts("run")?, answer.numbers("iteration")?);
     let (plies, games) = (answer.numbers("plies")?, answer.numbers("games")?);
