@@ -24,7 +24,11 @@ order by iteration;
 
 -- How many positions occur more than once?
 select times, count(*) as positions
-from (select fen, count(*) as times from positions group by fen) as counted
+from (
+  select split_part(fen, ' ', 1) || ' ' || split_part(fen, ' ', 2) as placement, count(*) as times
+  from positions
+  group by placement
+) as counted
 group by times
 order by times;
 
@@ -69,7 +73,7 @@ limit 5;
 -- How often does the game's winner stand worse by the search's word?
 select games.reason, count(*) as positions, avg(case when positions.root_q < 0 then 1.0 else 0.0 end) as doubted
 from positions
-join games on games.iteration = positions.iteration and games.game = positions.game
+join games on games.run = positions.run and games.iteration = positions.iteration and games.game = positions.game
 where positions.result = 1
 group by games.reason
 order by games.reason;
@@ -81,11 +85,11 @@ group by net
 order by net;
 
 -- How far is the policy from its target at the end of each training?
-select training.net, training.policy_loss - training.policy_entropy as divergence, training.policy_accuracy
+select training.run, training.net, training.policy_loss - training.policy_entropy as divergence, training.policy_accuracy
 from training
-join (select net, max(update) as last from training group by net) as ends
-  on ends.net = training.net and ends.last = training.update
-order by training.net;
+join (select run, net, max(update) as last from training group by run, net) as ends
+  on ends.run = training.run and ends.net = training.net and ends.last = training.update
+order by training.run, training.net;
 
 -- What did each match come to?
 select match, first, second, count(*) as games, avg(score) as score, avg(plies) as plies
@@ -109,13 +113,13 @@ order by kind;
 
 -- How fast was self-play, and how full were its batches?
 select number as iteration, positions / seconds as positions_a_second, evaluations / seconds as evaluations_a_second, mean_batch,
-  cache_hits * 1.0 / (cache_hits + evaluations) as cache_share
+  cache_hits * 1.0 / evaluations as cache_share
 from steps
 where kind = 'self_play'
 order by number;
 
--- Which net played which games, and how did it do against the one before?
-select trained.number as net, trained.loss, matches.score, matches.score_low, matches.score_high
+-- How did each trained net do in the matches that it played first?
+select trained.run, trained.number as net, trained.loss, matches.number as match, matches.score, matches.score_low, matches.score_high
 from steps as trained
 left join (select * from steps where kind = 'arena') as matches on matches.network = trained.network and matches.run = trained.run
 where trained.kind = 'train'

@@ -102,6 +102,8 @@ pub struct ParallelLine {
     pub name: String,
     /// A value for each axis.
     pub values: Vec<f64>,
+    /// What each value is in words.
+    pub words: Vec<String>,
     /// Whether it stands out.
     pub best: bool,
 }

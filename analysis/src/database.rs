@@ -1,5 +1,6 @@
 //! The tables of some runs, and questions to them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dc0_core::store::peek_wide;
@@ -9,9 +10,9 @@ use crate::error::AnalysisError;
 use crate::files::files_of;
 use crate::frame::Frame;
 use crate::scan::{Scan, costs_file, trials_file};
-use crate::source::{RunSource, SweepSource};
+use crate::source::{Files, RunSource, SweepSource};
 use crate::statement::Statement;
-use crate::stored::Stored;
+use crate::stored::{Numbering, Stored};
 use crate::{page, plain, stored};
 
 /// How answers are computed.
@@ -31,6 +32,16 @@ pub struct Database {
     pub(crate) stored: Arc<[Stored; 7]>,
     work: Work,
 }
+
+/// The tables of one iteration of a run.
+pub(crate) struct Iteration {
+    pub(crate) run: String,
+    pub(crate) number: u32,
+    pub(crate) database: Database,
+}
+
+/// How games and positions lie in folders.
+const PER_ITERATION: Numbering = Numbering::Folder("iteration");
 
 /// A table as users see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,11 +134,33 @@ impl Database {
         }
     }
 
+    /// Each iteration alone, run by run: its games and positions, and nothing else. Questions that go through all positions are
+    /// asked of one after the other, so that memory holds one.
+    pub(crate) fn iterations(&self) -> Result<Vec<Iteration>, AnalysisError> {
+        let mut found = Vec::new();
+        for run in &self.runs {
+            let mut files: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+            for table in self.stored.iter().filter(|table| table.numbering == PER_ITERATION) {
+                for file in files_of(run, table)? {
+                    let own = file.path.strip_prefix(&run.folder).unwrap_or(&file.path);
+                    let parts: Vec<_> = own.iter().map(|part| part.to_string_lossy()).collect();
+                    files.entry(file.number).or_default().push(parts.join("/"));
+                }
+            }
+            found.extend(files.into_iter().map(|(number, files)| {
+                let run = RunSource { files: Files::Only(files), steps: Vec::new(), ..run.clone() };
+                let database = Self { runs: vec![run.clone()], sweeps: Vec::new(), ..self.clone() };
+                Iteration { run: run.name, number, database }
+            }));
+        }
+        Ok(found)
+    }
+
     /// Asks with one SELECT statement.
     pub fn query(&self, statement: &str) -> Result<Frame, AnalysisError> {
         let statement = Statement::parse(statement)?;
         let known = self.names();
-        let named = statement.tables();
+        let named = statement.tables(&known);
         if let Some(unknown) = named.iter().find(|name| !known.contains(name)) {
             return Err(AnalysisError::Table { name: unknown.clone(), known });
         }

@@ -22,14 +22,6 @@ pub enum AnalysisError {
         /// Why not.
         source: io::Error,
     },
-    /// The system cannot write an answer.
-    #[error("cannot write {}", file.display())]
-    Write {
-        /// The file.
-        file: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
     /// The text is no SQL.
     #[error("this is no SQL: {message}")]
     Syntax {
@@ -99,7 +91,7 @@ impl AnalysisError {
             | Self::Column { .. }
             | Self::Function { .. }
             | Self::Statement { .. } => true,
-            Self::Store(_) | Self::List { .. } | Self::Write { .. } | Self::Failed { .. } => false,
+            Self::Store(_) | Self::List { .. } | Self::Failed { .. } => false,
         }
     }
 

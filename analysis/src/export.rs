@@ -1,13 +1,10 @@
 //! Answers in the formats of other programs.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
 
 use dc0_core::params::Value;
 use polars::prelude::{ParquetCompression, ParquetWriter};
 
-use crate::error::AnalysisError;
 use crate::rows::Rows;
 
 /// A text format.
@@ -48,13 +45,10 @@ impl Rows {
     }
 
     /// Writes the answer as a Parquet file, zstd-compressed.
-    pub fn write_parquet(&self, path: &Path) -> Result<(), AnalysisError> {
-        let error = |source| AnalysisError::Write { file: path.to_owned(), source };
-        let file = File::create(path).map_err(error)?;
+    pub fn write_parquet(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut frame = self.frame.clone();
-        let written =
-            ParquetWriter::new(file).with_compression(ParquetCompression::Zstd(None)).finish(&mut frame);
-        written.map(drop).map_err(|cause| error(io::Error::other(cause.to_string())))
+        let writer = ParquetWriter::new(out).with_compression(ParquetCompression::Zstd(None));
+        writer.finish(&mut frame).map(drop).map_err(|cause| io::Error::other(cause.to_string()))
     }
 }
 

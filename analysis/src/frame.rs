@@ -158,6 +158,18 @@ impl Frame {
         Self::of_statement(Statement::parse(statement)?, tables, self.work)
     }
 
+    /// One of its columns alone.
+    pub fn only(&self, column: &str) -> Result<Self, AnalysisError> {
+        self.check_columns(&[column.to_owned()])?;
+        self.ask(&format!("SELECT {} FROM {OWN}", quoted(column)))
+    }
+
+    /// The number of rows, counted now without keeping them.
+    pub fn count(&self) -> Result<u64, AnalysisError> {
+        let counted = self.ask(&format!("SELECT count(*) AS n FROM {OWN}"))?.rows()?;
+        Ok(counted.numbers("n")?.first().copied().flatten().unwrap_or_default() as u64)
+    }
+
     /// The rows, computed now.
     pub fn rows(&self) -> Result<Rows, AnalysisError> {
         collect(&self.lazy, self.work).map(Rows::new).map_err(|cause| self.blame(&cause))

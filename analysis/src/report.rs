@@ -27,7 +27,7 @@ mod trust;
 use dc0_core::params::Value;
 
 use crate::charts::Chart;
-use crate::database::Database;
+use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
 
 /// What a report says of a run besides what its tables hold.
@@ -58,6 +58,8 @@ pub struct ReportSweep {
     pub maximize: bool,
     /// How much each parameter matters, as shares, the largest first.
     pub importances: Vec<(String, f64)>,
+    /// The parameters whose values are spaced by their logarithm.
+    pub logarithmic: Vec<String>,
 }
 
 /// A report.
@@ -80,6 +82,14 @@ struct Context<'a> {
     standings: Vec<matches::Standing>,
     trusts: Vec<trust::Trust>,
     varieties: Vec<diversity::Variety>,
+    iterations: Vec<Iteration>,
+}
+
+impl ReportRun {
+    /// Whether candidates have to pass something before they are played with: a net has been promoted, or the script asks for it.
+    fn is_gated(&self) -> bool {
+        self.generations.len() > 1 || self.script.contains("promote(")
+    }
 }
 
 impl<'a> Context<'a> {
@@ -98,14 +108,28 @@ impl<'a> Context<'a> {
             standings: Vec::new(),
             trusts: Vec::new(),
             varieties: Vec::new(),
+            iterations: database.iterations()?,
         };
         context.ends = results::ends(&context)?;
         context.pairs = matches::pairs(&context)?;
         let standing = |run| matches::standing(run, &context.steps, &context.pairs);
         context.standings = runs.iter().filter_map(standing).collect();
-        context.trusts = trust::all(&context)?;
-        context.varieties = diversity::varieties(&context)?;
+        context.trusts = trust::all(runs, &context.iterations)?;
+        context.varieties = diversity::varieties(&context.iterations)?;
         Ok(context)
+    }
+
+    /// The last iteration whose self-play is finished; where none is, the last one that has games.
+    fn last_iteration(&self, run: &ReportRun) -> Option<u32> {
+        let finished = self.steps.iter().filter(|step| step.run == run.name && step.kind == "self_play");
+        let begun = self.ends.iter().filter(|ended| ended.run == run.name).map(|ended| ended.iteration);
+        finished.filter_map(|step| step.number).max().or_else(|| begun.max())
+    }
+
+    /// The tables of one iteration.
+    fn iteration(&self, run: &str, number: u32) -> Option<&Database> {
+        let mut own = self.iterations.iter().filter(|one| one.run == run && one.number == number);
+        own.next().map(|iteration| &iteration.database)
     }
 
     /// A run's place among the runs, which gives its colour.

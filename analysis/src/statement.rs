@@ -48,18 +48,26 @@ impl Statement {
         }
     }
 
-    /// The tables that the statement names and does not make itself.
-    pub(crate) fn tables(&self) -> Vec<String> {
+    /// The tables that the statement names and does not make itself. What it makes with the name of a known table may be made
+    /// of that.
+    pub(crate) fn tables(&self, known: &[String]) -> Vec<String> {
+        let (Names { used, made }, mut seen) = (self.names(), BTreeSet::new());
+        let is_read = |name: &String| known.contains(name) || !made.contains(name);
+        used.into_iter().filter(|name| is_read(name) && seen.insert(name.clone())).collect()
+    }
+
+    fn names(&self) -> Names {
         let mut names = Names::default();
         let _: ControlFlow<()> = self.0.visit(&mut names);
-        let (made, mut seen) = (names.made, BTreeSet::new());
-        names.used.into_iter().filter(|name| !made.contains(name) && seen.insert(name.clone())).collect()
+        names
     }
 
     /// Asks polars.
     pub(crate) fn execute(mut self, context: &mut SQLContext) -> PolarsResult<LazyFrame> {
         order_groups(&mut self.0);
-        if self.uses_own_functions() {
+        // Where WITH makes a table with the name of another one, polars takes the other one everywhere.
+        let made = self.names().made;
+        if self.uses_own_functions() || context.get_tables().iter().any(|table| made.contains(table)) {
             lift(&mut self.0, context, &mut 0)?;
         }
         context.execute(&self.0.to_string())
@@ -200,23 +208,38 @@ fn words(expressions: &[Expr]) -> String {
 fn lift(query: &mut Query, context: &mut SQLContext, count: &mut usize) -> PolarsResult<()> {
     if let Some(with) = query.with.take() {
         for mut made in with.cte_tables {
-            lift(&mut made.query, context, count)?;
-            let rows = context.execute(&renamed(
-                &made.query,
-                &made.alias.columns.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ))?;
+            let name = computed(&mut made.query, context, count)?;
+            let columns: Vec<String> = made.alias.columns.iter().map(ToString::to_string).collect();
+            let rows = context.execute(&renamed(&name, &columns))?;
             context.register(&made.alias.name.value, rows);
         }
     }
     lift_body(&mut query.body, context, count)
 }
 
-/// A query whose columns get other names, if any are given.
-fn renamed(query: &Query, names: &[String]) -> String {
+/// Computes a query as a table with a name of its own. What its WITH makes is known to it alone.
+fn computed(query: &mut Query, context: &mut SQLContext, count: &mut usize) -> PolarsResult<String> {
+    let made = query.with.iter().flat_map(|with| &with.cte_tables);
+    let names: Vec<String> = made.map(|made| made.alias.name.value.clone()).collect();
+    let hidden: Vec<Option<LazyFrame>> =
+        names.iter().map(|name| context.execute(&format!("SELECT * FROM {}", quoted(name))).ok()).collect();
+    lift(query, context, count)?;
+    let table = table(&query.to_string(), context, count)?;
+    for (name, hidden) in names.iter().zip(hidden) {
+        match hidden {
+            Some(rows) => context.register(name, rows),
+            None => context.unregister(name),
+        }
+    }
+    Ok(table)
+}
+
+/// A table whose columns get other names, if any are given.
+fn renamed(table: &str, names: &[String]) -> String {
     if names.is_empty() {
-        query.to_string()
+        format!("SELECT * FROM {table}")
     } else {
-        format!("SELECT * FROM ({query}) AS renamed({})", names.join(", "))
+        format!("SELECT * FROM (SELECT * FROM {table}) AS renamed({})", names.join(", "))
     }
 }
 
@@ -234,11 +257,14 @@ fn lift_body(body: &mut SetExpr, context: &mut SQLContext, count: &mut usize) ->
         SetExpr::Query(query) => lift(query, context, count),
         SetExpr::SetOperation { left, right, .. } => {
             for side in [left, right] {
-                lift_body(side, context, count)?;
-                if let SetExpr::Select(_) = side.as_ref() {
-                    let name = table(&side.to_string(), context, count)?;
-                    **side = select_all(&name);
-                }
+                let name = match side.as_mut() {
+                    SetExpr::Query(query) => computed(query, context, count)?,
+                    body => {
+                        lift_body(body, context, count)?;
+                        table(&body.to_string(), context, count)?
+                    }
+                };
+                **side = select_all(&name);
             }
             Ok(())
         }
@@ -258,8 +284,7 @@ fn lift_relation(
         }
     }
     if let TableFactor::Derived { lateral: false, subquery, alias, .. } = relation {
-        lift(subquery, context, count)?;
-        let name = table(&subquery.to_string(), context, count)?;
+        let name = computed(subquery, context, count)?;
         let alias = alias.as_ref().map(ToString::to_string).unwrap_or_default();
         let text = format!("SELECT * FROM {name} {alias}");
         if let Some(named) = first_relation(&text) {

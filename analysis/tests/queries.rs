@@ -205,7 +205,9 @@ fn costs_of_several_runs_are_one_table_whatever_cells_are_empty() {
         "run  kind   device  updates  seconds\na    train  -             7        2\nb    grow   cpu           -      0.5"
     );
     // In a script times decide nothing.
-    runs.iter_mut().for_each(|run| run.files = Files::Only(vec!["costs.parquet".to_owned()]));
+    for run in &mut runs {
+        run.files = Files::Only(vec!["costs.parquet".to_owned()]);
+    }
     assert_eq!(asked(&runs), "run  kind  device  updates  seconds");
     let info = Database::new(runs, Vec::new(), Work::Exact).tables().expect("tables");
     let costs = info.iter().find(|table| table.name == "costs").expect("costs");
@@ -236,6 +238,8 @@ fn chess_functions_are_there_also_in_inner_selects() {
     let with = "with named as (select eco(moves) as code from games) select code, count(*) as n from named group by code";
     let expected = "code  n\nA00   1\nA04   1\nB20   1\nC20   1\nD06   1";
     check(with, &expected.replace("A04", "A05"));
+    let bracketed = "(select len(moves) as n from games where result = 0) union all (select max(ply) from positions where game = 2)";
+    check(bracketed, "n\n1\n2\n3");
     let from =
         "select inside.n from (select len(moves) as n from games where result = 0) as inside order by n";
     check(from, "n\n2\n3");
@@ -245,6 +249,50 @@ fn chess_functions_are_there_also_in_inner_selects() {
         "select board(fen) as board from positions where ply = 1 and game = 2",
         "board\nr n b q k b n r\np p p p p p p p\n. . . . . . . .\n. . . . . . . .\n. . . . . . . .\n. . . . . N . .\nP P P P P P P P\nR N B Q K B . R",
     );
+}
+
+#[test]
+fn what_with_makes_may_have_the_name_of_a_table_and_be_made_of_it() {
+    let drawn = "with games as (select * from games where result = 0)";
+    check(&format!("{drawn} select count(*) as n from games"), "n\n2");
+    check(&format!("{drawn} select max(len(moves)) as n from games"), "n\n3");
+    // Inside brackets it is known there alone.
+    let inside = format!(
+        "select max(a.n) as n, count(*) as c from ({drawn} select count(*) as n from games) as a cross join games as g"
+    );
+    check(&inside, "n  c\n2  5");
+}
+
+#[test]
+fn rows_are_counted_and_columns_read_alone() {
+    let folder = run();
+    let games =
+        database(folder.path()).query("select game, reason from games where result = 0").expect("asked");
+    assert_eq!(games.count().expect("counts"), 2);
+    let only = games.only("reason").expect("a column");
+    assert_eq!((only.columns(), only.count().expect("counts")), (&["reason".to_owned()][..], 2));
+    assert_eq!(
+        games.only("reasn").expect_err("refused").to_string(),
+        "there is no column `reasn`; did you mean `reason`?"
+    );
+}
+
+#[test]
+fn questions_about_several_runs_do_not_mix_them() {
+    let (one, two) = (run(), run());
+    let ask = |folders: &[&Path], title: &str| {
+        let runs =
+            folders.iter().enumerate().map(|(at, folder)| RunSource::of_folder(format!("run {at}"), *folder));
+        let database = Database::new(runs.collect(), Vec::new(), Work::Exact);
+        let question =
+            questions().into_iter().find(|question| question.title.contains(title)).expect("a question");
+        database.query(question.statement).and_then(|frame| frame.rows()).expect("an answer")
+    };
+    let positions = |folders: &[&Path]| ask(folders, "target at the end").len();
+    assert_eq!((positions(&[one.path()]), positions(&[one.path(), two.path()])), (1, 2));
+    let times = ask(&[one.path()], "occur more than once");
+    // The initial position five times, that after e2e4 twice, the others once.
+    assert_eq!(times.numbers("times").expect("numbers"), [1.0, 2.0, 5.0].map(Some));
 }
 
 #[test]

@@ -10,8 +10,14 @@ use std::path::Path;
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
+    write_by(path, |file| file.write_all(content))
+}
+
+/// As [`write`], with content that is written piece by piece, into a folder that is there.
+pub fn write_by(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = path.with_added_extension(format!("{}.tmp", std::process::id()));
-    let written = write_and_flush(&beside, content).and_then(|()| fs::rename(&beside, path));
+    let written = filled_and_flushed(&beside, fill).and_then(|()| fs::rename(&beside, path));
     if let Err(cause) = written {
         // What could not be written whole must not stay; if it cannot be removed either, the first error says more.
         let _ = fs::remove_file(&beside);
@@ -20,9 +26,9 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     flush_folder(folder)
 }
 
-fn write_and_flush(path: &Path, content: &[u8]) -> io::Result<()> {
+fn filled_and_flushed(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = File::create(path)?;
-    file.write_all(content)?;
+    fill(&mut file)?;
     file.sync_all()
 }
 
@@ -38,7 +44,21 @@ pub fn digest(content: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::write;
+    use super::{write, write_by};
+
+    #[test]
+    fn a_file_that_could_not_be_filled_leaves_the_old_one() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("name");
+        write(&path, b"old").expect("writes");
+        let failed = write_by(&path, |file| {
+            std::io::Write::write_all(file, b"half")?;
+            Err(std::io::Error::other("no more"))
+        });
+        assert_eq!(failed.expect_err("fails").to_string(), "no more");
+        assert_eq!(std::fs::read(&path).expect("reads"), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 1);
+    }
 
     #[test]
     fn a_file_is_replaced_whole_and_nothing_stays_beside_it() {

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use dc0_analysis::{AnalysisError, Database, Format, Limits, Rows, Work, questions};
+use dc0_analysis::{AnalysisError, Database, Format, Frame, Limits, Rows, Work, questions};
+use dc0_core::durable;
 use thiserror::Error;
 
 use crate::cli::{SqlArgs, SqlFormat};
@@ -38,8 +39,6 @@ enum SqlError {
         #[source]
         cause: io::Error,
     },
-    #[error("cannot write the answer")]
-    Output(#[source] io::Error),
     #[error(transparent)]
     Sources(#[from] SourcesError),
     #[error(transparent)]
@@ -54,7 +53,7 @@ impl SqlError {
             | Self::NoFormat { .. }
             | Self::NoFile
             | Self::Taken { .. } => Exit::BadInput,
-            Self::Write { .. } | Self::Output(_) => Exit::Storage,
+            Self::Write { .. } => Exit::Storage,
             Self::Sources(error) => error.exit(),
             Self::Analysis(error) => exit(error),
         }
@@ -104,8 +103,29 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
         return Err(SqlError::NoStatement { word: statement.clone() });
     }
     let target = Target::new(args)?;
-    let rows = database(args, names)?.query(statement)?.rows()?;
-    target.write(&rows, args, console)
+    let frame = database(args, names)?.query(statement)?;
+    match (target.file, target.format) {
+        (None, SqlFormat::Table) => print(&frame, args, console),
+        _ => target.write(&frame.rows()?, args, console),
+    }
+}
+
+/// The first rows as a table; whether there are more is only counted.
+fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
+    let rows = frame.head(args.rows as u64 + 1)?.rows()?;
+    let shown = rows.shown(limits(args.rows, args));
+    console.result(&shown.table);
+    if shown.rows_left_out > 0 {
+        let (all, some) = (frame.count()?, args.rows);
+        console.note(&format!("the first {some} of {all} rows; --rows {all} shows all"));
+    }
+    if shown.cells_cut > 0 {
+        let (cells, width) = (shown.cells_cut, args.width);
+        console.note(&format!(
+            "{cells} cells are cut at {width} characters; --width and --format csv show more"
+        ));
+    }
+    Ok(())
 }
 
 fn database(args: &SqlArgs, names: &[String]) -> Result<Database, SqlError> {
@@ -143,57 +163,23 @@ impl<'a> Target<'a> {
     }
 
     fn write(&self, rows: &Rows, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
-        let Some(file) = self.file else {
-            return self.print(rows, args, console);
+        let write = |out: &mut dyn Write| match self.format {
+            SqlFormat::Csv => rows.write_text(Format::Csv, out),
+            SqlFormat::Json => rows.write_text(Format::Json, out),
+            SqlFormat::Parquet => rows.write_parquet(out),
+            SqlFormat::Table => writeln!(out, "{}", rows.shown(limits(rows.len(), args)).table),
         };
-        if self.format == SqlFormat::Parquet {
-            rows.write_parquet(file)?;
-        } else {
-            let error = |cause| SqlError::Write { file: file.to_owned(), cause };
-            let mut out = BufWriter::new(File::create(file).map_err(error)?);
-            let written = match self.text_format() {
-                Some(format) => rows.write_text(format, &mut out),
-                None => writeln!(out, "{}", rows.shown(limits(rows.len(), args)).table),
-            };
-            written.and_then(|()| out.flush()).map_err(error)?;
-        }
-        console.note(&format!("wrote {}: {} rows", file.display(), rows.len()));
-        Ok(())
-    }
-
-    fn text_format(&self) -> Option<Format> {
-        match self.format {
-            SqlFormat::Csv => Some(Format::Csv),
-            SqlFormat::Json => Some(Format::Json),
-            SqlFormat::Table | SqlFormat::Parquet => None,
-        }
-    }
-
-    fn print(&self, rows: &Rows, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
-        if let Some(format) = self.text_format() {
-            let mut text = Vec::new();
-            rows.write_text(format, &mut text).map_err(SqlError::Output)?;
-            // JSON without rows has no lines.
-            if !text.is_empty() {
-                console.result(String::from_utf8_lossy(&text).trim_end_matches('\n'));
-            }
+        let Some(file) = self.file else {
+            console.results(write);
             return Ok(());
-        }
-        let shown = rows.shown(limits(args.rows, args));
-        console.result(&shown.table);
-        if shown.rows_left_out > 0 {
-            let all = rows.len();
-            console.note(&format!(
-                "the first {} of {all} rows; --rows {all} shows all",
-                all - shown.rows_left_out
-            ));
-        }
-        if shown.cells_cut > 0 {
-            let (cells, width) = (shown.cells_cut, args.width);
-            console.note(&format!(
-                "{cells} cells are cut at {width} characters; --width and --format csv show more"
-            ));
-        }
+        };
+        let filled = |file: &mut File| {
+            let mut out = BufWriter::new(file);
+            write(&mut out)?;
+            out.flush()
+        };
+        durable::write_by(file, filled).map_err(|cause| SqlError::Write { file: file.to_owned(), cause })?;
+        console.note(&format!("wrote {}: {} rows", file.display(), rows.len()));
         Ok(())
     }
 }

@@ -57,20 +57,36 @@ impl Sources {
 
     fn add(&mut self, parent: &Path, name: &str) -> Result<(), SourcesError> {
         let places = [PathBuf::from(name), parent.join(name)];
-        if let Some(root) = places.iter().find(|root| root.join("sweep.json").is_file()) {
-            return self.add_sweep(root);
+        let has = |file: &str| places.iter().find(|root| root.join(file).is_file());
+        if let Some(root) = has("sweep.json") {
+            return if self.is_known(root) { Ok(()) } else { self.add_sweep(root) };
         }
-        let root = places.iter().find(|root| root.join("run.json").is_file());
-        let Some(root) = root else { return Err(SourcesError::Unknown { name: name.to_owned(), places }) };
-        self.runs.push(run(root, self.free_name(root), None)?);
+        let Some(root) = has("run.json") else {
+            return Err(SourcesError::Unknown { name: name.to_owned(), places });
+        };
+        if !self.is_known(root) {
+            self.runs.push(run(root, self.free_name(root), None)?);
+        }
         Ok(())
     }
 
-    /// A folder's own name, or all of its path where another run has that name.
+    /// Whether a folder was named before, in whatever words: its rows must not count twice.
+    fn is_known(&self, root: &Path) -> bool {
+        let folders = self.runs.iter().filter(|run| run.trial.is_none()).map(|run| &run.folder);
+        let mut folders = folders.chain(self.sweeps.iter().map(|sweep| &sweep.folder));
+        folders.any(|known| whole(known) == whole(root))
+    }
+
+    /// A folder's own name; where another run has that, its path, and where another has that, too, with a number.
     fn free_name(&self, root: &Path) -> String {
-        let name = last_name(root);
-        let is_taken = self.runs.iter().any(|run| run.name == name);
-        if is_taken { root.display().to_string() } else { name }
+        let path = || root.display().to_string();
+        let numbered = (2..).map(|number| format!("{} ({number})", root.display()));
+        let mut names = [last_name(root), path()].into_iter().chain(numbered);
+        let is_free = |name: &String| {
+            self.runs.iter().all(|run| run.name != *name)
+                && self.sweeps.iter().all(|sweep| sweep.name != *name)
+        };
+        names.find(is_free).unwrap_or_else(path)
     }
 
     fn add_sweep(&mut self, root: &Path) -> Result<(), SourcesError> {
@@ -83,10 +99,13 @@ impl Sources {
     }
 }
 
+fn whole(root: &Path) -> PathBuf {
+    root.canonicalize().unwrap_or_else(|_| root.to_owned())
+}
+
 /// A folder's own name, also of `.` and `x/..`.
 fn last_name(root: &Path) -> String {
-    let whole = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    whole(root).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// The runs of a sweep's trials in their order: folders such as `0007-1`.
@@ -154,20 +173,26 @@ pub fn about(record: &Record) -> RunRow {
 fn steps(folder: &Folder) -> Result<Vec<StepRow>, RunError> {
     let seconds = Journal::ledger(folder)?.seconds();
     let mut steps = Vec::new();
-    for name in names_in(&folder.steps())?
-        .into_iter()
-        .filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "json"))
-    {
+    for (order, name) in manifests(names_in(&folder.steps())?) {
         let manifest = match Manifest::read(&folder.steps().join(&name)) {
             // A run that is at work moves the manifests of steps that its script no longer asks for.
             Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => continue,
             other => other?,
         };
-        let order = name.split('-').next().and_then(|order| order.parse().ok()).unwrap_or_default();
         let took = seconds.get(manifest.identity().short()).copied();
         steps.push(step(order, &manifest, took));
     }
     Ok(steps)
+}
+
+/// The files of manifests in the order of their steps, which is not that of their names from the ten thousandth step on.
+fn manifests(names: Vec<String>) -> Vec<(u32, String)> {
+    let is_manifest = |name: &String| Path::new(name).extension().is_some_and(|kind| kind == "json");
+    let order = |name: &str| name.split('-').next().and_then(|order| order.parse().ok()).unwrap_or_default();
+    let mut found: Vec<(u32, String)> =
+        names.into_iter().filter(is_manifest).map(|name| (order(&name), name)).collect();
+    found.sort();
+    found
 }
 
 /// A finished step as a row.
@@ -195,5 +220,31 @@ fn network(manifest: &Manifest) -> Option<String> {
         "network" | "grow" | "train" => manifest.files.first().map(|weights| weights.blake3.clone()),
         "arena" => input("first"),
         _ => input("network"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sources, manifests};
+
+    #[test]
+    fn steps_beyond_ten_thousand_come_after_those_before() {
+        let names = ["0002-b.json", "10000-c.json", "9999-a.json", "notes.txt"].map(str::to_owned).to_vec();
+        let orders: Vec<u32> = manifests(names).into_iter().map(|(order, _)| order).collect();
+        assert_eq!(orders, [2, 9999, 10_000]);
+    }
+
+    #[test]
+    fn a_sweep_named_twice_is_there_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["a", "b/a"] {
+            std::fs::create_dir_all(folder.path().join(name)).expect("a folder");
+            std::fs::write(folder.path().join(name).join("sweep.json"), "{}").expect("a file");
+        }
+        let names = ["a", "./a", "b/a", "b/../b/a"].map(str::to_owned);
+        let sources = Sources::named(folder.path(), &names).expect("sweeps");
+        let names: Vec<&str> = sources.sweeps.iter().map(|sweep| sweep.name.as_str()).collect();
+        assert_eq!(names[0], "a");
+        assert!(names.len() == 2 && names[1].ends_with("b/a"), "{names:?}");
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::axis;
 use super::curves::{curves, diagonal};
 use super::table::short;
-use super::{Axis, Chart, ChartError, Ink, Look, Marks, Reference, Scale};
+use super::{Axis, Chart, ChartError, Ink, Look, Marks, ParallelLine, Reference, Scale};
 
 /// Pixels of a picture for each unit of its size: sharp on a screen of today.
 const PNG_SCALE: f32 = 2.0;
@@ -49,7 +49,10 @@ impl Chart {
         let mut plots: Vec<Plot> = match &self.marks {
             Marks::Series(series) => curves(series, look, &self.x.label),
             Marks::Stacks { .. } | Marks::Bars(_) => vec![self.bars(look).into()],
-            Marks::Parallel { axes, .. } => vec![self.parallel(axes, look).into()],
+            // The ones that stand out are drawn last, above the others.
+            Marks::Parallel { axes, lines } => {
+                [false, true].into_iter().map(|best| parallel(axes, lines, best, look).into()).collect()
+            }
         };
         if self.references.iter().any(|reference| matches!(reference, Reference::Diagonal(_))) {
             plots.insert(0, diagonal(&self.x, look));
@@ -74,20 +77,6 @@ impl Chart {
             }
             Marks::Series(_) | Marks::Parallel { .. } => BarPlot::new(),
         }
-    }
-
-    fn parallel(&self, axes: &[String], look: Look) -> ParallelPlot {
-        let Marks::Parallel { lines, .. } = &self.marks else { return ParallelPlot::new() };
-        let values =
-            |best: bool| lines.iter().filter(move |line| line.best == best).map(|line| line.values.clone());
-        // The ones that stand out are drawn last, above the others.
-        let plot = ParallelPlot::new()
-            .with_axis_names(axes.iter().cloned())
-            .with_stroke_width(1.6)
-            .with_opacity(0.9);
-        let plot = plot.with_group_rows("others", values(false).collect::<Vec<_>>());
-        let plot = plot.with_group_rows("best", values(true).collect::<Vec<_>>());
-        plot.with_group_colors([Ink::Draw.colour(look), Ink::Series(1).colour(look)])
     }
 
     fn scaled(&self, layout: Layout, width: f64) -> Layout {
@@ -162,8 +151,45 @@ impl Chart {
             Marks::Stacks { parts, .. } => {
                 parts.iter().map(|part| entry(&part.name, part.ink, LegendShape::Rect)).collect()
             }
-            Marks::Bars(_) | Marks::Parallel { .. } => Vec::new(),
+            Marks::Parallel { .. } => [false, true]
+                .map(|best| entry(ParallelLine::name_of(best), ParallelLine::ink_of(best), LegendShape::Line))
+                .to_vec(),
+            Marks::Bars(_) => Vec::new(),
         }
+    }
+}
+
+/// The lines that stand out, or the others, between the ends that all lines have.
+fn parallel(axes: &[String], lines: &[ParallelLine], best: bool, look: Look) -> ParallelPlot {
+    let own = lines.iter().filter(|line| line.best == best).map(|line| line.values.clone());
+    let end = |of: fn(f64, f64) -> f64| -> Vec<f64> {
+        let axis = |at: usize| lines.iter().map(|line| line.values[at]).reduce(of).unwrap_or(0.0);
+        (0..axes.len()).map(axis).collect()
+    };
+    let (width, opacity) = if best { (2.6, 1.0) } else { (0.8, 0.7) };
+    let names = axes.iter().map(|name| if best { String::new() } else { name.clone() });
+    let plot = ParallelPlot::new().with_axis_names(names).with_axis_ticks(!best);
+    let plot = plot.with_stroke_width(width).with_opacity(opacity);
+    let plot = plot.with_group_rows("own", own.collect::<Vec<_>>());
+    let plot = plot.with_group_rows("ends", [end(f64::min), end(f64::max)]);
+    // Without own lines the ends are the first group.
+    let inks = if lines.iter().any(|line| line.best == best) {
+        vec![ParallelLine::ink_of(best).colour(look), "none".to_owned()]
+    } else {
+        vec!["none".to_owned()]
+    };
+    plot.with_group_colors(inks)
+}
+
+impl ParallelLine {
+    /// What lines that stand out, and the others, are called in legends.
+    pub(super) fn name_of(best: bool) -> &'static str {
+        if best { "best quarter, thick" } else { "others, thin" }
+    }
+
+    /// The colour of lines that stand out, and of the others.
+    pub(super) fn ink_of(best: bool) -> Ink {
+        if best { Ink::Series(1) } else { Ink::Text }
     }
 }
 

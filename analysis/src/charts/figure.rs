@@ -1,6 +1,6 @@
 //! A chart in a page: heading, sentence, legend, picture in two widths, and the numbers behind it.
 
-use super::{Chart, Ink, Joined, Look, Marks, Reference, escape};
+use super::{Chart, Ink, Joined, Look, Marks, ParallelLine, Reference, escape};
 
 /// Sizes of pictures: beside another on a desk, and on a phone.
 const WIDE: (f64, f64) = (560.0, 300.0);
@@ -40,21 +40,30 @@ fn legend(chart: &Chart) -> String {
             series.iter().map(|series| entry(&series.name, line(series.ink, series.joined))).collect()
         }
         Marks::Stacks { parts, .. } => parts.iter().map(|part| entry(&part.name, square(part.ink))).collect(),
+        Marks::Parallel { .. } => [true, false]
+            .map(|best| {
+                entry(
+                    ParallelLine::name_of(best),
+                    stroke(ParallelLine::ink_of(best), if best { 3.0 } else { 1.0 }),
+                )
+            })
+            .to_vec(),
         _ => Vec::new(),
     };
     entries.extend(chart.references.iter().filter_map(|reference| match reference {
         Reference::Diagonal(label) => Some(entry(label, line(Ink::Muted, Joined::Line))),
         Reference::Level(..) => None,
     }));
-    let order = if matches!(chart.marks, Marks::Stacks { .. }) {
-        " aria-label=\"from the bottom to the top\""
+    // Where parts lie on each other their order tells them apart, for those who do not see colours.
+    let order = if matches!(chart.marks, Marks::Stacks { .. }) && entries.len() > 1 {
+        "<li>from the bottom to the top:</li>"
     } else {
         ""
     };
     if entries.is_empty() {
         String::new()
     } else {
-        format!("<ul class=\"legend\"{order}>{}</ul>", entries.concat())
+        format!("<ul class=\"legend\">{order}{}</ul>", entries.concat())
     }
 }
 
@@ -69,6 +78,13 @@ fn line(ink: Ink, joined: Joined) -> String {
         Joined::Line => drawn,
     };
     format!("<svg width=\"28\" height=\"12\" aria-hidden=\"true\">{marks}</svg>")
+}
+
+fn stroke(ink: Ink, width: f64) -> String {
+    let colour = ink.colour(Look::Page);
+    format!(
+        "<svg width=\"28\" height=\"12\" aria-hidden=\"true\"><path d=\"M1 6h26\" stroke=\"{colour}\" stroke-width=\"{width}\"/></svg>"
+    )
 }
 
 fn square(ink: Ink) -> String {

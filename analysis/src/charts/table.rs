@@ -78,11 +78,13 @@ impl Chart {
                 [head].into_iter().chain(bars.iter().map(row)).collect()
             }
             Marks::Parallel { axes, lines } => {
-                let head = [self.x.label.clone()].into_iter().chain(axes.iter().cloned()).collect();
+                let head = [self.x.label.clone(), "best".to_owned()].into_iter().chain(axes.iter().cloned());
+                let head = head.collect();
                 let row = |line: &super::ParallelLine| {
-                    [line.name.clone()]
+                    let best = if line.best { "yes" } else { "no" };
+                    [line.name.clone(), best.to_owned()]
                         .into_iter()
-                        .chain(line.values.iter().map(|value| short(*value)))
+                        .chain(line.words.iter().cloned())
                         .collect()
                 };
                 [head].into_iter().chain(lines.iter().map(row)).collect()
@@ -94,21 +96,26 @@ impl Chart {
         if self.y.scale == Scale::Share { format!("{:.1} %", 100.0 * value) } else { short(value) }
     }
 
-    /// A row for each place, with the values of all series there.
+    /// A place in full where it is a number of something.
+    fn place(&self, x: f64) -> String {
+        if self.x.scale == Scale::Whole { format!("{x:.0}") } else { short(x) }
+    }
+
+    /// A row for each place, with the values of all series there; more than one where a series has several points at a place.
     fn of_series(&self, series: &[Series]) -> Vec<Vec<String>> {
         let head = [self.x.label.clone()].into_iter().chain(series.iter().map(|series| series.name.clone()));
-        let mut places: BTreeMap<u64, (f64, Vec<String>)> = BTreeMap::new();
-        for (at, series) in series.iter().enumerate() {
-            for point in &series.points {
-                let row = places.entry(ordered(point.x)).or_insert_with(|| (point.x, Vec::new()));
-                row.1.resize(at, String::new());
-                row.1.push(valued(point));
+        let mut places: BTreeMap<(u64, usize), (f64, Vec<String>)> = BTreeMap::new();
+        for (at, own) in series.iter().enumerate() {
+            let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+            for point in &own.points {
+                let count = counts.entry(ordered(point.x)).or_default();
+                let place = (ordered(point.x), *count);
+                *count += 1;
+                let row = places.entry(place).or_insert_with(|| (point.x, vec![String::new(); series.len()]));
+                row.1[at] = valued(point);
             }
         }
-        let row = |(x, mut cells): (f64, Vec<String>)| {
-            cells.resize(series.len(), String::new());
-            [short(x)].into_iter().chain(cells).collect()
-        };
+        let row = |(x, cells): (f64, Vec<String>)| [self.place(x)].into_iter().chain(cells).collect();
         [head.collect()].into_iter().chain(places.into_values().map(row)).collect()
     }
 }
@@ -122,6 +129,7 @@ fn ordered(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{escape, ordered, short};
+    use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Series};
 
     #[test]
     fn numbers_are_short_and_say_what_they_are() {
@@ -147,6 +155,36 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(short(value), text, "{value}");
         }
+    }
+
+    fn series(name: &str, points: &[(f64, f64)]) -> Series {
+        let points = points.iter().map(|(x, y)| Point::new(*x, *y)).collect();
+        Series { name: name.to_owned(), ink: Ink::Series(0), joined: Joined::No, points }
+    }
+
+    #[test]
+    fn every_point_has_its_place_in_the_numbers() {
+        let both = vec![
+            series("a", &[(12_345.0, 1.0), (12_346.0, 2.0), (12_345.0, 3.0)]),
+            series("b", &[(12_346.0, 4.0), (12_346.0, 5.0)]),
+        ];
+        let chart = Chart {
+            name: "c".to_owned(),
+            title: "c".to_owned(),
+            about: String::new(),
+            x: Axis::whole("updates"),
+            y: Axis::plain("loss"),
+            marks: Marks::Series(both),
+            references: Vec::new(),
+        };
+        let rows = [
+            ["updates", "a", "b"],
+            ["12345", "1", ""],
+            ["12345", "3", ""],
+            ["12346", "2", "4"],
+            ["12346", "", "5"],
+        ];
+        assert_eq!(chart.table(), rows);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! How different the games are: positions that occur once, first moves, named openings.
 
-use std::collections::BTreeMap;
-
 use super::answer::Answer;
 use super::section::{Part, Section, Table, drawn};
 use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Series};
+use crate::database::Iteration;
 use crate::error::AnalysisError;
 
 /// How different the games of an iteration are.
@@ -22,36 +21,35 @@ pub(super) struct Variety {
 const BEGINNING: usize = 8;
 const NAMED: usize = 12;
 
-pub(super) fn varieties(context: &Context<'_>) -> Result<Vec<Variety>, AnalysisError> {
-    let positions = "select run, iteration, count(*) as all_of_them, \
-        count(distinct concat(split_part(fen, ' ', 1), split_part(fen, ' ', 2))) as different \
-        from positions group by run, iteration order by run, iteration";
+/// A position's letters up to the side to move: without castling rights, en passant and clocks.
+const PLACEMENT: &str = "substr(fen, 1, strpos(fen, ' ') + 1)";
+
+pub(super) fn varieties(iterations: &[Iteration]) -> Result<Vec<Variety>, AnalysisError> {
     let letters = 5 * BEGINNING - 1;
-    let beginnings = format!(
-        "select run, iteration, count(*) as all_of_them, count(distinct substr(uci(moves), 1, {letters})) as different \
-         from games group by run, iteration order by run, iteration"
-    );
-    let mut found: BTreeMap<(String, u32), [f64; 2]> = BTreeMap::new();
-    for (at, statement) in [positions, &beginnings].into_iter().enumerate() {
-        let answer = Answer::of(context.database, statement)?;
-        let (runs, iterations) = (answer.texts("run")?, answer.numbers("iteration")?);
-        let (all, different) = (answer.numbers("all_of_them")?, answer.numbers("different")?);
-        for row in 0..answer.len() {
-            let key = (runs[row].clone(), iterations[row] as u32);
-            found.entry(key).or_insert([f64::NAN; 2])[at] = different[row] / all[row];
-        }
-    }
-    let variety = |((run, iteration), [positions, beginnings]): ((String, u32), [f64; 2])| Variety {
-        run,
-        iteration,
-        positions,
-        beginnings,
+    let beginning = format!("substr(uci(moves), 1, {letters})");
+    let variety = |of: &Iteration| {
+        Ok(Variety {
+            run: of.run.clone(),
+            iteration: of.number,
+            positions: different(of, "positions", PLACEMENT)?,
+            beginnings: different(of, "games", &beginning)?,
+        })
     };
-    Ok(found.into_iter().map(variety).collect())
+    iterations.iter().map(variety).collect()
+}
+
+/// The share of a table's rows in which an expression is different; no number where there are none.
+fn different(of: &Iteration, table: &str, expression: &str) -> Result<f64, AnalysisError> {
+    let statement =
+        format!("select count(*) as all_of_them, count(distinct {expression}) as different from {table}");
+    let answer = Answer::of(&of.database, &statement)?;
+    let number =
+        |column| Ok::<_, AnalysisError>(answer.numbers(column)?.first().copied().unwrap_or(f64::NAN));
+    Ok(number("different")? / number("all_of_them")?)
 }
 
 pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
-    let different = |name: &str, title: &str, about: String, of: fn(&Variety) -> f64| {
+    let chart = |name: &str, title: &str, about: String, of: fn(&Variety) -> f64| {
         let series = |(at, run): (usize, &ReportRun)| {
             let own = context.varieties.iter().filter(|variety| variety.run == run.name);
             let points = own.map(|variety| Point::new(f64::from(variety.iteration), of(variety)));
@@ -68,14 +66,14 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
             references: Vec::new(),
         }
     };
-    let positions = different(
+    let positions = chart(
         "unique-positions",
         "Different positions",
         "Different placements of men with the side to move, as a share of all positions of the iteration."
             .to_owned(),
         |variety| variety.positions,
     );
-    let beginnings = different(
+    let beginnings = chart(
         "unique-openings",
         "Different beginnings",
         format!(
@@ -96,8 +94,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
 
 /// The openings played most often in the last iteration.
 fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, AnalysisError> {
-    let last = context.ends.iter().filter(|ended| ended.run == run.name).map(|ended| ended.iteration).max();
-    let Some(last) = last else { return Ok(None) };
+    let Some(last) = context.last_iteration(run) else { return Ok(None) };
     let statement = format!(
         "select opening(moves) as name, count(*) as games, avg(cast(result as double)) as white from games \
          where run = {} and iteration = {last} group by name order by games desc, name",
@@ -113,6 +110,11 @@ fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, Analys
     };
     let of = if context.runs.len() > 1 { format!(" of {}", run.name) } else { String::new() };
     let head = ["opening", "games", "share", "White's score"].map(str::to_owned).to_vec();
-    let rows = (0..answer.len().min(NAMED)).map(row).collect();
-    Ok(Some(Table { title: format!("Openings{of} in iteration {last}"), head, rows, words: 1 }))
+    let rows: Vec<_> = (0..answer.len().min(NAMED)).map(row).collect();
+    Ok((!rows.is_empty()).then(|| Table {
+        title: format!("Openings{of} in iteration {last}"),
+        head,
+        rows,
+        words: 1,
+    }))
 }

@@ -4,9 +4,10 @@ use dc0_core::board::{Move, Position};
 use dc0_core::params::Value;
 use serde_json::{Value as Json, json};
 
-use super::answer::{Answer, quoted};
+use super::answer::Answer;
 use super::section::{Part, Section};
 use super::{Context, ReportRun};
+use crate::database::Database;
 use crate::error::AnalysisError;
 
 /// A game as the page's board reads it.
@@ -19,8 +20,6 @@ pub(super) struct SampleGame {
 
 /// A stored game.
 struct Stored {
-    iteration: u32,
-    game: u32,
     network: String,
     start: String,
     moves: Vec<i64>,
@@ -31,7 +30,6 @@ struct Stored {
 
 /// What the search thought of a position.
 struct Thought {
-    game: (u32, u32),
     ply: usize,
     json: Vec<(u16, u64, u64)>,
     search: [f64; 2],
@@ -55,19 +53,14 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
 }
 
 fn of_run(context: &Context<'_>, run: &ReportRun) -> Result<Vec<SampleGame>, AnalysisError> {
-    let chosen = chosen(context, run)?;
-    if chosen.is_empty() {
-        return Ok(Vec::new());
+    let mut samples = Vec::new();
+    for (what, (iteration, game)) in chosen(context, run)? {
+        let Some(database) = context.iteration(&run.name, iteration) else { continue };
+        let thoughts = thoughts(database, game)?;
+        let stored = stored(database, game)?;
+        samples.extend(stored.map(|stored| sample(context, run, &what, &stored, &thoughts)));
     }
-    let keys: Vec<(u32, u32)> = chosen.iter().map(|(_, game)| *game).collect();
-    let stored = stored(context, run, &keys)?;
-    let thoughts = thoughts(context, run, &keys)?;
-    let game = |(what, key): &(String, (u32, u32))| {
-        let game = stored.iter().find(|game| (game.iteration, game.game) == *key)?;
-        let own: Vec<&Thought> = thoughts.iter().filter(|thought| thought.game == *key).collect();
-        Some(sample(context, run, what, game, &own))
-    };
-    Ok(chosen.iter().filter_map(game).collect())
+    Ok(samples)
 }
 
 /// Why a game is shown, with its iteration and its number.
@@ -76,19 +69,17 @@ type Chosen = (String, (u32, u32));
 /// Which games are shown: of the last iteration the shortest mate, the longest game and the first; and the first game of all.
 fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, AnalysisError> {
     let own = || context.ends.iter().filter(|ended| ended.run == run.name).map(|ended| ended.iteration);
-    let (Some(first), Some(last)) = (own().min(), own().max()) else { return Ok(Vec::new()) };
+    let (Some(first), Some(last)) = (own().min(), context.last_iteration(run)) else { return Ok(Vec::new()) };
     let pick = |iteration: u32, condition: &str, order: &str| -> Result<Option<u32>, AnalysisError> {
-        let statement = format!(
-            "select game, len(moves) as plies from games where run = {} and iteration = {iteration}{condition} \
-             order by {order} limit 1",
-            quoted(&run.name)
-        );
-        Ok(Answer::of(context.database, &statement)?.numbers("game")?.first().map(|game| *game as u32))
+        let Some(database) = context.iteration(&run.name, iteration) else { return Ok(None) };
+        let statement =
+            format!("select game, len(moves) as plies from games {condition} order by {order} limit 1");
+        Ok(Answer::of(database, &statement)?.numbers("game")?.first().map(|game| *game as u32))
     };
     let picks = [
-        ("the shortest mate", last, pick(last, " and reason = 'checkmate'", "plies, game")?),
-        ("the longest decided game", last, pick(last, " and result <> 0", "plies desc, game")?),
-        ("the longest draw", last, pick(last, " and result = 0", "plies desc, game")?),
+        ("the shortest mate", last, pick(last, "where reason = 'checkmate'", "plies, game")?),
+        ("the longest decided game", last, pick(last, "where result <> 0", "plies desc, game")?),
+        ("the longest draw", last, pick(last, "where result = 0", "plies desc, game")?),
         ("the first game", last, pick(last, "", "game")?),
         ("the first game", first, pick(first, "", "game")?),
     ];
@@ -102,22 +93,12 @@ fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, Analysi
     Ok(chosen)
 }
 
-fn condition(run: &ReportRun, keys: &[(u32, u32)]) -> String {
-    let any: Vec<String> =
-        keys.iter().map(|(iteration, game)| format!("(iteration = {iteration} and game = {game})")).collect();
-    format!("run = {} and ({})", quoted(&run.name), any.join(" or "))
-}
-
-fn stored(context: &Context<'_>, run: &ReportRun, keys: &[(u32, u32)]) -> Result<Vec<Stored>, AnalysisError> {
-    let statement = format!("select * from games where {} order by iteration, game", condition(run, keys));
-    let answer = Answer::of(context.database, &statement)?;
-    let (iterations, games) = (answer.numbers("iteration")?, answer.numbers("game")?);
+fn stored(database: &Database, game: u32) -> Result<Option<Stored>, AnalysisError> {
+    let answer = Answer::of(database, &format!("select * from games where game = {game}"))?;
     let (networks, starts) = (answer.texts("network")?, answer.texts("start_fen")?);
     let (moves, openings) = (answer.lists("moves")?, answer.numbers("opening_plies")?);
     let (results, reasons) = (answer.numbers("result")?, answer.texts("reason")?);
     let row = |at: usize| Stored {
-        iteration: iterations[at] as u32,
-        game: games[at] as u32,
         network: networks[at].clone(),
         start: starts[at].clone(),
         moves: moves[at].clone(),
@@ -125,22 +106,16 @@ fn stored(context: &Context<'_>, run: &ReportRun, keys: &[(u32, u32)]) -> Result
         result: results[at] as i8,
         reason: reasons[at].clone(),
     };
-    Ok((0..answer.len()).map(row).collect())
+    Ok((0..answer.len()).map(row).next())
 }
 
-fn thoughts(
-    context: &Context<'_>,
-    run: &ReportRun,
-    keys: &[(u32, u32)],
-) -> Result<Vec<Thought>, AnalysisError> {
+fn thoughts(database: &Database, game: u32) -> Result<Vec<Thought>, AnalysisError> {
     let statement = format!(
-        "select iteration, game, ply, moves, visits, target, root_q, root_d, net_q, net_d, simulations, \"full\" \
-         from positions where {} order by iteration, game, ply",
-        condition(run, keys)
+        "select ply, moves, visits, target, root_q, root_d, net_q, net_d, simulations, \"full\" from positions \
+         where game = {game} order by ply",
     );
-    let answer = Answer::of(context.database, &statement)?;
-    let (iterations, games, plies) =
-        (answer.numbers("iteration")?, answer.numbers("game")?, answer.numbers("ply")?);
+    let answer = Answer::of(database, &statement)?;
+    let plies = answer.numbers("ply")?;
     let (moves, visits, targets) = (answer.lists("moves")?, answer.lists("visits")?, answer.lists("target")?);
     let values = ["root_q", "root_d", "net_q", "net_d", "simulations"];
     let values = values.map(|column| answer.numbers(column));
@@ -150,7 +125,6 @@ fn thoughts(
     let row = |at: usize| {
         let rows = moves[at].iter().zip(&visits[at]).zip(&targets[at]);
         Thought {
-            game: (iterations[at] as u32, games[at] as u32),
             ply: plies[at] as usize,
             json: rows
                 .map(|((played, visits), target)| (*played as u16, *visits as u64, *target as u64))
@@ -169,7 +143,7 @@ fn sample(
     run: &ReportRun,
     what: &str,
     game: &Stored,
-    thoughts: &[&Thought],
+    thoughts: &[Thought],
 ) -> SampleGame {
     let makes =
         |step: &&super::steps::Step| step.run == run.name && step.makes_net() && step.network == game.network;
@@ -194,7 +168,7 @@ fn sample(
 }
 
 /// One entry for each position, the last one included: the board, the move that led to it, and what the search thought.
-fn plies(game: &Stored, thoughts: &[&Thought]) -> Vec<Json> {
+fn plies(game: &Stored, thoughts: &[Thought]) -> Vec<Json> {
     let Ok(mut position) = Position::from_fen(&game.start) else { return Vec::new() };
     let mut plies = Vec::new();
     let mut before = Json::Null;

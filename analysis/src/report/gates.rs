@@ -70,6 +70,7 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
         format!("{} to {}", low.unwrap_or_else(|| "−∞".to_owned()), high.unwrap_or_else(|| "∞".to_owned()))
     };
     let candidate = player(&pair.first).filter(|_| is_first_of(context, pair));
+    let candidate = candidate.filter(|_| run.is_gated());
     let then = match candidate.map(|player| (player.net, player.generation)) {
         Some((Some(_), Some(generation))) => format!("is generation {generation}"),
         Some((Some(_), None)) => "not promoted".to_owned(),

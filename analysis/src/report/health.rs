@@ -1,5 +1,6 @@
 //! What is commonly wrong with runs, looked for one by one, with thresholds and their sources.
 
+use super::diversity::Variety;
 use super::results::Ended;
 use super::reuse::{KATAGO, ratios};
 use super::section::{Finding, Part, Section, State};
@@ -88,9 +89,11 @@ const GRADIENTS: Check = (
 );
 
 pub(super) fn section(context: &Context<'_>) -> Section {
-    let findings = context.runs.iter().flat_map(|run| findings(context, run)).collect();
+    let findings: Vec<Finding> = context.runs.iter().flat_map(|run| findings(context, run)).collect();
+    let parts = if findings.is_empty() { Vec::new() } else { vec![Part::Findings(findings)] };
     let about = "What commonly goes wrong, looked for one by one. A sign that nothing was found is no proof that all is well.";
-    Section::new("health", "Health", about, vec![Part::Findings(findings)], "")
+    let reason = "no run was named; the trials of a sweep are not looked at one by one";
+    Section::new("health", "Health", about, parts, reason)
 }
 
 fn judged(is_sound: bool, found: String) -> Verdict {
@@ -105,24 +108,20 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// The share of a run's last iteration's games that are so, with the iteration's number.
-fn share(context: &Context<'_>, run: &ReportRun, is: impl Fn(&Ended) -> f64) -> Option<(u32, f64)> {
-    let own = || context.ends.iter().filter(|ended| ended.run == run.name);
-    let last = own().map(|ended| ended.iteration).max()?;
-    let sum = |of: &dyn Fn(&Ended) -> f64| {
-        own().filter(|e| e.iteration == last).map(|e| of(e) * e.games).sum::<f64>()
-    };
-    Some((last, sum(&is) / sum(&|_| 1.0)))
+/// The share of a run's last iteration's games that are so, with words that name these games.
+fn share(context: &Context<'_>, run: &ReportRun, is: impl Fn(&Ended) -> f64) -> Option<(String, f64)> {
+    let last = context.last_iteration(run)?;
+    let own = || context.ends.iter().filter(|ended| ended.run == run.name && ended.iteration == last);
+    let games: f64 = own().map(|ended| ended.games).sum();
+    let share = own().map(|ended| is(ended) * ended.games).sum::<f64>() / games;
+    (games > 0.0).then(|| (format!("the {} games of iteration {last}", short(games)), share))
 }
 
 fn draws(context: &Context<'_>, run: &ReportRun) -> Verdict {
     let Some((last, drawn)) = share(context, run, |ended| f64::from(u8::from(ended.result == 0))) else {
         return unknown("no games");
     };
-    judged(
-        drawn <= DRAWS,
-        format!("{} of iteration {last} drawn; warned above {}", percent(drawn), percent(DRAWS)),
-    )
+    judged(drawn <= DRAWS, format!("{} of {last} drawn; warned above {}", percent(drawn), percent(DRAWS)))
 }
 
 fn capped(context: &Context<'_>, run: &ReportRun) -> Verdict {
@@ -130,11 +129,8 @@ fn capped(context: &Context<'_>, run: &ReportRun) -> Verdict {
     else {
         return unknown("no games");
     };
-    let found = format!(
-        "{} of iteration {last} ended by the ply cap; warned above {}",
-        percent(capped),
-        percent(CAPPED)
-    );
+    let found =
+        format!("{} of {last} ended by the ply cap; warned above {}", percent(capped), percent(CAPPED));
     judged(capped <= CAPPED, found)
 }
 
@@ -169,7 +165,8 @@ fn by_heart(context: &Context<'_>, run: &ReportRun) -> Verdict {
 
 fn calibration(context: &Context<'_>, run: &ReportRun) -> Verdict {
     let trust = context.trusts.iter().find(|trust| trust.run == run.name);
-    let Some((last, error)) = trust.and_then(super::trust::Trust::last_error_of_net) else {
+    let last = context.last_iteration(run).unwrap_or(u32::MAX);
+    let Some((last, error)) = trust.and_then(|trust| trust.error_of_net(last)) else {
         return unknown("no game ended by the rules");
     };
     judged(
@@ -187,9 +184,10 @@ fn reuse(context: &Context<'_>, run: &ReportRun) -> Verdict {
 }
 
 fn variety(context: &Context<'_>, run: &ReportRun) -> Verdict {
-    let Some(last) = context.varieties.iter().rfind(|variety| variety.run == run.name) else {
-        return unknown("no games");
-    };
+    let iteration = context.last_iteration(run);
+    let is_last = |variety: &&Variety| variety.run == run.name && Some(variety.iteration) == iteration;
+    let last = context.varieties.iter().find(is_last).filter(|variety| variety.positions.is_finite());
+    let Some(last) = last else { return unknown("no positions of the last iteration") };
     let found = format!(
         "{} of the positions of iteration {} are different; warned below {}",
         percent(last.positions),
@@ -203,8 +201,7 @@ fn sides(context: &Context<'_>, run: &ReportRun) -> Verdict {
     let Some((last, score)) = share(context, run, |ended| 0.5 * (f64::from(ended.result) + 1.0)) else {
         return unknown("no games");
     };
-    let found =
-        format!("White scores {score:.3} in iteration {last}; warned outside {} to {}", WHITE[0], WHITE[1]);
+    let found = format!("White scores {score:.3} in {last}; warned outside {} to {}", WHITE[0], WHITE[1]);
     judged((WHITE[0]..=WHITE[1]).contains(&score), found)
 }
 
@@ -212,6 +209,9 @@ fn rejections(context: &Context<'_>, run: &ReportRun) -> Verdict {
     let Some(standing) = context.standings.iter().find(|standing| standing.run == run.name) else {
         return unknown("no match");
     };
+    if !run.is_gated() {
+        return unknown("no net is promoted: this run has no gate");
+    }
     let nets: Vec<_> = standing.players.iter().filter(|player| player.net.is_some()).collect();
     let rejected = nets.iter().rev().take_while(|player| player.generation.is_none()).count();
     judged(

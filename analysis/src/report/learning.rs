@@ -58,7 +58,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
     let mut parts: Vec<Part> = Vec::new();
     if has_any {
         parts.extend(PLANS.iter().filter_map(|plan| drawn(chart(context, plan, &training, &validation))));
-        parts.insert(2.min(parts.len()), Part::Chart(entropy(context, &training)));
+        parts.splice(2.min(parts.len())..2.min(parts.len()), drawn(entropy(context, &training)));
     }
     let about = "Whether the nets learn, and whether what they learn holds on games they have not seen.";
     Ok(Section::new("learning", "Learning", about, parts, "no training is stored"))
@@ -156,6 +156,7 @@ fn entropy(context: &Context<'_>, training: &[Curves]) -> Chart {
         series.push(of("entropy of the targets", at, Joined::Line, &entropies));
         series.push(of("divergence from them", if many { at } else { 1 }, Joined::Marked, &apart));
     }
+    series.retain(|series| !series.points.is_empty());
     series.iter_mut().filter(|series| series.joined == Joined::Marked).for_each(|series| {
         let every = series.points.len().div_ceil(24).max(1);
         series.points = series.points.iter().step_by(every).copied().collect();

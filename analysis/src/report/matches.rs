@@ -39,8 +39,15 @@ pub(super) struct Player {
 pub(super) struct Standing {
     pub(super) run: String,
     pub(super) players: Vec<Player>,
-    /// Whom ratings are relative to.
+    /// Whom ratings are relative to: the first of the run's nets that played a match.
     pub(super) anchor: usize,
+}
+
+impl Standing {
+    /// What people call the net that ratings are relative to.
+    pub(super) fn anchor_name(&self) -> String {
+        self.players[self.anchor].name()
+    }
 }
 
 impl Player {

@@ -67,20 +67,21 @@ fn counted(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
-/// The last generation that has a rating.
+/// The last net that has a rating; where nets are promoted, the last one that was.
 fn newest<'a>(context: &'a Context<'_>, run: &ReportRun) -> Option<&'a Player> {
     let standing = context.standings.iter().find(|standing| standing.run == run.name)?;
     let rated = standing.players.iter().filter(|player| player.rating.is_some() && player.net.is_some());
-    rated.filter(|player| player.generation.is_some()).max_by_key(|player| player.generation)
+    rated.filter(|player| player.generation.is_some() || !run.is_gated()).max_by_key(|player| player.net)
 }
 
 fn strength(context: &Context<'_>, run: &ReportRun) -> Option<String> {
     let standing = context.standings.iter().find(|standing| standing.run == run.name)?;
     let player = newest(context, run)?;
     let rating = player.rating?;
-    let anchor = standing.players[standing.anchor].name();
+    let anchor = standing.anchor_name();
     let text = format!(
-        "Its newest promoted net, {}, is rated {:+.0} Elo over net {anchor} (95 % interval {:+.0} to {:+.0})",
+        "Its newest {}net, {}, is rated {:+.0} Elo over net {anchor} (95 % interval {:+.0} to {:+.0})",
+        if run.is_gated() { "promoted " } else { "" },
         player.name(),
         rating.elo,
         rating.low,
@@ -112,11 +113,16 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     let all = done(context, run);
     let tile = |name: &str, value: String| (name.to_owned(), value);
     let mut tiles = Vec::new();
-    if let Some(rating) = newest(context, run).and_then(|player| player.rating) {
-        tiles.push(tile("Elo over the first net", format!("{:+.0}", rating.elo).replace('-', "−")));
+    let standing = context.standings.iter().find(|standing| standing.run == run.name);
+    let rating = newest(context, run).and_then(|player| player.rating);
+    if let Some((standing, rating)) = standing.zip(rating) {
+        tiles.push(tile(
+            &format!("Elo over net {}", standing.anchor_name()),
+            format!("{:+.0}", rating.elo).replace('-', "−"),
+        ));
     }
     let own = context.ends.iter().filter(|ended| ended.run == run.name);
-    let last = own.clone().map(|ended| ended.iteration).max();
+    let last = context.last_iteration(run);
     let drawn = |drawn: bool| {
         let games =
             own.clone().filter(|ended| Some(ended.iteration) == last && (!drawn || ended.result == 0));
@@ -124,10 +130,13 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     };
     tiles.push(tile("games of self-play", short(all.games)));
     tiles.push(tile("positions", short(all.positions)));
-    if last.is_some() {
-        tiles.push(tile("drawn, last iteration", format!("{:.0} %", 100.0 * drawn(true) / drawn(false))));
+    if drawn(false) > 0.0 {
+        let share = format!("{:.0} %", 100.0 * drawn(true) / drawn(false));
+        tiles.push(tile(&format!("drawn, of {} games of the last iteration", short(drawn(false))), share));
     }
     tiles.push(tile("time of all steps", duration(all.seconds)));
-    tiles.push(tile("generations", run.generations.len().saturating_sub(1).to_string()));
+    if run.is_gated() {
+        tiles.push(tile("generations", run.generations.len().saturating_sub(1).to_string()));
+    }
     tiles
 }

@@ -7,8 +7,12 @@
 //!
 //! Intervals are of the difference to the anchor, at 95 %. Games of a pair share an opening, and draws make scores less
 //! scattered than the model says, so the covariance is the sandwich of White (1982), H⁻¹ J H⁻¹, with one cluster for each pair
-//! of games. Where a player's pairs were all as one-sided as can be, they do not scatter, and the model's own H⁻¹, which is
-//! wider, stands instead.
+//! of games. The scatter of the G pairs of two players is taken G / (G − 1) times, as the rating was fitted to them, and where
+//! it says nothing (one pair alone, or a match won outright) it is the model's own variance at the least. The virtual draw is
+//! half a game won and half a game lost, which is the same likelihood, but has a scatter: a match whose pairs are all level is
+//! no proof of equality.
+
+use std::collections::BTreeMap;
 
 /// Elo for each unit of the logistic scale.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;
@@ -56,8 +60,7 @@ pub(super) fn ratings(players: usize, anchor: usize, results: &[PairResult]) -> 
     let unknown = |player: usize| place(player).map(|at| if at > anchor_at { at - 1 } else { at });
     let count = joined.iter().filter(|is| **is).count() - 1;
     let own: Vec<PairResult> = results.iter().filter(|result| joined[result.first]).copied().collect();
-    let all = with_virtual_draws(players, &own);
-    let fit = Fit { unknowns: count, unknown: &unknown, results: &all };
+    let fit = Fit { unknowns: count, unknown: &unknown, links: links(&own) };
     let found = fit.maximum();
     let covariance = fit.covariance(&found);
     (0..players)
@@ -97,41 +100,77 @@ fn joined_with(players: usize, anchor: usize, results: &[PairResult]) -> Vec<boo
     }
 }
 
-fn with_virtual_draws(players: usize, results: &[PairResult]) -> Vec<PairResult> {
-    let mut met = vec![false; players * players];
-    let mut all = results.to_vec();
+/// Everything that two players played against each other.
+struct Link {
+    first: usize,
+    second: usize,
+    /// The games of each pair, and the first player's points of them.
+    pairs: Vec<(f64, f64)>,
+}
+
+/// One link for every two players that met.
+fn links(results: &[PairResult]) -> Vec<Link> {
+    let mut met: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
     for result in results {
-        let (low, high) = (result.first.min(result.second), result.first.max(result.second));
-        if !std::mem::replace(&mut met[low * players + high], true) {
-            all.push(PairResult {
-                first: low,
-                second: high,
-                games: VIRTUAL_DRAWS,
-                points: 0.5 * VIRTUAL_DRAWS,
-            });
-        }
+        let (players, points) = if result.first < result.second {
+            ((result.first, result.second), result.points)
+        } else {
+            ((result.second, result.first), result.games - result.points)
+        };
+        met.entry(players).or_default().push((result.games, points));
     }
-    all
+    met.into_iter().map(|((first, second), pairs)| Link { first, second, pairs }).collect()
+}
+
+impl Link {
+    /// Games, the virtual draw among them.
+    fn games(&self) -> f64 {
+        VIRTUAL_DRAWS + self.pairs.iter().map(|(games, _)| games).sum::<f64>()
+    }
+
+    /// The first player's points, those of the virtual draw among them.
+    fn points(&self) -> f64 {
+        0.5 * VIRTUAL_DRAWS + self.pairs.iter().map(|(_, points)| points).sum::<f64>()
+    }
+
+    /// How far the points of pairs scatter about the score that is expected of the first player: this link's part of J.
+    fn scatter(&self, score: f64) -> f64 {
+        let count = self.pairs.len() as f64;
+        let squares: f64 = self.pairs.iter().map(|(games, points)| (points - games * score).powi(2)).sum();
+        let model = self.pairs.iter().map(|(games, _)| games).sum::<f64>() * score * (1.0 - score);
+        let own =
+            if self.says_nothing_of_scatter() { squares.max(model) } else { squares * count / (count - 1.0) };
+        let half = 0.5 * VIRTUAL_DRAWS;
+        own + half.powi(2) * ((1.0 - score).powi(2) + score.powi(2))
+    }
+
+    /// One pair has no scatter, and pairs that are all as one-sided as can be show none.
+    fn says_nothing_of_scatter(&self) -> bool {
+        self.pairs.len() < 2
+            || self.pairs.iter().all(|(_, points)| *points == 0.0)
+            || self.pairs.iter().all(|(games, points)| points == games)
+    }
 }
 
 struct Fit<'a> {
     unknowns: usize,
     unknown: &'a dyn Fn(usize) -> Option<usize>,
-    results: &'a [PairResult],
+    links: Vec<Link>,
 }
 
 type Matrix = Vec<Vec<f64>>;
 
 impl Fit<'_> {
-    fn difference(&self, at: &[f64], result: &PairResult) -> f64 {
+    /// The score that is expected of a link's first player.
+    fn score(&self, at: &[f64], link: &Link) -> f64 {
         let rating = |player: usize| (self.unknown)(player).map_or(0.0, |unknown| at[unknown]);
-        rating(result.first) - rating(result.second)
+        expected(rating(link.first) - rating(link.second))
     }
 
-    /// The unknowns that a result depends on, each with the sign of its rating in the difference.
-    fn ends(&self, result: &PairResult) -> impl Iterator<Item = (usize, f64)> + Clone {
+    /// The unknowns that a link depends on, each with the sign of its rating in the difference.
+    fn ends(&self, link: &Link) -> impl Iterator<Item = (usize, f64)> + Clone {
         let end = |player: usize, sign: f64| (self.unknown)(player).map(|unknown| (unknown, sign));
-        [end(result.first, 1.0), end(result.second, -1.0)].into_iter().flatten()
+        [end(link.first, 1.0), end(link.second, -1.0)].into_iter().flatten()
     }
 
     /// Newton's method, with steps of at most 1 so that it cannot run away from far starts.
@@ -139,9 +178,9 @@ impl Fit<'_> {
         let mut at = vec![0.0; self.unknowns];
         for _ in 0..STEPS {
             let mut slope = vec![0.0; self.unknowns];
-            for result in self.results {
-                let missing = result.points - result.games * expected(self.difference(&at, result));
-                self.ends(result).for_each(|(unknown, sign)| slope[unknown] += sign * missing);
+            for link in &self.links {
+                let missing = link.points() - link.games() * self.score(&at, link);
+                self.ends(link).for_each(|(unknown, sign)| slope[unknown] += sign * missing);
             }
             let inverse = inverse(&self.information(&at));
             let step: Vec<f64> = inverse.iter().map(|row| dot(row, &slope)).collect();
@@ -156,23 +195,23 @@ impl Fit<'_> {
 
     /// H: minus the second derivatives of the log-likelihood.
     fn information(&self, at: &[f64]) -> Matrix {
-        self.summed(|result| {
-            let score = expected(self.difference(at, result));
-            result.games * score * (1.0 - score)
+        self.summed(|link| {
+            let score = self.score(at, link);
+            link.games() * score * (1.0 - score)
         })
     }
 
     /// J: the scatter of the pairs' slopes.
     fn scatter(&self, at: &[f64]) -> Matrix {
-        self.summed(|result| (result.points - result.games * expected(self.difference(at, result))).powi(2))
+        self.summed(|link| link.scatter(self.score(at, link)))
     }
 
-    fn summed(&self, weight: impl Fn(&PairResult) -> f64) -> Matrix {
+    fn summed(&self, weight: impl Fn(&Link) -> f64) -> Matrix {
         let mut sum = vec![vec![0.0; self.unknowns]; self.unknowns];
-        for result in self.results {
-            let weight = weight(result);
-            for (row, a) in self.ends(result) {
-                for (column, b) in self.ends(result) {
+        for link in &self.links {
+            let weight = weight(link);
+            for (row, a) in self.ends(link) {
+                for (column, b) in self.ends(link) {
                     sum[row][column] += a * b * weight;
                 }
             }
@@ -182,22 +221,7 @@ impl Fit<'_> {
 
     fn covariance(&self, at: &[f64]) -> Matrix {
         let model = inverse(&self.information(at));
-        let robust = product(&product(&model, &self.scatter(at)), &model);
-        let wins_all = |of: usize| self.results.iter().all(|result| self.is_one_sided(result, of));
-        let mut covariance = robust;
-        for at in 0..self.unknowns {
-            if wins_all(at) {
-                covariance[at][at] = covariance[at][at].max(model[at][at]);
-            }
-        }
-        covariance
-    }
-
-    /// Whether a result does not concern an unknown, or was as one-sided as can be.
-    fn is_one_sided(&self, result: &PairResult, of: usize) -> bool {
-        let concerns = self.ends(result).any(|(unknown, _)| unknown == of);
-        let is_virtual = result.games == VIRTUAL_DRAWS && result.points == 0.5 * VIRTUAL_DRAWS;
-        !concerns || is_virtual || result.points == 0.0 || result.points == result.games
+        product(&product(&model, &self.scatter(at)), &model)
     }
 }
 
@@ -322,6 +346,57 @@ mod tests {
             draw if draw < wins + drawn => 0.5,
             _ => 0.0,
         }
+    }
+
+    /// How often the intervals of a match of two hold the truth, over differences and shares of draws.
+    fn coverage(pairs: usize) -> f64 {
+        let (mut held, mut asked) = (0, 0);
+        let mut chance = Chance(pairs as u64);
+        for at in 0..3000 {
+            let truth = 0.5 * f64::from(at % 4);
+            let score = expected(truth);
+            let results: Vec<PairResult> = (0..pairs)
+                .map(|_| pair(1, 0, points(&mut chance, score) + points(&mut chance, score)))
+                .collect();
+            let rating = some(&ratings(2, 0, &results))[1];
+            assert!(rating.high - rating.low > 1.0, "{results:?}");
+            asked += 1;
+            held += i32::from(rating.low <= ELO * truth && ELO * truth <= rating.high);
+        }
+        f64::from(held) / f64::from(asked)
+    }
+
+    #[test]
+    fn intervals_of_short_matches_hold_the_truth_nearly_as_often_as_they_say() {
+        for (pairs, least) in [(2, 0.88), (4, 0.9), (8, 0.92)] {
+            let share = coverage(pairs);
+            assert!(share >= least, "{pairs} pairs: {share}");
+        }
+    }
+
+    #[test]
+    fn level_pairs_alone_leave_an_interval_that_grows_narrow_with_their_number() {
+        let width = |pairs: usize| {
+            let rating = some(&ratings(2, 0, &vec![pair(1, 0, 1.0); pairs]))[1];
+            assert!(rating.elo.abs() < 1e-9);
+            rating.high - rating.low
+        };
+        // Worked by hand for 8 pairs: H = 17 / 4, J = 2 · (1/4)², so the error is √(1/8) / (17/4) and the width 3.92 of it in Elo.
+        assert!(
+            (width(8) - 2.0 * 1.959_964 * ELO * 0.125_f64.sqrt() * 4.0 / 17.0).abs() < 1e-3,
+            "{}",
+            width(8)
+        );
+        assert!(width(1) > width(2) && width(2) > width(8) && width(8) > width(100) && width(100) > 1.0);
+    }
+
+    #[test]
+    fn a_link_won_outright_keeps_whoever_stands_behind_it_uncertain() {
+        let mut results = vec![pair(1, 0, 2.0); 10];
+        results.extend((0..10).map(|at| pair(2, 1, f64::from(at % 3))));
+        let found = some(&ratings(3, 0, &results));
+        let width = |rating: &Rating| rating.high - rating.low;
+        assert!(width(&found[1]) > 500.0 && width(&found[2]) > width(&found[1]), "{found:?}");
     }
 
     #[test]

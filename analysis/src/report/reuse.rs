@@ -50,7 +50,7 @@ pub(super) fn section(context: &Context<'_>) -> Section {
         references,
     };
     let all = chart(
-        "reuse",
+        "reuse-total",
         "Reuse since the beginning",
         "Samples trained on so far for each position played so far. KataGo stops training at 4 until new games come.",
         series(&|run| ratios(context, run)),

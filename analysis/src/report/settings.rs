@@ -8,7 +8,7 @@ use super::section::{Part, Section, Table};
 use super::{Context, ReportRun};
 
 /// Kinds of steps whose full parameters are compared.
-const KINDS: [&str; 5] = ["network", "self_play", "train", "arena", "search"];
+const KINDS: [&str; 6] = ["network", "grow", "self_play", "train", "arena", "search"];
 
 pub(super) fn section(context: &Context<'_>) -> Section {
     let declared = |run: &ReportRun| flat("", &run.params);
@@ -19,18 +19,13 @@ pub(super) fn section(context: &Context<'_>) -> Section {
     };
     let environment = |run: &ReportRun| run.environment.iter().cloned().collect();
     let mut parts = Vec::new();
-    parts.extend(table(context, "Declared by the script", &declared, Rows::All).map(Part::Table));
-    parts.extend(table(context, "Environment", &environment, Rows::All).map(Part::Table));
+    parts.extend(table(context, "Declared by the script", &declared).map(Part::Table));
+    parts.extend(table(context, "Environment", &environment).map(Part::Table));
     if context.runs.len() > 1 {
-        let title = "Resolved parameters that differ, of the first step of each kind";
-        match table(context, title, &resolved, Rows::Different) {
-            Some(table) => parts.push(Part::Table(table)),
-            None => parts
-                .push(Part::Text("No resolved parameter of the first step of each kind differs.".to_owned())),
-        }
+        parts.push(differences(context));
     } else {
         let title = "Resolved parameters, of the first step of each kind";
-        parts.extend(table(context, title, &resolved, Rows::All).map(Part::Table));
+        parts.extend(table(context, title, &resolved).map(Part::Table));
     }
     let scripts = context.runs.iter().filter(|run| !run.script.is_empty());
     parts.extend(scripts.map(|run| Part::Folded(format!("Script of {}", run.name), run.script.clone())));
@@ -38,18 +33,10 @@ pub(super) fn section(context: &Context<'_>) -> Section {
     Section::new("parameters", "Parameters", about, parts, "the runs declare none")
 }
 
-/// Which rows a table shows.
-#[derive(Clone, Copy, PartialEq)]
-enum Rows {
-    All,
-    Different,
-}
-
 fn table(
     context: &Context<'_>,
     title: &str,
     of: &dyn Fn(&ReportRun) -> BTreeMap<String, String>,
-    rows: Rows,
 ) -> Option<Table> {
     let values: Vec<BTreeMap<String, String>> = context.runs.iter().map(of).collect();
     let names: BTreeSet<&String> = values.iter().flat_map(BTreeMap::keys).collect();
@@ -60,11 +47,64 @@ fn table(
         let differs = cells.windows(2).any(|pair| pair[0] != pair[1]);
         (differs, [(*name).clone()].into_iter().chain(cells).collect::<Vec<_>>())
     };
+    let rows: Vec<(bool, Vec<String>)> = names.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table { title: title.to_owned(), head: head(context), rows, words: 1 })
+}
+
+fn head(context: &Context<'_>) -> Vec<String> {
+    ["parameter".to_owned()].into_iter().chain(context.runs.iter().map(|run| run.name.clone())).collect()
+}
+
+/// Resolved parameters in which the runs' steps differ: of each kind the first steps beside each other, the second ones, and so on
+/// as far as all runs have them.
+fn differences(context: &Context<'_>) -> Part {
     let rows: Vec<(bool, Vec<String>)> =
-        names.iter().map(row).filter(|(differs, _)| *differs || rows == Rows::All).collect();
-    let head =
-        ["parameter".to_owned()].into_iter().chain(context.runs.iter().map(|run| run.name.clone())).collect();
-    (!rows.is_empty()).then(|| Table { title: title.to_owned(), head, rows, words: 1 })
+        KINDS.iter().flat_map(|kind| differences_of(kind, &settings(context, kind))).collect();
+    if rows.is_empty() {
+        return Part::Text("No resolved parameter of steps at the same place differs.".to_owned());
+    }
+    let left_out = rows.len().saturating_sub(DIFFERENCES);
+    let more = if left_out > 0 { format!("; {left_out} more are not shown") } else { String::new() };
+    let title = format!("Resolved parameters that differ{more}");
+    let rows = rows.into_iter().take(DIFFERENCES).collect();
+    Part::Table(Table { title, head: head(context), rows, words: 1 })
+}
+
+/// Differences that are shown at most. Chosen.
+const DIFFERENCES: usize = 200;
+
+/// The parameters of all steps of a kind, for each run.
+fn settings(context: &Context<'_>, kind: &str) -> Vec<Vec<BTreeMap<String, String>>> {
+    let of_run = |run: &ReportRun| {
+        let own = context.steps.iter().filter(|step| step.run == run.name && step.kind == kind);
+        own.map(|step| flat(kind, &step.params)).collect()
+    };
+    context.runs.iter().map(of_run).collect()
+}
+
+/// A row where a parameter begins to differ, differs otherwise, or is the same again.
+fn differences_of(kind: &str, runs: &[Vec<BTreeMap<String, String>>]) -> Vec<(bool, Vec<String>)> {
+    let places = runs.iter().map(Vec::len).min().unwrap_or(0);
+    let mut rows = Vec::new();
+    let mut shown: BTreeMap<&String, Vec<String>> = BTreeMap::new();
+    for place in 0..places {
+        let names: BTreeSet<&String> = runs.iter().flat_map(|steps| steps[place].keys()).collect();
+        for name in names {
+            let cell = |steps: &Vec<BTreeMap<String, String>>| {
+                steps[place].get(name).cloned().unwrap_or_else(|| "–".to_owned())
+            };
+            let cells: Vec<String> = runs.iter().map(cell).collect();
+            let differs = cells.windows(2).any(|pair| pair[0] != pair[1]);
+            let is_known = shown.get(name).map_or(!differs, |known| *known == cells);
+            if !is_known {
+                let from =
+                    if place == 0 { String::new() } else { format!(", from {kind} step {} on", place + 1) };
+                rows.push((differs, [format!("{name}{from}")].into_iter().chain(cells.clone()).collect()));
+                shown.insert(name, cells);
+            }
+        }
+    }
+    rows
 }
 
 /// Names with dots, and values as text.
@@ -83,7 +123,20 @@ fn flat(path: &str, value: &Value) -> BTreeMap<String, String> {
 mod tests {
     use dc0_core::params::Value;
 
-    use super::flat;
+    use super::{differences_of, flat};
+
+    #[test]
+    fn differences_of_later_steps_are_named_by_their_place() {
+        let step = |rate: i64| flat("train", &Value::Group([("rate".to_owned(), Value::Int(rate))].into()));
+        let runs =
+            [vec![step(1), step(2), step(2), step(3)], vec![step(1), step(5), step(5), step(3), step(9)]];
+        let rows = differences_of("train", &runs);
+        let expected = [
+            (true, ["train.rate, from train step 2 on", "2", "5"]),
+            (false, ["train.rate, from train step 4 on", "3", "3"]),
+        ];
+        assert_eq!(rows, expected.map(|(differs, cells)| (differs, cells.map(str::to_owned).to_vec())));
+    }
 
     #[test]
     fn groups_become_names_with_dots() {

@@ -6,8 +6,16 @@ use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Part as Stack, Point, Series, short};
 
 /// Kinds of steps, as the tables name them and as people do.
-const KINDS: [(&str, &str); 4] =
-    [("self_play", "self-play"), ("train", "training"), ("arena", "matches"), ("search", "analysis")];
+const KINDS: [(&str, &str); 6] = [
+    ("self_play", "self-play"),
+    ("train", "training"),
+    ("arena", "matches"),
+    ("search", "analysis"),
+    ("network", "making nets"),
+    ("grow", "growing nets"),
+];
+/// What happens before the first self-play, or where there is none.
+const BEFORE: &str = "before";
 
 /// One chart over iterations: its name, heading, sentence, axis, and the figure of a step of self-play.
 struct Plan {
@@ -46,7 +54,7 @@ const PLANS: [Plan; 6] = [
         title: "Mean batch",
         about: "Rows that reached the net at a time.",
         axis: || Axis::plain("rows").from_zero(),
-        figure: |step| step.costs.mean_batch.or_else(|| step.figure("mean_batch")),
+        figure: |step| step.costs.mean_batch,
     },
     Plan {
         name: "batch-fill",
@@ -112,7 +120,11 @@ fn time(context: &Context<'_>, run: &ReportRun, at: usize) -> Chart {
             rounds.push((number.to_string(), [0.0; KINDS.len()]));
         }
         let kind = KINDS.iter().position(|(kind, _)| *kind == step.kind);
-        if let (Some((_, round)), Some(kind), Some(seconds)) = (rounds.last_mut(), kind, step.seconds) {
+        let Some((kind, seconds)) = kind.zip(step.seconds) else { continue };
+        if rounds.is_empty() {
+            rounds.push((BEFORE.to_owned(), [0.0; KINDS.len()]));
+        }
+        if let Some((_, round)) = rounds.last_mut() {
             round[kind] += seconds;
         }
     }
@@ -129,7 +141,8 @@ fn time(context: &Context<'_>, run: &ReportRun, at: usize) -> Chart {
     Chart {
         name: format!("time-{at}"),
         title: format!("Where the time{of} went"),
-        about: "Seconds of each kind of step, from one iteration of self-play to the next.".to_owned(),
+        about: "Seconds of each kind of step, before the first self-play and from one iteration to the next."
+            .to_owned(),
         x: Axis::plain("iteration"),
         y: Axis::plain("seconds").from_zero(),
         marks: Marks::Stacks { categories, parts },

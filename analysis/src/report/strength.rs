@@ -9,6 +9,7 @@ use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, s
 /// What a rating is drawn against.
 type Over = (&'static str, &'static str, fn(&Player) -> Option<f64>);
 
+const NET: Over = ("net", "net", |player| player.net.map(f64::from));
 const OVER: [Over; 6] = [
     ("generation", "generation", |player| player.generation.map(f64::from)),
     ("time", "hours of work", |player| Some(player.spent.seconds / 3600.0)),
@@ -21,23 +22,29 @@ const OVER: [Over; 6] = [
 pub(super) fn section(context: &Context<'_>) -> Section {
     let mut parts = Vec::new();
     if !context.standings.is_empty() {
-        let charts = OVER.iter().map(|over| (over.0.to_owned(), elo(context, over)));
+        // Generations say nothing of runs whose nets are not promoted.
+        let is_gated = context.runs.iter().all(ReportRun::is_gated);
+        let over = [if is_gated { &OVER[0] } else { &NET }].into_iter().chain(&OVER[1..]);
+        let charts = over.map(|over| (over.0.to_owned(), elo(context, over)));
         let charts: Vec<(String, Chart)> = charts.filter(|(_, chart)| !chart.is_empty()).collect();
         parts.push(Part::Choice("Elo against".to_owned(), charts));
         parts.extend(context.standings.iter().map(|standing| Part::Table(table(context, standing))));
         parts.push(Part::Folded("How the rating is made".to_owned(), METHOD.to_owned()));
         parts.extend(budgets(context).map(Part::Text));
     }
-    let about = "Elo of every net over the run's first one, from one joint fit to all matches of the run, with 95 % intervals.";
+    let about = "Elo of every net over the first one that played a match, from one joint fit to all matches of the run, with 95 % \
+        intervals.";
     Section::new("strength", "Strength", about, parts, "no match of nets is stored")
 }
 
 const METHOD: &str = "Players are rated together by the model of Bradley and Terry (1952): the expected score of i against j is \
 1 / (1 + 10^((Rj − Ri) / 400)), a draw being half a point. The ratings maximise the likelihood of all games of the run at once, \
 since averages along a chain of matches inflate. Every two players that met are given one drawn game more, as BayesElo \
-(Coulom 2008) does, so that a match won outright has a finite rating. Intervals are those of the difference to the first net: \
-the sandwich covariance (White 1982) with the two games of an opening as one cluster. Ratings of different runs are each \
-relative to the run's own first net and can be compared only as far as those are alike. Self-play ratings say little of \
+(Coulom 2008) does, so that a match won outright has a finite rating. Intervals are those of the difference to the run's first \
+net that played a match: the sandwich covariance (White 1982) with the two games of an opening as one cluster, whose scatter \
+is taken G / (G − 1) times for the G pairs of two players, and is that of the model at the least where pairs show none. \
+Ratings of different runs are each relative to such a net of their own and can be compared only as far as those are alike. \
+Self-play ratings say little of \
 strength against others; players that are no nets, such as greedy, are the anchors outside.";
 
 fn elo(context: &Context<'_>, (id, label, over): &Over) -> Chart {
@@ -45,36 +52,43 @@ fn elo(context: &Context<'_>, (id, label, over): &Over) -> Chart {
     let mut series = Vec::new();
     for standing in &context.standings {
         let at = context.number(&standing.run);
+        let is_gated = context.runs[at].is_gated();
         let points = |promoted: bool| {
-            let own = standing.players.iter().filter(move |player| player.generation.is_some() == promoted);
+            let is_own = move |player: &&Player| player.generation.is_some() == promoted || !is_gated;
+            let own = standing.players.iter().filter(is_own);
             let mut points: Vec<Point> = own.filter_map(|player| point(player, over(player)?)).collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             points
         };
         let named = |what: &str| if many { format!("{}, {what}", standing.run) } else { what.to_owned() };
         let (line, lone) = (Ink::Series(at), Ink::Series(if many { at } else { 1 }));
-        series.push(Series {
-            name: named("promoted"),
-            ink: line,
-            joined: Joined::Marked,
-            points: points(true),
-        });
-        series.push(Series {
-            name: named("not promoted"),
-            ink: lone,
-            joined: Joined::No,
-            points: points(false),
-        });
+        let name = named(if is_gated { "promoted" } else { "nets" });
+        series.push(Series { name, ink: line, joined: Joined::Marked, points: points(true) });
+        if is_gated {
+            let name = named("not promoted");
+            series.push(Series { name, ink: lone, joined: Joined::No, points: points(false) });
+        }
     }
     series.retain(|series| !series.points.is_empty());
     Chart {
         name: format!("elo-{}", id.replace(' ', "-").to_lowercase()),
         title: format!("Elo over {label}"),
-        about: "Bars are 95 % intervals of the difference to the run's first net, which has 0.".to_owned(),
-        x: if *id == "generation" { Axis::whole(*label) } else { Axis::plain(*label) },
-        y: Axis::plain("Elo over the first net"),
+        about: "Bars are 95 % intervals of the difference to the net that has 0.".to_owned(),
+        x: if ["net", "generation"].contains(id) { Axis::whole(*label) } else { Axis::plain(*label) },
+        y: Axis::plain(format!("Elo over {}", anchor(context))),
         marks: Marks::Series(series),
         references: if many { Vec::new() } else { outside(context) },
+    }
+}
+
+/// The net, or the nets, that ratings are relative to.
+fn anchor(context: &Context<'_>) -> String {
+    let mut names: Vec<String> = context.standings.iter().map(Standing::anchor_name).collect();
+    names.dedup();
+    match &names[..] {
+        [one] if context.standings.len() == 1 => format!("net {one}"),
+        [one] => format!("each run's net {one}"),
+        _ => "each run's first rated net".to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@ use super::section::{Part, Section};
 use super::steps::member;
 use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
+use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
 
 /// A value of positions: the column, and what people call it.
@@ -21,56 +22,67 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// The net's calibration error in the last iteration.
-    pub(super) fn last_error_of_net(&self) -> Option<(u32, f64)> {
-        let (iteration, bins) = self.values[1].last_key_value()?;
+    /// The net's calibration error in the last iteration up to this one that has any.
+    pub(super) fn error_of_net(&self, last: u32) -> Option<(u32, f64)> {
+        let (iteration, bins) = self.values[1].range(..=last).next_back()?;
         Some((*iteration, error(bins)?))
     }
 }
 
-/// Asks for all runs at once.
-pub(super) fn all(context: &Context<'_>) -> Result<Vec<Trust>, AnalysisError> {
-    let mut by_value = Vec::new();
-    for (column, _) in VALUES {
-        by_value.push(shares(context, column)?);
-    }
+/// Of all runs that have games with a result.
+pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Trust>, AnalysisError> {
     let of_run = |run: &ReportRun| {
-        let bins_of = |shares: &Vec<(String, u32, Share)>| {
-            let mut iterations: BTreeMap<u32, Vec<Share>> = BTreeMap::new();
-            for (_, iteration, share) in shares.iter().filter(|(name, ..)| *name == run.name) {
-                iterations.entry(*iteration).or_default().push(*share);
+        let mut values = vec![BTreeMap::new(); VALUES.len()];
+        for iteration in iterations.iter().filter(|iteration| iteration.run == run.name) {
+            for (values, shares) in values.iter_mut().zip(shares(&iteration.database)?) {
+                if !shares.is_empty() {
+                    values.insert(iteration.number, bins(&shares));
+                }
             }
-            iterations.into_iter().map(|(iteration, shares)| (iteration, bins(&shares))).collect()
-        };
-        Trust { run: run.name.clone(), values: by_value.iter().map(bins_of).collect() }
+        }
+        Ok(Trust { run: run.name.clone(), values })
     };
-    let trusts = context.runs.iter().map(of_run);
-    Ok(trusts.filter(|trust| !trust.values[1].is_empty()).collect())
+    let trusts = runs.iter().map(of_run).collect::<Result<Vec<_>, AnalysisError>>()?;
+    Ok(trusts.into_iter().filter(|trust| !trust.values[1].is_empty()).collect())
 }
 
-/// What each game puts into each bin. Games that the ply cap ended have no result worth the name.
-fn shares(context: &Context<'_>, column: &str) -> Result<Vec<(String, u32, Share)>, AnalysisError> {
+/// What each game of an iteration puts into each bin, for each of [`VALUES`]. Games that the ply cap ended have no result worth
+/// the name.
+fn shares(database: &Database) -> Result<Vec<Vec<Share>>, AnalysisError> {
+    // A value of exactly 1 belongs to the last bin.
+    let bin =
+        |column: &str| format!("least(cast(floor((p.{column} + 1.0) * {}) as int), {})", BINS / 2, BINS - 1);
+    let (bins, columns) = (VALUES.map(|(column, _)| bin(column)), VALUES.map(|(column, _)| column));
+    // Both values are sorted at once, so that positions are read once; the groups are few beside them.
     let statement = format!(
-        "select p.run as run, p.iteration as iteration, p.game as game, \
-         cast(floor(({column} + 1.0) * {half}) as int) as bin, \
-         count(*) as positions, sum({column}) as value, sum(cast(p.result as int)) as results \
-         from positions as p join games as g on p.run = g.run and p.iteration = g.iteration and p.game = g.game \
-         where g.reason <> 'ply_cap' \
-         group by p.run, p.iteration, p.game, bin order by run, iteration, game, bin",
-        half = BINS / 2,
+        "select p.game as game, {0} as bin_0, {1} as bin_1, count(*) as positions, \
+         sum(p.{2}) as value_0, sum(p.{3}) as value_1, sum(cast(p.result as int)) as results \
+         from positions as p join games as g on p.game = g.game where g.reason <> 'ply_cap' \
+         group by p.game, bin_0, bin_1 order by game, bin_0, bin_1",
+        bins[0], bins[1], columns[0], columns[1],
     );
-    let answer = Answer::of(context.database, &statement)?;
-    let (runs, iterations, bins) =
-        (answer.texts("run")?, answer.numbers("iteration")?, answer.numbers("bin")?);
-    let (positions, values) = (answer.numbers("positions")?, answer.numbers("value")?);
+    let answer = Answer::of(database, &statement)?;
+    let (games, positions) = (answer.numbers("game")?, answer.numbers("positions")?);
     let results = answer.numbers("results")?;
-    let row = |at: usize| {
-        // A value of exactly 1 belongs to the last bin.
-        let bin = (bins[at] as i64).clamp(0, BINS - 1);
-        let share = Share { bin, positions: positions[at], values: values[at], results: results[at] };
-        (runs[at].clone(), iterations[at] as u32, share)
+    let of_value = |number: usize| {
+        let bins = answer.numbers(&format!("bin_{number}"))?;
+        let values = answer.numbers(&format!("value_{number}"))?;
+        let mut summed: BTreeMap<(u32, i64), Share> = BTreeMap::new();
+        for at in 0..answer.len() {
+            let bin = bins[at] as i64;
+            let share = summed.entry((games[at] as u32, bin)).or_insert(Share {
+                bin,
+                positions: 0.0,
+                values: 0.0,
+                results: 0.0,
+            });
+            share.positions += positions[at];
+            share.values += values[at];
+            share.results += results[at];
+        }
+        Ok(summed.into_values().collect())
     };
-    Ok((0..answer.len()).map(row).collect())
+    (0..VALUES.len()).map(of_value).collect()
 }
 
 pub(super) fn section(context: &Context<'_>) -> Section {
@@ -93,7 +105,9 @@ pub(super) fn section(context: &Context<'_>) -> Section {
 
 fn diagram(context: &Context<'_>, trust: &Trust) -> Chart {
     let at = context.number(&trust.run);
-    let last = trust.values[1].keys().next_back().copied().unwrap_or_default();
+    let finished = context.last_iteration(&context.runs[at]).unwrap_or(u32::MAX);
+    let all = &trust.values[1];
+    let last = all.range(..=finished).next_back().or_else(|| all.iter().next()).map_or(0, |(last, _)| *last);
     let series = |(number, (_, name)): (usize, &(&str, &str))| {
         let bins = trust.values[number].get(&last).map(Vec::as_slice).unwrap_or_default();
         let point = |bin: &Bin| Point { x: bin.value, y: bin.result, interval: bin.interval };

@@ -3,6 +3,7 @@
 //! ```sh
 //! target/release/tables write /tmp/many            # 5 million positions of random games, through the store's own writer
 //! target/release/tables ask /tmp/many
+//! target/release/tables report /tmp/many           # one thread: POLARS_MAX_THREADS=1, as dc0-run has it
 //! ```
 #![allow(clippy::print_stdout, reason = "its output is its result")]
 
@@ -10,9 +11,11 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use dc0_analysis::report::{Report, ReportRun, report};
 use dc0_analysis::{Database, RunSource, Work};
 use dc0_benches::{now, seconds};
 use dc0_core::board::{Game, Outcome, Rules, Side};
+use dc0_core::params::Value;
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_core::store::{GameRow, PositionRow, Provenance, write_table};
 use rand::RngExt;
@@ -30,6 +33,11 @@ enum Part {
     Write(Size),
     /// Ask them.
     Ask(Asked),
+    /// Make a report of them.
+    Report {
+        /// The run's folder.
+        folder: PathBuf,
+    },
 }
 
 #[derive(Args)]
@@ -68,6 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match Options::parse().part {
         Part::Write(size) => write(&size),
         Part::Ask(asked) => ask(&asked),
+        Part::Report { folder } => reported(&folder),
     }
 }
 
@@ -159,6 +168,23 @@ fn ask(asked: &Asked) -> Result<(), Box<dyn Error>> {
         let took = seconds(start.elapsed());
         println!("{took}  {} rows, peak so far {}  {statement}", rows.len(), peak());
     }
+    Ok(())
+}
+
+fn reported(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let database = Database::new(vec![RunSource::of_folder("many", folder)], Vec::new(), Work::Exact);
+    let run = ReportRun {
+        name: "many".to_owned(),
+        params: Value::group(),
+        environment: Vec::new(),
+        script: String::new(),
+        generations: Vec::new(),
+        unfinished: Vec::new(),
+    };
+    let start = now();
+    let Report { html, charts } = report(&database, &[run], &[])?;
+    let took = seconds(start.elapsed());
+    println!("{took}  {} charts in {} KiB, peak {}", charts.len(), html.len() / 1024, peak());
     Ok(())
 }
 

@@ -105,8 +105,10 @@ pub fn play_shard(
     while !seats.is_empty() {
         observer.check()?;
         let evaluated = lockstep.round(&mut seats, evaluators)? as u64;
+        let remembered = evaluators[0].cache_hits() - stats.cache_hits;
         stats.evaluations += evaluated;
-        stats.batches += u64::from(evaluated > 0);
+        stats.cache_hits += remembered;
+        stats.batches += u64::from(evaluated > remembered);
         observer.event(Event::Work { unit: "evaluations", amount: evaluated });
         let before = finished.len();
         for seat in &mut seats {
@@ -124,7 +126,6 @@ pub fn play_shard(
             seats.retain_mut(|seat| super::lockstep::Seat::waiting(seat).is_some());
         }
     }
-    stats.cache_hits = evaluators[0].cache_hits();
     finished.sort_by_key(|game| game.game.game);
     let (games, positions): (Vec<_>, Vec<_>) =
         finished.into_iter().map(|game| (game.game, game.positions)).unzip();

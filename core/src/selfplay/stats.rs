@@ -29,7 +29,7 @@ pub struct SelfPlayStats {
     pub evaluations: u64,
     /// Evaluations that were remembered, so that the net was not asked.
     pub cache_hits: u64,
-    /// Batches the net evaluated.
+    /// Batches of which at least one position reached the net.
     pub batches: u64,
     /// Simulations of all searches.
     pub simulations: u64,
@@ -88,7 +88,7 @@ impl SelfPlayStats {
             ("draw_rate", mean(self.draws as f64, self.games)),
             ("mean_plies", mean(self.plies as f64, self.games)),
             ("mean_entropy", mean(self.entropy_sum, self.positions)),
-            ("mean_batch", mean(self.evaluations as f64, self.batches)),
+            ("mean_batch", mean((self.evaluations - self.cache_hits) as f64, self.batches)),
         ];
         Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())
     }
@@ -107,11 +107,19 @@ fn entropy(shares: &[u16]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{SelfPlayStats, entropy};
+    use crate::params::Value;
 
     #[test]
     fn entropy_of_equal_shares_is_the_logarithm_of_their_number() {
         assert!((entropy(&[5, 5, 5, 5]) - 4f64.ln()).abs() < 1e-12);
         assert_eq!(entropy(&[7]), 0.0);
+    }
+
+    #[test]
+    fn the_mean_batch_counts_what_reached_the_net() {
+        let stats = SelfPlayStats { evaluations: 80, cache_hits: 20, batches: 4, ..SelfPlayStats::default() };
+        let Value::Group(fields) = stats.to_value() else { panic!("a group of figures") };
+        assert_eq!(fields["mean_batch"], Value::Float(15.0));
     }
 
     #[test]

@@ -128,6 +128,10 @@ fn a_cache_changes_no_game_of_a_fake_and_saves_evaluations() {
         assert_eq!((&one.games, &one.positions), (&other.games, &other.positions));
         assert_eq!((one.stats.cache_hits, one.stats.evaluations), (0, other.stats.evaluations));
         assert!(other.stats.cache_hits > other.stats.evaluations / 20, "{:?}", other.stats);
+        assert!(
+            other.stats.batches <= one.stats.batches,
+            "batches that were remembered whole reached no net"
+        );
     }
 }
 

@@ -5,7 +5,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
-use dc0_analysis::{AnalysisError, Database, Files, Frame, Grouped, Limits, Rows, RunSource, Work};
+use dc0_analysis::{AnalysisError, Database, Files, Frame, Grouped, Limits, RunSource, Work};
 use dc0_core::params::Value;
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
@@ -83,7 +83,8 @@ fn register_readers(engine: &mut Engine) {
         table.frame.columns().iter().map(|name| name.as_str().into()).collect::<Array>()
     });
     engine.register_fn("len", |context: Context<'_>, table: Table| {
-        Ok::<_, Box<rhai::EvalAltResult>>(table.read(&Call::new("len", &context))?.len() as i64)
+        let rows = Call::new("len", &context).run(table.frame.count())? as i64;
+        Ok::<_, Box<rhai::EvalAltResult>>(if table.is_planned { rows.max(1) } else { rows })
     });
     engine.register_fn(rhai::FUNC_TO_STRING, |context: Context<'_>, table: Table| shown(&context, &table));
     engine.register_fn(rhai::FUNC_TO_DEBUG, |context: Context<'_>, table: Table| shown(&context, &table));
@@ -118,13 +119,17 @@ impl Table {
     }
 
     /// All rows as the script sees them. Where steps are only planned and there is none, one that stands for them, so that a script
-    /// which takes the first row can be planned.
+    /// which takes the first row can be planned; and cells that are empty as yet have something in them to calculate with.
     fn read(&self, call: &Call<'_>) -> Answer<Vec<Vec<Value>>> {
         let rows = call.run(self.frame.rows())?;
-        if self.is_planned && rows.is_empty() {
-            return Ok(vec![rows.columns().iter().map(|(_, kind)| stand_in(kind)).collect()]);
+        let own = (0..rows.len()).map(|row| rows.row(row));
+        if !self.is_planned {
+            return Ok(own.collect());
         }
-        Ok((0..rows.len()).map(|row| rows.row(row)).collect())
+        let kinds: Vec<String> = rows.columns().into_iter().map(|(_, kind)| kind).collect();
+        let none = rows.is_empty().then(|| vec![Value::None; kinds.len()]);
+        let filled = |(cell, kind): (Value, &String)| if cell == Value::None { stand_in(kind) } else { cell };
+        Ok(own.chain(none).map(|row| row.into_iter().zip(&kinds).map(filled).collect()).collect())
     }
 }
 
@@ -173,21 +178,19 @@ fn rows(context: Context<'_>, table: Table) -> Answer<Array> {
 
 fn column(context: Context<'_>, table: Table, name: &str) -> Answer<Array> {
     let call = Call::new("column", &context);
-    let columns = table.frame.columns();
-    let Some(at) = columns.iter().position(|column| column == name) else {
-        let (name, known) = (name.to_owned(), columns.to_vec());
-        return Err(call.fail(&AnalysisError::Column { name, known }));
-    };
-    Ok(table.read(&call)?.iter().map(|row| to_dynamic(&row[at])).collect())
+    let cells = table.ask(&call, |frame| frame.only(name))?.read(&call)?;
+    Ok(cells.iter().flatten().map(to_dynamic).collect())
 }
 
 fn shown(context: &Context<'_>, table: &Table) -> Answer<String> {
-    let rows: Rows = Call::new("print", context).run(table.frame.rows())?;
-    let shown = rows.shown(SHOWN);
-    Ok(match shown.rows_left_out {
-        0 => shown.table,
-        more => format!("{}\n… {more} more rows", shown.table),
-    })
+    let call = Call::new("print", context);
+    let first = call.run(table.frame.head(SHOWN.rows as u64 + 1))?;
+    let shown = call.run(first.rows())?.shown(SHOWN);
+    if shown.rows_left_out == 0 {
+        return Ok(shown.table);
+    }
+    let more = call.run(table.frame.count())? - SHOWN.rows as u64;
+    Ok(format!("{}\n… {more} more rows", shown.table))
 }
 
 /// A script's list of texts.

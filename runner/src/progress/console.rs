@@ -1,6 +1,6 @@
 //! The terminal: results go to stdout, everything else to stderr, and neither tears a progress bar.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -31,6 +31,15 @@ impl Console {
     /// A result, for stdout.
     pub fn result(&self, text: &str) {
         self.note_failure(self.bars.suspend(|| writeln!(io::stdout(), "{text}")));
+    }
+
+    /// A result that is written piece by piece, for stdout.
+    pub fn results(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        self.note_failure(self.bars.suspend(|| {
+            let mut out = BufWriter::new(io::stdout().lock());
+            write(&mut out)?;
+            out.flush()
+        }));
     }
 
     /// Anything else, for stderr.

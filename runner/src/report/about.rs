@@ -1,6 +1,5 @@
 //! What a report says of runs and sweeps besides their tables, from their bookkeeping.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use super::{ReportError, nearest};
 use crate::run::{Folder, Generations, Record, RunError};
 use crate::sweep::board::Board;
 use crate::sweep::folder::SweepFolder;
+use crate::sweep::space::Domain;
 use crate::sweep::told::Direction;
 use crate::tables::{Sources, SourcesError};
 
@@ -36,7 +36,6 @@ pub(super) fn asked(parent: &Path, names: &[String]) -> Result<Asked, ReportErro
     })?;
     // The runs of a sweep's trials are too many for a page; the sweep's table says what came of them.
     sources.runs.retain(|run| run.trial.is_none());
-    tell_apart(&mut sources.runs);
     let folders =
         sources.runs.iter().map(|run| &run.folder).chain(sources.sweeps.iter().map(|sweep| &sweep.folder));
     let place = match folders.collect::<Vec<_>>()[..] {
@@ -47,26 +46,6 @@ pub(super) fn asked(parent: &Path, names: &[String]) -> Result<Asked, ReportErro
     let sweeps =
         sources.sweeps.iter().map(|sweep| of_sweep(&sweep.name, &sweep.folder)).collect::<Result<_, _>>()?;
     Ok(Asked { sources, runs, sweeps, place })
-}
-
-/// Runs of one name in different folders are called by their paths.
-fn tell_apart(runs: &mut Vec<RunSource>) {
-    let mut seen = Vec::new();
-    runs.retain(|run| {
-        if seen.contains(&run.folder) {
-            false
-        } else {
-            seen.push(run.folder.clone());
-            true
-        }
-    });
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for run in runs.iter() {
-        *counts.entry(run.name.clone()).or_default() += 1;
-    }
-    for run in runs.iter_mut().filter(|run| counts[&run.name] > 1) {
-        run.name = run.folder.display().to_string();
-    }
 }
 
 fn run(source: &RunSource) -> Result<ReportRun, ReportError> {
@@ -111,11 +90,15 @@ fn environment(record: &Record, journal: &Journal) -> Vec<(String, String)> {
 fn of_sweep(name: &str, folder: &Path) -> Result<ReportSweep, ReportError> {
     let (params, trials) = SweepFolder::read(folder)?;
     let board = Board::new(&params, &trials);
+    let is_logarithmic =
+        |domain: &Domain| matches!(domain, Domain::Float { log: true, .. } | Domain::Int { log: true, .. });
+    let dimensions = params.space.dimensions().filter(|(_, dimension)| is_logarithmic(&dimension.domain));
     Ok(ReportSweep {
         name: name.to_owned(),
         objective: board.objective,
         maximize: board.direction == Direction::Maximize,
         importances: board.importances,
+        logarithmic: dimensions.map(|(name, _)| name.to_owned()).collect(),
     })
 }
 
@@ -146,6 +129,7 @@ impl Journal {
         let known = self.steps.iter_mut().find(|(known, ..)| known == step);
         match (event, known) {
             ("started", None) => self.steps.push((step.to_owned(), kind.to_owned(), false)),
+            ("started", Some((.., is_done))) => *is_done = false,
             ("finished" | "taken over" | "superseded", Some((.., is_done))) => *is_done = true,
             _ => {}
         }
@@ -173,5 +157,11 @@ mod tests {
         assert_eq!(journal.unfinished(), ["the step bb (arena) was begun and is not finished"]);
         assert_eq!((journal.first.as_str(), journal.last.as_str()), ("t1", "t4"));
         assert!(Journal::of("").unfinished().is_empty());
+        let again = Journal::of(
+            "{\"at\":\"t1\",\"event\":\"started\",\"kind\":\"train\",\"step\":\"aa\"}\n\
+             {\"at\":\"t2\",\"event\":\"finished\",\"kind\":\"train\",\"step\":\"aa\"}\n\
+             {\"at\":\"t3\",\"event\":\"started\",\"kind\":\"train\",\"step\":\"aa\"}",
+        );
+        assert_eq!(again.unfinished(), ["the step aa (train) was begun and is not finished"]);
     }
 }

@@ -44,11 +44,11 @@ pub(super) fn examples(questions: &[Question], database: Option<&Database>) -> R
         let (title, statement) = (question.title, question.statement);
         write!(text, "### {title}\n\n```sql\n{statement}\n```\n\n").expect("text takes everything");
         if let Some(database) = database.filter(|_| !question.of_sweep || database.is_some_and(has_trials)) {
-            let rows = database.query(statement)?.rows()?;
-            let shown = rows.shown(SHOWN);
+            let frame = database.query(statement)?;
+            let shown = frame.head(SHOWN.rows as u64 + 1)?.rows()?.shown(SHOWN);
             let more = match shown.rows_left_out {
                 0 => String::new(),
-                more => format!("\n… {more} more rows"),
+                _ => format!("\n… {} more rows", frame.count()? - SHOWN.rows as u64),
             };
             write!(text, "```text\n{}{more}\n```\n\n", shown.table).expect("text takes everything");
         }

@@ -1,0 +1,270 @@
+//! Reports of small runs made by hand: what they say, and what they must not.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use dc0_analysis::charts::{Chart, Marks, Scale};
+use dc0_analysis::report::{Report, ReportRun, ReportSweep, report};
+use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
+use dc0_core::board::Move;
+use dc0_core::params::Value;
+use dc0_core::store::{GameRow, MatchGameRow, PositionRow, Provenance, WideColumn, write_table, write_wide};
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const AFTER: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+
+/// A net's digest; the tables have its first 16 digits.
+fn digest(net: u32) -> String {
+    format!("{net:064}").chars().rev().collect()
+}
+
+fn id(net: u32) -> String {
+    digest(net)[..16].to_owned()
+}
+
+fn store_iteration(folder: &Path, iteration: u32, games: u32) {
+    let packed = |text: &str| Move::from_uci(text).expect("a move").packed();
+    let game = |game: u32| GameRow {
+        game,
+        network: id(0),
+        start_fen: START.to_owned(),
+        moves: vec![packed("e2e4"), packed("e7e5")],
+        opening_plies: 0,
+        result: i8::from(game == 0),
+        reason: "threefold".to_owned(),
+    };
+    let position = |game: u32, ply: u16| PositionRow {
+        game,
+        ply,
+        fen: if ply == 0 { START } else { AFTER }.to_owned(),
+        played: packed(if ply == 0 { "e2e4" } else { "e7e5" }),
+        legal: 20,
+        moves: vec![packed(if ply == 0 { "e2e4" } else { "e7e5" })],
+        visits: vec![8],
+        target: vec![8],
+        root_q: 1.0,
+        root_d: 0.5,
+        net_q: -1.0,
+        net_d: 0.25,
+        simulations: 8,
+        full: true,
+        result: 0,
+    };
+    let path = |table: &str| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet");
+    let all: Vec<GameRow> = (0..games).map(game).collect();
+    let positions: Vec<PositionRow> =
+        (0..games).flat_map(|game| [position(game, 0), position(game, 1)]).collect();
+    write_table(folder, &path("games"), &all, &Provenance::new()).expect("sound rows");
+    write_table(folder, &path("positions"), &positions, &Provenance::new()).expect("sound rows");
+}
+
+/// A match of level pairs between a net and the one before.
+fn store_match(folder: &Path, number: u32, pairs: u32) {
+    let game = |game: u32| MatchGameRow {
+        game,
+        pair: game / 2,
+        first: id(number + 1),
+        second: id(number),
+        first_is_white: game.is_multiple_of(2),
+        start_fen: START.to_owned(),
+        moves: Vec::new(),
+        opening_plies: 0,
+        plies: 0,
+        score: f64::from(game % 2),
+        result: -1,
+        reason: "checkmate".to_owned(),
+    };
+    let rows: Vec<MatchGameRow> = (0..2 * pairs).map(game).collect();
+    let path = format!("matches/{number:04}-{:04}-vs-{number:04}.parquet", number + 1);
+    write_table(folder, &path, &rows, &Provenance::new()).expect("sound rows");
+}
+
+fn step(order: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) -> StepRow {
+    let summary = summary.iter().map(|(name, value)| ((*name).to_owned(), Value::Float(*value))).collect();
+    StepRow {
+        step: order,
+        kind: kind.to_owned(),
+        number: Some(number),
+        identity: format!("{order:08}"),
+        network: Some(digest(net)),
+        seconds: Some(60.0),
+        bytes: 1,
+        summary: Value::Group(summary),
+        params: Value::group(),
+    }
+}
+
+/// A run of three nets and two matches, whose second self-play is not finished.
+fn source(name: &str, folder: &Path) -> RunSource {
+    store_iteration(folder, 0, 4);
+    store_iteration(folder, 1, 2);
+    store_match(folder, 0, 8);
+    store_match(folder, 1, 8);
+    let played = [("games", 4.0), ("positions", 8.0), ("evaluations", 64.0)];
+    let steps = vec![
+        step(0, "network", 0, 0, &[]),
+        step(1, "self_play", 0, 0, &played),
+        step(2, "train", 1, 1, &[]),
+        step(3, "arena", 0, 1, &[("score", 0.5)]),
+        step(4, "train", 2, 2, &[]),
+        step(5, "arena", 1, 2, &[("score", 0.5)]),
+    ];
+    RunSource { steps, ..RunSource::of_folder(name, folder) }
+}
+
+fn about(name: &str, generations: u32) -> ReportRun {
+    ReportRun {
+        name: name.to_owned(),
+        params: Value::Group([("note".to_owned(), Value::Text("</script><b>'\"".to_owned()))].into()),
+        environment: Vec::new(),
+        script: "let run = open_run(\"x\"); // </pre><script>".to_owned(),
+        generations: (0..generations).map(|net| (net, digest(net))).collect(),
+        unfinished: vec!["the step 00000006 (self_play) was begun and is not finished".to_owned()],
+    }
+}
+
+fn reported(runs: &[(&str, u32)]) -> Report {
+    let folders: Vec<_> = runs.iter().map(|_| tempfile::tempdir().expect("a folder")).collect();
+    let sources = runs.iter().zip(&folders).map(|((name, _), folder)| source(name, folder.path()));
+    let database = Database::new(sources.collect(), Vec::new(), Work::Exact);
+    let runs: Vec<ReportRun> = runs.iter().map(|(name, generations)| about(name, *generations)).collect();
+    report(&database, &runs, &[]).expect("a report")
+}
+
+fn chart<'a>(report: &'a Report, name: &str) -> &'a Chart {
+    let names: Vec<&str> = report.charts.iter().map(|chart| chart.name.as_str()).collect();
+    report
+        .charts
+        .iter()
+        .find(|chart| chart.name == name)
+        .unwrap_or_else(|| panic!("{name} is not in {names:?}"))
+}
+
+/// Each series of a chart with its points.
+fn series(chart: &Chart) -> Vec<(String, usize)> {
+    let Marks::Series(series) = &chart.marks else { panic!("{} has no series", chart.name) };
+    series.iter().map(|series| (series.name.clone(), series.points.len())).collect()
+}
+
+#[test]
+fn a_run_without_a_gate_is_not_told_that_its_nets_were_turned_down() {
+    let report = reported(&[("plain", 1)]);
+    let html = &report.html;
+    assert!(html.contains("Its newest net, 0002, is rated +0 Elo over net 0000"), "{html}");
+    assert!(html.contains("this run has no gate") && !html.contains("turned down since"));
+    assert!(!html.contains("not promoted") && !html.contains("promoted net"));
+    assert_eq!(series(chart(&report, "elo-net")), [("nets".to_owned(), 3)]);
+    assert!(report.charts.iter().all(|chart| chart.name != "elo-generation"));
+}
+
+#[test]
+fn a_run_with_a_gate_has_generations_and_candidates() {
+    let report = reported(&[("gated", 2)]);
+    assert!(report.html.contains("Its newest promoted net, 0001, is rated"), "{}", report.html);
+    assert!(report.html.contains("candidates turned down since the last promotion: 1"));
+    assert_eq!(series(chart(&report, "elo-generation")), [("promoted".to_owned(), 2)]);
+    assert_eq!(
+        series(chart(&report, "elo-time")),
+        [("promoted".to_owned(), 2), ("not promoted".to_owned(), 1)]
+    );
+}
+
+#[test]
+fn level_matches_leave_an_interval() {
+    let report = reported(&[("plain", 1)]);
+    let Marks::Series(series) = &chart(&report, "elo-net").marks else { panic!("series") };
+    let (low, high) = series[0].points[2].interval.expect("an interval");
+    assert!(low < -20.0 && high > 20.0, "{low} to {high}");
+}
+
+#[test]
+fn the_last_iteration_is_the_last_that_is_finished() {
+    let html = reported(&[("plain", 1)]).html;
+    assert!(html.contains("75.0 % of the 4 games of iteration 0 drawn"), "{html}");
+    assert!(html.contains("the step 00000006 (self_play) was begun and is not finished"));
+    assert!(html.contains("different; warned below") && !html.contains("NaN"));
+}
+
+#[test]
+fn values_of_both_ends_are_in_the_first_and_the_last_bin() {
+    let report = reported(&[("plain", 1)]);
+    let Marks::Series(values) = &chart(&report, "calibration-0").marks else { panic!("series") };
+    let places: Vec<f64> =
+        values.iter().flat_map(|series| series.points.iter().map(|point| point.x)).collect();
+    assert_eq!(places, [1.0, -1.0]);
+    // Two placements in eight positions of the first iteration.
+    let Marks::Series(unique) = &chart(&report, "unique-positions").marks else { panic!("series") };
+    assert_eq!(unique[0].points.iter().map(|point| point.y).collect::<Vec<_>>(), [0.25, 0.5]);
+}
+
+#[test]
+fn names_and_parameters_cannot_leave_their_places_in_the_page() {
+    let hostile = "<script>alert('1')</script>\"&";
+    let report = reported(&[(hostile, 1), ("second", 2)]);
+    assert!(!report.html.contains("<script>alert") && !report.html.contains("</script><b>"));
+    assert!(report.html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;"));
+    assert!(!report.html.contains("</pre><script>"));
+    assert_eq!(
+        series(chart(&report, "elo-net")).iter().map(|(_, points)| *points).collect::<Vec<_>>(),
+        [3, 2, 1]
+    );
+}
+
+#[test]
+fn no_two_elements_have_one_name() {
+    let html = reported(&[("a", 1), ("b", 2)]).html;
+    let mut names: Vec<&str> =
+        html.split(" id=\"").skip(1).filter_map(|rest| rest.split_once('"')).map(|(name, _)| name).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all, "{names:?}");
+    let charts: BTreeSet<&str> = names.into_iter().collect();
+    assert!(charts.contains("time-0") && charts.contains("time-1"));
+}
+
+/// Four trials, one of which has no number for a parameter.
+fn store_trials(folder: &Path) {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let float = |values: [f64; 4]| values.map(Value::Float).to_vec();
+    let columns = [
+        ("trial", (0..4).map(Value::Int).collect()),
+        ("state", vec![text("complete"); 4]),
+        ("value", float([1.0, 2.0, 3.0, 4.0])),
+        ("low", float([0.5, 1.5, 2.5, 3.5])),
+        ("high", float([1.5, 2.5, 3.5, 4.5])),
+        ("games", float([2.0; 4])),
+        ("evaluations", float([10.0; 4])),
+        ("param_rate", float([0.001, 0.01, 0.1, 1.0])),
+        ("param_considered", vec![Value::Int(4), Value::None, Value::Int(8), Value::Int(16)]),
+    ];
+    let columns = columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells });
+    write_wide(folder, "trials.parquet", ("trials", 1), &columns, &Provenance::new()).expect("writes");
+}
+
+#[test]
+fn a_sweep_shows_every_trial_also_those_without_a_parameter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    store_trials(folder.path());
+    let source = SweepSource { name: "s".to_owned(), folder: folder.path().to_owned() };
+    let database = Database::new(Vec::new(), vec![source], Work::Exact);
+    let sweep = ReportSweep {
+        name: "s".to_owned(),
+        objective: "elo".to_owned(),
+        maximize: true,
+        importances: Vec::new(),
+        logarithmic: vec!["rate".to_owned()],
+    };
+    let report = report(&database, &[], &[sweep]).expect("a report");
+    let parallel = chart(&report, "parallel-0");
+    let Marks::Parallel { lines, .. } = &parallel.marks else { panic!("lines") };
+    assert_eq!(lines.len(), 4);
+    let rows = parallel.table();
+    assert_eq!(rows[0], ["trial", "best", "rate", "considered", "elo"]);
+    let without = rows.iter().find(|row| row[0] == "0001").expect("the trial");
+    assert_eq!(without[..4], ["0001", "no", "0.01", "–"]);
+    assert!(parallel.about.contains("is –"), "{}", parallel.about);
+    assert_eq!(chart(&report, "slice-0-0").x.scale, Scale::Logarithm);
+    assert!(report.html.contains("the trials of a sweep are not looked at one by one"));
+    assert!(!report.html.contains("NaN"));
+}
