@@ -306,28 +306,28 @@ pub const USAGES: &[Usage] = &[
         "a map",
         "What a stored net says of a position, what a search makes of it, its tree, and its first simulations step by step; \
          docs/guides/explain.md lists the names.",
-        "print(explain(stored, \"startpos moves e2e4\", #{ search: #{ simulations: 20 }, steps: 3 }).search.value);",
+        "let told = explain(stored, \"startpos moves e2e4\", #{ search: #{ simulations: 20 }, steps: 3 }); print(told.search.value);",
     ),
     usage(
         "forward_pass",
         "forward_pass(net, \"startpos moves e2e4\")",
         "a map",
         "One position through a stored net: input planes, what every layer makes of them, and the heads.",
-        "print(forward_pass(stored, \"startpos\").value.win);",
+        "let passed = forward_pass(stored, \"startpos\"); print(passed.value.win);",
     ),
     usage(
         "play_game",
         "play_game(net, seed, #{…})",
         "a map",
         "One game of self-play of a stored net, as `run.self_play` plays it, with everything that is recorded and trained on.",
-        "print(play_game(stored, 1, #{ search: #{ simulations: 4 }, max_plies: 20 }).result);",
+        "let game = play_game(stored, 1, #{ search: #{ simulations: 4 }, max_plies: 20 }); print(game.result);",
     ),
     usage(
         "board",
         "board(\"startpos moves e2e4\")",
         "text",
         "The board of a position in nine lines, the last move in `[ ]` and a king in check in `! !`.",
-        "print(board(\"startpos moves e2e4\"));",
+        "let shown = board(\"startpos moves e2e4\"); print(shown);",
     ),
     usage(
         "to_ascii",
@@ -335,6 +335,6 @@ pub const USAGES: &[Usage] = &[
         "text",
         "The same with letters for pieces and plain signs for lines and bars, for terminals that know no more. What is printed to such a \
          terminal is turned by itself.",
-        "print(to_ascii(\"♞ ███\"));",
+        "let plain = to_ascii(\"♞ ███\"); print(plain);",
     ),
 ];
