@@ -47,7 +47,7 @@ fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchSh
     MatchShard { rows, evaluations }
 }
 
-fn sum(played: MatchShard) -> MatchSummary {
+fn sum(played: &MatchShard) -> MatchSummary {
     summarise(&played.rows, played.evaluations)
 }
 
@@ -75,7 +75,7 @@ fn pairs_share_an_opening_and_exchange_colours() {
 fn a_net_against_itself_without_noise_scores_exactly_one_half() {
     // Both games of a pair are the same moves with the names exchanged, so every pair gives one point.
     let net = Player::Network { name: "a", make_evaluator: &hashed };
-    let summary = sum(played(&params(16), [net, net], 1));
+    let summary = sum(&played(&params(16), [net, net], 1));
     assert_eq!(summary.score, 0.5);
     assert_eq!(summary.pentanomial, [0, 0, 8, 0, 0]);
 }
@@ -112,9 +112,9 @@ fn a_kept_tree_plays_whole_matches() {
 
 #[test]
 fn greed_beats_chance() {
-    let summary = sum(played(&params(60), [Player::Greedy, Player::Random], 2));
+    let summary = sum(&played(&params(60), [Player::Greedy, Player::Random], 2));
     assert!(summary.score > 0.6, "{summary:?}");
-    let turned = sum(played(&params(60), [Player::Random, Player::Greedy], 2));
+    let turned = sum(&played(&params(60), [Player::Random, Player::Greedy], 2));
     assert!(turned.score < 0.4, "{turned:?}");
 }
 

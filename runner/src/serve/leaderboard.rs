@@ -34,7 +34,7 @@ pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
         Some(Ok(board)) => tell(&mut told, board, &trials),
         Some(Err(cause)) => told["error"] = cause.as_str().into(),
         None => {
-            told["error"] = "nothing has happened in the sweep yet, or its trials.jsonl cannot be read".into()
+            told["error"] = "nothing has happened in the sweep yet, or its trials.jsonl cannot be read".into();
         }
     }
     told
