@@ -32,10 +32,26 @@ pub enum Event<'a> {
     Warning(&'a str),
 }
 
+/// A game that is being played, for people who look on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glimpse {
+    /// The game's number in its step.
+    pub number: u32,
+    /// The FEN of the position that it begins with.
+    pub start: String,
+    /// The moves so far, packed as in tables.
+    pub moves: Vec<u16>,
+}
+
 /// Receives events and says when to stop. Called from several threads.
 pub trait Observer: Sync {
     /// Takes note of an event.
     fn event(&self, event: Event<'_>);
+
+    /// Takes a glimpse of the game of a number, if it wants one: stages offer one after each batch, and making it takes time.
+    fn look_on(&self, number: u32, glimpse: &dyn Fn() -> Glimpse) {
+        let _ = (number, glimpse);
+    }
 
     /// Whether the user asked to stop; stages look between batches and then return [`Cancelled`].
     fn is_cancelled(&self) -> bool {

@@ -9,4 +9,4 @@ pub mod lines;
 pub use bars::StepProgress;
 pub use console::Console;
 pub use figures::{amount, duration};
-pub use file::{FILE, Standing};
+pub use file::{FILE, Playing, Standing};

@@ -152,6 +152,7 @@ impl Lane {
             observer.check()?;
             let evaluated = lockstep.round(&mut seats, &mut self.evaluators)? as u64;
             observer.event(Event::Work { unit: "evaluations", amount: evaluated });
+            observer.look_on(seats[0].number(), &|| seats[0].glimpse());
             evaluations += evaluated;
             let before = rows.len();
             seats.retain(|seat| {

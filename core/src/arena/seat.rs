@@ -4,6 +4,7 @@ use super::greedy::{greedy_move, random_move};
 use super::params::ArenaParams;
 use super::play::{Match, Mover};
 use crate::board::{Game, Move, Outcome, Side, random_opening};
+use crate::event::Glimpse;
 use crate::rng::{Purpose, Stream};
 use crate::search::Search;
 use crate::selfplay::lockstep::Seat;
@@ -79,6 +80,16 @@ impl<'a> MatchGame<'a> {
             };
             self.play(played);
         }
+    }
+
+    /// The game's number.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The game as it stands.
+    pub(super) fn glimpse(&self) -> Glimpse {
+        self.game().glimpse(self.number)
     }
 
     /// The game's row, if it is over.

@@ -1,6 +1,7 @@
 //! A game: a start position, the moves since, and the history that repetition needs.
 
 use super::{Move, Outcome, Position, Reason, Rules};
+use crate::event::Glimpse;
 
 /// The state after some number of plies.
 #[derive(Debug, Clone)]
@@ -95,6 +96,12 @@ impl Game {
     /// The moves since the start position.
     pub fn moves(&self) -> &[Move] {
         &self.moves
+    }
+
+    /// The game as it stands, under a number, for people who look on.
+    pub fn glimpse(&self, number: u32) -> Glimpse {
+        let moves = self.moves.iter().map(|played| played.packed()).collect();
+        Glimpse { number, start: self.start().fen(), moves }
     }
 
     /// The number of moves since the start position.

@@ -110,6 +110,7 @@ pub fn play_shard(
         stats.cache_hits += remembered;
         stats.batches += u64::from(evaluated > remembered);
         observer.event(Event::Work { unit: "evaluations", amount: evaluated });
+        observer.look_on(seats[0].number(), &|| seats[0].glimpse());
         let before = finished.len();
         for seat in &mut seats {
             if let Some(game) = seat.finish(job.network, &mut stats) {

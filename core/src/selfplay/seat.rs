@@ -7,6 +7,7 @@ use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
 use crate::board::{Move, Outcome, Tablebase, random_opening};
+use crate::event::Glimpse;
 use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{RootRule, Search, Target};
 
@@ -122,6 +123,16 @@ impl<'a> SeatedGame<'a> {
             full: self.full && self.params.policy_targets,
             result: 0,
         }
+    }
+
+    /// The game's number.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The game as it stands.
+    pub(super) fn glimpse(&self) -> Glimpse {
+        self.search.game().glimpse(self.number)
     }
 
     /// The rows of the game, if it is over.

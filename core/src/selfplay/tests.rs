@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::{PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
 use crate::board::{Game, Move, Position};
 use crate::encoding::{Encoding, EncodingName, Orientation};
-use crate::event::{Event, Observer, Silent};
+use crate::event::{Event, Glimpse, Observer, Silent};
 use crate::network::fake::Hashed;
 use crate::network::{Evaluator, EvaluatorError};
 use crate::params::{Schedule, Value, read};
@@ -162,6 +162,44 @@ fn noise_off_and_temperature_zero_play_the_same_game_from_the_same_opening() {
     };
     let shard = &played(&quiet, 1, 1)[&0];
     assert!(shard.games.iter().all(|game| game.moves == shard.games[0].moves));
+}
+
+struct LooksOn(Mutex<Vec<Glimpse>>);
+
+impl Observer for LooksOn {
+    fn event(&self, _: Event<'_>) {}
+
+    fn look_on(&self, _: u32, glimpse: &dyn Fn() -> Glimpse) {
+        self.0.lock().unwrap().push(glimpse());
+    }
+}
+
+#[test]
+fn who_looks_on_sees_games_that_are_played_and_changes_nothing() {
+    let params = params();
+    let job = SelfPlayJob {
+        params: &params,
+        seed: Seed { run: 1, step: 1 },
+        network: "x",
+        make_evaluator: &hashed,
+        tables: None,
+    };
+    let kept = Mutex::new(Vec::new());
+    let keep = |_, result: ShardResult| {
+        kept.lock().unwrap().push(result.games);
+        Ok(())
+    };
+    let looks = LooksOn(Mutex::default());
+    play(&job, &shards_of(4, 4), 1, &keep, &looks).expect("plays");
+    play(&job, &shards_of(4, 4), 1, &keep, &Silent).expect("plays");
+    let kept = kept.into_inner().unwrap();
+    assert_eq!(kept[0], kept[1]);
+    let seen = looks.0.into_inner().unwrap();
+    assert!(seen.len() > 4);
+    for glimpse in seen {
+        let game = kept[0].iter().find(|game| game.game == glimpse.number).expect("a game of the shard");
+        assert!(game.start_fen == glimpse.start && game.moves.starts_with(&glimpse.moves), "{glimpse:?}");
+    }
 }
 
 struct StopsAfter(Mutex<u32>);

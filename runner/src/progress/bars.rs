@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use dc0_core::event::{Event, Observer};
+use dc0_core::event::{Event, Glimpse, Observer};
 
 use super::console::Console;
 use super::figures::{amount, duration};
-use super::file::{ProgressFile, Standing};
+use super::file::{Playing, ProgressFile, Standing};
 use crate::clock::Stopwatch;
 use crate::interrupt::Interrupt;
 use crate::run::Meter;
@@ -156,6 +156,14 @@ impl Observer for StepProgress {
             standing.work = seen.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
             standing.figures =
                 seen.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        });
+    }
+
+    fn look_on(&self, number: u32, glimpse: &dyn Fn() -> Glimpse) {
+        let Some(file) = &self.file else { return };
+        file.look_on(number, || {
+            let Glimpse { number, start, moves } = glimpse();
+            Playing { number, start, moves }
         });
     }
 

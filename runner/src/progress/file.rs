@@ -39,6 +39,19 @@ pub struct Standing {
     pub work: BTreeMap<String, u64>,
     /// Figures that change as the step goes on, such as a loss.
     pub figures: BTreeMap<String, f64>,
+    /// A game that is being played, in steps that play games.
+    pub game: Option<Playing>,
+}
+
+/// A game as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Playing {
+    /// Its number in the step.
+    pub number: u32,
+    /// The FEN of the position that it begins with.
+    pub start: String,
+    /// The moves so far, packed as in tables.
+    pub moves: Vec<u16>,
 }
 
 impl Standing {
@@ -64,15 +77,30 @@ pub(super) struct ProgressFile {
 struct State {
     standing: Standing,
     written: Option<Stopwatch>,
+    /// When the game was taken.
+    taken: Option<Stopwatch>,
     /// Whether writing has failed; it is said once.
     failed: bool,
 }
 
 impl ProgressFile {
     pub(super) fn new(path: PathBuf, standing: Standing) -> Self {
-        let file = Self { path, state: Mutex::new(State { standing, written: None, failed: false }) };
+        let file =
+            Self { path, state: Mutex::new(State { standing, written: None, taken: None, failed: false }) };
         file.tell(Stopwatch::start(), |_| {});
         file
+    }
+
+    /// Takes the game of a number as it stands, for the next time that the file is written. Several lanes offer theirs: a game is
+    /// followed until it has not been offered for a while, because it has ended.
+    pub(super) fn look_on(&self, number: u32, glimpse: impl FnOnce() -> Playing) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_followed = state.standing.game.as_ref().is_none_or(|game| game.number == number);
+        let wait = if is_followed { EVERY } else { 3 * EVERY };
+        if state.taken.is_none_or(|taken| taken.elapsed() >= wait) {
+            state.standing.game = Some(glimpse());
+            state.taken = Some(Stopwatch::start());
+        }
     }
 
     /// Writes how far the step is if the last time is long enough ago.
@@ -109,7 +137,7 @@ fn write(path: &Path, standing: &Standing) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProgressFile, Standing};
+    use super::{EVERY, Playing, ProgressFile, Standing};
     use crate::clock::Stopwatch;
 
     #[test]
@@ -134,5 +162,25 @@ mod tests {
         std::fs::write(&path, "{\"label\": \"a st").expect("writes");
         assert_eq!(Standing::read(&path), None);
         assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 1);
+    }
+
+    #[test]
+    fn one_game_is_followed_until_it_is_offered_no_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = ProgressFile::new(folder.path().join("progress.json"), Standing::default());
+        let playing = |number, plies| Playing { number, start: "x".to_owned(), moves: vec![7; plies] };
+        let pass = |time| {
+            file.state.lock().expect("whole").taken = Stopwatch::start().earlier_by(time);
+        };
+        let shown = || file.state.lock().expect("whole").standing.game.clone();
+        file.look_on(3, || playing(3, 1));
+        file.look_on(3, || panic!("too soon"));
+        pass(EVERY);
+        file.look_on(4, || panic!("another one is followed"));
+        file.look_on(3, || playing(3, 2));
+        assert_eq!(shown(), Some(playing(3, 2)));
+        pass(3 * EVERY);
+        file.look_on(4, || playing(4, 1));
+        assert_eq!(shown(), Some(playing(4, 1)));
     }
 }

@@ -13,6 +13,9 @@ use crate::sweep::told::{Direction, TrialState};
 /// Trials that are shown.
 const SHOWN: usize = 200;
 
+/// What is said of a sweep without a journal.
+const UNREAD: &str = "nothing has happened in the sweep yet, or its trials.jsonl cannot be read";
+
 /// Everything about a sweep; what cannot be read just now is said in `error`.
 pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
     let locks = Locks::read();
@@ -33,9 +36,7 @@ pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
     match board {
         Some(Ok(board)) => tell(&mut told, board, &trials),
         Some(Err(cause)) => told["error"] = cause.as_str().into(),
-        None => {
-            told["error"] = "nothing has happened in the sweep yet, or its trials.jsonl cannot be read".into();
-        }
+        None => told["error"] = UNREAD.into(),
     }
     told
 }

@@ -174,7 +174,11 @@ fn result(result: i8) -> &'static str {
 }
 
 /// One entry for each position: the men and the side to move, the move that led to it, and what the search thought.
-fn plies<'a>(start: &str, moves: &[u16], thought: &dyn Fn(usize) -> Option<&'a PositionRow>) -> Vec<Value> {
+pub(super) fn plies<'a>(
+    start: &str,
+    moves: &[u16],
+    thought: &dyn Fn(usize) -> Option<&'a PositionRow>,
+) -> Vec<Value> {
     let Ok(mut position) = Position::from_fen(start) else { return Vec::new() };
     let mut plies = Vec::new();
     let mut before = Value::Null;

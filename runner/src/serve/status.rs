@@ -8,8 +8,9 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::library::{Found, Kind, Library};
+use super::shard;
 use crate::clock;
-use crate::progress::{FILE, Standing};
+use crate::progress::{FILE, Playing, Standing};
 use crate::run::{Holder, place};
 
 /// Events of the journal that are shown.
@@ -137,8 +138,16 @@ fn step(journal: &Journal, standing: Option<Standing>) -> Value {
     json!({
         "identity": identity, "kind": kind, "label": standing.label, "unit": standing.unit, "done": standing.done,
         "total": standing.total, "elapsed": standing.seconds, "left": left, "rates": rates,
-        "figures": standing.figures, "at": standing.at,
+        "figures": standing.figures, "at": standing.at, "game": standing.game.and_then(|game| playing(&game)),
     })
+}
+
+/// A game that is being played, as the page's board shows it: its last position.
+fn playing(game: &Playing) -> Option<Value> {
+    let mut last = shard::plies(&game.start, &game.moves, &|_| None).pop()?;
+    last["title"] = format!("game {}", game.number).into();
+    last["ply"] = game.moves.len().into();
+    Some(last)
 }
 
 /// A sweep in a line of the list.
@@ -260,9 +269,9 @@ fn inode(_: &Path) -> Option<u64> {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::{Journal, Locks, Worker, holds, inode, is_before, state};
+    use super::{Journal, Locks, Worker, holds, inode, is_before, playing, state};
     use crate::clock;
-    use crate::progress::Standing;
+    use crate::progress::{Playing, Standing};
 
     const LINES: &str = r#"{"at":"1","event":"created"}
 {"at":"2","event":"started","kind":"self_play","secs":0.0,"step":"aa"}
@@ -323,6 +332,16 @@ mod tests {
         assert_eq!(worker("7\nstart pid:[2]\n", false), Worker::Unknown);
         assert_eq!(worker("7\nother pid:[1]\n", false), Worker::Unknown);
         assert_eq!(worker("", false), Worker::Unknown);
+    }
+
+    #[test]
+    fn of_a_game_that_is_being_played_the_last_position_is_told() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned();
+        let told = playing(&Playing { number: 5, start, moves: vec![12 + 64 * 28] }).expect("a game");
+        assert_eq!((&told["title"], &told["ply"]), (&"game 5".into(), &1.into()));
+        assert_eq!(told["b"], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b");
+        assert_eq!(told["m"][0], "e4");
+        assert!(playing(&Playing { number: 5, start: "x".to_owned(), moves: Vec::new() }).is_none());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //
 // Fails on any error in the browser's console, on any request that leaves the server, and where the page does not follow.
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -31,6 +31,21 @@ function start() {
   const args = [script, "--out", runs, "--device", "cpu", "--set", "games=48", "--set", "simulations=16"];
   const run = spawn(program, args, { stdio: "ignore" });
   return { run, ended: new Promise((resolve) => { run.on("exit", resolve); }) };
+}
+
+// A sweep of four tiny trials, to its end.
+async function sweep() {
+  const text = `sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "random", pruner: #{ kind: "none" }, trials: 4 }, |trial| {
+    let run = trial.run;
+    let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+    run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
+    -run.train(net, run.window(), #{ updates: trial.updates, batch: 16 }).loss
+  });`;
+  const file = join(folder, "tiny.rhai");
+  writeFileSync(file, text);
+  const run = spawn(program, [file, "--out", runs, "--device", "cpu"], { stdio: ["ignore", "ignore", "inherit"] });
+  const code = await new Promise((resolve) => { run.on("exit", resolve); });
+  check(code === 0, `the sweep comes to its end, not to ${code}`);
 }
 
 // A page on which nothing may go wrong.
@@ -67,6 +82,9 @@ async function watch(of, address, origin) {
   const before = await text(of, "#log");
   await until(of, (known) => document.querySelector("#log").textContent.length > known, before.length);
   await picture(of, "running");
+  await stays(of, origin);
+  await of.goto(`${origin}/run/smoke`);
+  await until(of, () => document.querySelector("#board use"));
   run.kill("SIGKILL");
   await ended;
   await until(of, () => document.querySelector("#state [data-state]").dataset.state !== "running");
@@ -83,8 +101,65 @@ async function watch(of, address, origin) {
 
 async function charts(of) {
   await until(of, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelectorAll("figure svg").length > 3);
-  const wide = await of.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
-  check(wide, "the page is not wider than the window");
+  await narrow(of);
+}
+
+async function narrow(of) {
+  const [width, window] = await of.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  check(width <= window, `${of.url()} is not wider than the window, but ${width} of ${window}`);
+}
+
+// Every page on a phone, in dark colours.
+async function phone(browser, origin, faults) {
+  const of = await page(browser, origin, faults, { width: 360, height: 740, scheme: "dark" });
+  await of.goto(origin);
+  await until(of, () => document.querySelectorAll("#list [data-run]").length === 2);
+  await narrow(of);
+  await picture(of, "home-phone");
+  await of.goto(`${origin}/run/smoke`);
+  await charts(of);
+  await picture(of, "run-phone");
+  await of.goto(`${origin}/sweep/tiny`);
+  await until(of, () => document.querySelectorAll("#rows tr").length === 4);
+  await narrow(of);
+  await picture(of, "sweep-phone");
+  await of.goto(`${origin}/play`);
+  await until(of, () => document.querySelectorAll("#net option").length > 2);
+  await of.click("#begin");
+  await until(of, () => document.querySelectorAll("#grid button").length === 64);
+  await narrow(of);
+  await of.evaluate(() => document.querySelector("#desk").scrollIntoView());
+  await picture(of, "play-phone");
+  await of.click("#end");
+  await until(of, () => document.querySelector("#desk").hidden);
+  await of.close();
+}
+
+// A promotion is chosen, and a mate ends the game.
+async function end(of) {
+  await of.select("#side", "both");
+  await of.$eval("#fen", (input) => { input.value = "7k/P5pp/8/8/8/8/8/K7 w - - 0 1"; });
+  await of.click("#begin");
+  await until(of, () => document.querySelector("#now").textContent.startsWith("7k/P5pp"));
+  await of.click('#grid [data-name="a7"]');
+  await of.click('#grid [data-name="a8"]');
+  await until(of, () => document.querySelector("#promotion").hidden === false);
+  await picture(of, "promotion");
+  await of.keyboard.press("Enter");
+  await until(of, () => document.querySelector("#where").textContent === "1-0: White won by checkmate");
+  await until(of, () => document.querySelector("#hint").disabled);
+}
+
+// What stays in the page as it follows: an element that was clicked or has the focus is not replaced.
+async function stays(of, origin) {
+  await of.goto(origin);
+  const link = '[data-run="smoke"] a';
+  await until(of, () => document.querySelector('[data-run="smoke"] [data-state="running"]'));
+  await of.$eval(link, (element) => element.focus());
+  const told = () => of.$eval('[data-run="smoke"]', (card) => card.textContent);
+  const before = await told();
+  await until(of, (known) => document.querySelector('[data-run="smoke"]').textContent !== known, before);
+  check(await of.$eval(link, (element) => element === document.activeElement), "the link keeps the focus");
 }
 
 async function step(of) {
@@ -138,16 +213,10 @@ async function main() {
     await charts(desktop);
     await step(desktop);
     await picture(desktop, "run");
-    const phone = await page(browser, origin, faults, { width: 360, height: 740, scheme: "dark" });
-    await phone.goto(`${origin}/run/smoke`);
-    await charts(phone);
-    await picture(phone, "run-phone");
-    await phone.close();
-    // A move that is refused is answered with 409, which browsers note in the console.
-    const known = faults.length;
+    await sweep();
+    await phone(browser, origin, faults);
     await play(desktop, origin);
-    const notes = faults.splice(known).filter((fault) => !fault.includes("409"));
-    faults.push(...notes);
+    await end(desktop);
     check(faults.length === 0, `nothing goes wrong in the browser, but:\n${faults.join("\n")}`);
   } finally {
     await browser.close();

@@ -1,4 +1,4 @@
-// The games that a run has stored last, one position after the other.
+// The games that a run has stored last, one position after the other, and the one that is being played now.
 import { ask, at, encoded, make, percent, signed } from "./common.js";
 import { draw } from "./board.js";
 
@@ -12,6 +12,9 @@ export class Games {
     this.game = null;
     // Games that are stored meanwhile; they come once the game that is shown has ended.
     this.newer = null;
+    // The game that is being played, and whether it is the one on the board.
+    this.playing = null;
+    this.isLive = false;
     this.ply = 0;
     this.flipped = false;
     this.isMoving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -25,7 +28,10 @@ export class Games {
       at("flip").setAttribute("aria-pressed", String(this.flipped));
       this.show();
     });
-    at("game").addEventListener("change", (event) => this.choose(Number(event.target.value)));
+    at("game").addEventListener("change", (event) => {
+      if (event.target.value === "now") this.goLive();
+      else this.choose(Number(event.target.value));
+    });
     at("viewer").addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!by || event.target.tagName === "SELECT" || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -33,6 +39,52 @@ export class Games {
       this.step(by);
     });
     this.pace(this.isMoving);
+  }
+
+  // Takes the game that is being played as it stands, or that there is none. Before any game is stored, it is shown.
+  now(game) {
+    const isNews = JSON.stringify(game) !== JSON.stringify(this.playing);
+    const isOther = Boolean(game) !== Boolean(this.playing);
+    this.playing = game;
+    if (isOther) this.offer();
+    if (game && !this.game && !this.isLive) this.goLive();
+    else if (game && this.isLive && isNews) this.show();
+    else if (!game && this.isLive) this.leave();
+  }
+
+  goLive() {
+    this.isLive = true;
+    at("viewer").hidden = false;
+    at("no-games").hidden = true;
+    at("game").value = "now";
+    at("players").textContent = "";
+    at("source").textContent = "told by the run each second or two; what the search thinks comes with the stored games";
+    this.steer();
+    this.show();
+    this.schedule();
+  }
+
+  leave() {
+    this.isLive = false;
+    if (this.newer) this.renew();
+    else if (this.game) this.choose(0);
+    else {
+      at("viewer").hidden = true;
+      at("no-games").hidden = false;
+    }
+  }
+
+  // What can be chosen.
+  offer() {
+    const chosen = at("game").value;
+    const stored = this.games.map((game, index) =>
+      make("option", { text: `${game.title}: ${game.result}, ${game.plies.length - 1} plies`, value: index }));
+    at("game").replaceChildren(...(this.playing ? [make("option", { text: "now: being played", value: "now" })] : []), ...stored);
+    at("game").value = chosen;
+  }
+
+  steer() {
+    for (const id of ["back", "pace", "next"]) at(id).disabled = this.isLive;
   }
 
   // Loads the games of a shard. The game that is shown comes to its end first, faster than before.
@@ -53,7 +105,7 @@ export class Games {
     if (own !== this.loads || found.games.length === 0) return;
     this.newer = found;
     if (!this.game) this.renew();
-    else this.schedule();
+    else if (!this.isLive) this.schedule();
   }
 
   // Takes the newer games.
@@ -61,15 +113,17 @@ export class Games {
     const { games, source } = this.newer;
     this.newer = null;
     this.games = games;
-    at("source").textContent = `from ${source}`;
+    this.source = source;
     at("viewer").hidden = false;
     at("no-games").hidden = true;
-    at("game").replaceChildren(...this.games.map((game, index) =>
-      make("option", { text: `${game.title}: ${game.result}, ${game.plies.length - 1} plies`, value: index })));
+    this.offer();
     this.choose(0);
   }
 
   choose(index) {
+    this.isLive = false;
+    this.steer();
+    at("source").textContent = `from ${this.source}`;
     this.game = this.games[index];
     this.index = index;
     at("game").value = String(index);
@@ -80,6 +134,7 @@ export class Games {
   }
 
   step(by) {
+    if (this.isLive) return;
     this.pace(false);
     this.ply = Math.max(0, Math.min(this.game.plies.length - 1, this.ply + by));
     this.show();
@@ -94,7 +149,7 @@ export class Games {
 
   schedule() {
     clearTimeout(this.timer);
-    if (!this.isMoving || !this.game) return;
+    if (!this.isMoving || !this.game || this.isLive) return;
     const isEnd = this.ply >= this.game.plies.length - 1;
     this.timer = setTimeout(() => {
       if (isEnd && this.newer) this.renew();
@@ -108,13 +163,14 @@ export class Games {
   }
 
   show() {
-    const position = this.game.plies[this.ply];
+    const position = this.isLive ? this.playing : this.game.plies[this.ply];
     const thought = position.t;
     const isWhite = position.b.endsWith(" w");
     const white = (value) => (isWhite ? value : -value);
-    const isEnd = this.ply === this.game.plies.length - 1;
+    const isEnd = !this.isLive && this.ply === this.game.plies.length - 1;
+    const ply = this.isLive ? `Now, ${position.title}, ply ${position.ply}` : `Ply ${this.ply}`;
     const move = position.m ? position.m[0] : "start";
-    at("where").textContent = `Ply ${this.ply}: ${move}` + (isEnd ? `. ${this.game.result}, ${this.game.reason}` : `; ${isWhite ? "White" : "Black"} to move`);
+    at("where").textContent = `${ply}: ${move}` + (isEnd ? `. ${this.game.result}, ${this.game.reason}` : `; ${isWhite ? "White" : "Black"} to move`);
     draw(at("board"), {
       men: position.b, last: position.m ? position.m.slice(1) : [], flipped: this.flipped,
       arrows: (thought?.p ?? []).slice(0, 3).map(([, from, to, , share]) => [from, to, share]),
@@ -123,7 +179,7 @@ export class Games {
     const ends = { "1–0": 1, "0–1": -1 };
     const value = thought ? white(thought.q[0]) : isEnd ? ends[this.game.result] ?? 0 : 0;
     at("eval").firstElementChild.style.height = `${50 * (1 + value)}%`;
-    at("eval").classList.toggle("unknown", !this.game.plies.some((of) => of.t));
+    at("eval").classList.toggle("unknown", this.isLive || !this.game.plies.some((of) => of.t));
     at("eval").classList.toggle("flipped", this.flipped);
     at("eval").setAttribute("aria-label", `White's value ${signed(value)}`);
     at("moves").hidden = !thought;

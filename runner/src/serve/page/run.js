@@ -51,6 +51,7 @@ function showState(status) {
     status.process === null ? null : `process ${status.process}`,
   ].filter(Boolean).join(" · "));
   showStep(status);
+  games.now((status.state === "running" && status.step?.game) || null);
   showJournal(status.recent);
 }
 
