@@ -112,7 +112,9 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
 
 /// The first rows as a table; whether there are more is only counted.
 fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
-    let rows = frame.head(args.rows as u64 + 1)?.rows()?;
+    // The engine counts rows with 32 bits.
+    let first = (args.rows as u64).saturating_add(1).min(u32::MAX.into());
+    let rows = frame.head(first)?.rows()?;
     let shown = rows.shown(limits(args.rows, args));
     console.result(&shown.table);
     if shown.rows_left_out > 0 {

@@ -31,6 +31,8 @@ pub(super) struct Costs {
     pub(super) mean_batch: Option<f64>,
     pub(super) batch_fill: Option<f64>,
     pub(super) net_idle: Option<f64>,
+    /// Whether nets were somewhere else than on the processors.
+    pub(super) has_device: bool,
 }
 
 /// What was spent.
@@ -40,6 +42,8 @@ pub(super) struct Spent {
     pub(super) seconds: f64,
     /// Seconds of processors, where every step's were measured.
     pub(super) cpu_seconds: Option<f64>,
+    /// Seconds in which nets were at work on a device that is no processor.
+    pub(super) device_seconds: f64,
     /// Games of self-play.
     pub(super) games: f64,
     /// Positions of self-play.
@@ -49,6 +53,16 @@ pub(super) struct Spent {
 }
 
 impl Step {
+    /// Seconds in which nets were at work on a device: all of a training, and of other steps the lanes' share of it.
+    fn device_seconds(&self) -> f64 {
+        let Some(seconds) = self.seconds.filter(|_| self.costs.has_device) else { return 0.0 };
+        if self.kind == "train" {
+            seconds
+        } else {
+            self.costs.net_idle.map_or(0.0, |idle| seconds * (1.0 - idle))
+        }
+    }
+
     /// Whether its product is a net.
     pub(super) fn makes_net(&self) -> bool {
         ["network", "grow", "train"].contains(&self.kind.as_str())
@@ -109,6 +123,7 @@ fn costs(database: &Database) -> Result<Keyed, AnalysisError> {
     let (cache_hits, mean_batch) = (column("cache_hits")?, column("mean_batch")?);
     let (batch_fill, net_idle) = (column("batch_fill")?, column("net_idle")?);
     let (runs, steps) = (answer.texts("run")?, answer.numbers("step")?);
+    let devices = answer.texts("device")?;
     let row = |at: usize| {
         let costs = Costs {
             cpu_seconds: cpu_seconds[at],
@@ -117,6 +132,7 @@ fn costs(database: &Database) -> Result<Keyed, AnalysisError> {
             mean_batch: mean_batch[at],
             batch_fill: batch_fill[at],
             net_idle: net_idle[at],
+            has_device: !["", "cpu"].contains(&devices[at].as_str()),
         };
         ((runs[at].clone(), steps[at] as u32), costs)
     };
@@ -129,6 +145,7 @@ impl Spent {
             |name: &str| if step.kind == "self_play" { step.figure(name).unwrap_or(0.0) } else { 0.0 };
         Self {
             seconds: self.seconds + step.seconds.unwrap_or(0.0),
+            device_seconds: self.device_seconds + step.device_seconds(),
             cpu_seconds: self.cpu_seconds.zip(step.costs.cpu_seconds).map(|(before, own)| before + own),
             games: self.games + played("games"),
             positions: self.positions + played("positions"),

@@ -108,6 +108,7 @@ fn outside(context: &Context<'_>) -> Vec<Reference> {
 
 fn table(context: &Context<'_>, standing: &Standing) -> Table {
     let dash = || "–".to_owned();
+    let has_device = standing.players.iter().any(|player| player.spent.device_seconds > 0.0);
     let row = |player: &Player| {
         let rating = player.rating.map_or_else(
             || "not joined by matches".to_owned(),
@@ -125,8 +126,11 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
         let hours = player.spent.seconds / 3600.0;
         let per_hour = player.rating.filter(|_| hours > 0.0).map(|rating| short(rating.elo / hours));
         let per_cpu_hour = player.rating.zip(player.spent.cpu_seconds.filter(|seconds| *seconds > 0.0));
+        let per_device_hour = player.rating.filter(|_| player.spent.device_seconds > 0.0);
+        let per_device_hour =
+            per_device_hour.map(|rating| short(rating.elo / (player.spent.device_seconds / 3600.0)));
         let per_cpu_hour = per_cpu_hour.map(|(rating, seconds)| short(rating.elo / (seconds / 3600.0)));
-        let cells = vec![
+        let mut cells = vec![
             player.name(),
             player.generation.map_or_else(dash, |generation| generation.to_string()),
             rating,
@@ -138,10 +142,12 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
             of_net(short(player.spent.evaluations)),
             of_net(per_hour.unwrap_or_else(dash)),
             of_net(per_cpu_hour.unwrap_or_else(dash)),
+            of_net(per_device_hour.unwrap_or_else(dash)),
         ];
+        cells.truncate(if has_device { cells.len() } else { cells.len() - 1 });
         (false, cells)
     };
-    let head = [
+    let mut head = vec![
         "player",
         "generation",
         "Elo",
@@ -153,12 +159,14 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
         "evaluations",
         "Elo per hour",
         "Elo per CPU-hour",
+        "Elo per device-hour",
     ];
+    head.truncate(if has_device { head.len() } else { head.len() - 1 });
     let title =
         if context.runs.len() > 1 { format!("Ratings of {}", standing.run) } else { "Ratings".to_owned() };
     Table {
         title,
-        head: head.map(str::to_owned).to_vec(),
+        head: head.into_iter().map(str::to_owned).collect(),
         rows: standing.players.iter().map(row).collect(),
         words: 1,
     }
