@@ -114,7 +114,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("tpe", &["runner/src/sweep/sampler"]),
     ("httparse", &["runner/src/serve/request.rs"]),
     ("percent_encoding", &["runner/src/serve"]),
-    ("getrandom", &["runner/src/serve.rs"]),
+    ("getrandom", &["runner/src/serve"]),
 ];
 
 fn names(line: &str, package: &str) -> bool {
