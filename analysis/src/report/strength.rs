@@ -106,9 +106,26 @@ fn outside(context: &Context<'_>) -> Vec<Reference> {
     players.filter(|player| player.net.is_none()).filter_map(level).collect()
 }
 
+/// The columns of the table; the last is there for nets that were on a device.
+const HEAD: [&str; 12] = [
+    "player",
+    "generation",
+    "Elo",
+    "95 % interval",
+    "match games",
+    "time",
+    "games",
+    "positions",
+    "evaluations",
+    "Elo per hour",
+    "Elo per CPU-hour",
+    "Elo per device-hour",
+];
+
 fn table(context: &Context<'_>, standing: &Standing) -> Table {
     let dash = || "–".to_owned();
     let has_device = standing.players.iter().any(|player| player.spent.device_seconds > 0.0);
+    let columns = if has_device { HEAD.len() } else { HEAD.len() - 1 };
     let row = |player: &Player| {
         let rating = player.rating.map_or_else(
             || "not joined by matches".to_owned(),
@@ -144,29 +161,14 @@ fn table(context: &Context<'_>, standing: &Standing) -> Table {
             of_net(per_cpu_hour.unwrap_or_else(dash)),
             of_net(per_device_hour.unwrap_or_else(dash)),
         ];
-        cells.truncate(if has_device { cells.len() } else { cells.len() - 1 });
+        cells.truncate(columns);
         (false, cells)
     };
-    let mut head = vec![
-        "player",
-        "generation",
-        "Elo",
-        "95 % interval",
-        "match games",
-        "time",
-        "games",
-        "positions",
-        "evaluations",
-        "Elo per hour",
-        "Elo per CPU-hour",
-        "Elo per device-hour",
-    ];
-    head.truncate(if has_device { head.len() } else { head.len() - 1 });
     let title =
         if context.runs.len() > 1 { format!("Ratings of {}", standing.run) } else { "Ratings".to_owned() };
     Table {
         title,
-        head: head.into_iter().map(str::to_owned).collect(),
+        head: HEAD[..columns].iter().map(|name| (*name).to_owned()).collect(),
         rows: standing.players.iter().map(row).collect(),
         words: 1,
     }
