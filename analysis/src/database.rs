@@ -13,7 +13,7 @@ use crate::scan::{Scan, costs_file, trials_file};
 use crate::source::{Files, RunSource, SweepSource};
 use crate::statement::Statement;
 use crate::stored::{Numbering, Stored};
-use crate::{page, plain, stored};
+use crate::{page, plain, standing, stored};
 
 /// How answers are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,9 @@ pub struct ColumnInfo {
 }
 
 /// The tables that a run has whole, not in numbered files.
-const WHOLE: [&str; 3] = ["steps", COSTS, "runs"];
+const WHOLE: [&str; 4] = [RATINGS, "steps", COSTS, "runs"];
+/// The table of how players of matches stand.
+pub(crate) const RATINGS: &str = "ratings";
 /// The table of what steps took.
 pub(crate) const COSTS: &str = "costs";
 /// The table that sweeps have.
@@ -130,8 +132,14 @@ impl Database {
                 files.map(|file| Ok(peek_wide(&file, COSTS)?)).sum()
             }
             "runs" => Ok(self.runs.iter().filter(|run| run.about.is_some()).count() as u64),
+            RATINGS => self.runs.iter().map(|run| Ok(standing::of_run(self, run)?.len() as u64)).sum(),
             _ => Ok(self.runs.iter().map(|run| run.steps.len() as u64).sum()),
         }
+    }
+
+    /// A run alone.
+    pub(crate) fn of_one(&self, run: &RunSource) -> Self {
+        Self { runs: vec![run.clone()], sweeps: Vec::new(), ..self.clone() }
     }
 
     /// Each iteration alone, run by run: its games and positions, and nothing else. Questions that go through all positions are
@@ -149,7 +157,7 @@ impl Database {
             }
             found.extend(files.into_iter().map(|(number, files)| {
                 let run = RunSource { files: Files::Only(files), steps: Vec::new(), ..run.clone() };
-                let database = Self { runs: vec![run.clone()], sweeps: Vec::new(), ..self.clone() };
+                let database = self.of_one(&run);
                 Iteration { run: run.name, number, database }
             }));
         }

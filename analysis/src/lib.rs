@@ -18,6 +18,7 @@
 /// fractions are added up in the same order on any machine.
 pub const ONE_THREAD: (&str, &str) = ("POLARS_MAX_THREADS", "1");
 
+mod answer;
 pub mod charts;
 mod chess;
 mod database;
@@ -29,11 +30,13 @@ mod functions;
 mod page;
 mod plain;
 mod questions;
+mod rating;
 pub mod report;
 mod rows;
 mod scan;
 mod show;
 mod source;
+mod standing;
 mod statement;
 mod stored;
 

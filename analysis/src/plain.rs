@@ -1,9 +1,12 @@
-//! Tables that no file holds: `steps` and `runs`, from what the runner hands over.
+//! Tables that no file holds: `steps` and `runs`, from what the runner hands over, and `ratings`, from matches.
 
 use dc0_core::params::Value;
 use polars::prelude::{Column, DataFrame, DataType, NamedFrom, PolarsResult, Series};
 
+use crate::database::RATINGS;
+use crate::rating::Rating;
 use crate::source::{RunRow, RunSource, StepRow};
+use crate::standing::Rated;
 
 /// A column: its name, its type as the page names it, and where its cells come from.
 type Cells<R> = (&'static str, &'static str, fn(&R) -> Value);
@@ -73,6 +76,19 @@ const RUN: [Cells<RunRow>; 8] = [
     ("params", "text", |row| text(&row.params.canonical())),
 ];
 
+const RATED: [Cells<Rated>; 6] = [
+    ("player", "text", |row| text(&row.player)),
+    ("net", "u32", |row| row.net.map_or(Value::None, |net| Value::Int(net.into()))),
+    ("games", "u32", |row| Value::Int(row.games.into())),
+    ("elo", "f64", |row| rating(row, |rating| rating.elo)),
+    ("elo_low", "f64", |row| rating(row, |rating| rating.low)),
+    ("elo_high", "f64", |row| rating(row, |rating| rating.high)),
+];
+
+fn rating(row: &Rated, of: fn(&Rating) -> f64) -> Value {
+    row.rating.as_ref().map_or(Value::None, |rating| Value::Float(of(rating)))
+}
+
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
@@ -86,6 +102,7 @@ pub(crate) fn columns(table: &str) -> Option<Vec<(&'static str, &'static str)>> 
     match table {
         "steps" => Some(steps.collect()),
         "runs" => Some(RUN.iter().map(|(name, kind, _)| (*name, *kind)).collect()),
+        RATINGS => Some(RATED.iter().map(|(name, kind, _)| (*name, *kind)).collect()),
         _ => None,
     }
 }
@@ -105,6 +122,14 @@ pub(crate) fn steps(rows: &[Of<'_, StepRow>]) -> PolarsResult<Vec<Column>> {
 pub(crate) fn runs(rows: &[Of<'_, RunRow>]) -> PolarsResult<Vec<Column>> {
     RUN.iter()
         .map(|(name, kind, cell)| column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect()))
+        .collect()
+}
+
+/// All columns of `ratings`.
+pub(crate) fn ratings(rows: &[&Rated]) -> PolarsResult<Vec<Column>> {
+    RATED
+        .iter()
+        .map(|(name, kind, cell)| column(name, kind, rows.iter().map(|row| cell(row)).collect()))
         .collect()
 }
 

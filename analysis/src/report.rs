@@ -2,7 +2,6 @@
 //!
 //! The same data give the same bytes: no clock is read, and ties are broken by name and number.
 
-mod answer;
 mod calibration;
 mod curve;
 mod diversity;
@@ -13,7 +12,6 @@ mod learning;
 mod matches;
 mod overview;
 mod page;
-mod rating;
 mod results;
 mod reuse;
 mod section;

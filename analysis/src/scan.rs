@@ -12,12 +12,12 @@ use polars::prelude::{
 };
 use polars_plan::plans::HintIR;
 
-use crate::database::{COSTS, Database, TRIALS};
+use crate::database::{COSTS, Database, RATINGS, TRIALS};
 use crate::error::AnalysisError;
 use crate::files::{TableFile, files_of};
 use crate::source::{Files, RunSource, SweepSource};
 use crate::stored::Stored;
-use crate::{frame, page, plain};
+use crate::{frame, page, plain, standing};
 
 /// A table before anything is asked of it.
 pub(crate) struct Scan {
@@ -40,6 +40,7 @@ impl Database {
         match name {
             TRIALS => self.scan_trials(),
             COSTS => self.scan_costs(),
+            RATINGS => self.plain_ratings(),
             "runs" => self.plain_runs().map(unread).map_err(failed),
             _ => self.plain_steps().map(unread).map_err(failed),
         }
@@ -57,6 +58,20 @@ impl Database {
         let mut columns = plain::origin(&runs, self.has_trials())?;
         columns.extend(plain::steps(&rows)?);
         plain::table(columns)
+    }
+
+    fn plain_ratings(&self) -> Result<Scan, AnalysisError> {
+        let mut rows = Vec::new();
+        for run in &self.runs {
+            rows.extend(standing::of_run(self, run)?.into_iter().map(|rated| (run, rated)));
+        }
+        let runs: Vec<&RunSource> = rows.iter().map(|(run, _)| *run).collect();
+        let rated: Vec<_> = rows.iter().map(|(_, rated)| rated).collect();
+        let columns = plain::origin(&runs, self.has_trials()).and_then(|mut columns| {
+            columns.extend(plain::ratings(&rated)?);
+            plain::table(columns)
+        });
+        columns.map(unread).map_err(|error| AnalysisError::of_work(&error))
     }
 
     fn plain_runs(&self) -> PolarsResult<DataFrame> {

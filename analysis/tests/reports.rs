@@ -170,6 +170,34 @@ fn a_run_with_a_gate_has_generations_and_candidates() {
 }
 
 #[test]
+fn the_table_of_ratings_says_what_the_report_says() {
+    let folders = [0, 1].map(|_| tempfile::tempdir().expect("a folder"));
+    let sources = ["plain", "other"].iter().zip(&folders).map(|(name, folder)| source(name, folder.path()));
+    let database = Database::new(sources.collect(), Vec::new(), Work::Exact);
+    let statement = "select run, player, net, games, elo, elo_low, elo_high from ratings where elo_high > 0 order by run, net";
+    let rows = database.query(statement).expect("a statement").rows().expect("rows");
+    assert_eq!(
+        rows.column("run").expect("runs"),
+        ["other", "other", "plain", "plain"].map(|run| Value::Text(run.to_owned()))
+    );
+    assert_eq!(rows.numbers("net").expect("nets"), [1.0, 2.0, 1.0, 2.0].map(Some));
+    assert_eq!(rows.numbers("games").expect("games"), [32.0, 16.0, 32.0, 16.0].map(Some));
+    assert_eq!(rows.column("player").expect("players")[1], Value::Text(id(2)));
+    let (low, high) = (rows.numbers("elo_low").expect("ends"), rows.numbers("elo_high").expect("ends"));
+    let report = reported(&[("plain", 1)]);
+    let Marks::Series(series) = &chart(&report, "elo-net").marks else { panic!("series") };
+    let ends: Vec<_> =
+        series[0].points[1..].iter().map(|point| point.interval.expect("an interval")).collect();
+    assert_eq!(ends, [(low[2].unwrap(), high[2].unwrap()), (low[3].unwrap(), high[3].unwrap())]);
+    let all = database.tables().expect("tables");
+    let ratings = all.iter().find(|table| table.name == "ratings").expect("the table");
+    assert!(
+        ratings.rows == 6 && ratings.columns.iter().all(|column| !column.meaning.is_empty()),
+        "{ratings:?}"
+    );
+}
+
+#[test]
 fn level_matches_leave_an_interval() {
     let report = reported(&[("plain", 1)]);
     let Marks::Series(series) = &chart(&report, "elo-net").marks else { panic!("series") };

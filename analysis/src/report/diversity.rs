@@ -1,8 +1,8 @@
 //! How different the games are: positions that occur once, first moves, named openings.
 
-use super::answer::Answer;
 use super::section::{Part, Section, Table, drawn};
 use super::{Context, ReportRun};
+use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Series};
 use crate::database::Iteration;
 use crate::error::AnalysisError;
@@ -98,7 +98,7 @@ fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, Analys
     let statement = format!(
         "select opening(moves) as name, count(*) as games, avg(cast(result as double)) as white from games \
          where run = {} and iteration = {last} group by name order by games desc, name",
-        super::answer::quoted(&run.name)
+        crate::answer::quoted(&run.name)
     );
     let answer = Answer::of(context.database, &statement)?;
     let (names, games, white) = (answer.texts("name")?, answer.numbers("games")?, answer.numbers("white")?);

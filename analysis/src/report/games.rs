@@ -4,9 +4,9 @@ use dc0_core::board::{Move, Position};
 use dc0_core::params::Value;
 use serde_json::{Value as Json, json};
 
-use super::answer::Answer;
 use super::section::{Part, Section};
 use super::{Context, ReportRun};
+use crate::answer::Answer;
 use crate::database::Database;
 use crate::error::AnalysisError;
 

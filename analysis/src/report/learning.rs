@@ -1,9 +1,9 @@
 //! What training did: losses, accuracy, entropy, gradients and the learning rate.
 
-use super::answer::Answer;
 use super::curve::thinned;
 use super::section::{Part, Section, drawn};
 use super::{Context, ReportRun};
+use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Series};
 use crate::database::Database;
 use crate::error::AnalysisError;
@@ -70,7 +70,7 @@ fn curves(
     run: &ReportRun,
     columns: &[&str],
 ) -> Result<Curves, AnalysisError> {
-    let name = super::answer::quoted(&run.name);
+    let name = crate::answer::quoted(&run.name);
     let statement = format!(
         "select net, \"update\", {} from {table} where run = {name} order by net, \"update\"",
         columns.join(", ")

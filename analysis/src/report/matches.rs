@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::Answer;
-use super::rating::{PairResult, Rating, ratings};
 use super::steps::{Spent, Step};
 use super::{Context, ReportRun};
+use crate::answer::Answer;
 use crate::error::AnalysisError;
+use crate::rating::Rating;
+use crate::standing::{Pair, Rated, rated};
 
 /// A pair of games of a match.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,15 +39,14 @@ pub(super) struct Player {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Standing {
     pub(super) run: String,
+    /// The first is whom ratings are relative to: the first of the run's nets that played a match.
     pub(super) players: Vec<Player>,
-    /// Whom ratings are relative to: the first of the run's nets that played a match.
-    pub(super) anchor: usize,
 }
 
 impl Standing {
     /// What people call the net that ratings are relative to.
     pub(super) fn anchor_name(&self) -> String {
-        self.players[self.anchor].name()
+        self.players[0].name()
     }
 }
 
@@ -76,47 +76,42 @@ pub(super) fn pairs(context: &Context<'_>) -> Result<Vec<MatchPair>, AnalysisErr
     Ok((0..answer.len()).map(row).collect())
 }
 
-/// The standing of a run's players; `None` without matches.
+/// The standing of a run's players; `None` where no net played a match.
 pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> Option<Standing> {
-    let own: Vec<&MatchPair> = pairs.iter().filter(|pair| pair.run == run.name).collect();
+    let own: Vec<Pair> = pairs.iter().filter(|pair| pair.run == run.name).map(MatchPair::apart).collect();
     let nets: BTreeMap<&str, &Step> = steps
         .iter()
         .filter(|step| step.run == run.name && step.makes_net())
         .map(|step| (step.network.as_str(), step))
         .collect();
-    let mut players = players(run, &nets, &own);
-    let anchor = players.iter().position(|player| player.net.is_some())?;
-    let place = |id: &str| players.iter().position(|player| player.id == id).unwrap_or(anchor);
-    let result = |pair: &&MatchPair| PairResult {
-        first: place(&pair.first),
-        second: place(&pair.second),
-        games: pair.games,
-        points: pair.points,
-    };
-    let results: Vec<PairResult> =
-        own.iter().map(result).filter(|result| result.first != result.second).collect();
-    let found = ratings(players.len(), anchor, &results);
-    players.iter_mut().zip(found).for_each(|(player, rating)| player.rating = rating);
-    Some(Standing { run: run.name.clone(), players, anchor })
+    let numbers = nets.iter().filter_map(|(id, step)| Some(((*id).to_owned(), step.number?))).collect();
+    let rated = rated(&numbers, &own);
+    rated.first()?.net?;
+    let players =
+        rated.into_iter().map(|rated| player(run, nets.get(rated.player.as_str()), rated)).collect();
+    Some(Standing { run: run.name.clone(), players })
 }
 
-fn players(run: &ReportRun, nets: &BTreeMap<&str, &Step>, pairs: &[&MatchPair]) -> Vec<Player> {
-    let mut ids: Vec<&str> =
-        pairs.iter().flat_map(|pair| [pair.first.as_str(), pair.second.as_str()]).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let player = |id: &str| {
-        let step = nets.get(id);
-        let promoted = |(_, digest): &&(u32, String)| digest.starts_with(id) || *digest == id;
-        Player {
-            id: id.to_owned(),
-            net: step.and_then(|step| step.number),
-            generation: run.generations.iter().find(promoted).map(|(generation, _)| *generation),
-            spent: step.map_or(Spent::default(), |step| step.spent),
-            rating: None,
+fn player(run: &ReportRun, step: Option<&&Step>, rated: Rated) -> Player {
+    let id = rated.player;
+    let promoted = |(_, digest): &&(u32, String)| digest.starts_with(&id) || *digest == id;
+    Player {
+        net: rated.net,
+        generation: run.generations.iter().find(promoted).map(|(generation, _)| *generation),
+        spent: step.map_or(Spent::default(), |step| step.spent),
+        rating: rated.rating,
+        id,
+    }
+}
+
+impl MatchPair {
+    /// The pair without its run and match.
+    fn apart(&self) -> Pair {
+        Pair {
+            first: self.first.clone(),
+            second: self.second.clone(),
+            games: self.games,
+            points: self.points,
         }
-    };
-    let mut players: Vec<Player> = ids.into_iter().map(player).collect();
-    players.sort_by_key(|player| (player.net.is_none(), player.net, player.id.clone()));
-    players
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::Answer;
 use super::curve::quantile;
 use super::section::{Part, Section, drawn};
 use super::{Context, ReportRun};
+use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Part as Stack, Point, Series};
 use crate::error::AnalysisError;
 

@@ -2,7 +2,7 @@
 
 use dc0_core::params::Value;
 
-use super::answer::Answer;
+use crate::answer::Answer;
 use crate::database::Database;
 use crate::error::AnalysisError;
 

@@ -2,9 +2,9 @@
 
 use dc0_core::params::Value;
 
-use super::answer::{Answer, quoted};
 use super::section::{Part, Section, Table, drawn};
 use super::{Context, ReportSweep};
+use crate::answer::{Answer, quoted};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, ParallelLine, Point, Scale, Series, short};
 use crate::error::AnalysisError;
 

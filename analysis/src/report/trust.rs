@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::Answer;
 use super::calibration::{BINS, Bin, Share, bins, error};
 use super::section::{Part, Section};
 use super::steps::member;
 use super::{Context, ReportRun};
+use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
 use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;

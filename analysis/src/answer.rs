@@ -7,30 +7,30 @@ use crate::error::AnalysisError;
 use crate::rows::Rows;
 
 /// The rows of an answer.
-pub(super) struct Answer(Rows);
+pub(crate) struct Answer(Rows);
 
 impl Answer {
     /// Of one statement.
-    pub(super) fn of(database: &Database, statement: &str) -> Result<Self, AnalysisError> {
+    pub(crate) fn of(database: &Database, statement: &str) -> Result<Self, AnalysisError> {
         Ok(Self(database.query(statement)?.rows()?))
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Numbers; not a number where a cell is empty.
-    pub(super) fn numbers(&self, column: &str) -> Result<Vec<f64>, AnalysisError> {
+    pub(crate) fn numbers(&self, column: &str) -> Result<Vec<f64>, AnalysisError> {
         Ok(self.options(column)?.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
     }
 
     /// Numbers that may be missing.
-    pub(super) fn options(&self, column: &str) -> Result<Vec<Option<f64>>, AnalysisError> {
+    pub(crate) fn options(&self, column: &str) -> Result<Vec<Option<f64>>, AnalysisError> {
         self.0.numbers(column)
     }
 
     /// Numbers of a column that the table may not have.
-    pub(super) fn options_if_there(&self, column: &str) -> Result<Vec<Option<f64>>, AnalysisError> {
+    pub(crate) fn options_if_there(&self, column: &str) -> Result<Vec<Option<f64>>, AnalysisError> {
         if self.has(column) { self.options(column) } else { Ok(vec![None; self.len()]) }
     }
 
@@ -39,13 +39,13 @@ impl Answer {
     }
 
     /// Texts, empty where a cell is.
-    pub(super) fn texts(&self, column: &str) -> Result<Vec<String>, AnalysisError> {
+    pub(crate) fn texts(&self, column: &str) -> Result<Vec<String>, AnalysisError> {
         let text = |value| if let Value::Text(text) = value { text } else { String::new() };
         Ok(self.values(column)?.into_iter().map(text).collect())
     }
 
     /// Lists of whole numbers, empty where a cell is.
-    pub(super) fn lists(&self, column: &str) -> Result<Vec<Vec<i64>>, AnalysisError> {
+    pub(crate) fn lists(&self, column: &str) -> Result<Vec<Vec<i64>>, AnalysisError> {
         let list = |value| match value {
             Value::List(items) => {
                 items.iter().filter_map(|item| item.as_f64().map(|item| item as i64)).collect()
@@ -55,17 +55,17 @@ impl Answer {
         Ok(self.values(column)?.into_iter().map(list).collect())
     }
 
-    pub(super) fn values(&self, column: &str) -> Result<Vec<Value>, AnalysisError> {
+    pub(crate) fn values(&self, column: &str) -> Result<Vec<Value>, AnalysisError> {
         self.0.column(column)
     }
 
     /// The names of the columns that begin so.
-    pub(super) fn columns_from(&self, start: &str) -> Vec<String> {
+    pub(crate) fn columns_from(&self, start: &str) -> Vec<String> {
         self.0.columns().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(start)).collect()
     }
 }
 
 /// Text as SQL writes it.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

@@ -24,33 +24,33 @@ const CLOSE_ENOUGH: f64 = 1e-10;
 
 /// What one pair of games, or a game alone, gave.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct PairResult {
+pub(crate) struct PairResult {
     /// The first player.
-    pub(super) first: usize,
+    pub(crate) first: usize,
     /// The second player.
-    pub(super) second: usize,
+    pub(crate) second: usize,
     /// Games, usually two: an opening with either colour.
-    pub(super) games: f64,
+    pub(crate) games: f64,
     /// The first player's points of them.
-    pub(super) points: f64,
+    pub(crate) points: f64,
 }
 
 /// A player's rating.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rating {
+pub(crate) struct Rating {
     /// Elo above the anchor.
-    pub(super) elo: f64,
+    pub(crate) elo: f64,
     /// The lower end of the 95 % interval.
-    pub(super) low: f64,
+    pub(crate) low: f64,
     /// The upper end.
-    pub(super) high: f64,
+    pub(crate) high: f64,
     /// Games played.
-    pub(super) games: f64,
+    pub(crate) games: f64,
 }
 
 /// The ratings of players 0 to `players` over player `anchor`, which has 0. A player that no chain of matches joins with the
 /// anchor has none.
-pub(super) fn ratings(players: usize, anchor: usize, results: &[PairResult]) -> Vec<Option<Rating>> {
+pub(crate) fn ratings(players: usize, anchor: usize, results: &[PairResult]) -> Vec<Option<Rating>> {
     let joined = joined_with(players, anchor, results);
     // The anchor's rating is no unknown.
     let place = |player: usize| {
