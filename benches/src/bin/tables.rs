@@ -1,9 +1,9 @@
 //! Questions to millions of stored positions: how long they take, and how much memory.
 //!
 //! ```sh
-//! target/release/tables write /tmp/many            # 5 million positions of random games, through the store's own writer
-//! target/release/tables ask /tmp/many
-//! target/release/tables report /tmp/many           # one thread: POLARS_MAX_THREADS=1, as dc0-run has it
+//! target/release/tables write many            # 5 million positions of random games, through the store's own writer
+//! target/release/tables ask many
+//! target/release/tables report many           # one thread: POLARS_MAX_THREADS=1, as dc0-run has it
 //! ```
 #![allow(clippy::print_stdout, reason = "its output is its result")]
 
