@@ -28,7 +28,7 @@ mod state;
 mod update;
 
 pub use error::TrainError;
-pub use job::{TrainJob, Trained, train};
+pub use job::{TrainJob, Trained, threads_that_pay, train};
 pub use params::{OptimizerKind, OptimizerParams, TrainParams, TrainPrecision};
 pub use report::{TrainSummary, TrainingRow, ValidationRow};
 pub use state::updates_done;

@@ -6,6 +6,7 @@ mod plan;
 mod rehearsal;
 mod standins;
 mod sweep;
+mod turns;
 mod work;
 
 pub use rehearsal::{Beside, Rehearsal, Rehearsed};
@@ -22,7 +23,7 @@ use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
 use dc0_core::params::{Params, Value};
 use dc0_core::search::AnalysisParams;
 use dc0_core::selfplay::SelfPlayParams;
-use dc0_core::trainer::TrainParams;
+use dc0_core::trainer::{TrainParams, threads_that_pay};
 
 use crate::backend::{self, Backend, Wish};
 use crate::host::{
@@ -33,7 +34,7 @@ use crate::host::{
 use crate::run::{Begun, Folder, ForkRecord, Manifest, Record, RunError, Series, StepCall, Workplace};
 use crate::script::declared::Declaration;
 use crate::speeds::Pace;
-use crate::steps::{Asking, StepError, assumed_searches, begun, calls, lanes_on};
+use crate::steps::{Asking, StepError, assumed_searches, begun, calls, cores, lanes_on};
 use crate::sweep::events::Event;
 use crate::sweep::params::SweepParams;
 use known::{Finished, Known, Placed};
@@ -68,15 +69,20 @@ struct TrialOf {
     sweep: String,
     /// The finished steps of the sweep's trials.
     finished: Arc<Finished>,
-    /// Trials that play at the same time, each on lanes of its own, and those that train.
-    playing: u32,
-    training: u32,
+    /// Its number.
+    trial: u32,
+    /// libtorch threads of each trial, where trials share those of one machine.
+    threads: Option<u32>,
 }
 
 impl TrialOf {
-    /// Steps of a kind that are done at the same time.
-    fn at_once(&self, kind: &str) -> f64 {
-        f64::from(if kind == "train" { self.training } else { self.playing })
+    /// How many times longer a step takes than where no other trial is at work: a training has fewer threads. Lanes are counted
+    /// in its pace.
+    fn slower(&self, kind: &str, pace: &Pace) -> f64 {
+        let Some(threads) = self.threads.filter(|_| kind == "train") else { return 1.0 };
+        let of_an_update = pace.flops / pace.batches.max(1.0);
+        let paid = |most: u32| f64::from(threads_that_pay(of_an_update, most));
+        paid(cores()) / paid(threads)
     }
 }
 
@@ -128,12 +134,15 @@ impl Planner {
         what: String,
         (work, pace): (Work, Pace),
     ) -> Result<(), HostError> {
-        let (what, at_once) = match &self.trial {
-            Some(trial) => (format!("sweep {}: {kind}", trial.sweep), trial.at_once(kind)),
-            None => (what, 1.0),
+        let (what, of, slower) = match &self.trial {
+            Some(trial) => {
+                let of = Some((trial.sweep.clone(), trial.trial));
+                (format!("sweep {}: {kind}", trial.sweep), of, trial.slower(kind, &pace))
+            }
+            None => (what, None, 1.0),
         };
         let is_done = placed.manifest.is_some();
-        let step = Step { kind, what, work, pace, at_once, is_done, begun: placed.begun };
+        let step = Step { kind, what, of, work, pace, slower, is_done, begun: placed.begun };
         let steps = self.state().add(&placed.identity, step, &asked.params.to_value(), &asked.given);
         if steps > MAX_STEPS {
             return Err(HostError::Endless { steps, assumed: standins::ASSUMPTIONS });

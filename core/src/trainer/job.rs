@@ -55,7 +55,7 @@ pub struct Trained {
 /// On a CPU the result is the same bytes however often training was stopped. Progress is counted in `updates`.
 pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, TrainError> {
     check(&job)?;
-    runtime::set_threads(threads_that_pay(&job));
+    runtime::set_threads(threads_of(&job));
     let identity = identity(&job);
     let mut run = match State::load(job.state_path, &identity)? {
         Some(state) => Run::resume(job, identity, state)?,
@@ -71,11 +71,15 @@ pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, Trai
 /// thread as with two at 8 samples (0.15 GFLOP), and 33 and 20 ms at 128 (2.3 GFLOP). See `docs/performance.md`.
 const FLOPS_OF_A_THREAD: f64 = 5e8;
 
-/// Threads of an update: as many as its work pays for, and no more than asked for.
-fn threads_that_pay(job: &TrainJob<'_>) -> u32 {
+/// Threads of an update of so many floating-point operations: as many as they pay for, and no more than `most`.
+pub fn threads_that_pay(flops: f64, most: u32) -> u32 {
+    ((flops / FLOPS_OF_A_THREAD) as u32).clamp(1, most.max(1))
+}
+
+fn threads_of(job: &TrainJob<'_>) -> u32 {
     // An update goes once forward and, at twice the cost, once backward.
     let flops = 3.0 * 2.0 * Graph::new(&job.start.spec).multiply_adds() as f64 * f64::from(job.params.batch);
-    ((flops / FLOPS_OF_A_THREAD) as u32).clamp(1, job.threads.max(1))
+    threads_that_pay(flops, job.threads)
 }
 
 fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
@@ -104,7 +108,7 @@ fn identity(job: &TrainJob<'_>) -> String {
     let Seed { run, step } = job.seed;
     // Any of several devices of one kind may go on.
     let device = if job.device.is_cuda() { Device::Cuda(0) } else { job.device };
-    let rest = format!("{run} {step} {} {device:?}", threads_that_pay(job));
+    let rest = format!("{run} {step} {} {device:?}", threads_of(job));
     let texts = [
         job.params.to_value().canonical(),
         job.start.spec.to_value().canonical(),

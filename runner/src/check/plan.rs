@@ -2,11 +2,12 @@
 
 mod render;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dc0_core::params::Value;
 
 use super::has;
+use super::turns::{TurnStep, makespan};
 use super::work::Work;
 use crate::host::RunInfo;
 use crate::run::{Begun, Identity};
@@ -19,11 +20,13 @@ use crate::sweep::params::SweepParams;
 pub(super) struct Step {
     pub(super) kind: &'static str,
     pub(super) what: String,
+    /// The sweep and the trial that it belongs to.
+    pub(super) of: Option<(String, u32)>,
     /// What is left of it to do; all of it, if it is finished.
     pub(super) work: Work,
     pub(super) pace: Pace,
-    /// Steps of this kind that are done at the same time.
-    pub(super) at_once: f64,
+    /// How many times longer it takes than where no other trial is at work.
+    pub(super) slower: f64,
     /// Whether it is finished already.
     pub(super) is_done: bool,
     /// What a kill left of it.
@@ -71,6 +74,10 @@ pub(super) struct Sweeping {
     sampler: &'static str,
     pruner: &'static str,
     begun: BTreeSet<Replicate>,
+    /// Trials that are at work at the same time.
+    workers: u32,
+    /// The steps of each trial in order, those that others have, too, among them.
+    turns: BTreeMap<u32, Vec<TurnStep>>,
 }
 
 /// Everything planned so far.
@@ -96,7 +103,7 @@ impl Default for Plan {
 }
 
 impl Sweeping {
-    pub(super) fn new(params: &SweepParams) -> Self {
+    pub(super) fn new(params: &SweepParams, workers: u32) -> Self {
         Self {
             name: params.name.clone(),
             trials: params.trials,
@@ -104,7 +111,18 @@ impl Sweeping {
             sampler: params.sampler.kind.word(),
             pruner: params.pruner.kind.word(),
             begun: BTreeSet::new(),
+            workers,
+            turns: BTreeMap::new(),
         }
+    }
+
+    /// Seconds in which workers wait for a step that another does, or have no trial left.
+    fn waiting(&self) -> f64 {
+        let mut seen = BTreeSet::new();
+        let steps = self.turns.values().flatten().filter(|(identity, _)| seen.insert(identity));
+        let work: f64 = steps.map(|(_, seconds)| seconds).sum();
+        let all = makespan(&self.turns.values().map(Vec::as_slice).collect::<Vec<_>>(), self.workers);
+        (all - work / f64::from(self.workers)).max(0.0)
     }
 }
 
@@ -127,6 +145,7 @@ impl Plan {
     /// Adds a step, unless it is there, and gives how many were asked for.
     pub(super) fn add(&mut self, identity: &Identity, step: Step, params: &Value, given: &Value) -> usize {
         self.asked += 1;
+        self.take_turn(identity, &step);
         if !self.seen.insert(identity.clone()) {
             return self.asked;
         }
@@ -160,11 +179,27 @@ impl Plan {
         told.left_seconds += seconds;
     }
 
-    /// Seconds of a step that is not finished.
+    /// Seconds of a step that is not finished; a share of them where other trials are at work at the same time.
     fn seconds(&mut self, step: &Step) -> f64 {
         let Some(speeds) = self.speeds.as_ref().filter(|_| !step.is_done) else { return 0.0 };
         let first = if self.to_do.insert(step.kind) { speeds.first(step.kind) } else { 0.0 };
-        first + speeds.seconds(step.kind, &step.pace) / step.at_once
+        let sweep =
+            step.of.as_ref().and_then(|(name, _)| self.sweeps.iter().rfind(|sweep| sweep.name == *name));
+        first + self.own_seconds(step) / sweep.map_or(1.0, |sweep| f64::from(sweep.workers))
+    }
+
+    /// Seconds of a step on its own share of the machine, without what the first of its kind takes longer.
+    fn own_seconds(&self, step: &Step) -> f64 {
+        let speeds = self.speeds.as_ref().filter(|_| !step.is_done);
+        speeds.map_or(0.0, |speeds| step.slower * speeds.seconds(step.kind, &step.pace))
+    }
+
+    fn take_turn(&mut self, identity: &Identity, step: &Step) {
+        let Some((name, trial)) = &step.of else { return };
+        let turn = (identity.clone(), self.own_seconds(step));
+        if let Some(sweep) = self.sweeps.iter_mut().rfind(|sweep| sweep.name == *name) {
+            sweep.turns.entry(*trial).or_default().push(turn);
+        }
     }
 }
 

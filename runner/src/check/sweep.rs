@@ -28,9 +28,8 @@ pub(super) struct PlannedSweep {
     declaration: Arc<Declaration>,
     plan: Arc<Mutex<Plan>>,
     finished: Arc<Finished>,
-    /// Trials that play at the same time, and those that train.
-    playing: u32,
-    training: u32,
+    /// libtorch threads of each trial, where trials share those of one machine.
+    threads: Option<u32>,
     turns: AtomicUsize,
 }
 
@@ -43,9 +42,8 @@ pub(super) fn open(
     let (params, parent) = (&asked.params, &planner.asking.parent);
     let devices = backend::devices(planner.asking.device.as_deref().unwrap_or("auto"))?;
     let is_cpu = devices == ["cpu"];
-    // Trials share cores to play, and a training takes all that there are anyway; of other devices each has its own.
-    let groups = params.parallel.min(devices.len() as u32);
-    let (playing, training) = if is_cpu { (params.parallel.min(cores()), 1) } else { (groups, groups) };
+    // Trials share cores; of other devices each has its own.
+    let workers = params.parallel.min(if is_cpu { cores() } else { devices.len() as u32 });
     let (now, is_asked) = sweep_record(&planner.asking, &planner.script_file(), asked);
     let (record, mut events) = SweepFolder::look(parent, &now, is_asked)?;
     events.extend(opening::news(params, script, &events));
@@ -60,7 +58,7 @@ pub(super) fn open(
         }
     }
     let seed = record.map_or(now.seed, |record| record.seed);
-    planner.state().sweep(Sweeping::new(params));
+    planner.state().sweep(Sweeping::new(params, workers));
     let sweep = PlannedSweep {
         name: params.name.clone(),
         root: folder.root().display().to_string(),
@@ -75,8 +73,7 @@ pub(super) fn open(
         declaration: Arc::clone(&planner.declaration),
         plan: Arc::clone(&planner.plan),
         finished: Arc::new(finished),
-        playing,
-        training,
+        threads: is_cpu.then_some(now.threads),
         turns: AtomicUsize::new(0),
     };
     Ok((sweep, events))
@@ -112,8 +109,8 @@ impl SweepHost for PlannedSweep {
             trial: Some(TrialOf {
                 sweep: self.name.clone(),
                 finished: Arc::clone(&self.finished),
-                playing: self.playing,
-                training: self.training,
+                trial: of.trial,
+                threads: self.threads,
             }),
         }))
     }

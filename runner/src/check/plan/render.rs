@@ -14,6 +14,8 @@ use crate::script::declared::Declared;
 
 const HEADINGS: [&str; 8] = ["", "games", "positions", "evaluations", "updates", "FLOP", "disk", "time"];
 
+/// Seconds of waiting that are told of.
+const LEAST_WAITING: f64 = 0.5;
 /// What to do where the machine's speed is not known.
 const NO_SPEEDS: &str =
     "no time: this machine was not measured yet; `dc0-run bench calibrate` does it in half a minute";
@@ -47,7 +49,7 @@ impl Plan {
     }
 
     fn line(&self, sweep: &Sweeping) -> String {
-        let Sweeping { name, trials, replicates, sampler, pruner, begun } = sweep;
+        let Sweeping { name, trials, replicates, sampler, pruner, begun, .. } = sweep;
         let (asked, distinct) = (self.asked, self.seen.len());
         format!(
             "sweep {name}: {trials} trials of {replicates} ({sampler}, pruner {pruner}); {} runs would begin or go on; \
@@ -59,6 +61,7 @@ impl Plan {
     fn render_steps(&self) -> String {
         let mut rows = vec![HEADINGS.map(str::to_owned)];
         rows.extend(self.told.iter().map(|told| self.row(told)));
+        rows.extend(self.sweeps.iter().filter_map(|sweep| self.waiting_row(sweep)));
         let (left, seconds, done) = self.left();
         let steps = self.seen.len();
         let title = match done {
@@ -72,6 +75,13 @@ impl Plan {
 
     fn row(&self, told: &Told) -> [String; 8] {
         self.cells(&told.title(), told.work, told.left_seconds, told.done == told.count)
+    }
+
+    /// Time in which trials wait for each other, if it is worth a word.
+    fn waiting_row(&self, sweep: &Sweeping) -> Option<[String; 8]> {
+        let (waiting, what) =
+            (sweep.waiting(), format!("sweep {}: waits for steps of other trials", sweep.name));
+        (waiting >= LEAST_WAITING).then(|| self.cells(&what, Work::default(), waiting, false))
     }
 
     fn cells(&self, what: &str, work: Work, seconds: f64, is_done: bool) -> [String; 8] {
@@ -102,7 +112,8 @@ impl Plan {
         self.told.iter().for_each(|told| left.add(told.left));
         let start = self.speeds.as_ref().map_or(0.0, |speeds| speeds.start);
         let of_steps: f64 = self.told.iter().map(|told| told.left_seconds).sum();
-        (left, start + of_steps, self.told.iter().map(|told| told.done).sum())
+        let waiting: f64 = self.sweeps.iter().map(Sweeping::waiting).sum();
+        (left, start + of_steps + waiting, self.told.iter().map(|told| told.done).sum())
     }
 
     /// The plan for programs; `docs/guides/scripts.md` describes it.
@@ -112,7 +123,8 @@ impl Plan {
             |run| json!({ "name": run.name, "folder": run.folder, "seed": run.seed, "device": run.device }),
         );
         let sweep = |sweep: &Sweeping| {
-            json!({ "name": sweep.name, "trials": sweep.trials, "replicates": sweep.replicates,
+            let waiting = self.speeds.as_ref().map(|_| sweep.waiting());
+            json!({ "name": sweep.name, "waiting": waiting, "trials": sweep.trials, "replicates": sweep.replicates,
                 "sampler": sweep.sampler, "pruner": sweep.pruner, "runs": sweep.begun.len() })
         };
         let parameter =
