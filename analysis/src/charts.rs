@@ -9,6 +9,7 @@ mod curves;
 mod draw;
 mod figure;
 mod look;
+mod parallel;
 mod table;
 
 pub use figure::figure;
@@ -57,6 +58,8 @@ pub struct Axis {
     pub from: Option<f64>,
     /// The greatest end that is shown at all events.
     pub to: Option<f64>,
+    /// What stands where words take the place of numbers: behind all numbers, or at 1, 2, 3 and so on of an axis of words.
+    pub words: Vec<(f64, String)>,
 }
 
 /// How the numbers of an axis are written and spaced.
@@ -70,6 +73,8 @@ pub enum Scale {
     Share,
     /// Spaced by their logarithm.
     Logarithm,
+    /// Words alone.
+    Words,
 }
 
 /// What a chart draws.
@@ -88,8 +93,8 @@ pub enum Marks {
     Bars(Vec<(String, f64)>),
     /// One line for each row across an upright axis for each name.
     Parallel {
-        /// What the axes count.
-        axes: Vec<String>,
+        /// The axes.
+        axes: Vec<Axis>,
         /// The lines, each with a value for each axis; `best` ones stand out.
         lines: Vec<ParallelLine>,
     },
@@ -166,7 +171,7 @@ pub enum Reference {
 impl Axis {
     /// An axis of plain numbers.
     pub fn plain(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Plain, from: None, to: None }
+        Self { label: label.into(), scale: Scale::Plain, from: None, to: None, words: Vec::new() }
     }
 
     /// An axis of whole numbers.

@@ -39,6 +39,7 @@ mod source;
 mod standing;
 mod statement;
 mod stored;
+pub mod web;
 
 pub use database::{ColumnInfo, Database, TableInfo, Work};
 pub use error::AnalysisError;

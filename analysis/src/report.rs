@@ -4,6 +4,7 @@
 
 mod calibration;
 mod curve;
+mod dimension;
 mod diversity;
 mod games;
 mod gates;

@@ -214,6 +214,24 @@ fn the_last_iteration_is_the_last_that_is_finished() {
 }
 
 #[test]
+fn searches_that_teach_no_policy_say_nothing_of_its_collapse() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut untaught = source("plain", folder.path());
+    let teaches = [("policy_targets".to_owned(), Value::Bool(false))];
+    let entropy = [("mean_entropy".to_owned(), Value::Float(0.0))];
+    let played = &mut untaught.steps[1];
+    (played.params, played.summary) = (Value::Group(teaches.into()), Value::Group(entropy.into()));
+    let mut taught = untaught.clone();
+    taught.steps[1].params = Value::group();
+    let html = |source: RunSource| {
+        let database = Database::new(vec![source], Vec::new(), Work::Exact);
+        report(&database, &[about("plain", 1)], &[]).expect("a report").html
+    };
+    assert!(html(untaught).contains("no games that teach a policy"));
+    assert!(html(taught).contains("mean entropy of the last targets 0;"));
+}
+
+#[test]
 fn values_of_both_ends_are_in_the_first_and_the_last_bin() {
     let report = reported(&[("plain", 1)]);
     let Marks::Series(values) = &chart(&report, "calibration-0").marks else { panic!("series") };
@@ -285,13 +303,14 @@ fn a_sweep_shows_every_trial_also_those_without_a_parameter() {
     };
     let report = report(&database, &[], &[sweep]).expect("a report");
     let parallel = chart(&report, "parallel-0");
-    let Marks::Parallel { lines, .. } = &parallel.marks else { panic!("lines") };
+    let Marks::Parallel { axes, lines } = &parallel.marks else { panic!("lines") };
     assert_eq!(lines.len(), 4);
     let rows = parallel.table();
     assert_eq!(rows[0], ["trial", "best", "rate", "considered", "elo"]);
     let without = rows.iter().find(|row| row[0] == "0001").expect("the trial");
-    assert_eq!(without[..4], ["0001", "no", "0.01", "–"]);
-    assert!(parallel.about.contains("is –"), "{}", parallel.about);
+    assert_eq!(without[..4], ["0001", "no", "0.01", "not set"]);
+    let words: Vec<&str> = axes[1].words.iter().map(|(_, word)| word.as_str()).collect();
+    assert_eq!((axes[0].scale, words), (Scale::Logarithm, vec!["not set"]));
     assert_eq!(chart(&report, "slice-0-0").x.scale, Scale::Logarithm);
     assert!(report.html.contains("the trials of a sweep are not looked at one by one"));
     assert!(!report.html.contains("NaN"));

@@ -5,14 +5,14 @@ use kuva::plot::line::LinePlot;
 use kuva::plot::scatter::ScatterPlot;
 use kuva::render::plots::Plot;
 
-use super::table::{short, valued};
+use super::table::valued;
 use super::{Axis, Ink, Joined, Look, Point, Series};
 
 const MARKER_SIZE: f64 = 4.0;
 const BAND_OPACITY: f64 = 0.16;
 
 /// What draws the series, the bands first so that no line lies under one.
-pub(super) fn curves(series: &[Series], look: Look, x: &str) -> Vec<Plot> {
+pub(super) fn curves(series: &[Series], look: Look, x: &Axis) -> Vec<Plot> {
     let drawn = || series.iter().filter(|series| !series.points.is_empty());
     let bands =
         drawn().filter(|series| series.joined == Joined::Line).filter_map(|series| band(series, look));
@@ -42,10 +42,11 @@ fn line(series: &Series, look: Look) -> LinePlot {
     line.with_line_style(series.ink.line())
 }
 
-fn points(series: &Series, look: Look, x: &str) -> ScatterPlot {
+fn points(series: &Series, look: Look, x: &Axis) -> ScatterPlot {
     let places = series.points.iter().map(|point| (point.x, point.y));
     let arms = series.points.iter().map(arms);
-    let label = |point: &Point| format!("{}: {} at {} {}", series.name, valued(point), short(point.x), x);
+    let label =
+        |point: &Point| format!("{}: {} at {} {}", series.name, valued(point), x.text(point.x), x.label);
     let plot =
         ScatterPlot::new().with_data(places).with_color(series.ink.colour(look)).with_size(MARKER_SIZE);
     let plot = plot.with_marker(series.ink.marker()).with_tooltips();

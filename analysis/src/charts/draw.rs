@@ -4,22 +4,32 @@ use kuva::backend::raster::RasterBackend;
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::bar::BarPlot;
 use kuva::plot::legend::{LegendEntry, LegendPosition, LegendShape};
-use kuva::plot::parallel::ParallelPlot;
 use kuva::render::annotations::ReferenceLine;
-use kuva::render::layout::{AxisLabelOverlap, Layout, TickFormat};
+use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout, TickFormat};
 use kuva::render::plots::Plot;
-use kuva::render::render::{Scene, render_multiple};
+use kuva::render::render::{Primitive, Scene, TextAnchor, render_multiple};
 use kuva::render::theme::Theme;
 use std::sync::Arc;
 
 use super::axis;
 use super::curves::{curves, diagonal};
-use super::table::short;
 use super::{Axis, Chart, ChartError, Ink, Look, Marks, ParallelLine, Reference, Scale};
+use super::{parallel, short};
 
 /// Pixels of a picture for each unit of its size: sharp on a screen of today.
 const PNG_SCALE: f32 = 2.0;
-const TEXT_SIZE: u32 = 12;
+pub(super) const TEXT_SIZE: u32 = 12;
+/// How wide a letter is on the whole, as a share of the size of text.
+const LETTER: f64 = 0.6;
+/// How words under an axis are turned where they have no room beside each other, in degrees.
+const TURNED: f64 = -35.0;
+/// Room beside the axes that a picture needs for the upright one.
+const BESIDE: f64 = 90.0;
+
+/// How wide so many letters are.
+pub(super) fn letters(count: usize) -> f64 {
+    LETTER * f64::from(TEXT_SIZE) * count as f64
+}
 
 impl Chart {
     /// The chart as an SVG of a size. In a page the legend is the page's; alone, the picture has it.
@@ -41,18 +51,29 @@ impl Chart {
         let layout =
             Layout::auto_from_plots(&plots).with_width(width).with_height(height).with_theme(theme(look));
         let layout = layout.with_tick_size(TEXT_SIZE).with_label_size(TEXT_SIZE).with_body_size(TEXT_SIZE);
-        let layout = self.referenced(self.scaled(layout, width), look);
-        render_multiple(plots, self.explained(layout, look))
+        let layout = self.explained(self.referenced(self.scaled(layout, width, look), look), look);
+        let place = ComputedLayout::from_layout(&layout);
+        let mut scene = render_multiple(plots, layout);
+        scene.elements.extend(self.words(&place, look));
+        scene
+    }
+
+    /// What kuva does not write at the axes.
+    fn words(&self, place: &ComputedLayout, look: Look) -> Vec<Primitive> {
+        match &self.marks {
+            Marks::Parallel { axes, lines } => parallel::labels(axes, lines, place, look),
+            Marks::Series(_) if self.x.scale != Scale::Words => {
+                self.x.words.iter().map(|(at, word)| below(place, *at, word)).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn plots(&self, look: Look) -> Vec<Plot> {
         let mut plots: Vec<Plot> = match &self.marks {
-            Marks::Series(series) => curves(series, look, &self.x.label),
+            Marks::Series(series) => curves(series, look, &self.x),
             Marks::Stacks { .. } | Marks::Bars(_) => vec![self.bars(look).into()],
-            // The ones that stand out are drawn last, above the others.
-            Marks::Parallel { axes, lines } => {
-                [false, true].into_iter().map(|best| parallel(axes, lines, best, look).into()).collect()
-            }
+            Marks::Parallel { axes, lines } => parallel::plots(axes, lines, look),
         };
         if self.references.iter().any(|reference| matches!(reference, Reference::Diagonal(_))) {
             plots.insert(0, diagonal(&self.x, look));
@@ -79,14 +100,14 @@ impl Chart {
         }
     }
 
-    fn scaled(&self, layout: Layout, width: f64) -> Layout {
+    fn scaled(&self, layout: Layout, width: f64, look: Look) -> Layout {
         let ticks = if width < 400.0 { 4 } else { 6 };
         let layout = layout.with_ticks(ticks).with_x_label_overlap(AxisLabelOverlap::Thin);
         match &self.marks {
-            Marks::Parallel { .. } => layout,
+            Marks::Parallel { axes, .. } => parallel::layout(layout, axes, look),
             Marks::Stacks { .. } => self.upright(named(layout, &self.x, &self.y)),
             Marks::Bars(_) => named(layout, &self.y, &self.x).with_x_axis_min(0.0),
-            Marks::Series(_) => self.ranged(named(layout, &self.x, &self.y), ticks),
+            Marks::Series(_) => self.worded(self.ranged(named(layout, &self.x, &self.y), ticks), width),
         }
     }
 
@@ -105,13 +126,40 @@ impl Chart {
         let x = self.x.range(&axis::values(&self.marks, axis::places), ticks);
         let y = self.y.range(&heights, ticks);
         let layout = x.into_iter().fold(layout, |layout, x| {
-            layout.with_x_axis_min(x.from).with_x_axis_max(x.to).with_x_tick_step(x.step)
+            x.step
+                .into_iter()
+                .fold(layout.with_x_axis_min(x.from).with_x_axis_max(x.to), Layout::with_x_tick_step)
         });
         let layout = y.into_iter().fold(layout, |layout, y| {
-            layout.with_y_axis_min(y.from).with_y_axis_max(y.to).with_y_tick_step(y.step)
+            y.step
+                .into_iter()
+                .fold(layout.with_y_axis_min(y.from).with_y_axis_max(y.to), Layout::with_y_tick_step)
         });
         let layout = if self.x.scale == Scale::Logarithm { layout.with_log_x() } else { layout };
         if self.y.scale == Scale::Logarithm { layout.with_log_y() } else { layout }
+    }
+
+    /// With the words of the horizontal axis: alone, or behind its numbers, which then end before them.
+    fn worded(&self, layout: Layout, width: f64) -> Layout {
+        let words = &self.x.words;
+        if words.is_empty() {
+            return layout;
+        }
+        if self.x.scale != Scale::Words {
+            let most =
+                axis::values(&self.marks, axis::places).into_iter().filter(|x| self.x.word(*x).is_none());
+            let most = most.fold(f64::NEG_INFINITY, f64::max);
+            let number = move |x: f64| if x > most { String::new() } else { short(x) };
+            return layout.with_x_tick_format(TickFormat::Custom(Arc::new(number)));
+        }
+        let longest = words.iter().map(|(_, word)| word.chars().count()).max().unwrap_or(0);
+        let layout = layout.with_x_categories(words.iter().map(|(_, word)| word.clone()).collect());
+        let layout = layout.with_x_axis_min(0.5).with_x_axis_max(words.len() as f64 + 0.5);
+        if letters(longest + 1) * words.len() as f64 > width - BESIDE {
+            layout.with_x_tick_rotate(TURNED).with_x_label_overlap(AxisLabelOverlap::Allow)
+        } else {
+            layout
+        }
     }
 
     fn referenced(&self, layout: Layout, look: Look) -> Layout {
@@ -159,37 +207,17 @@ impl Chart {
     }
 }
 
-/// The lines that stand out, or the others, between the ends that all lines have.
-fn parallel(axes: &[String], lines: &[ParallelLine], best: bool, look: Look) -> ParallelPlot {
-    let own = lines.iter().filter(|line| line.best == best).map(|line| line.values.clone());
-    let end = |of: fn(f64, f64) -> f64| -> Vec<f64> {
-        let axis = |at: usize| lines.iter().map(|line| line.values[at]).reduce(of).unwrap_or(0.0);
-        (0..axes.len()).map(axis).collect()
-    };
-    let (width, opacity) = if best { (2.6, 1.0) } else { (0.8, 0.7) };
-    let names = axes.iter().map(|name| if best { String::new() } else { name.clone() });
-    let plot = ParallelPlot::new().with_axis_names(names).with_axis_ticks(!best);
-    let plot = plot.with_stroke_width(width).with_opacity(opacity);
-    let plot = plot.with_group_rows("own", own.collect::<Vec<_>>());
-    let plot = plot.with_group_rows("ends", [end(f64::min), end(f64::max)]);
-    // Without own lines the ends are the first group.
-    let inks = if lines.iter().any(|line| line.best == best) {
-        vec![ParallelLine::ink_of(best).colour(look), "none".to_owned()]
-    } else {
-        vec!["none".to_owned()]
-    };
-    plot.with_group_colors(inks)
-}
-
-impl ParallelLine {
-    /// What lines that stand out, and the others, are called in legends.
-    pub(super) fn name_of(best: bool) -> &'static str {
-        if best { "best quarter, thick" } else { "others, thin" }
-    }
-
-    /// The colour of lines that stand out, and of the others.
-    pub(super) fn ink_of(best: bool) -> Ink {
-        if best { Ink::Series(1) } else { Ink::Text }
+/// A word below the horizontal axis, where a number would stand.
+fn below(place: &ComputedLayout, at: f64, word: &str) -> Primitive {
+    Primitive::Text {
+        x: place.map_x(at),
+        y: place.height - place.margin_bottom + place.tick_mark_major + f64::from(TEXT_SIZE),
+        content: word.to_owned(),
+        size: TEXT_SIZE,
+        anchor: TextAnchor::Middle,
+        rotate: None,
+        bold: false,
+        color: None,
     }
 }
 
@@ -200,7 +228,7 @@ fn named(layout: Layout, x: &Axis, y: &Axis) -> Layout {
 
 fn ticks(axis: &Axis) -> TickFormat {
     match axis.scale {
-        Scale::Whole | Scale::Plain | Scale::Logarithm => TickFormat::Custom(Arc::new(short)),
+        Scale::Whole | Scale::Plain | Scale::Logarithm | Scale::Words => TickFormat::Custom(Arc::new(short)),
         Scale::Share => TickFormat::Custom(Arc::new(|share| format!("{:.0} %", 100.0 * share))),
     }
 }

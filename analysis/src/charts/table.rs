@@ -78,7 +78,9 @@ impl Chart {
                 [head].into_iter().chain(bars.iter().map(row)).collect()
             }
             Marks::Parallel { axes, lines } => {
-                let head = [self.x.label.clone(), "best".to_owned()].into_iter().chain(axes.iter().cloned());
+                let head = [self.x.label.clone(), "best".to_owned()]
+                    .into_iter()
+                    .chain(axes.iter().map(|axis| axis.label.clone()));
                 let head = head.collect();
                 let row = |line: &super::ParallelLine| {
                     let best = if line.best { "yes" } else { "no" };
@@ -96,11 +98,6 @@ impl Chart {
         if self.y.scale == Scale::Share { format!("{:.1} %", 100.0 * value) } else { short(value) }
     }
 
-    /// A place in full where it is a number of something.
-    fn place(&self, x: f64) -> String {
-        if self.x.scale == Scale::Whole { format!("{x:.0}") } else { short(x) }
-    }
-
     /// A row for each place, with the values of all series there; more than one where a series has several points at a place.
     fn of_series(&self, series: &[Series]) -> Vec<Vec<String>> {
         let head = [self.x.label.clone()].into_iter().chain(series.iter().map(|series| series.name.clone()));
@@ -115,7 +112,7 @@ impl Chart {
                 row.1[at] = valued(point);
             }
         }
-        let row = |(x, cells): (f64, Vec<String>)| [self.place(x)].into_iter().chain(cells).collect();
+        let row = |(x, cells): (f64, Vec<String>)| [self.x.text(x)].into_iter().chain(cells).collect();
         [head.collect()].into_iter().chain(places.into_values().map(row)).collect()
     }
 }

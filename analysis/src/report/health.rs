@@ -1,10 +1,12 @@
 //! What is commonly wrong with runs, looked for one by one, with thresholds and their sources.
 
+use dc0_core::params::Value;
+
 use super::diversity::Variety;
 use super::results::Ended;
 use super::reuse::{KATAGO, ratios};
 use super::section::{Finding, Part, Section, State};
-use super::steps::Step;
+use super::steps::{Step, member};
 use super::{Context, ReportRun};
 use crate::charts::short;
 
@@ -139,8 +141,11 @@ fn last<'a>(context: &'a Context<'_>, run: &'a ReportRun, kind: &str) -> Option<
 }
 
 fn entropy(context: &Context<'_>, run: &ReportRun) -> Verdict {
-    let step = last(context, run, "self_play");
-    let Some(entropy) = step.and_then(|step| step.figure("mean_entropy")) else { return unknown("no games") };
+    let teaches = |step: &&Step| member(&step.params, "policy_targets") != Some(&Value::Bool(false));
+    let mut played = context.steps.iter().filter(|step| step.run == run.name && step.kind == "self_play");
+    let Some(entropy) = played.rfind(teaches).and_then(|step| step.figure("mean_entropy")) else {
+        return unknown("no games that teach a policy");
+    };
     judged(
         entropy >= ENTROPY,
         format!("mean entropy of the last targets {}; warned below {ENTROPY}", short(entropy)),

@@ -5,12 +5,11 @@ use serde_json::Value as Json;
 use super::games::SampleGame;
 use super::section::{Finding, Part, Section, State, Table};
 use crate::charts::{escape, figure};
+use crate::web::{BOARD, THEME, hidden_men};
 
 const STYLE: &str = include_str!("page.css");
-const THEME: &str = include_str!("theme.js");
 const SCRIPT: &str = include_str!("page.js");
-const BOARD: &str = include_str!("board.js");
-const PIECES: &str = include_str!("pieces.svg");
+const GAMES: &str = include_str!("games.js");
 
 /// The page's text.
 pub(super) fn page(title: &str, sections: &[Section]) -> String {
@@ -29,11 +28,16 @@ pub(super) fn page(title: &str, sections: &[Section]) -> String {
          <title>{title}</title>\n<style>\n{STYLE}</style>\n<script>\n{THEME}</script>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
          <header><h1>{title}</h1><button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n\
-         <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n<main id=\"main\">\n{}{}</main>\n{PIECES}\
+         <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n<main id=\"main\">\n{}{}</main>\n{}\
          <script>\n{SCRIPT}</script>\n{}</body>\n</html>\n",
         shown.iter().map(|section| html(section)).collect::<String>(),
         without(&left_out),
-        if has_games(&shown) { format!("<script>\n{BOARD}</script>\n") } else { String::new() },
+        hidden_men(),
+        if has_games(&shown) {
+            format!("<script type=\"module\">\n{BOARD}{GAMES}</script>\n")
+        } else {
+            String::new()
+        },
     )
 }
 
@@ -164,6 +168,6 @@ fn board(games: &[SampleGame]) -> String {
     let data = data.replace('<', "\\u003c");
     format!(
         "<script type=\"application/json\" id=\"games-data\">{data}</script>\n{}",
-        include_str!("board.html").replace("{options}", &options)
+        include_str!("games.html").replace("{options}", &options)
     )
 }

@@ -23,7 +23,7 @@ pub(super) enum Part {
     /// Figures that are to be seen at a glance, each with its name.
     Tiles(Vec<(String, String)>),
     /// A chart.
-    Chart(Chart),
+    Chart(Box<Chart>),
     /// The same over other axes; the reader picks one.
     Choice(String, Vec<(String, Chart)>),
     /// Rows of text.
@@ -98,5 +98,5 @@ impl Part {
 
 /// A chart as a part, unless there is nothing to draw.
 pub(super) fn drawn(chart: Chart) -> Option<Part> {
-    (!chart.is_empty()).then_some(Part::Chart(chart))
+    (!chart.is_empty()).then_some(Part::Chart(Box::new(chart)))
 }

@@ -2,10 +2,11 @@
 
 use dc0_core::params::Value;
 
+use super::dimension::{axis, place, worded};
 use super::section::{Part, Section, Table, drawn};
 use super::{Context, ReportSweep};
 use crate::answer::{Answer, quoted};
-use crate::charts::{Axis, Chart, Ink, Joined, Marks, ParallelLine, Point, Scale, Series, short};
+use crate::charts::{Axis, Chart, Ink, Joined, Marks, ParallelLine, Point, Series, short};
 use crate::error::AnalysisError;
 
 /// Trials that a leaderboard shows.
@@ -84,13 +85,11 @@ impl Trials {
     fn complete(&self) -> impl Iterator<Item = &Trial> {
         self.rows.iter().filter(|trial| trial.state == "complete" && trial.value.is_some())
     }
-}
 
-fn worded(value: &Value) -> String {
-    match value {
-        Value::None => "–".to_owned(),
-        Value::Text(text) => text.clone(),
-        number => number.as_f64().map_or_else(|| number.to_string(), short),
+    fn axis(&self, sweep: &ReportSweep, parameter: usize) -> Axis {
+        let name = &self.parameters[parameter];
+        let values = self.rows.iter().map(|trial| &trial.point[parameter]);
+        axis(name, &values.collect::<Vec<_>>(), sweep.logarithmic.contains(name))
     }
 }
 
@@ -164,64 +163,17 @@ fn importance(sweep: &ReportSweep, at: usize) -> Chart {
     }
 }
 
-/// Where the values of a parameter lie on an axis.
-struct Places {
-    /// Words in their order, with their places: those of a parameter that has no numbers are numbered, others stand behind the
-    /// numbers. A parameter that a trial does not have is a word, too.
-    words: Vec<(String, f64)>,
-    is_logarithmic: bool,
-}
-
-/// How far behind the numbers a word stands, as a share of what they span. Chosen.
-const BEHIND: f64 = 0.15;
-
-impl Places {
-    fn new(sweep: &ReportSweep, trials: &Trials, parameter: usize) -> Self {
-        let values = || trials.rows.iter().map(|trial| &trial.point[parameter]);
-        let numbers = || values().filter_map(Value::as_f64).filter(|number| number.is_finite());
-        let (least, most) = numbers().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), number| {
-            (least.min(number), most.max(number))
-        });
-        let is_logarithmic = sweep.logarithmic.contains(&trials.parameters[parameter]) && least > 0.0;
-        let mut words: Vec<&Value> = values().filter(|value| value.as_f64().is_none()).collect();
-        words.sort_by_key(|value| (**value == Value::None, worded(value)));
-        words.dedup();
-        let place = |at: usize| match at as f64 {
-            at if least > most => at,
-            at if is_logarithmic => most * (most / least).max(10.0).powf(BEHIND * (at + 1.0)),
-            at if least < most => most + BEHIND * (most - least) * (at + 1.0),
-            at => most + at + 1.0,
-        };
-        let words = words.into_iter().enumerate().map(|(at, word)| (worded(word), place(at)));
-        Self { words: words.collect(), is_logarithmic }
-    }
-
-    fn of(&self, value: &Value) -> Option<f64> {
-        let word = || self.words.iter().find(|(word, _)| *word == worded(value)).map(|(_, place)| *place);
-        value.as_f64().or_else(word)
-    }
-
-    /// Which word stands where.
-    fn key(&self) -> Option<String> {
-        let words = self.words.iter().map(|(word, place)| format!("{} is {word}", short(*place)));
-        (!self.words.is_empty()).then(|| words.collect::<Vec<_>>().join(", "))
-    }
-}
-
 fn slice(sweep: &ReportSweep, at: usize, trials: &Trials, parameter: usize) -> Chart {
-    let places = Places::new(sweep, trials, parameter);
+    let axis = trials.axis(sweep, parameter);
     let point = |trial: &Trial| {
-        let x = places.of(&trial.point[parameter])?;
+        let x = place(&axis, &trial.point[parameter])?;
         Some(Point { x, y: trial.value?, interval: trial.interval })
     };
     let name = &trials.parameters[parameter];
-    let key = places.key().map_or_else(String::new, |key| format!(" {key}."));
-    let scale = if places.is_logarithmic { Scale::Logarithm } else { Scale::Plain };
     Chart {
         name: format!("slice-{at}-{parameter}"),
         title: format!("{} over {name}", sweep.objective),
-        about: format!("Every complete trial, whatever its other parameters.{key}"),
-        x: Axis { scale, ..Axis::plain(name) },
+        about: "Every complete trial, whatever its other parameters.".to_owned(),
         y: Axis::plain(&sweep.objective),
         marks: Marks::Series(vec![Series {
             name: "trial".to_owned(),
@@ -229,32 +181,31 @@ fn slice(sweep: &ReportSweep, at: usize, trials: &Trials, parameter: usize) -> C
             joined: Joined::No,
             points: trials.complete().filter_map(point).collect(),
         }]),
+        x: axis,
         references: Vec::new(),
     }
 }
 
 fn parallel(sweep: &ReportSweep, at: usize, trials: &Trials) -> Chart {
     let best = (trials.complete().count() as f64 * BEST).ceil() as usize;
-    let places: Vec<Places> =
-        (0..trials.parameters.len()).map(|parameter| Places::new(sweep, trials, parameter)).collect();
+    let axes: Vec<Axis> =
+        (0..trials.parameters.len()).map(|parameter| trials.axis(sweep, parameter)).collect();
     let line = |(rank, trial): (usize, &Trial)| {
         let own: Option<Vec<f64>> =
-            places.iter().zip(&trial.point).map(|(places, value)| places.of(value)).collect();
+            axes.iter().zip(&trial.point).map(|(axis, value)| place(axis, value)).collect();
         let values = own?.into_iter().chain(trial.value).collect();
         let words = trial.point.iter().map(worded).chain([valued(trial)]).collect();
         Some(ParallelLine { name: format!("{:04}", trial.number), values, words, best: rank < best })
     };
-    let key = |(places, name): (&Places, &String)| Some(format!(" {name}: {}.", places.key()?));
-    let keys: String = places.iter().zip(&trials.parameters).filter_map(key).collect();
     let lines: Vec<ParallelLine> = trials.complete().enumerate().filter_map(line).collect();
     Chart {
         name: format!("parallel-{at}"),
         title: "All parameters at once".to_owned(),
-        about: format!("One line a complete trial; the best quarter stands out.{keys}"),
+        about: "One line a complete trial; the best quarter stands out.".to_owned(),
         x: Axis::plain("trial"),
         y: Axis::plain(&sweep.objective),
         marks: Marks::Parallel {
-            axes: trials.parameters.iter().cloned().chain([sweep.objective.clone()]).collect(),
+            axes: axes.into_iter().chain([Axis::plain(&sweep.objective)]).collect(),
             lines: if trials.parameters.len() > 1 { lines } else { Vec::new() },
         },
         references: Vec::new(),

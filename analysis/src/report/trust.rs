@@ -87,9 +87,9 @@ fn shares(database: &Database) -> Result<Vec<Vec<Share>>, AnalysisError> {
 
 pub(super) fn section(context: &Context<'_>) -> Section {
     let mut parts: Vec<Part> =
-        context.trusts.iter().map(|trust| Part::Chart(diagram(context, trust))).collect();
+        context.trusts.iter().map(|trust| Part::Chart(Box::new(diagram(context, trust)))).collect();
     if !parts.is_empty() {
-        parts.push(Part::Chart(errors(context)));
+        parts.push(Part::Chart(Box::new(errors(context))));
         parts.extend(discounts(context).map(Part::Text));
     }
     let about = "Of positions given the same value, what did their games give? Games that the ply cap ended are left out: they \

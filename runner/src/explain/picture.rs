@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use dc0_analysis::web::MEN;
 use dc0_core::board::{Game, Side};
 
 use super::figures::{line, percent, signed};
-use super::squares::{PIECES, squares};
+use super::squares::squares;
 use super::study::{Searched, Study};
 use super::tree::{Branches, Twig, tree};
 
@@ -51,7 +52,7 @@ pub(super) fn picture(study: &Study, head: &str) -> String {
     let side = study.side();
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"explain\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" role=\"img\" aria-label=\"The search tree\">{head}<defs>{PIECES}</defs>\
+         height=\"{height:.0}\" role=\"img\" aria-label=\"The search tree\">{head}<defs>{MEN}</defs>\
          <rect class=\"paper\" width=\"{width:.0}\" height=\"{height:.0}\" rx=\"8\"/>{}{}{}{}</svg>",
         legend(side),
         drawing.edges,

@@ -4,9 +4,6 @@ use std::fmt::Write as _;
 
 use dc0_core::board::{Move, Piece, Position, Side};
 
-/// The pieces, each in a square of 45, as symbols to be used.
-pub(super) const PIECES: &str = include_str!("pieces.svg");
-
 /// Width and height of the square that a piece is drawn in.
 const PIECE: f64 = 45.0;
 

@@ -1,9 +1,10 @@
 //! The pages and what they load; everything is in the program.
 
+use dc0_analysis::web;
+
 use super::reply::Reply;
 
 const FRAME: &str = include_str!("page/frame.html");
-const MEN: &str = include_str!("page/men.svg");
 
 /// A page: its title, its content, and the script that brings it to life.
 struct Page {
@@ -45,7 +46,11 @@ fn page(page: &Page) -> Reply {
 
 fn filled(page: &Page) -> String {
     let Page { title, body, script } = page;
-    FRAME.replace("{title}", title).replace("{men}", MEN).replace("{script}", script).replace("{body}", body)
+    FRAME
+        .replace("{title}", title)
+        .replace("{men}", &web::hidden_men())
+        .replace("{script}", script)
+        .replace("{body}", body)
 }
 
 /// A style sheet or a script.
@@ -53,9 +58,9 @@ pub(super) fn asset(name: &str) -> Option<Reply> {
     let script = |text: &'static str| Some(Reply::new(200, "text/javascript; charset=utf-8", text));
     match name {
         "style.css" => Some(Reply::new(200, "text/css; charset=utf-8", include_str!("page/style.css"))),
-        "theme.js" => script(include_str!("page/theme.js")),
+        "theme.js" => script(web::THEME),
         "common.js" => script(include_str!("page/common.js")),
-        "board.js" => script(include_str!("page/board.js")),
+        "board.js" => script(web::BOARD),
         "home.js" => script(include_str!("page/home.js")),
         "run.js" => script(include_str!("page/run.js")),
         "games.js" => script(include_str!("page/games.js")),

@@ -1,15 +1,7 @@
-"use strict";
-// A board that steps through stored games. It knows no rules: every position comes with its men and moves.
+// Steps through stored games on a board. It knows no rules: every position comes with its men and moves.
 (() => {
   const games = JSON.parse(document.getElementById("games-data").textContent);
   const at = (id) => document.getElementById(id);
-  const SVG = "http://www.w3.org/2000/svg";
-  const make = (tag, attributes, parent) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    if (parent) parent.append(element);
-    return element;
-  };
   const html = (tag, text, parent, className) => {
     const element = document.createElement(tag);
     if (text !== null) element.textContent = text;
@@ -22,63 +14,14 @@
   let flipped = false;
   let timer = 0;
 
-  const SIDE = 45;
-  const place = (square) => {
-    const [file, rank] = [square % 8, square >> 3];
-    return flipped ? [(7 - file) * SIDE, rank * SIDE] : [file * SIDE, (7 - rank) * SIDE];
-  };
   const isWhite = (position) => position.b.endsWith(" w");
   const white = (position, value) => (isWhite(position) ? value : -value);
   const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
   const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + " %";
 
   function drawBoard(position) {
-    const board = at("board");
-    board.replaceChildren();
-    for (let square = 0; square < 64; square += 1) {
-      const [x, y] = place(square);
-      const isLight = (square + (square >> 3)) % 2 === 1;
-      make("rect", { x, y, width: SIDE, height: SIDE, class: isLight ? "light" : "dark" }, board);
-      if (position.m && (position.m[1] === square || position.m[2] === square)) {
-        make("rect", { x, y, width: SIDE, height: SIDE, class: "moved" }, board);
-      }
-      label(board, square, x, y, isLight);
-    }
-    let square = 56;
-    for (const letter of position.b.split(" ")[0]) {
-      if (letter === "/") square -= 16;
-      else if (letter >= "1" && letter <= "8") square += Number(letter);
-      else {
-        const [x, y] = place(square);
-        const side = letter === letter.toUpperCase() ? "white" : "black";
-        make("use", { href: "#pc-" + letter.toLowerCase(), x, y, class: "man " + side }, board);
-        square += 1;
-      }
-    }
-    for (const [index, move] of (position.t ? position.t.p : []).slice(0, 3).entries()) arrow(board, move, index);
-  }
-
-  function label(board, square, x, y, isLight) {
-    const [file, rank] = [square % 8, square >> 3];
-    const className = isLight ? "on-light" : "on-dark";
-    const [bottom, left] = flipped ? [7, 7] : [0, 0];
-    if (rank === bottom) make("text", { x: x + SIDE - 7, y: y + SIDE - 3, class: className }, board).textContent = "abcdefgh"[file];
-    if (file === left) make("text", { x: x + 2, y: y + 10, class: className }, board).textContent = String(rank + 1);
-  }
-
-  function arrow(board, move, index) {
-    const [, from, to, , share] = move;
-    if (share < 0.02) return;
-    const [x1, y1] = place(from).map((side) => side + SIDE / 2);
-    const [x2, y2] = place(to).map((side) => side + SIDE / 2);
-    const length = Math.hypot(x2 - x1, y2 - y1);
-    const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-    const [width, head] = [2 + 7 * share, 7 + 6 * share];
-    const [ex, ey] = [x2 - dx * head, y2 - dy * head];
-    const side = (sign, size, x, y) => `${x - sign * dy * size} ${y + sign * dx * size}`;
-    const d = `M${side(1, width / 2, x1, y1)}L${side(1, width / 2, ex, ey)}L${side(1, head / 1.6, ex, ey)}L${x2} ${y2}` +
-      `L${side(-1, head / 1.6, ex, ey)}L${side(-1, width / 2, ex, ey)}L${side(-1, width / 2, x1, y1)}Z`;
-    make("path", { d, class: "arrow", opacity: index === 0 ? 0.75 : 0.45 }, board);
+    const arrows = (position.t ? position.t.p : []).slice(0, 3).map(([, from, to, , share]) => [from, to, share]);
+    draw(at("board"), { men: position.b, last: position.m ? [position.m[1], position.m[2]] : [], arrows, flipped });
   }
 
   function drawThought(position) {
@@ -125,7 +68,7 @@
     const last = Math.max(1, game.plies.length - 1);
     const x = (index) => (360 * index) / last;
     const y = (value) => 42 - 38 * value;
-    make("path", { d: "M0 42H360", class: "zero" }, curve);
+    put("path", { d: "M0 42H360", class: "zero" }, curve);
     for (const [key, className] of [["n", "net"], ["q", "search"]]) {
       let [d, pen] = ["", "M"];
       game.plies.forEach((position, index) => {
@@ -133,9 +76,9 @@
         d += `${pen}${x(index).toFixed(1)} ${y(white(position, position.t[key][0])).toFixed(1)}`;
         pen = "L";
       });
-      make("path", { d, class: className }, curve);
+      put("path", { d, class: className }, curve);
     }
-    make("path", { id: "cursor", d: "", class: "cursor" }, curve);
+    put("path", { id: "cursor", d: "", class: "cursor" }, curve);
   }
 
   function drawList() {
