@@ -1,4 +1,6 @@
-//! A statement before polars sees it: one SELECT, the tables it names, and two changes that make it mean what users expect.
+//! A statement before polars sees it: one SELECT, the tables it names, and changes that make it mean what users expect.
+
+mod groups;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -6,8 +8,8 @@ use std::ops::ControlFlow;
 use polars::prelude::{LazyFrame, PolarsResult};
 use polars::sql::SQLContext;
 use sqlparser::ast::{
-    BinaryOperator, Expr, GroupByExpr, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query,
-    Select, SelectItem, SetExpr, Statement as Sql, TableFactor, Visit, Visitor, visit_expressions,
+    BinaryOperator, Expr, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
+    SelectItem, SetExpr, Statement as Sql, TableFactor, Visit, VisitMut, Visitor, visit_expressions,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
@@ -64,7 +66,8 @@ impl Statement {
 
     /// Asks polars.
     pub(crate) fn execute(mut self, context: &mut SQLContext) -> PolarsResult<LazyFrame> {
-        order_groups(&mut self.0);
+        let _: ControlFlow<()> = VisitMut::visit(&mut self.0, &mut groups::Named);
+        groups::order(&mut self.0);
         // Where WITH makes a table with the name of another one, polars takes the other one everywhere.
         let made = self.names().made;
         if self.uses_own_functions() || context.get_tables().iter().any(|table| made.contains(table)) {
@@ -176,31 +179,6 @@ fn has_column(expression: &Expr) -> bool {
         _ => ControlFlow::Continue(()),
     };
     visit_expressions(expression, is_column).is_break()
-}
-
-/// Groups come in whatever order the hash table has, so they are sorted by what makes them, unless the statement says otherwise.
-fn order_groups(query: &mut Query) {
-    if query.order_by.is_some() {
-        return;
-    }
-    let all = || "ALL".to_owned();
-    let by = match query.body.as_ref() {
-        SetExpr::Select(select) => match &select.group_by {
-            GroupByExpr::Expressions(by, _) if !by.is_empty() => Some(words(by)),
-            GroupByExpr::All(_) => Some(all()),
-            GroupByExpr::Expressions(..) => select.distinct.is_some().then(all),
-        },
-        SetExpr::SetOperation { .. } => Some(all()),
-        _ => None,
-    };
-    if let Some(by) = by {
-        query.order_by =
-            Statement::parse(&format!("SELECT 1 ORDER BY {by}")).ok().and_then(|parsed| parsed.0.order_by);
-    }
-}
-
-fn words(expressions: &[Expr]) -> String {
-    expressions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Computes inner SELECTs beforehand, as tables of their own: polars forgets dc0's functions in WITH, in FROM (SELECT …) and in the

@@ -96,7 +96,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("parquet", &["core/src/store"]),
     ("polars", &["analysis/src"]),
     ("polars_plan", &["analysis/src/scan.rs"]),
-    ("sqlparser", &["analysis/src/statement.rs"]),
+    ("sqlparser", &["analysis/src/statement"]),
     ("csv", &["analysis/src/export.rs"]),
     ("safetensors", &["core/src/network/checkpoint", "core/src/trainer/state.rs"]),
     ("rhai", &["runner/"]),

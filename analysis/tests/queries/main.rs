@@ -1,121 +1,16 @@
 //! Questions to stored tables, from files to answers.
 
-use std::fs;
+mod frames;
+mod runs;
+mod wrong;
+
 use std::path::Path;
 
-use dc0_analysis::{AnalysisError, Database, Files, Frame, Limits, RunSource, Trial, Work, questions};
-use dc0_core::board::{Game, Move};
+use dc0_analysis::{Database, Files, RunSource, Trial, Work, questions};
 use dc0_core::params::Value;
-use dc0_core::store::{GameRow, PositionRow, Provenance, TrainingRow, WideColumn, write_table, write_wide};
+use dc0_core::store::{GameRow, Provenance, WideColumn, write_table, write_wide};
 
-const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-
-fn packed(moves: &str) -> Vec<u16> {
-    moves.split(' ').map(|text| Move::from_uci(text).expect("a move").packed()).collect()
-}
-
-fn game(game: u32, moves: &str, result: i8) -> GameRow {
-    GameRow {
-        game,
-        network: "0123456789abcdef".to_owned(),
-        start_fen: START.to_owned(),
-        moves: packed(moves),
-        opening_plies: 0,
-        result,
-        reason: if result == 0 { "threefold" } else { "checkmate" }.to_owned(),
-    }
-}
-
-fn positions(games: &[GameRow]) -> Vec<PositionRow> {
-    let mut rows = Vec::new();
-    for row in games {
-        let mut game = Game::initial();
-        for (ply, packed) in (0..).zip(&row.moves) {
-            let mut moves: Vec<u16> =
-                game.position().legal_moves().iter().map(|legal| legal.packed()).collect();
-            moves.sort_unstable();
-            rows.push(PositionRow {
-                game: row.game,
-                ply,
-                fen: game.position().fen(),
-                played: *packed,
-                legal: moves.len() as u16,
-                visits: (1..).take(moves.len()).collect(),
-                target: (1..).take(moves.len()).collect(),
-                moves,
-                root_q: 0.1,
-                root_d: 0.5,
-                net_q: -0.1,
-                net_d: 0.25,
-                simulations: 32,
-                full: ply % 2 == 0,
-                result: 0,
-            });
-            game.play_unchecked(Move::from_packed(*packed).expect("a move"));
-        }
-    }
-    rows
-}
-
-fn training(update: u32) -> TrainingRow {
-    TrainingRow {
-        update,
-        learning_rate: 0.001,
-        loss: 3.0 / f64::from(update),
-        policy_loss: 2.0,
-        value_loss: 1.0,
-        moves_left_loss: 0.5,
-        policy_accuracy: 0.25,
-        policy_entropy: 1.5,
-        gradient_norm: 0.7,
-    }
-}
-
-/// A run of two iterations and one training.
-fn store(folder: &Path) {
-    let provenance = Provenance::new();
-    let first = [game(0, "e2e4 c7c5", 1), game(1, "f2f3 e7e5 g2g4 d8h4", -1)];
-    let second = [game(0, "d2d4 d7d5 c2c4", 0), game(1, "e2e4 e7e5", 0), game(2, "g1f3 g8f6", 1)];
-    for (iteration, games) in [(3, &first[..]), (10_000, &second[..])] {
-        let path = |table: &str| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet");
-        write_table(folder, &path("games"), games, &provenance).expect("sound rows");
-        write_table(folder, &path("positions"), &positions(games), &provenance).expect("sound rows");
-    }
-    write_table(folder, "training/0007.parquet", &[training(10), training(20)], &provenance)
-        .expect("sound rows");
-}
-
-fn run() -> tempfile::TempDir {
-    // A folder whose name looks like a value must not become a column.
-    let folder = tempfile::Builder::new().prefix("x=3").tempdir().expect("a folder");
-    store(folder.path());
-    folder
-}
-
-fn database(folder: &Path) -> Database {
-    Database::new(vec![RunSource::of_folder("first", folder)], Vec::new(), Work::Exact)
-}
-
-fn table(frame: &Frame) -> String {
-    frame.rows().expect("an answer").shown(Limits::default()).table
-}
-
-fn check(statement: &str, expected: &str) {
-    let folder = run();
-    for work in [Work::Exact, Work::Fast] {
-        let database = Database::new(vec![RunSource::of_folder("first", folder.path())], Vec::new(), work);
-        let frame = database.query(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
-        assert_eq!(table(&frame), expected, "{statement}");
-    }
-}
-
-fn refused(statement: &str) -> AnalysisError {
-    let folder = run();
-    match database(folder.path()).query(statement).and_then(|frame| frame.rows()) {
-        Ok(rows) => panic!("{statement} gives\n{rows}"),
-        Err(error) => error,
-    }
-}
+use runs::{check, database, game, positions, refused, run, table};
 
 #[test]
 fn rows_say_which_run_and_iteration_they_belong_to() {
@@ -135,6 +30,31 @@ fn groups_are_sorted_where_the_statement_does_not_say_how() {
     );
     check("select distinct result from games", "result\n    -1\n     0\n     1");
     check("select result from games order by result desc limit 1", "result\n     1");
+}
+
+#[test]
+fn expressions_are_grouped_by_as_columns_are() {
+    check(
+        "select length(reason) as \"len(reason)\", count(*) as n from games group by length(reason)",
+        "len(reason)  n\n          9  5",
+    );
+    let by_length = "count(*) as n from games group by len(moves)";
+    check(
+        &format!("select len(moves), {by_length}"),
+        "len(moves)  n\n         2  3\n         3  1\n         4  1",
+    );
+    check(&format!("select len(moves), {by_length} having len(moves) > 3"), "len(moves)  n\n         4  1");
+    check(
+        &format!("select len(moves) as plies, {by_length} order by len(moves) desc"),
+        "plies  n\n    4  1\n    3  1\n    2  3",
+    );
+    check(&format!("select {by_length} having len(moves) > 3 or count(*) > 2"), "n\n1\n3");
+    check(
+        "select reason, count(*) as n from games group by reason having reason = 'threefold' and max(result) = 0",
+        "reason     n\nthreefold  2",
+    );
+    check(&format!("select {by_length}"), "n\n1\n1\n3");
+    check(&format!("select max(n) as most from (select len(moves), {by_length})"), "most\n   3");
 }
 
 #[test]
@@ -296,97 +216,6 @@ fn questions_about_several_runs_do_not_mix_them() {
 }
 
 #[test]
-fn what_is_wrong_with_a_statement_is_named() {
-    let message = |statement| {
-        let error = refused(statement);
-        assert!(error.is_bad_input(), "{statement}: {error}");
-        error.to_string()
-    };
-    assert_eq!(message("select * from game"), "there is no table `game`; did you mean `games`?");
-    assert_eq!(message("select resul from games"), "there is no column `resul`; did you mean `result`?");
-    assert_eq!(
-        message("select avg(resul) from games group by reason"),
-        "there is no column `resul`; did you mean `result`?"
-    );
-    assert_eq!(
-        message("select games.resul from games"),
-        "there is no column `resul`; did you mean `result`?"
-    );
-    assert_eq!(
-        message("select materal('x') from games"),
-        "there is no function `materal` in this dialect; did you mean `material`?"
-    );
-    assert!(
-        message("select material(game) from games")
-            .contains("material is called as material(fen); `game` is u32, not text")
-    );
-    assert!(
-        message("select san(start_fen) from games")
-            .contains("san is called as san(fen, move), not with 1 arguments")
-    );
-    assert!(
-        message("selec * from games").starts_with("this is no SQL: "),
-        "{}",
-        message("selec * from games")
-    );
-    assert!(message("").ends_with("got nothing; runs are only read"));
-    assert!(message("select 1; select 2").contains("got 2 statements"));
-    assert!(message("drop table games").contains("got a statement that begins with DROP"));
-}
-
-#[test]
-fn no_statement_reaches_other_files() {
-    let folder = run();
-    let file = folder.path().join("games/iteration=0003/part-0a-00000.parquet");
-    for statement in [
-        format!("select * from read_parquet('{}')", file.display()),
-        format!("select * from '{}'", file.display()),
-        format!(
-            "with inner_one as (select * from read_parquet('{}')) select * from inner_one",
-            file.display()
-        ),
-        format!("select * from games where game in (select game from read_csv('{}'))", file.display()),
-        format!("select (select max(game) from read_parquet('{}')) from games", file.display()),
-    ] {
-        let error = database(folder.path()).query(&statement).expect_err("refused");
-        assert!(
-            matches!(error, AnalysisError::Table { .. } | AnalysisError::Syntax { .. }),
-            "{statement}: {error}"
-        );
-    }
-}
-
-#[test]
-fn a_damaged_file_is_an_error_that_names_it() {
-    let folder = run();
-    let path = folder.path().join("games/iteration=0003/part-0a-00000.parquet");
-    let whole = fs::read(&path).expect("the file");
-    let mut turned = whole.clone();
-    turned[8..200].iter_mut().for_each(|byte| *byte ^= 0xff);
-    for damaged in [&whole[..whole.len() / 2], b"", b"no Parquet at all", &turned] {
-        fs::write(&path, damaged).expect("writes");
-        let asked =
-            database(folder.path()).query("select uci(moves) as m, reason, network, start_fen from games");
-        let error = asked.and_then(|frame| frame.rows()).expect_err("refused");
-        assert!(error.to_string().contains("iteration=0003/part-0a-00000.parquet"), "{error}");
-        assert!(!error.is_bad_input());
-        assert!(
-            database(folder.path()).query("select * from training").is_ok(),
-            "other tables are still there"
-        );
-    }
-}
-
-#[test]
-fn a_file_that_is_being_written_is_not_looked_at() {
-    let folder = run();
-    fs::write(folder.path().join("games/iteration=0003/part-0a-00001.parquet.77.tmp"), "half")
-        .expect("writes");
-    let count = database(folder.path()).query("select count(*) as n from games").expect("asked");
-    assert_eq!(table(&count), "n\n5");
-}
-
-#[test]
 fn only_the_files_that_are_named_are_read() {
     let folder = run();
     let files = Files::Only(vec!["games/iteration=0003/part-0a-00000.parquet".to_owned()]);
@@ -411,56 +240,6 @@ fn several_runs_and_trials_are_one_table() {
         .query("select run, trial, replicate, count(*) as n from games group by run, trial, replicate");
     let expected = "run    trial  replicate  n\none        -          -  5\nsweep      4          1  5";
     assert_eq!(table(&frame.expect("asked")), expected);
-}
-
-#[test]
-fn frames_are_asked_step_by_step_as_by_sql() {
-    let folder = run();
-    let games = database(folder.path()).table("games").expect("the table");
-    let by = ["reason".to_owned()];
-    let aggregates = [("n", "count(*)"), ("plies", "avg(len(moves))")]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()));
-    let grouped = games
-        .filter("iteration > 5")
-        .expect("filters")
-        .group_by(&by)
-        .expect("groups")
-        .agg(&aggregates)
-        .expect("counts");
-    assert_eq!(table(&grouped), "reason     n  plies\ncheckmate  1      2\nthreefold  2    2.5");
-    assert_eq!(
-        table(&grouped.sort("n desc").expect("sorts").head(1).expect("cuts")),
-        "reason     n  plies\nthreefold  2    2.5"
-    );
-    let lengths = games
-        .select(&["iteration".to_owned(), "game".to_owned(), "len(moves) as plies".to_owned()])
-        .expect("selects");
-    let on = ["iteration".to_owned(), "game".to_owned()];
-    let both = lengths
-        .join(&games.select(&[on[0].clone(), on[1].clone(), "result".to_owned()]).expect("selects"), &on)
-        .expect("joins");
-    assert_eq!(both.columns(), ["iteration", "game", "plies", "result"]);
-    assert_eq!(both.rows().expect("rows").len(), 5);
-}
-
-#[test]
-fn wrong_steps_are_named_at_once() {
-    let folder = run();
-    let games = database(folder.path()).table("games").expect("the table");
-    let message = |asked: Result<Frame, AnalysisError>| asked.expect_err("refused").to_string();
-    assert_eq!(message(games.filter("resul = 0")), "there is no column `resul`; did you mean `result`?");
-    assert!(message(games.filter("result = 0 order by game")).starts_with("this is no SQL: "));
-    assert!(message(games.sort("game limit 3")).starts_with("this is no SQL: "));
-    let by = games.group_by(&["reson".to_owned()]).expect_err("refused").to_string();
-    assert_eq!(by, "there is no column `reson`; did you mean `reason`?");
-    assert_eq!(
-        message(games.join(&games, &["gme".to_owned()])),
-        "there is no column `gme`; did you mean `game`?"
-    );
-    assert_eq!(
-        message(database(folder.path()).table("gams")),
-        "there is no table `gams`; did you mean `games`?"
-    );
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! Wrong statements, and files that cannot be read.
+
+use std::fs;
+
+use dc0_analysis::AnalysisError;
+
+use super::runs::{database, refused, run, table};
+
+#[test]
+fn what_is_wrong_with_a_statement_is_named() {
+    let message = |statement| {
+        let error = refused(statement);
+        assert!(error.is_bad_input(), "{statement}: {error}");
+        error.to_string()
+    };
+    assert_eq!(message("select * from game"), "there is no table `game`; did you mean `games`?");
+    assert_eq!(message("select resul from games"), "there is no column `resul`; did you mean `result`?");
+    assert_eq!(
+        message("select avg(resul) from games group by reason"),
+        "there is no column `resul`; did you mean `result`?"
+    );
+    assert_eq!(
+        message("select games.resul from games"),
+        "there is no column `resul`; did you mean `result`?"
+    );
+    assert_eq!(
+        message("select materal('x') from games"),
+        "there is no function `materal` in this dialect; did you mean `material`?"
+    );
+    assert!(
+        message("select material(game) from games")
+            .contains("material is called as material(fen); `game` is u32, not text")
+    );
+    assert!(
+        message("select san(start_fen) from games")
+            .contains("san is called as san(fen, move), not with 1 arguments")
+    );
+    assert!(
+        message("selec * from games").starts_with("this is no SQL: "),
+        "{}",
+        message("selec * from games")
+    );
+    assert!(message("").ends_with("got nothing; runs are only read"));
+    assert!(message("select 1; select 2").contains("got 2 statements"));
+    assert!(message("drop table games").contains("got a statement that begins with DROP"));
+}
+
+#[test]
+fn no_statement_reaches_other_files() {
+    let folder = run();
+    let file = folder.path().join("games/iteration=0003/part-0a-00000.parquet");
+    for statement in [
+        format!("select * from read_parquet('{}')", file.display()),
+        format!("select * from '{}'", file.display()),
+        format!(
+            "with inner_one as (select * from read_parquet('{}')) select * from inner_one",
+            file.display()
+        ),
+        format!("select * from games where game in (select game from read_csv('{}'))", file.display()),
+        format!("select (select max(game) from read_parquet('{}')) from games", file.display()),
+    ] {
+        let error = database(folder.path()).query(&statement).expect_err("refused");
+        assert!(
+            matches!(error, AnalysisError::Table { .. } | AnalysisError::Syntax { .. }),
+            "{statement}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_damaged_file_is_an_error_that_names_it() {
+    let folder = run();
+    let path = folder.path().join("games/iteration=0003/part-0a-00000.parquet");
+    let whole = fs::read(&path).expect("the file");
+    let mut turned = whole.clone();
+    turned[8..200].iter_mut().for_each(|byte| *byte ^= 0xff);
+    for damaged in [&whole[..whole.len() / 2], b"", b"no Parquet at all", &turned] {
+        fs::write(&path, damaged).expect("writes");
+        let asked =
+            database(folder.path()).query("select uci(moves) as m, reason, network, start_fen from games");
+        let error = asked.and_then(|frame| frame.rows()).expect_err("refused");
+        assert!(error.to_string().contains("iteration=0003/part-0a-00000.parquet"), "{error}");
+        assert!(!error.is_bad_input());
+        assert!(
+            database(folder.path()).query("select * from training").is_ok(),
+            "other tables are still there"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_being_written_is_not_looked_at() {
+    let folder = run();
+    fs::write(folder.path().join("games/iteration=0003/part-0a-00001.parquet.77.tmp"), "half")
+        .expect("writes");
+    let count = database(folder.path()).query("select count(*) as n from games").expect("asked");
+    assert_eq!(table(&count), "n\n5");
+}
