@@ -3,8 +3,10 @@
 mod arena;
 mod error;
 mod files;
+mod host;
 mod metered;
 mod network;
+mod open;
 mod past;
 mod runner;
 mod search;
