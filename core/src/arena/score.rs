@@ -1,18 +1,18 @@
 //! The score of a match, and how sure it is.
 //!
 //! The two games of a pair share an opening and are not independent, so the interval is built from pairs (pentanomial
-//! model, as fishtest's).
+//! model, as fishtest's). Few pairs, and pairs that are all alike, show less scatter than there is: so the interval is
+//! Student's, and one more pair is thought to have been played, half of it won and half of it lost outright (as Agresti and
+//! Coull 1998 add outcomes to shares). It holds the truth in 95 of 100 matches or more, however short; one pair alone says
+//! nothing.
 
 use std::collections::BTreeMap;
 
 use crate::params::Value;
 use crate::store::MatchGameRow;
 
-/// The 97.5 % quantile of the normal distribution: two-sided intervals of 95 %.
-const QUANTILE_95: f64 = 1.959_963_984_540_054;
-/// Counts of zero are raised to this before the variance is taken, so that a one-sided match still has an interval
-/// (fishtest's regularisation).
-const SMALLEST_COUNT: f64 = 1e-3;
+/// Pairs that are added to those that were played.
+const VIRTUAL_PAIRS: f64 = 1.0;
 
 /// The first player's result.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,15 +49,15 @@ pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
     let games = wins + draws + losses;
     let score = if games == 0 { 0.5 } else { (f64::from(wins) + 0.5 * f64::from(draws)) / f64::from(games) };
     let pentanomial = pentanomial(rows);
-    let margin = margin(&pentanomial);
+    let (low, high) = interval(&pentanomial);
     MatchSummary {
         games,
         wins,
         draws,
         losses,
         score,
-        score_low: (score - margin).max(0.0),
-        score_high: (score + margin).min(1.0),
+        score_low: low.min(score),
+        score_high: high.max(score),
         pentanomial,
         evaluations,
     }
@@ -77,19 +77,36 @@ fn pentanomial(rows: &[MatchGameRow]) -> [u32; 5] {
     counts
 }
 
-/// Half the width of the 95 % interval of the mean score of a game; the whole range where no pair is finished.
-fn margin(pentanomial: &[u32; 5]) -> f64 {
-    let pairs: u32 = pentanomial.iter().sum();
+/// The 95 % interval of the mean score of a game; the whole range where no pair is finished.
+fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
+    let pairs = pentanomial.iter().sum::<u32>() as usize;
     if pairs == 0 {
-        return 1.0;
+        return (0.0, 1.0);
     }
-    let counts = pentanomial.map(|count| f64::from(count).max(SMALLEST_COUNT));
+    let mut counts = pentanomial.map(f64::from);
+    counts[0] += VIRTUAL_PAIRS / 2.0;
+    counts[4] += VIRTUAL_PAIRS / 2.0;
     let total: f64 = counts.iter().sum();
-    let scores = [0.0, 0.25, 0.5, 0.75, 1.0];
-    let mean: f64 = counts.iter().zip(scores).map(|(count, score)| count * score).sum::<f64>() / total;
-    let variance: f64 =
-        counts.iter().zip(scores).map(|(count, score)| count * (score - mean).powi(2)).sum::<f64>() / total;
-    QUANTILE_95 * (variance / f64::from(pairs)).sqrt()
+    let mean_of = |of: &dyn Fn(f64) -> f64| -> f64 {
+        let scores = [0.0, 0.25, 0.5, 0.75, 1.0];
+        counts.iter().zip(scores).map(|(count, score)| count * of(score)).sum::<f64>() / total
+    };
+    let mean = mean_of(&|score| score);
+    let variance = mean_of(&|score| (score - mean).powi(2));
+    let margin = student(pairs) * (variance / total).sqrt();
+    ((mean - margin).max(0.0), (mean + margin).min(1.0))
+}
+
+/// The 97.5 % quantile of Student's t distribution, from its tables; the normal one's beyond them.
+pub fn student(degrees: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045, 2.042,
+    ];
+    let known = degrees.checked_sub(1).and_then(|row| TABLE.get(row));
+    // Cornish and Fisher's expansion in 1/degrees.
+    known.copied().unwrap_or_else(|| 1.959_964 + 2.372 / degrees as f64 + 2.82 / (degrees as f64).powi(2))
 }
 
 impl MatchSummary {

@@ -2,13 +2,15 @@
 
 use std::sync::Mutex;
 
-use super::{ArenaParams, Match, MatchShard, MatchSummary, Player, elo_of, play, summarise};
+use rand::RngExt;
+
+use super::{ArenaParams, Match, MatchShard, MatchSummary, Player, elo_of, play, student, summarise};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::{Hashed, Uniform};
 use crate::network::{Evaluator, EvaluatorError};
 use crate::params::{Value, read};
-use crate::rng::Seed;
+use crate::rng::{Purpose, Seed, Stream};
 use crate::search::SearchParams;
 use crate::selfplay::shards_of;
 use crate::store::MatchGameRow;
@@ -145,8 +147,11 @@ fn scores_and_intervals_worked_by_hand() {
     assert_eq!((summary.wins, summary.draws, summary.losses), (5, 2, 1));
     assert_eq!(summary.pentanomial, [0, 0, 1, 2, 1]);
     assert_eq!(summary.score, 0.75);
-    let margin = 1.96 * (1.0f64 / 32.0 / 4.0).sqrt();
-    assert!((summary.score_low - (0.75 - margin)).abs() < 2e-3, "{summary:?}");
+    // With half a pair won and half a pair lost there are 5 pairs with a mean of 0.7 and a sum of squares of 0.425; Student's
+    // quantile at 4 degrees of freedom is 2.776.
+    let margin = 2.776 * (0.425_f64 / 5.0 / 5.0).sqrt();
+    assert!((summary.score_low - (0.7 - margin)).abs() < 1e-9, "{summary:?}");
+    assert_eq!(summary.score_high, 1.0);
     assert!((elo_of(0.75).unwrap() - 190.85).abs() < 0.01);
     assert_eq!(elo_of(0.5), Some(0.0));
     assert_eq!((elo_of(1.0), elo_of(0.0)), (None, None));
@@ -159,6 +164,48 @@ fn a_match_won_to_nil_has_a_bound_on_one_side() {
     let [low, elo, high] = summary.elo();
     assert!(low.is_some_and(|low| low > 300.0), "{low:?}");
     assert_eq!((elo, high), (None, None));
+}
+
+#[test]
+fn one_pair_says_nothing_and_level_pairs_are_no_proof_of_equality() {
+    let interval = |rows: &[MatchGameRow]| {
+        let summary = summarise(rows, 0);
+        (summary.score_low, summary.score_high)
+    };
+    assert_eq!(interval(&[row(0, 1.0), row(0, 1.0)]), (0.0, 1.0));
+    let level: Vec<_> = (0..8).map(|game| row(game / 2, 0.5)).collect();
+    let (low, high) = interval(&level);
+    assert!(low < 0.4 && high > 0.6, "{low} to {high}");
+}
+
+/// Pairs of games of which `drawn` are drawn and the first player wins `won` of the others.
+fn match_of(stream: &mut Stream, pairs: u32, (drawn, won): (f64, f64)) -> Vec<MatchGameRow> {
+    let mut score = || match (stream.random::<f64>() < drawn, stream.random::<f64>() < won) {
+        (true, _) => 0.5,
+        (false, true) => 1.0,
+        (false, false) => 0.0,
+    };
+    (0..2 * pairs).map(|game| row(game / 2, score())).collect()
+}
+
+#[test]
+fn intervals_hold_the_truth_as_often_as_they_say_however_short_the_match() {
+    let mut stream = Seed { run: 7, step: 0 }.stream(0, Purpose::Opening);
+    for (drawn, won) in [(0.6, 0.5), (0.6, 0.7), (0.2, 0.8), (0.3, 0.95)] {
+        let truth = 0.5 * drawn + (1.0 - drawn) * won;
+        for pairs in [1, 4, 10, 20] {
+            let holds = |summary: MatchSummary| (summary.score_low..=summary.score_high).contains(&truth);
+            let held = (0..1000).filter(|_| holds(summarise(&match_of(&mut stream, pairs, (drawn, won)), 0)));
+            let held = held.count();
+            assert!(held >= 940, "{drawn} {won}: {held} of 1000 matches of {pairs} pairs");
+        }
+    }
+}
+
+#[test]
+fn students_quantiles_continue_their_table() {
+    // 2.0395 at 31 and 1.9799 at 120 degrees of freedom.
+    assert!((student(31) - 2.0395).abs() < 1e-3 && (student(120) - 1.9799).abs() < 1e-3);
 }
 
 #[test]
