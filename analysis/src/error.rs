@@ -42,6 +42,18 @@ pub enum AnalysisError {
         /// The condition.
         condition: String,
     },
+    /// Something that is computed of groups in the SELECT that makes them; polars answers such statements wrongly.
+    #[error("`{expression}` is computed of groups; make them in WITH, and compute it in a SELECT of that")]
+    OfGroups {
+        /// The expression.
+        expression: String,
+    },
+    /// Two columns of an answer with one name.
+    #[error("two columns would be called `{name}`; give one of them another name with AS")]
+    SameName {
+        /// The name.
+        name: String,
+    },
     /// A table that is not there.
     #[error("there is no table `{name}`{}", hint(name, known))]
     Table {
@@ -87,6 +99,8 @@ impl AnalysisError {
             Self::Syntax { .. }
             | Self::NoQuestion { .. }
             | Self::OneSided { .. }
+            | Self::OfGroups { .. }
+            | Self::SameName { .. }
             | Self::Table { .. }
             | Self::Column { .. }
             | Self::Function { .. }
@@ -116,6 +130,10 @@ impl AnalysisError {
                     (None, None) => Self::Statement { message: first_line(message) },
                 }
             }
+            PolarsError::Duplicate(message) => match first_quoted(message) {
+                Some(name) => Self::SameName { name },
+                None => Self::Statement { message: first_line(message) },
+            },
             other => Self::Statement { message: first_line(&other.to_string()) },
         }
     }

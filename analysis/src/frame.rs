@@ -194,11 +194,13 @@ fn collect(lazy: &LazyFrame, work: Work) -> Result<DataFrame, String> {
         Work::Fast => Engine::Streaming,
         Work::Exact => Engine::InMemory,
     };
-    // The engine panics on some damaged files.
-    match catch_unwind(AssertUnwindSafe(|| lazy.clone().collect_with_engine(engine))) {
-        Ok(Ok(answer)) => Ok(answer.unwrap_single()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("the engine gave up".to_owned()),
+    // The engines panic on some damaged files, and the faster one on some sound statements, which the other one can do.
+    let with = |engine| catch_unwind(AssertUnwindSafe(|| lazy.clone().collect_with_engine(engine))).ok();
+    let answer = with(engine).or_else(|| (work == Work::Fast).then(|| with(Engine::InMemory)).flatten());
+    match answer {
+        Some(Ok(answer)) => Ok(answer.unwrap_single()),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("the engine gave up".to_owned()),
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dc0_core::store::peek_wide;
 use polars::io::HiveOptions;
 use polars::prelude::{
-    DataFrame, Expr, Field, IntoLazy, LazyFrame, NULL, PlRefPath, PolarsResult, ScanArgsParquet, ScanSources,
-    Schema, UnionArgs, col, concat, concat_lf_diagonal, lit,
+    DataFrame, DataType, Expr, Field, IntoLazy, LazyFrame, NULL, PlRefPath, PolarsResult, ScanArgsParquet,
+    ScanSources, Schema, UnionArgs, col, concat, concat_lf_diagonal, lit,
 };
 use polars_plan::plans::HintIR;
 
@@ -26,13 +26,33 @@ pub(crate) struct Scan {
     pub(crate) files: Arc<BTreeSet<PathBuf>>,
 }
 
+fn widened(mut lazy: LazyFrame) -> PolarsResult<LazyFrame> {
+    let wide = |kind: &DataType| match kind {
+        kind if kind.is_integer() => Some(DataType::Int64),
+        DataType::List(item) if item.is_integer() => Some(DataType::List(Box::new(DataType::Int64))),
+        _ => None,
+    };
+    let schema = lazy.collect_schema()?;
+    let narrow = schema.iter().filter(|(_, kind)| wide(kind).is_some_and(|wide| wide != **kind));
+    let casts: Vec<Expr> =
+        narrow.filter_map(|(name, kind)| Some(col(name.clone()).strict_cast(wide(kind)?))).collect();
+    Ok(lazy.with_columns(casts))
+}
+
 impl Database {
     fn has_trials(&self) -> bool {
         self.runs.iter().any(|run| run.trial.is_some())
     }
 
-    /// A table by its name, with where its rows come from in front.
+    /// A table by its name, with where its rows come from in front. Whole numbers are 64 bits wide and signed, however they are
+    /// stored: polars' sums and differences of narrower ones wrap around in silence.
     pub(crate) fn scan(&self, name: &str) -> Result<Scan, AnalysisError> {
+        let Scan { lazy, files } = self.scan_as_stored(name)?;
+        let lazy = widened(lazy).map_err(|error| AnalysisError::of_work(&error))?;
+        Ok(Scan { lazy, files })
+    }
+
+    fn scan_as_stored(&self, name: &str) -> Result<Scan, AnalysisError> {
         if let Some(table) = self.stored.iter().find(|table| table.name == name) {
             return self.scan_stored(table);
         }

@@ -1,5 +1,6 @@
 //! A statement before polars sees it: one SELECT, the tables it names, and changes that make it mean what users expect.
 
+mod aggregates;
 mod groups;
 
 use std::collections::BTreeSet;
@@ -36,9 +37,10 @@ impl Statement {
     pub(crate) fn parse(text: &str) -> Result<Self, AnalysisError> {
         let mut statements = parser(text)?.parse_statements().map_err(|error| syntax(&error))?;
         match (statements.pop(), statements.len()) {
-            (Some(Sql::Query(query)), 0) => match one_sided(&query) {
-                Some(condition) => Err(AnalysisError::OneSided { condition }),
-                None => Ok(Self(query)),
+            (Some(Sql::Query(query)), 0) => match (one_sided(&query), aggregates::of_groups(&query)) {
+                (Some(condition), _) => Err(AnalysisError::OneSided { condition }),
+                (None, Some(expression)) => Err(AnalysisError::OfGroups { expression }),
+                (None, None) => Ok(Self(query)),
             },
             (Some(other), 0) => {
                 let text = other.to_string();
@@ -66,7 +68,7 @@ impl Statement {
 
     /// Asks polars.
     pub(crate) fn execute(mut self, context: &mut SQLContext) -> PolarsResult<LazyFrame> {
-        let _: ControlFlow<()> = VisitMut::visit(&mut self.0, &mut groups::Named);
+        let _: ControlFlow<()> = VisitMut::visit(&mut self.0, &mut groups::Groups(context));
         groups::order(&mut self.0);
         // Where WITH makes a table with the name of another one, polars takes the other one everywhere.
         let made = self.names().made;

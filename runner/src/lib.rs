@@ -53,6 +53,17 @@ use interrupt::Interrupt;
 use launch::Process;
 use progress::Console;
 
+/// polars panics on some statements and damaged files. Who asked gets the answer of its other engine or an error, so the panics
+/// themselves are not shown.
+fn leave_out_panics_of_polars() {
+    let shown = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.location().is_none_or(|place| !place.file().contains("polars-")) {
+            shown(panic);
+        }
+    }));
+}
+
 /// The whole program: reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let cli = if is_plugged_in() { Cli::parse_from(["dc0-run", "uci"]) } else { help::parse() };
@@ -60,6 +71,7 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, Some(Command::Uci(_) | Command::Play(_) | Command::Sql(_))) {
         openmp::let_waiting_threads_sleep();
     }
+    leave_out_panics_of_polars();
     // Before the first thread and the first net.
     let prepared = runtime::prepare(Allocator::KeepPages);
     let console = Arc::new(Console::new());

@@ -1,150 +1,262 @@
-//! GROUP BY: by names instead of expressions, with conditions on what is grouped by, and always in the same order.
+//! GROUP BY as users expect it. Polars computes an expression that something is grouped by a second time, from the groups,
+//! where what it is made of is not there any more; and it takes what is grouped by for a list in HAVING. So such expressions
+//! become columns beforehand, and HAVING compares the first value of a group, which has no other.
 
 use std::ops::ControlFlow;
 
+use polars::sql::SQLContext;
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, VisitMut, VisitorMut, visit_expressions,
-    visit_expressions_mut,
+    Expr, GroupByExpr, Ident, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, TableFactor,
+    Value, VisitMut, VisitorMut,
 };
 
-use super::Statement;
+use super::aggregates::{aggregates, expression, is_aggregate};
+use super::{Statement, first_relation, quoted};
 
-/// Gives the expressions that something is grouped by a name: polars computes them a second time from the groups, where what
-/// they are made of is not there any more.
-pub(super) struct Named;
+/// What a column begins with that is computed before something is grouped by it.
+const COLUMN: &str = "dc0_key_";
 
-impl VisitorMut for Named {
+/// Changes every SELECT that groups.
+pub(super) struct Groups<'a>(pub(super) &'a mut SQLContext);
+
+/// Something that a SELECT groups by.
+struct Key {
+    /// As the statement has it.
+    expression: Expr,
+    /// As polars gets it: a column.
+    column: Expr,
+    /// The place among what is selected, from 1 on, if it is there.
+    place: Option<usize>,
+}
+
+impl VisitorMut for Groups<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        let Query { body, order_by, .. } = query;
-        if let SetExpr::Select(select) = body.as_mut() {
-            let named = name(select);
-            for (expression, name) in &named {
-                replace(order_by, expression, name);
+        let with = query.with.as_ref().map(ToString::to_string).unwrap_or_default();
+        let keys = self.body(&mut query.body, &with);
+        if let Some(OrderByKind::Expressions(orders)) = query.order_by.as_mut().map(|order| &mut order.kind) {
+            for order in orders {
+                place(order, &keys);
             }
-            compare_first(select, &named);
         }
         ControlFlow::Continue(())
     }
 }
 
-/// Names what is both grouped by and selected; gives the expressions that are names now.
-fn name(select: &mut Select) -> Vec<(Expr, Ident)> {
-    let Select { projection, group_by, .. } = select;
-    let GroupByExpr::Expressions(by, _) = group_by else { return Vec::new() };
-    let mut named = Vec::new();
-    for group in by.iter_mut().filter(|group| is_computed(group)) {
-        let Some(name) = projection.iter_mut().find_map(|item| name_of(item, group)) else { continue };
-        let expression = std::mem::replace(group, Expr::Identifier(name.clone()));
-        named.push((expression, name));
+/// Sorts by the place of a key where the key itself would be computed once more.
+fn place(order: &mut OrderByExpr, keys: &[Key]) {
+    let is_it = |key: &&Key| is_computed(&key.expression) && same(&key.expression, &order.expr);
+    if let Some(place) = keys.iter().find(is_it).and_then(|key| key.place) {
+        order.expr = Expr::value(Value::Number(place.to_string(), false));
     }
-    named
+}
+
+impl Groups<'_> {
+    /// The keys, where the body is one SELECT.
+    fn body(&mut self, body: &mut SetExpr, with: &str) -> Vec<Key> {
+        match body {
+            SetExpr::Select(select) => self.select(select, with),
+            SetExpr::SetOperation { left, right, .. } => {
+                self.body(left, with);
+                self.body(right, with);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn select(&mut self, select: &mut Select, with: &str) -> Vec<Key> {
+        if matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty()) {
+            return Vec::new();
+        }
+        let from = select.from.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let columns = self.names(&format!("{with} SELECT * FROM {from}"));
+        resolve(select, columns.as_deref());
+        let GroupByExpr::Expressions(by, _) = &select.group_by else { return Vec::new() };
+        let keys = keys(by, select);
+        if keys.iter().any(|key| key.column != key.expression) {
+            let mut name = |expression: &Expr| {
+                let named = self.names(&format!("{with} SELECT {expression} FROM {from}"));
+                named.and_then(|names| names.into_iter().next()).unwrap_or_else(|| expression.to_string())
+            };
+            select.projection.iter_mut().for_each(|item| use_columns(item, &keys, &mut name));
+            compute(select, &keys);
+        }
+        compare_first(select, &keys, &columns.unwrap_or_default());
+        if let GroupByExpr::Expressions(by, _) = &mut select.group_by {
+            *by = keys.iter().map(|key| key.column.clone()).collect();
+        }
+        keys
+    }
+
+    /// The columns that a statement gives; none if polars cannot say so yet.
+    fn names(&mut self, statement: &str) -> Option<Vec<String>> {
+        let schema = self.0.execute(statement).ok()?.collect_schema().ok()?;
+        Some(schema.iter_names().map(ToString::to_string).collect())
+    }
+}
+
+/// Puts expressions in the place of the numbers, the names of selected expressions and the ALL that stand for them. A name that
+/// may be a column's is left to polars.
+fn resolve(select: &mut Select, columns: Option<&[String]>) {
+    let Select { projection, group_by, .. } = select;
+    if let GroupByExpr::All(modifiers) = group_by {
+        let own = projection.iter().map(expression).collect::<Option<Vec<_>>>();
+        let Some(own) = own else { return };
+        let by = own.into_iter().filter(|own| !aggregates(own)).cloned().collect();
+        *group_by = GroupByExpr::Expressions(by, std::mem::take(modifiers));
+    }
+    let GroupByExpr::Expressions(by, _) = group_by else { return };
+    for group in by {
+        let meant = match &*group {
+            Expr::Value(number) => {
+                let place = number.to_string().parse::<usize>().ok().and_then(|place| place.checked_sub(1));
+                place.and_then(|place| expression(projection.get(place)?))
+            }
+            Expr::Identifier(name) if columns.is_some_and(|columns| !columns.contains(&name.value)) => {
+                projection.iter().find_map(|item| match item {
+                    SelectItem::ExprWithAlias { expr, alias } if alias.value == name.value => Some(expr),
+                    _ => None,
+                })
+            }
+            _ => None,
+        };
+        if let Some(meant) = meant.cloned() {
+            *group = meant;
+        }
+    }
+}
+
+fn keys(by: &[Expr], select: &Select) -> Vec<Key> {
+    let can_compute = named_table(select).is_some();
+    let key = |(number, group): (usize, &Expr)| Key {
+        column: if can_compute && is_computed(group) {
+            Expr::Identifier(Ident::new(format!("{COLUMN}{number}")))
+        } else {
+            group.clone()
+        },
+        place: select.projection.iter().position(|item| expression(item).is_some_and(|own| same(own, group))),
+        expression: group.clone(),
+    };
+    let numbered = |key: Key| Key { place: key.place.map(|place| place + 1), ..key };
+    by.iter().enumerate().map(key).map(numbered).collect()
 }
 
 fn is_computed(group: &Expr) -> bool {
-    !matches!(group, Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_))
+    match group {
+        Expr::Nested(inner) => is_computed(inner),
+        other => !matches!(other, Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_)),
+    }
 }
 
-/// The name of a selected expression, if it is this one; its own text where it has none. A name that the expression itself uses
-/// for a column stays that column's.
-fn name_of(item: &mut SelectItem, group: &Expr) -> Option<Ident> {
-    match item {
-        SelectItem::UnnamedExpr(expression) if expression == group => {
-            let alias = Ident::with_quote('"', group.to_string());
-            *item = SelectItem::ExprWithAlias { expr: group.clone(), alias: alias.clone() };
-            Some(alias)
+/// Whether two expressions are the same but for parentheses, quotes and the name of the table.
+fn same(a: &Expr, b: &Expr) -> bool {
+    match (a, b) {
+        (Expr::Nested(inner), other) | (other, Expr::Nested(inner)) => same(inner, other),
+        (Expr::Identifier(a), Expr::Identifier(b)) => a.value == b.value,
+        (Expr::Identifier(name), Expr::CompoundIdentifier(path))
+        | (Expr::CompoundIdentifier(path), Expr::Identifier(name)) => {
+            path.last().is_some_and(|last| last.value == name.value)
         }
-        SelectItem::ExprWithAlias { expr, alias } if expr == group && !uses(group, alias) => {
-            Some(alias.clone())
+        (a, b) => a == b,
+    }
+}
+
+/// The only table that a SELECT reads, as the statement calls it.
+fn named_table(select: &Select) -> Option<Ident> {
+    let [from] = select.from.as_slice() else { return None };
+    match &from.relation {
+        _ if !from.joins.is_empty() => None,
+        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
+            Some(alias.name.clone())
         }
+        TableFactor::Table { name, .. } => name.0.last()?.as_ident().cloned(),
         _ => None,
     }
 }
 
-fn uses(expression: &Expr, name: &Ident) -> bool {
-    let is_it = |part: &Expr| match part {
-        Expr::Identifier(column) if column.value.eq_ignore_ascii_case(&name.value) => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    };
-    visit_expressions(expression, is_it).is_break()
+/// Takes keys from their columns. What is selected keeps the name that it would have.
+fn use_columns(item: &mut SelectItem, keys: &[Key], name: &mut impl FnMut(&Expr) -> String) {
+    let (SelectItem::UnnamedExpr(own) | SelectItem::ExprWithAlias { expr: own, .. }) = item else { return };
+    let mut used = own.clone();
+    let _: ControlFlow<()> = VisitMut::visit(&mut used, &mut Columns(keys));
+    if used == *own {
+        return;
+    }
+    match item {
+        SelectItem::ExprWithAlias { expr, .. } => *expr = used,
+        SelectItem::UnnamedExpr(own) => {
+            let alias = Ident::with_quote('"', name(own).replace('"', "\"\""));
+            *item = SelectItem::ExprWithAlias { expr: used, alias };
+        }
+        _ => {}
+    }
 }
 
-fn replace<V: VisitMut>(within: &mut V, expression: &Expr, name: &Ident) {
-    let _: ControlFlow<()> = visit_expressions_mut(within, |part| {
-        if part == expression {
-            *part = Expr::Identifier(name.clone());
+/// Puts columns in the place of the keys that are computed, the longest first.
+struct Columns<'a>(&'a [Key]);
+
+impl VisitorMut for Columns<'_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, part: &mut Expr) -> ControlFlow<()> {
+        let is_it = |key: &&Key| key.column != key.expression && same(&key.expression, part);
+        if let Some(key) = self.0.iter().find(is_it) {
+            *part = key.column.clone();
         }
         ControlFlow::Continue(())
-    });
+    }
 }
 
-/// Polars takes what is grouped by for a list in HAVING, so its first value is compared there: a group has no other.
-fn compare_first(select: &mut Select, named: &[(Expr, Ident)]) {
-    let GroupByExpr::Expressions(by, _) = &select.group_by else { return };
-    let own = |group: &Expr| {
-        let of = named.iter().find(|(_, name)| *group == Expr::Identifier(name.clone()));
-        let expression = of.map_or(group, |(expression, _)| expression);
-        Some((group.clone(), expression.clone(), first(expression)?))
-    };
-    let keys = by.iter().filter(|group| !matches!(group, Expr::Value(_))).filter_map(own).collect();
-    let _: ControlFlow<()> = VisitMut::visit(&mut select.having, &mut Keys { keys, depth: 0 });
+/// Reads from a table that has the columns of the keys, too, and has gone through WHERE.
+fn compute(select: &mut Select, keys: &[Key]) {
+    let Some((table, from)) = named_table(select).zip(select.from.first()) else { return };
+    let computed = keys.iter().filter(|key| key.column != key.expression);
+    let columns: Vec<String> = computed.map(|key| format!("{} AS {}", key.expression, key.column)).collect();
+    let condition = select.selection.as_ref().map(|own| format!(" WHERE {own}")).unwrap_or_default();
+    let text = format!(
+        "SELECT * FROM (SELECT *, {} FROM {from}{condition}) AS {}",
+        columns.join(", "),
+        quoted(&table.value)
+    );
+    if let Some(relation) = first_relation(&text) {
+        select.from[0].relation = relation;
+        select.selection = None;
+    }
 }
 
-fn first(expression: &Expr) -> Option<Expr> {
-    super::parser(&format!("first({expression})")).ok()?.parse_expr().ok()
+fn compare_first(select: &mut Select, keys: &[Key], columns: &[String]) {
+    let Select { projection, having, .. } = select;
+    let first = |column: &Expr| super::parser(&format!("first({column})")).ok()?.parse_expr().ok();
+    let mut firsts: Vec<(Expr, Expr)> = Vec::new();
+    for key in keys.iter().filter(|key| !matches!(key.expression, Expr::Value(_))) {
+        let Some(first) = first(&key.column) else { continue };
+        // Names of selected keys stand for them, unless a column has the name.
+        let names = projection.iter().filter_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if same(expr, &key.column) => Some(alias),
+            _ => None,
+        });
+        let names = names.filter(|name| !columns.contains(&name.value));
+        firsts.extend(names.map(|name| (Expr::Identifier(name.clone()), first.clone())));
+        firsts.push((key.expression.clone(), first));
+    }
+    let _: ControlFlow<()> = VisitMut::visit(having, &mut Firsts { firsts, depth: 0 });
 }
 
-/// Functions that make one value of a group's values, as polars knows them.
-const AGGREGATES: [&str; 27] = [
-    "array_agg",
-    "avg",
-    "corr",
-    "count",
-    "covar",
-    "covar_pop",
-    "covar_samp",
-    "first",
-    "group_concat",
-    "last",
-    "listagg",
-    "max",
-    "median",
-    "min",
-    "quantile_cont",
-    "quantile_disc",
-    "stddev",
-    "stddev_samp",
-    "stdev",
-    "stdev_samp",
-    "string_agg",
-    "sum",
-    "total",
-    "var",
-    "var_samp",
-    "variance",
-    "mode",
-];
-
-/// Finds what is grouped by outside of aggregates: as it stands in GROUP BY or as an expression.
-struct Keys {
-    keys: Vec<(Expr, Expr, Expr)>,
+/// Puts first values in the place of keys outside of aggregates.
+struct Firsts {
+    firsts: Vec<(Expr, Expr)>,
     /// Aggregates around what is looked at.
     depth: usize,
 }
 
-fn is_aggregate(expression: &Expr) -> bool {
-    let Expr::Function(function) = expression else { return false };
-    AGGREGATES.contains(&function.name.to_string().to_lowercase().as_str())
-}
-
-impl VisitorMut for Keys {
+impl VisitorMut for Firsts {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
-        let is_key = |(group, whole, _): &&(Expr, Expr, Expr)| expression == group || expression == whole;
         if self.depth == 0
-            && let Some((.., first)) = self.keys.iter().find(is_key)
+            && let Some((_, first)) = self.firsts.iter().find(|(key, _)| same(key, expression))
         {
             *expression = first.clone();
         }
@@ -167,8 +279,7 @@ pub(super) fn order(query: &mut Query) {
     let all = || "ALL".to_owned();
     let by = match query.body.as_ref() {
         SetExpr::Select(select) => match &select.group_by {
-            GroupByExpr::Expressions(by, _) if by.iter().any(is_computed) => Some(all()),
-            GroupByExpr::Expressions(by, _) if !by.is_empty() => Some(words(by)),
+            GroupByExpr::Expressions(by, _) if !by.is_empty() => Some(places(by, select).unwrap_or_else(all)),
             GroupByExpr::All(_) => Some(all()),
             GroupByExpr::Expressions(..) => select.distinct.is_some().then(all),
         },
@@ -181,6 +292,11 @@ pub(super) fn order(query: &mut Query) {
     }
 }
 
-fn words(expressions: &[Expr]) -> String {
-    expressions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+/// Where all keys stand among what is selected.
+fn places(by: &[Expr], select: &Select) -> Option<String> {
+    let place = |group: &Expr| {
+        let is_it = |item: &SelectItem| expression(item).is_some_and(|own| same(own, group));
+        Some((select.projection.iter().position(is_it)? + 1).to_string())
+    };
+    Some(by.iter().map(place).collect::<Option<Vec<_>>>()?.join(", "))
 }

@@ -1,6 +1,7 @@
 //! Questions to stored tables, from files to answers.
 
 mod frames;
+mod groups;
 mod runs;
 mod wrong;
 
@@ -30,31 +31,6 @@ fn groups_are_sorted_where_the_statement_does_not_say_how() {
     );
     check("select distinct result from games", "result\n    -1\n     0\n     1");
     check("select result from games order by result desc limit 1", "result\n     1");
-}
-
-#[test]
-fn expressions_are_grouped_by_as_columns_are() {
-    check(
-        "select length(reason) as \"len(reason)\", count(*) as n from games group by length(reason)",
-        "len(reason)  n\n          9  5",
-    );
-    let by_length = "count(*) as n from games group by len(moves)";
-    check(
-        &format!("select len(moves), {by_length}"),
-        "len(moves)  n\n         2  3\n         3  1\n         4  1",
-    );
-    check(&format!("select len(moves), {by_length} having len(moves) > 3"), "len(moves)  n\n         4  1");
-    check(
-        &format!("select len(moves) as plies, {by_length} order by len(moves) desc"),
-        "plies  n\n    4  1\n    3  1\n    2  3",
-    );
-    check(&format!("select {by_length} having len(moves) > 3 or count(*) > 2"), "n\n1\n3");
-    check(
-        "select reason, count(*) as n from games group by reason having reason = 'threefold' and max(result) = 0",
-        "reason     n\nthreefold  2",
-    );
-    check(&format!("select {by_length}"), "n\n1\n1\n3");
-    check(&format!("select max(n) as most from (select len(moves), {by_length})"), "most\n   3");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn what_is_wrong_with_a_statement_is_named() {
     );
     assert!(
         message("select material(game) from games")
-            .contains("material is called as material(fen); `game` is u32, not text")
+            .contains("material is called as material(fen); `game` is i64, not text")
     );
     assert!(
         message("select san(start_fen) from games")
