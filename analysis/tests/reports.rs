@@ -269,20 +269,20 @@ fn no_two_elements_have_one_name() {
     assert!(charts.contains("time-0") && charts.contains("time-1"));
 }
 
-/// Four trials, one of which has no number for a parameter.
+/// Four trials, one of which has no number for a parameter, and one that failed with a word that no other has.
 fn store_trials(folder: &Path) {
     let text = |text: &str| Value::Text(text.to_owned());
-    let float = |values: [f64; 4]| values.map(Value::Float).to_vec();
+    let float = |values: [f64; 4]| values.map(Value::Float).into_iter().chain([Value::None]).collect();
     let columns = [
-        ("trial", (0..4).map(Value::Int).collect()),
-        ("state", vec![text("complete"); 4]),
+        ("trial", (0..5).map(Value::Int).collect()),
+        ("state", [vec![text("complete"); 4], vec![text("failed")]].concat()),
         ("value", float([1.0, 2.0, 3.0, 4.0])),
         ("low", float([0.5, 1.5, 2.5, 3.5])),
         ("high", float([1.5, 2.5, 3.5, 4.5])),
         ("games", float([2.0; 4])),
         ("evaluations", float([10.0; 4])),
         ("param_rate", float([0.001, 0.01, 0.1, 1.0])),
-        ("param_considered", vec![Value::Int(4), Value::None, Value::Int(8), Value::Int(16)]),
+        ("param_considered", vec![Value::Int(4), Value::None, Value::Int(8), Value::Int(16), text("all")]),
     ];
     let columns = columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells });
     write_wide(folder, "trials.parquet", ("trials", 1), &columns, &Provenance::new()).expect("writes");

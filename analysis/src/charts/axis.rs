@@ -27,7 +27,8 @@ impl Axis {
         }
         if self.scale == Scale::Logarithm {
             let room = (most / least).max(FACTOR).powf(ROOM);
-            return Some(Range { from: least / room, to: most * room, step: None });
+            let (from, to) = widened(least / room, most * room);
+            return Some(Range { from, to, step: None });
         }
         let (least, most) = if least < most { (least, most) } else { (least - 0.5, most + 0.5) };
         let room = ROOM * (most - least);
@@ -53,6 +54,19 @@ impl Axis {
 
     pub(super) fn word(&self, value: f64) -> Option<&str> {
         self.words.iter().find(|(place, _)| *place == value).map(|(_, word)| word.as_str())
+    }
+}
+
+/// The same ends, or ones so far apart that at least two numbers at which a logarithmic axis has ticks lie within.
+fn widened(from: f64, to: f64) -> (f64, f64) {
+    let decade = 10_f64.powf(from.log10().floor());
+    let ticks = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0].map(|factor| factor * decade);
+    let within = ticks.iter().filter(|tick| (from..=to).contains(*tick)).count();
+    let below = ticks.iter().rfind(|tick| **tick <= from).copied();
+    let above = ticks.iter().find(|tick| **tick >= to).copied();
+    match (within, below, above) {
+        (0 | 1, Some(below), Some(above)) => (below, above),
+        _ => (from, to),
     }
 }
 
@@ -108,6 +122,8 @@ mod tests {
         assert_eq!((share.from, share.to), (0.0, 1.0));
         assert_eq!(Axis::plain("x").range(&[], 5), None);
         let rate = Axis { scale: Scale::Logarithm, ..Axis::plain("rate") };
+        let narrow = rate.range(&[0.012, 0.018], 5).expect("values");
+        assert!((narrow.from - 0.01).abs() < 1e-9 && (narrow.to - 0.02).abs() < 1e-9, "{narrow:?}");
         let range = rate.range(&[0.01, 1.0], 5).expect("values");
         assert!(
             range.from > 0.008

@@ -16,7 +16,7 @@ use super::{Axis, Ink, Look, ParallelLine, Scale, short};
 
 /// Numbers at an axis, about.
 const TICKS: f64 = 5.0;
-/// Room left and right of the outermost axes, for their names.
+/// The least room left and right of the outermost axes.
 const MARGIN: f64 = 36.0;
 /// Room above and below what stands at the axes, as a share of their height.
 const ROOM: f64 = 0.06;
@@ -58,9 +58,13 @@ pub(super) fn layout(layout: Layout, axes: &[Axis], look: Look) -> Layout {
     let layout = layout.with_x_axis_min(1.0).with_x_axis_max(axes.len() as f64);
     let layout = layout.with_y_axis_min(-ROOM).with_y_axis_max(1.0 + ROOM).with_show_grid(false);
     let upright = |at: usize| ReferenceLine::vertical(at as f64).with_color(Ink::Muted.colour(look));
-    let mut layout = (1..=axes.len()).fold(layout.with_force_margins(MARGIN, MARGIN), |layout, at| {
-        layout.with_reference_line(upright(at).with_dasharray("none"))
-    });
+    // Names stand in the middle below their axes.
+    let margin = |axis: Option<&Axis>| {
+        axis.map_or(MARGIN, |axis| MARGIN.max(letters(axis.label.chars().count()) / 2.0))
+    };
+    let layout = layout.with_force_margins(margin(axes.first()), margin(axes.last()));
+    let mut layout = (1..=axes.len())
+        .fold(layout, |layout, at| layout.with_reference_line(upright(at).with_dasharray("none")));
     layout.suppress_y_ticks = true;
     layout
 }
@@ -72,11 +76,16 @@ pub(super) fn labels(
     place: &ComputedLayout,
     look: Look,
 ) -> Vec<Primitive> {
-    let most = ((place.map_x(2.0) - place.map_x(1.0) - 2.0 * GAP) / letters(1)) as usize;
+    let room = place.map_x(2.0) - place.map_x(1.0);
+    let most = |at: usize| {
+        // What stands at the last two axes shares what lies between them.
+        let room = if at + 2 >= axes.len() { room / 2.0 } else { room };
+        ((room - 2.0 * GAP) / letters(1)) as usize
+    };
     let at_axis = |(at, upright): (usize, Upright<'_>)| -> Vec<Primitive> {
         let (x, is_last) = (place.map_x(at as f64 + 1.0), at + 1 == axes.len());
         let label = |(height, text): (f64, String)| {
-            label(x, place.map_y(height), shortened(&text, most), is_last, look)
+            label(x, place.map_y(height), shortened(&text, most(at)), is_last, look)
         };
         upright.ticks().into_iter().flat_map(label).collect()
     };

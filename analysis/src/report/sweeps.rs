@@ -67,7 +67,7 @@ fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, Analysis
         interval: lows[at].zip(highs[at]).filter(|(low, high)| low < high),
         games: games[at],
         evaluations: evaluations[at],
-        point: columns.iter().map(|column| column[at].clone()).collect(),
+        point: columns.iter().map(|column| number_or_word(&column[at])).collect(),
     };
     let mut rows: Vec<Trial> = (0..answer.len()).map(row).collect();
     let gain = |trial: &Trial| {
@@ -81,6 +81,17 @@ fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, Analysis
     Ok(Trials { parameters, rows })
 }
 
+/// A column that holds words as well as numbers is stored as text.
+fn number_or_word(cell: &Value) -> Value {
+    match cell {
+        Value::Text(text) => {
+            let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+            number.map_or_else(|| cell.clone(), Value::Float)
+        }
+        other => other.clone(),
+    }
+}
+
 impl Trials {
     fn complete(&self) -> impl Iterator<Item = &Trial> {
         self.rows.iter().filter(|trial| trial.state == "complete" && trial.value.is_some())
@@ -88,7 +99,7 @@ impl Trials {
 
     fn axis(&self, sweep: &ReportSweep, parameter: usize) -> Axis {
         let name = &self.parameters[parameter];
-        let values = self.rows.iter().map(|trial| &trial.point[parameter]);
+        let values = self.complete().map(|trial| &trial.point[parameter]);
         axis(name, &values.collect::<Vec<_>>(), sweep.logarithmic.contains(name))
     }
 }
