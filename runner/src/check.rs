@@ -76,13 +76,13 @@ struct TrialOf {
 }
 
 impl TrialOf {
-    /// How many times longer a step takes than where no other trial is at work: a training has fewer threads. Lanes are counted
-    /// in its pace.
-    fn slower(&self, kind: &str, pace: &Pace) -> f64 {
-        let Some(threads) = self.threads.filter(|_| kind == "train") else { return 1.0 };
-        let of_an_update = pace.flops / pace.batches.max(1.0);
+    /// The pace of a training with the threads of one trial; the speeds that were measured are those of all. As many threads as
+    /// pay are taken to be as many times as fast. Lanes of players are counted in their pace.
+    fn slowed(&self, work: &Work, pace: Pace) -> Pace {
+        let Some(threads) = self.threads.filter(|_| work.updates > 0) else { return pace };
+        let of_an_update = work.flops / work.updates as f64;
         let paid = |most: u32| f64::from(threads_that_pay(of_an_update, most));
-        paid(cores()) / paid(threads)
+        pace.slowed(paid(cores()) / paid(threads))
     }
 }
 
@@ -134,15 +134,15 @@ impl Planner {
         what: String,
         (work, pace): (Work, Pace),
     ) -> Result<(), HostError> {
-        let (what, of, slower) = match &self.trial {
+        let (what, of, pace) = match &self.trial {
             Some(trial) => {
                 let of = Some((trial.sweep.clone(), trial.trial));
-                (format!("sweep {}: {kind}", trial.sweep), of, trial.slower(kind, &pace))
+                (format!("sweep {}: {kind}", trial.sweep), of, trial.slowed(&work, pace))
             }
-            None => (what, None, 1.0),
+            None => (what, None, pace),
         };
         let is_done = placed.manifest.is_some();
-        let step = Step { kind, what, of, work, pace, slower, is_done, begun: placed.begun };
+        let step = Step { kind, what, of, work, pace, is_done, begun: placed.begun };
         let steps = self.state().add(&placed.identity, step, &asked.params.to_value(), &asked.given);
         if steps > MAX_STEPS {
             return Err(HostError::Endless { steps, assumed: standins::ASSUMPTIONS });

@@ -53,6 +53,14 @@ pub struct Pace {
     pub read: f64,
 }
 
+impl Pace {
+    /// The same where batches, items and operations take so many times longer.
+    pub fn slowed(self, times: f64) -> Self {
+        let Self { batches, items, flops, .. } = self;
+        Self { batches: times * batches, items: times * items, flops: times * flops, ..self }
+    }
+}
+
 /// What was measured with a net: seconds of one evaluation or one sample of an update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {

@@ -97,8 +97,8 @@ fn tell(planner: &Planner, fork: &ForkRecord, steps: &[(Slot, Manifest)], asked:
     };
     let work = Work { games: sum("games"), positions: sum("positions"), ..Work::default() };
     let what = format!("fork of {} up to iteration {:04}: {} steps", fork.from, fork.iteration, steps.len());
-    let (pace, of, slower) = (Pace::default(), None, 1.0);
-    let step = Step { kind: "fork", what, of, work, pace, slower, is_done: true, begun: None };
+    let (pace, of) = (Pace::default(), None);
+    let step = Step { kind: "fork", what, of, work, pace, is_done: true, begun: None };
     if let Some(identity) = Identity::from_digits(&fork.digest) {
         planner.state().add(&identity, step, &asked.params.to_value(), &asked.given);
     }

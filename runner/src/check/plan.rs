@@ -1,6 +1,8 @@
 //! What a script would do: its steps, each counted once, with the work that they are.
 
 mod render;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +27,6 @@ pub(super) struct Step {
     /// What is left of it to do; all of it, if it is finished.
     pub(super) work: Work,
     pub(super) pace: Pace,
-    /// How many times longer it takes than where no other trial is at work.
-    pub(super) slower: f64,
     /// Whether it is finished already.
     pub(super) is_done: bool,
     /// What a kill left of it.
@@ -74,6 +74,8 @@ pub(super) struct Sweeping {
     sampler: &'static str,
     pruner: &'static str,
     begun: BTreeSet<Replicate>,
+    /// The sweeps whose steps it takes over.
+    from: Vec<String>,
     /// Trials that are at work at the same time.
     workers: u32,
     /// The steps of each trial in order, those that others have, too, among them.
@@ -87,7 +89,8 @@ pub(super) struct Plan {
     sweeps: Vec<Sweeping>,
     told: Vec<Told>,
     calls: Vec<Calls>,
-    seen: BTreeSet<Identity>,
+    /// Each with the sweep it belongs to, or none: sweeps share steps only where one asks for the other's.
+    seen: BTreeSet<(String, Identity)>,
     /// Steps that were asked for, the equal ones counted each time.
     asked: usize,
     speeds: Option<Speeds>,
@@ -111,6 +114,7 @@ impl Sweeping {
             sampler: params.sampler.kind.word(),
             pruner: params.pruner.kind.word(),
             begun: BTreeSet::new(),
+            from: params.from.clone(),
             workers,
             turns: BTreeMap::new(),
         }
@@ -145,8 +149,9 @@ impl Plan {
     /// Adds a step, unless it is there, and gives how many were asked for.
     pub(super) fn add(&mut self, identity: &Identity, step: Step, params: &Value, given: &Value) -> usize {
         self.asked += 1;
-        self.take_turn(identity, &step);
-        if !self.seen.insert(identity.clone()) {
+        let (is_new, is_taken_over) = self.see(identity, &step);
+        self.take_turn(identity, &step, is_taken_over);
+        if !is_new {
             return self.asked;
         }
         let mut settings = Vec::new();
@@ -158,6 +163,19 @@ impl Plan {
         }
         self.tell(step);
         self.asked
+    }
+
+    /// Whether a step was not asked for before, and whether another sweep does it from which this one takes steps over.
+    fn see(&mut self, identity: &Identity, step: &Step) -> (bool, bool) {
+        let scope = step.of.as_ref().map(|(name, _)| name.clone()).unwrap_or_default();
+        let donors = self.sweep_of(step).map(|sweep| sweep.from.as_slice()).unwrap_or_default();
+        let is_taken_over = donors.iter().any(|from| self.seen.contains(&(from.clone(), identity.clone())));
+        (!is_taken_over && self.seen.insert((scope, identity.clone())), is_taken_over)
+    }
+
+    fn sweep_of(&self, step: &Step) -> Option<&Sweeping> {
+        let (name, _) = step.of.as_ref()?;
+        self.sweeps.iter().rfind(|sweep| sweep.name == *name)
     }
 
     fn tell(&mut self, step: Step) {
@@ -183,20 +201,18 @@ impl Plan {
     fn seconds(&mut self, step: &Step) -> f64 {
         let Some(speeds) = self.speeds.as_ref().filter(|_| !step.is_done) else { return 0.0 };
         let first = if self.to_do.insert(step.kind) { speeds.first(step.kind) } else { 0.0 };
-        let sweep =
-            step.of.as_ref().and_then(|(name, _)| self.sweeps.iter().rfind(|sweep| sweep.name == *name));
-        first + self.own_seconds(step) / sweep.map_or(1.0, |sweep| f64::from(sweep.workers))
+        first + self.own_seconds(step) / self.sweep_of(step).map_or(1.0, |sweep| f64::from(sweep.workers))
     }
 
     /// Seconds of a step on its own share of the machine, without what the first of its kind takes longer.
     fn own_seconds(&self, step: &Step) -> f64 {
         let speeds = self.speeds.as_ref().filter(|_| !step.is_done);
-        speeds.map_or(0.0, |speeds| step.slower * speeds.seconds(step.kind, &step.pace))
+        speeds.map_or(0.0, |speeds| speeds.seconds(step.kind, &step.pace))
     }
 
-    fn take_turn(&mut self, identity: &Identity, step: &Step) {
+    fn take_turn(&mut self, identity: &Identity, step: &Step, is_taken_over: bool) {
         let Some((name, trial)) = &step.of else { return };
-        let turn = (identity.clone(), self.own_seconds(step));
+        let turn = (identity.clone(), if is_taken_over { 0.0 } else { self.own_seconds(step) });
         if let Some(sweep) = self.sweeps.iter_mut().rfind(|sweep| sweep.name == *name) {
             sweep.turns.entry(*trial).or_default().push(turn);
         }

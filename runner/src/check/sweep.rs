@@ -57,7 +57,7 @@ pub(super) fn open(
                 .try_for_each(|run| known::collect(run, &mut finished))?;
         }
     }
-    let seed = record.map_or(now.seed, |record| record.seed);
+    let (seed, threads) = record.map_or((now.seed, now.threads), |record| (record.seed, record.threads));
     planner.state().sweep(Sweeping::new(params, workers));
     let sweep = PlannedSweep {
         name: params.name.clone(),
@@ -73,7 +73,7 @@ pub(super) fn open(
         declaration: Arc::clone(&planner.declaration),
         plan: Arc::clone(&planner.plan),
         finished: Arc::new(finished),
-        threads: is_cpu.then_some(now.threads),
+        threads: is_cpu.then_some(threads),
         turns: AtomicUsize::new(0),
     };
     Ok((sweep, events))

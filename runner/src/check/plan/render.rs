@@ -77,10 +77,9 @@ impl Plan {
         self.cells(&told.title(), told.work, told.left_seconds, told.done == told.count)
     }
 
-    /// Time in which trials wait for each other, if it is worth a word.
+    /// Time in which trials wait for each other or none is left, if it is worth a word.
     fn waiting_row(&self, sweep: &Sweeping) -> Option<[String; 8]> {
-        let (waiting, what) =
-            (sweep.waiting(), format!("sweep {}: waits for steps of other trials", sweep.name));
+        let (waiting, what) = (sweep.waiting(), format!("sweep {}: waiting for other trials", sweep.name));
         (waiting >= LEAST_WAITING).then(|| self.cells(&what, Work::default(), waiting, false))
     }
 
@@ -107,7 +106,7 @@ impl Plan {
     }
 
     /// What is left to do, its time with that of the process itself, and how many steps are done.
-    fn left(&self) -> (Work, f64, u32) {
+    pub(super) fn left(&self) -> (Work, f64, u32) {
         let mut left = Work::default();
         self.told.iter().for_each(|told| left.add(told.left));
         let start = self.speeds.as_ref().map_or(0.0, |speeds| speeds.start);
