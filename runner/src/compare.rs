@@ -109,7 +109,11 @@ pub fn diff(args: &DiffArgs, console: &Console) -> Exit {
 
 /// Whether the results are the same.
 fn compared(args: &DiffArgs, console: &Console) -> Result<bool, CompareError> {
-    let load = |name: &String| Loaded::read(name, run_folder(name)?);
+    let load = |name: &String| {
+        let loaded = Loaded::read(name, run_folder(name)?)?;
+        loaded.check_files()?;
+        Ok::<_, CompareError>(loaded)
+    };
     let (first, second) = (load(&args.first)?, load(&args.second)?);
     let sides = Sides { first: &first, second: &second };
     let pairs = pairs(&sides);

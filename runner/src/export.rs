@@ -3,7 +3,7 @@
 mod curves;
 mod study;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dc0_core::network::graph::Graph;
 use dc0_core::network::onnx::{InputForm, OnnxError, OnnxModel};
@@ -27,12 +27,19 @@ enum ExportError {
     Net(#[from] NetError),
     #[error(transparent)]
     Onnx(#[from] OnnxError),
-    #[error("{} holds no {what}", path.display())]
+    #[error("{} holds no {what}, and neither does {}", path.display(), Path::new("datasets").join(path).display())]
     Nothing { path: PathBuf, what: &'static str },
     #[error(transparent)]
     Run(#[from] RunError),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// The folder of a run or sweep that is there, as a command line names it.
+fn found(name: &Path, files: &[&str], what: &'static str) -> Result<PathBuf, ExportError> {
+    let places = [name.to_owned(), Path::new("datasets").join(name)];
+    let is_it = |place: &PathBuf| files.iter().any(|file| place.join(file).is_file());
+    places.into_iter().find(is_it).ok_or_else(|| ExportError::Nothing { path: name.to_owned(), what })
 }
 
 impl ExportError {

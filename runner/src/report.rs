@@ -1,7 +1,6 @@
 //! `dc0-run report`: what happened in runs, as one HTML file that needs nothing else. It only reads them.
 
 mod about;
-mod nearest;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,10 +41,8 @@ pub struct ReportArgs {
 /// A report was not written.
 #[derive(Debug, Error)]
 enum ReportError {
-    #[error("{cause}{hint}")]
-    Unknown { cause: SourcesError, hint: String },
     #[error(transparent)]
-    Sources(SourcesError),
+    Sources(#[from] SourcesError),
     #[error(transparent)]
     Run(#[from] RunError),
     #[error(transparent)]
@@ -65,7 +62,7 @@ enum ReportError {
 impl ReportError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Unknown { .. } | Self::Name { .. } => Exit::BadInput,
+            Self::Name { .. } => Exit::BadInput,
             Self::Sources(error) => error.exit(),
             Self::Run(error) => error.exit(),
             Self::Analysis(error) => error.exit(),
@@ -77,7 +74,7 @@ impl ReportError {
 
 /// Writes what the command line asks for, and says what it wrote.
 pub fn report(args: &ReportArgs, console: &Console) -> Exit {
-    match write(args) {
+    match write(args, console) {
         Ok(lines) => {
             console.result(&lines.join("\n"));
             Exit::Done
@@ -100,12 +97,15 @@ pub(crate) fn page(folder: &Path) -> Result<String, String> {
     make().map_err(|cause| chain(&cause))
 }
 
-fn write(args: &ReportArgs) -> Result<Vec<String>, ReportError> {
+fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportError> {
     let named = args.out.as_deref();
     if let Some(file) = named.filter(|file| file.extension().is_none_or(|ending| ending != "html")) {
         return Err(ReportError::Name { file: file.to_owned() });
     }
     let asked = about::asked(&args.runs, &args.names)?;
+    if let Some(warning) = asked.sources.warning() {
+        console.note(&warning);
+    }
     let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Exact);
     let Report { html, charts } = written(&database, &asked.runs, &asked.sweeps)?;
     let file = named.map_or_else(|| asked.place.join("report.html"), Path::to_owned);

@@ -88,11 +88,11 @@ pub fn sql(args: &SqlArgs, console: &Console) -> Exit {
 
 fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
     if args.tables {
-        console.result(&listing::tables(&database(args, &args.words)?)?);
+        console.result(&listing::tables(&database(args, &args.words, console)?)?);
         return Ok(());
     }
     if args.examples {
-        let database = if args.words.is_empty() { None } else { Some(database(args, &args.words)?) };
+        let database = if args.words.is_empty() { None } else { Some(database(args, &args.words, console)?) };
         console.result(&listing::examples(&questions(), database.as_ref())?);
         return Ok(());
     }
@@ -103,7 +103,7 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
         return Err(SqlError::NoStatement { word: statement.clone() });
     }
     let target = Target::new(args)?;
-    let frame = database(args, names)?.query(statement)?;
+    let frame = database(args, names, console)?.query(statement)?;
     match (target.file, target.format) {
         (None, SqlFormat::Table) => print(&frame, args, console),
         _ => target.write(&frame.rows()?, args, console),
@@ -130,12 +130,15 @@ fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlErro
     Ok(())
 }
 
-fn database(args: &SqlArgs, names: &[String]) -> Result<Database, SqlError> {
+fn database(args: &SqlArgs, names: &[String], console: &Console) -> Result<Database, SqlError> {
     if names.is_empty() {
         return Err(SqlError::NoRun);
     }
-    let Sources { runs, sweeps } = Sources::named(&args.runs, names)?;
-    Ok(Database::new(runs, sweeps, Work::Fast))
+    let sources = Sources::named(&args.runs, names)?;
+    if let Some(warning) = sources.warning() {
+        console.note(&warning);
+    }
+    Ok(Database::new(sources.runs, sources.sweeps, Work::Fast))
 }
 
 /// Where an answer goes, and in which format.

@@ -1,5 +1,7 @@
 //! Runs as the analysis sees them: their folders, and what their bookkeeping says, as plain data. Only reads.
 
+mod nearest;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,18 +20,22 @@ pub struct Sources {
     pub runs: Vec<RunSource>,
     /// The sweeps.
     pub sweeps: Vec<SweepSource>,
+    /// Files of finished steps that are not there any more.
+    pub lost: Vec<PathBuf>,
 }
 
 /// A run that cannot be asked.
 #[derive(Debug, Error)]
 pub enum SourcesError {
     /// There is neither a run nor a sweep of this name.
-    #[error("\"{name}\" is no run and no sweep: there is neither run.json nor sweep.json in {} nor in {}", places[0].display(), places[1].display())]
+    #[error("\"{name}\" is no run and no sweep: there is neither run.json nor sweep.json in {} nor in {}{hint}", places[0].display(), places[1].display())]
     Unknown {
         /// As given.
         name: String,
         /// Where it was looked for.
         places: [PathBuf; 2],
+        /// Which there are.
+        hint: String,
     },
     /// Its bookkeeping cannot be read.
     #[error(transparent)]
@@ -62,10 +68,11 @@ impl Sources {
             return if self.is_known(root) { Ok(()) } else { self.add_sweep(root) };
         }
         let Some(root) = has("run.json") else {
-            return Err(SourcesError::Unknown { name: name.to_owned(), places });
+            let hint = nearest::hint(parent, name);
+            return Err(SourcesError::Unknown { name: name.to_owned(), places, hint });
         };
         if !self.is_known(root) {
-            self.runs.push(run(root, self.free_name(root), None)?);
+            self.add_run(root, self.free_name(root), None)?;
         }
         Ok(())
     }
@@ -92,10 +99,33 @@ impl Sources {
     fn add_sweep(&mut self, root: &Path) -> Result<(), SourcesError> {
         let name = self.free_name(root);
         for (folder, trial) in trials(&root.join("trials"))? {
-            self.runs.push(run(&folder, name.clone(), Some(trial))?);
+            self.add_run(&folder, name.clone(), Some(trial))?;
         }
         self.sweeps.push(SweepSource { name, folder: root.to_owned() });
         Ok(())
+    }
+}
+
+impl Sources {
+    fn add_run(&mut self, root: &Path, name: String, trial: Option<Trial>) -> Result<(), RunError> {
+        let folder = Folder::at(root);
+        let manifests = manifests_of(&folder)?;
+        let files = manifests.iter().flat_map(|(_, manifest)| &manifest.files);
+        let lost = files.map(|entry| folder.path(&entry.path)).filter(|path| !path.exists());
+        self.lost.extend(lost);
+        self.runs.push(run(&folder, name, trial, &manifests)?);
+        Ok(())
+    }
+
+    /// What to say of files that are gone, if any are: questions are answered without them.
+    pub fn warning(&self) -> Option<String> {
+        let first = self.lost.first()?.display();
+        let others = match self.lost.len() - 1 {
+            0 => String::new(),
+            1 => " and another file".to_owned(),
+            more => format!(" and {more} more files"),
+        };
+        Some(format!("warn: {first}{others} of finished steps are gone; what follows is without them"))
     }
 }
 
@@ -142,15 +172,21 @@ fn names_in(folder: &Path) -> Result<Vec<String>, RunError> {
 }
 
 /// A run that is there, with all its files and finished steps.
-fn run(root: &Path, name: String, trial: Option<Trial>) -> Result<RunSource, RunError> {
-    let folder = Folder::at(root);
-    let record = Record::read(&folder)?;
+fn run(
+    folder: &Folder,
+    name: String,
+    trial: Option<Trial>,
+    manifests: &[(u32, Manifest)],
+) -> Result<RunSource, RunError> {
+    let record = Record::read(folder)?;
+    let seconds = Journal::ledger(folder)?.seconds();
+    let took = |manifest: &Manifest| seconds.get(manifest.identity().short()).copied();
     Ok(RunSource {
         name,
-        folder: root.to_owned(),
+        folder: folder.root().to_owned(),
         trial,
         files: Files::All,
-        steps: steps(&folder)?,
+        steps: manifests.iter().map(|(order, manifest)| step(*order, manifest, took(manifest))).collect(),
         about: record.as_ref().map(about),
     })
 }
@@ -170,19 +206,18 @@ pub fn about(record: &Record) -> RunRow {
     }
 }
 
-fn steps(folder: &Folder) -> Result<Vec<StepRow>, RunError> {
-    let seconds = Journal::ledger(folder)?.seconds();
-    let mut steps = Vec::new();
+/// The manifests of a run's finished steps with their places in the script.
+fn manifests_of(folder: &Folder) -> Result<Vec<(u32, Manifest)>, RunError> {
+    let mut found = Vec::new();
     for (order, name) in manifests(names_in(&folder.steps())?) {
         let manifest = match Manifest::read(&folder.steps().join(&name)) {
             // A run that is at work moves the manifests of steps that its script no longer asks for.
             Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => continue,
             other => other?,
         };
-        let took = seconds.get(manifest.identity().short()).copied();
-        steps.push(step(order, &manifest, took));
+        found.push((order, manifest));
     }
-    Ok(steps)
+    Ok(found)
 }
 
 /// The files of manifests in the order of their steps, which is not that of their names from the ten thousandth step on.

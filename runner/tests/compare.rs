@@ -122,6 +122,12 @@ fn runs_that_are_absent_or_damaged_are_told_with_their_exit_codes() {
     content[20] ^= 1;
     fs::write(&games, &content).expect("writes");
     check(&done(&experiment, &["replay", "small", "0:0"]), 3, &[], &["games/iteration=0000"]);
+    let diff = || done(&experiment, &["diff", "small", "small"]);
+    check(&diff(), 3, &[], &["games/iteration=0000", "its content is not what the finished step wrote"]);
+    fs::write(&games, &content[..100]).expect("writes");
+    check(&diff(), 3, &[], &["games/iteration=0000", "has 100 bytes instead of"]);
+    fs::remove_file(&games).expect("removes");
+    check(&diff(), 3, &[], &["games/iteration=0000", "belongs to a finished step, and is gone"]);
     let manifest = experiment.first_in("steps/");
     let text = fs::read_to_string(&manifest).expect("reads");
     fs::write(&manifest, &text[..text.len() / 2]).expect("writes");

@@ -151,6 +151,42 @@ fn a_damaged_file_ends_with_its_name_and_exit_code_3() {
 }
 
 #[test]
+fn a_file_that_is_gone_is_told_beside_the_answer() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    fs::remove_file(experiment.first_in("games")).expect("removes");
+    let ended = sql(&experiment, &["small", "select count(*) as games from games"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "games\n   10\n"));
+    assert!(
+        ended.stderr.contains("of finished steps are gone; what follows is without them"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn sums_and_differences_of_stored_numbers_do_not_wrap_around() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let statement = "select min(ply - 100) as a, min(-legal) < 0 as b, max(simulations) * 3000000000 > 4000000000 as c, \
+        min(array_get(visits, 1) - 5) < 0 as d from positions";
+    let ended = sql(&experiment, &["small", statement, "--format", "csv"]);
+    assert_eq!(ended.stdout, "a,b,c,d\n-100,true,true,true\n", "{}", ended.stderr);
+}
+
+#[test]
+fn a_statement_that_the_faster_engine_cannot_do_is_answered_by_the_other() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let one = "(select distinct iteration from games)";
+    let statement = format!(
+        "select a.iteration as x, b.iteration as y from {one} as a cross join {one} as b where a.iteration < b.iteration"
+    );
+    let ended = sql(&experiment, &["small", &statement]);
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "x  y\n0  1\n", ""));
+}
+
+#[test]
 fn a_run_that_was_stopped_half_way_answers() {
     let experiment = Experiment::new(SMALL);
     let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);

@@ -26,7 +26,7 @@ pub enum ExportFormat {
 /// What `export optuna` writes.
 #[derive(Debug, Args)]
 pub struct ExportOptunaArgs {
-    /// The folder of a sweep, which may be at work.
+    /// A sweep, which may be at work: its folder, or its name in datasets/.
     #[arg(value_name = "SWEEP")]
     pub sweep: PathBuf,
     /// The file to write; what was there is replaced.
@@ -37,7 +37,7 @@ pub struct ExportOptunaArgs {
 /// What `export tensorboard` writes.
 #[derive(Debug, Args)]
 pub struct ExportTensorboardArgs {
-    /// The folder of a run or of a sweep, which may be at work.
+    /// A run or a sweep, which may be at work: its folder, or its name in datasets/.
     #[arg(value_name = "RUN|SWEEP")]
     pub run: PathBuf,
     /// The folder to write to, with a folder for each run of a sweep.

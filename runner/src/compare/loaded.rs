@@ -3,6 +3,8 @@
 use std::fs;
 use std::io;
 
+use dc0_core::durable;
+
 use super::CompareError;
 use crate::run::{Edition, Folder, Generations, Journal, Ledger, Manifest, Record, RunError, Slot};
 
@@ -52,6 +54,28 @@ impl Loaded {
         let (steps, ledger) = (steps(&folder)?, Journal::ledger(&folder)?);
         let generation = Generations::open(&folder)?.all().last().map(|last| last.generation);
         Ok(Self { name: name.to_owned(), folder, record, edition, steps, ledger, generation })
+    }
+}
+
+impl Loaded {
+    /// An error if a file of a finished step is gone, or not as it was written.
+    pub fn check_files(&self) -> Result<(), RunError> {
+        for entry in self.steps.iter().flat_map(|step| &step.manifest.files) {
+            let path = self.folder.path(&entry.path);
+            let content = match fs::read(&path) {
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Err(RunError::Lost { path }),
+                other => other.map_err(RunError::io("read", &path))?,
+            };
+            let found = content.len() as u64;
+            if found != entry.bytes {
+                return Err(RunError::Changed { path, expected: entry.bytes, found });
+            }
+            if durable::digest(&content) != entry.blake3 {
+                let cause = "its content is not what the finished step wrote".to_owned();
+                return Err(RunError::Damaged { path, cause });
+            }
+        }
+        Ok(())
     }
 }
 

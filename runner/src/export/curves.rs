@@ -12,11 +12,12 @@ use crate::sweep::tensorboard::{Scalar, event_file, file_name};
 
 /// Writes the curves of a run, or of every run of a sweep, and says what was written.
 pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportError> {
-    let runs = if args.run.join("sweep.json").is_file() {
-        let named = |name: String| (args.run.join("trials").join(&name), args.out.join(name));
-        names_in(&args.run.join("trials"))?.into_iter().map(named).collect()
+    let root = super::found(&args.run, &["sweep.json", "run.json"], "run and no sweep")?;
+    let runs = if root.join("sweep.json").is_file() {
+        let named = |name: String| (root.join("trials").join(&name), args.out.join(name));
+        names_in(&root.join("trials"))?.into_iter().map(named).collect()
     } else {
-        vec![(args.run.clone(), args.out.clone())]
+        vec![(root, args.out.clone())]
     };
     let line = |(run, out): (PathBuf, PathBuf)| {
         let scalars = curves(&existing(&run)?)?;

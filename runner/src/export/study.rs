@@ -16,10 +16,8 @@ use crate::sweep::trials::Trials;
 
 /// Writes the journal, and says what it holds.
 pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError> {
-    if !args.sweep.join("sweep.json").is_file() {
-        return Err(ExportError::Nothing { path: args.sweep.clone(), what: "sweep" });
-    }
-    let (params, trials) = SweepFolder::read(&args.sweep)?;
+    let folder = super::found(&args.sweep, &["sweep.json"], "sweep")?;
+    let (params, trials) = SweepFolder::read(&folder)?;
     let board = Board::new(&params, &trials);
     let study = Study {
         name: &params.name,

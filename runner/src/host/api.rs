@@ -45,7 +45,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn("open_run", with_map);
     register_steps(engine);
     dimensions::register(engine);
-    words::register(engine);
+    words::register(engine, session);
     forks::register(engine, session);
     tables::register(engine);
     sweeps::register(engine, session);

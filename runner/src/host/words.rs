@@ -2,9 +2,11 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
+use std::sync::Arc;
+
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
-use super::session::RunHandle;
+use super::session::{RunHandle, Session};
 use crate::exit::Exit;
 use crate::script::call::{Answer, Call};
 use crate::script::failure::Failure;
@@ -12,9 +14,10 @@ use crate::script::wording::with_article;
 
 type Context<'a> = NativeCallContext<'a>;
 
-pub(super) fn register(engine: &mut Engine) {
-    engine.register_fn("assert", |context: Context<'_>, holds: bool, message: &str| {
-        assert(&context, holds, message)
+pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
+    let own = Arc::clone(session);
+    engine.register_fn("assert", move |context: Context<'_>, holds: bool, message: &str| {
+        assert(&context, &own, holds, message)
     });
     engine.register_fn("table", |context: Context<'_>, rows: Array| table(&context, &rows));
     engine.register_fn("log", |text: &str| log::info!(target: "script", "{text}"));
@@ -24,12 +27,18 @@ pub(super) fn register(engine: &mut Engine) {
 }
 
 /// Ends the script where something does not hold, as a failure of its work.
-fn assert(context: &Context<'_>, holds: bool, message: &str) -> Answer<()> {
+fn assert(context: &Context<'_>, session: &Session, holds: bool, message: &str) -> Answer<()> {
     if holds {
         return Ok(());
     }
     let place = Call::new("assert", context).place();
-    Err(Failure::new(Exit::Failed, format!("assert: {message}")).into_rhai(place))
+    let has_stand_ins = session.host.steps().is_ok_and(|steps| steps.iter().any(Option::is_none));
+    let stand_ins = if session.host.is_planning() && has_stand_ins {
+        " (results are stand-ins here; if this looks at them, it may hold in earnest)"
+    } else {
+        ""
+    };
+    Err(Failure::new(Exit::Failed, format!("assert: {message}{stand_ins}")).into_rhai(place))
 }
 
 /// Maps as an aligned text, a column for each name in the order of the alphabet; numbers to the right.

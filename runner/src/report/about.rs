@@ -8,13 +8,13 @@ use dc0_analysis::RunSource;
 use dc0_analysis::report::{ReportRun, ReportSweep};
 use serde_json::Value as Json;
 
-use super::{ReportError, nearest};
+use super::ReportError;
 use crate::run::{Folder, Generations, Record, RunError};
 use crate::sweep::board::Board;
 use crate::sweep::folder::SweepFolder;
 use crate::sweep::space::Domain;
 use crate::sweep::told::Direction;
-use crate::tables::{Sources, SourcesError};
+use crate::tables::Sources;
 
 /// Everything that was asked for.
 pub(super) struct Asked {
@@ -27,13 +27,7 @@ pub(super) struct Asked {
 
 /// Reads what names stand for: folders, or names below `parent`.
 pub(super) fn asked(parent: &Path, names: &[String]) -> Result<Asked, ReportError> {
-    let mut sources = Sources::named(parent, names).map_err(|cause| match cause {
-        SourcesError::Unknown { ref name, .. } => {
-            let hint = nearest::hint(parent, name);
-            ReportError::Unknown { cause, hint }
-        }
-        cause @ SourcesError::Run(_) => ReportError::Sources(cause),
-    })?;
+    let mut sources = Sources::named(parent, names)?;
     // The runs of a sweep's trials are too many for a page; the sweep's table says what came of them.
     sources.runs.retain(|run| run.trial.is_none());
     let folders =

@@ -140,6 +140,12 @@ pub enum RunError {
         /// What does not fit.
         what: String,
     },
+    /// A finished step has lost a file.
+    #[error("{} belongs to a finished step, and is gone; put back a good copy, or give the run's command again, which does the step again", .path.display())]
+    Lost {
+        /// The file.
+        path: PathBuf,
+    },
     /// A run that is to be forked has lost a file.
     #[error("{} is gone, and a fork would begin with it; put back a good copy, or give the command of that run again", .path.display())]
     ForkLost {
@@ -235,6 +241,7 @@ impl Fault for RunError {
             Self::Newer { .. }
             | Self::Damaged { .. }
             | Self::Changed { .. }
+            | Self::Lost { .. }
             | Self::ForkLost { .. }
             | Self::ForkGone { .. }
             | Self::Table(_)

@@ -173,15 +173,19 @@ const SHOWN: usize = 20;
 
 impl Display for Board {
     fn fmt(&self, f: &mut Formatter<'_>) -> Written {
-        let count = |state| self.count(state);
+        let told = [TrialState::Complete, TrialState::Pruned, TrialState::Failed].map(|state| (state, true));
+        let rare = [TrialState::Paused, TrialState::Killed, TrialState::Stale].map(|state| (state, false));
+        let counts = told.into_iter().chain(rare).map(|(state, always)| (state, self.count(state), always));
+        let counts: Vec<String> = counts
+            .filter(|(_, count, always)| *always || *count > 0)
+            .map(|(state, count, _)| format!("{count} {}", state.word()))
+            .collect();
         writeln!(
             f,
-            "sweep {}: {} trials, {} complete, {} pruned, {} failed; {} is to be as {} as can be",
+            "sweep {}: {} trials, {}; {} is to be as {} as can be",
             self.name,
             self.rows.len(),
-            count(TrialState::Complete),
-            count(TrialState::Pruned) + count(TrialState::Paused),
-            count(TrialState::Failed),
+            counts.join(", "),
             self.objective,
             if self.direction == Direction::Maximize { "large" } else { "small" },
         )?;

@@ -1,5 +1,6 @@
 //! How much each parameter matters: how differently the best trials lie along it from all trials (PED-ANOVA of Watanabe, Bansal
-//! & Hutter 2023).
+//! & Hutter 2023). A dimension that only some trials have counts by the share of the best ones that have it: of few trials, how
+//! they lie says little.
 
 use super::space::{Dimension, Domain, Point, Space};
 use super::told::Direction;
@@ -30,7 +31,9 @@ pub fn importances(space: &Space, direction: Direction, trials: &[(&Point, f64)]
             trials.iter().filter_map(unit).collect()
         };
         let (top, all) = (units(&best_first[..best]), units(&best_first));
-        (name.to_owned(), divergence(&shares(&dimension.domain, &top), &shares(&dimension.domain, &all)))
+        let counted = top.len() as f64 / best as f64;
+        let own = divergence(&shares(&dimension.domain, &top), &shares(&dimension.domain, &all));
+        (name.to_owned(), counted * own)
     };
     let mut all: Vec<(String, f64)> = space.dimensions().map(of).collect();
     let sum: f64 = all.iter().map(|(_, importance)| importance).sum();
@@ -126,6 +129,21 @@ mod tests {
 
     fn number(point: &Point, name: &str) -> f64 {
         point[name].as_f64().expect("a number")
+    }
+
+    #[test]
+    fn a_dimension_that_few_trials_have_counts_little() {
+        let mut points = points(32);
+        for (number, point) in points.iter_mut().enumerate() {
+            if number % 8 != 0 {
+                point.remove("idle");
+            }
+        }
+        let trials: Vec<(&Point, f64)> =
+            points.iter().map(|point| (point, number(point, "matters"))).collect();
+        let all = importances(&space(), Direction::Maximize, &trials);
+        let share = |name: &str| all.iter().find(|(own, _)| own == name).expect("the dimension").1;
+        assert!(share("matters") > 0.7 && share("idle") < 0.1, "{all:?}");
     }
 
     #[test]

@@ -70,7 +70,9 @@ pub(super) fn measured(given: &Dynamic) -> Result<Measured, String> {
         })
     };
     let sound = |measured: Measured| {
-        let problem = || format!("{measured:?}; expected finite numbers with low <= value <= high");
+        let Measured { value, low, high } = measured;
+        let problem =
+            || format!("{value} in [{low}, {high}]; expected finite numbers with low <= value <= high");
         measured.is_sound().then_some(measured).ok_or_else(problem)
     };
     if let Some(verdict) = given.read_lock::<Verdict>() {
