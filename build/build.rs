@@ -13,7 +13,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=../build/build.rs");
     println!("cargo::rerun-if-env-changed=LIBTORCH");
     let libraries = libraries()?;
     let is_macos = env::var("CARGO_CFG_TARGET_OS")? == "macos";

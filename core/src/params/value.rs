@@ -48,6 +48,14 @@ impl Value {
         }
     }
 
+    /// A member of a group; `None` where there is none, or this is no group.
+    pub fn member(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Group(members) => members.get(name),
+            _ => None,
+        }
+    }
+
     /// The number this is, if it is one; whole numbers are welcome as fractions.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {

@@ -1,0 +1,158 @@
+//! A short measurement of the backends, kept for the next run on the same machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dc0_core::board::{Rules, random_opening};
+use dc0_core::durable;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::{Precision, runtime};
+use dc0_core::network::{Batch, Evaluations, EvaluatorError, initial_weights, preset};
+use dc0_core::params::Value;
+use dc0_core::rng::{Purpose, Seed};
+use serde::{Deserialize, Serialize};
+
+use super::{Backend, Choice, Evaluators};
+use crate::onnxruntime;
+use dc0_process::clock::Stopwatch;
+
+/// ONNX Runtime must be this much faster to be chosen, so that noise alone does not change what a machine plays on. Chosen.
+const MARGIN: f64 = 1.1;
+/// The net and the rows of a batch that are measured, a common case on a CPU.
+const NET: &str = "dc0-4x64";
+const ROWS: u32 = 64;
+/// How long both are measured for.
+const LEAST: Duration = Duration::from_millis(600);
+
+/// Evaluations a second in one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Speeds {
+    torch: f64,
+    onnx: f64,
+}
+
+impl Speeds {
+    fn faster(self) -> Backend {
+        if self.onnx > MARGIN * self.torch { Backend::Onnx } else { Backend::Torch }
+    }
+}
+
+/// The faster backend on this machine's CPU; libtorch where ONNX Runtime is not to be had or fails.
+pub(super) fn faster(precision: Precision, onnxruntime: Option<&Path>) -> Backend {
+    let library = match onnxruntime::load(onnxruntime) {
+        Ok(library) => library,
+        Err(cause) => {
+            log::info!("nets play on libtorch, since ONNX Runtime is not to be had: {cause}");
+            return Backend::Torch;
+        }
+    };
+    let onnx = format!("ONNX Runtime {}", library.version());
+    let key = format!("{}; {}; {}; {onnx}; best batches", processor(), runtime::versions(), precision.word());
+    let file = store();
+    let mut known = file.as_deref().map(read).unwrap_or_default();
+    if let Some(speeds) = known.get(&key) {
+        return speeds.faster();
+    }
+    match measure(precision, onnxruntime) {
+        Ok(speeds) => {
+            log::info!("libtorch {:.0}/s, {onnx} {:.0}/s at {NET}, {ROWS} rows", speeds.torch, speeds.onnx);
+            known.insert(key, speeds);
+            if let Some(file) = file {
+                keep(&file, &known);
+            }
+            speeds.faster()
+        }
+        Err(cause) => {
+            log::warn!("nets play on libtorch, since the backends could not be measured: {cause}");
+            Backend::Torch
+        }
+    }
+}
+
+fn measure(precision: Precision, onnxruntime: Option<&Path>) -> Result<Speeds, EvaluatorError> {
+    let seed = Seed { run: 0, step: 0 };
+    let spec = preset(NET).expect("a preset of this name").spec;
+    let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
+    let mut batch = Batch::default();
+    for number in 0..ROWS {
+        let mut stream = seed.stream(number.into(), Purpose::Opening);
+        batch.push(&net.spec.input(), &random_opening(number, &Rules { max_plies: 512 }, &mut stream));
+    }
+    let make = |backend, precision| {
+        let choice = Choice { backend, device: "cpu".to_owned(), precision, pad_to: 1 };
+        let failed =
+            |cause: super::BackendError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
+        Evaluators::new(&choice, onnxruntime).map_err(failed)?.make(&net)
+    };
+    let mut both = [make(Backend::Torch, precision)?, make(Backend::Onnx, Precision::F32)?];
+    let (mut best, mut out) = ([Duration::MAX; 2], Evaluations::default());
+    let watch = Stopwatch::start();
+    // In turn, and by the fastest batch of each, so that other programs on the machine slow neither down.
+    while watch.elapsed() < LEAST {
+        for (evaluator, best) in both.iter_mut().zip(&mut best) {
+            let watch = Stopwatch::start();
+            evaluator.evaluate(&batch, &mut out)?;
+            *best = watch.elapsed().min(*best);
+        }
+    }
+    let [torch, onnx] = best.map(|best| f64::from(ROWS) / best.as_secs_f64());
+    Ok(Speeds { torch, onnx })
+}
+
+/// The processor's name, as far as the system tells.
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        line.split_once(':').map(|(_, value)| value.trim().to_owned())
+    };
+    let parts = ["model name", "cpu family", "model\t"].map(|name| value(name).unwrap_or_default());
+    format!("{} {}", std::env::consts::ARCH, parts.join(" ")).trim_end().to_owned()
+}
+
+/// Where measurements are kept, if the system has a place for that.
+fn store() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
+    Some(folder.join("dc0/calibration.json"))
+}
+
+/// What was measured before; nothing if the file is not there or damaged, since it can be measured again.
+fn read(file: &Path) -> BTreeMap<String, Speeds> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+fn keep(file: &Path, known: &BTreeMap<String, Speeds>) {
+    let text = serde_json::to_string_pretty(known).expect("numbers by text");
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let written = fs::create_dir_all(folder).and_then(|()| durable::write(file, text.as_bytes()));
+    if let Err(cause) = written {
+        log::warn!("the measurement of the backends is not kept in {}: {cause}", file.display());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Backend, Speeds, keep, read};
+
+    #[test]
+    fn the_faster_backend_must_be_clearly_faster() {
+        assert_eq!(Speeds { torch: 1000.0, onnx: 1090.0 }.faster(), Backend::Torch);
+        assert_eq!(Speeds { torch: 1000.0, onnx: 1110.0 }.faster(), Backend::Onnx);
+    }
+
+    #[test]
+    fn measurements_are_kept_and_a_damaged_file_counts_as_none() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let file = folder.path().join("dc0/calibration.json");
+        assert!(read(&file).is_empty());
+        let known = [("a machine".to_owned(), Speeds { torch: 1.5, onnx: 2.5 })].into();
+        keep(&file, &known);
+        assert_eq!(read(&file), known);
+        std::fs::write(&file, "{").expect("writes");
+        assert!(read(&file).is_empty());
+    }
+}

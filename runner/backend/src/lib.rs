@@ -1,0 +1,272 @@
+//! What nets play on: libtorch or ONNX Runtime, on which devices, in which numbers.
+
+mod calibration;
+pub mod onnxruntime;
+
+use std::fmt::Display;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
+use dc0_core::network::torch::runtime::{self, DeviceError, parse_devices};
+use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
+use dc0_core::network::{Evaluator, EvaluatorError};
+use thiserror::Error;
+
+pub use dc0_runs::Backend;
+use dc0_runs::Environment;
+use onnxruntime::OnnxRuntimeError;
+
+/// The backend that the command line names.
+pub fn parse_backend(word: &str) -> Result<Backend, String> {
+    Backend::from_word(word).ok_or_else(|| format!("expected one of {}", Backend::WORDS.join(", ")))
+}
+
+/// Batches are filled up to a multiple of this on devices other than the CPU: few shapes, each prepared once. Chosen.
+const DEVICE_PAD_TO: u32 = 64;
+
+/// Nets cannot play as asked.
+#[derive(Debug, Error)]
+pub enum BackendError {
+    /// A device.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The library of ONNX Runtime.
+    #[error(transparent)]
+    OnnxRuntime(#[from] OnnxRuntimeError),
+    /// ONNX Runtime is used on the CPU only.
+    #[error("the backend onnx runs on the CPU, not on {device}; give `--device cpu` or the backend torch")]
+    OnnxDevice {
+        /// The device asked for.
+        device: String,
+    },
+    /// ONNX Runtime is used in 32-bit floats only.
+    #[error(
+        "the backend onnx calculates in f32, not in {precision}; leave the precision out or give the backend torch"
+    )]
+    OnnxPrecision {
+        /// The precision asked for.
+        precision: &'static str,
+    },
+}
+
+/// How a new run's nets shall play.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// The backend.
+    pub backend: Backend,
+    /// The devices, as the command line names them.
+    pub device: &'a str,
+    /// The numbers.
+    pub precision: Precision,
+    /// Where ONNX Runtime's library is, if the user says so.
+    pub onnxruntime: Option<&'a Path>,
+}
+
+/// How a run's nets play, as its record keeps it; nothing is `auto` any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// `torch` or `onnx`.
+    pub backend: Backend,
+    /// The devices, separated by commas.
+    pub device: String,
+    /// The numbers.
+    pub precision: Precision,
+    /// Batches are filled up to a multiple of this.
+    pub pad_to: u32,
+}
+
+impl Wish<'_> {
+    /// Decides what was left open. `measures` says whether the backends may be measured for it.
+    pub fn settle(self, measures: bool) -> Result<Choice, BackendError> {
+        let devices = parse_devices(self.device)?;
+        let is_cpu = devices == [Device::Cpu];
+        let device = devices.iter().copied().map(device_name).collect::<Vec<_>>().join(",");
+        let torch = self.precision.resolved(devices[0]);
+        let backend = match self.backend {
+            Backend::Auto
+                if is_cpu && measures && matches!(self.precision, Precision::Auto | Precision::F32) =>
+            {
+                calibration::faster(torch, self.onnxruntime)
+            }
+            Backend::Auto => Backend::Torch,
+            asked => asked,
+        };
+        if backend == Backend::Onnx {
+            self.check_onnx(is_cpu, &device)?;
+            return Ok(Choice { backend, device, precision: Precision::F32, pad_to: 1 });
+        }
+        let pad_to = if is_cpu { 1 } else { DEVICE_PAD_TO };
+        Ok(Choice { backend, device, precision: torch, pad_to })
+    }
+
+    fn check_onnx(self, is_cpu: bool, device: &str) -> Result<(), BackendError> {
+        if !is_cpu {
+            return Err(BackendError::OnnxDevice { device: device.to_owned() });
+        }
+        match self.precision {
+            Precision::Auto | Precision::F32 => Ok(()),
+            other => Err(BackendError::OnnxPrecision { precision: other.word() }),
+        }
+    }
+}
+
+/// Makes the inference copies of nets, one for each lane.
+#[derive(Debug)]
+pub struct Evaluators {
+    engine: Engine,
+    /// How many were made; lanes take the devices in turn.
+    made: AtomicUsize,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Torch { devices: Vec<Device>, precision: Precision, pad_to: u32 },
+    Onnx(OnnxLibrary),
+}
+
+impl Evaluators {
+    /// As a choice says.
+    pub fn new(choice: &Choice, onnxruntime: Option<&Path>) -> Result<Self, BackendError> {
+        let engine = match choice.backend {
+            Backend::Onnx => Engine::Onnx(onnxruntime::load(onnxruntime)?),
+            Backend::Torch | Backend::Auto => {
+                let devices = parse_devices(&choice.device)?;
+                Engine::Torch { devices, precision: choice.precision, pad_to: choice.pad_to }
+            }
+        };
+        Ok(Self { engine, made: AtomicUsize::new(0) })
+    }
+
+    /// The device that training uses, the first one; the CPU for ONNX Runtime.
+    pub fn first_device(&self) -> Device {
+        match &self.engine {
+            Engine::Torch { devices, .. } => devices[0],
+            Engine::Onnx(_) => Device::Cpu,
+        }
+    }
+
+    /// The names of the devices that lanes share.
+    pub fn device_names(&self) -> Vec<String> {
+        match &self.engine {
+            Engine::Torch { devices, .. } => devices.iter().copied().map(device_name).collect(),
+            Engine::Onnx(_) => vec![device_name(Device::Cpu)],
+        }
+    }
+
+    /// What nets play on, for the log: rounding depends on it.
+    pub fn describe(&self) -> String {
+        match &self.engine {
+            Engine::Torch { .. } => "libtorch".to_owned(),
+            Engine::Onnx(library) => {
+                format!("ONNX Runtime {} from {}", library.version(), library.path().display())
+            }
+        }
+    }
+
+    /// Makes one for a lane. Lanes share the processor, so each has one thread there.
+    pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        match &self.engine {
+            Engine::Torch { precision, .. } => self.make_in(net, *precision),
+            Engine::Onnx(library) => {
+                let model = OnnxModel::export(&net.spec, &net.weights, None, InputForm::Packed);
+                let evaluator =
+                    model.and_then(|model| OnnxEvaluator::new(library, &model, OnnxOptions::default()));
+                boxed(evaluator)
+            }
+        }
+    }
+
+    /// As [`make`](Self::make), in other numbers than the run's; always on libtorch.
+    pub fn make_in(
+        &self,
+        net: &Checkpoint,
+        precision: Precision,
+    ) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        let (device, pad_to) = match &self.engine {
+            Engine::Torch { devices, pad_to, .. } => {
+                let lane = self.made.fetch_add(1, Ordering::Relaxed);
+                (devices[lane % devices.len()], *pad_to)
+            }
+            Engine::Onnx(_) => (Device::Cpu, 1),
+        };
+        let options = TorchOptions { device, precision, pad_to, ..TorchOptions::default() };
+        boxed(TorchEvaluator::new(&net.spec, &net.weights, options))
+    }
+}
+
+fn boxed<T: Evaluator + 'static>(
+    made: Result<T, impl Display>,
+) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    match made {
+        Ok(evaluator) => Ok(Box::new(evaluator)),
+        Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
+    }
+}
+
+impl Choice {
+    /// Versions of what nets play on and train with: rounding depends on them.
+    pub fn libraries(&self, onnxruntime: Option<&Path>) -> Result<String, BackendError> {
+        let torch = runtime::versions();
+        match self.backend {
+            Backend::Onnx => {
+                Ok(format!("{torch}, ONNX Runtime {}", onnxruntime::load(onnxruntime)?.version()))
+            }
+            Backend::Torch | Backend::Auto => Ok(torch),
+        }
+    }
+
+    /// What a run's record says, or what is wrong with it.
+    pub fn of(environment: &Environment) -> Result<Self, String> {
+        let Environment { backend, device, precision, pad_to, .. } = environment;
+        Ok(Self {
+            backend: Backend::from_word(backend).ok_or_else(|| format!("there is no backend {backend}"))?,
+            device: device.clone(),
+            precision: Precision::from_word(precision)
+                .ok_or_else(|| format!("there is no precision {precision}"))?,
+            pad_to: *pad_to,
+        })
+    }
+}
+
+/// The devices that the command line names, each by its own name.
+pub fn devices(named: &str) -> Result<Vec<String>, BackendError> {
+    Ok(parse_devices(named)?.into_iter().map(device_name).collect())
+}
+
+/// As the command line names it.
+fn device_name(device: Device) -> String {
+    match device {
+        Device::Cpu => "cpu".to_owned(),
+        Device::Cuda(number) => format!("cuda:{number}"),
+        Device::Mps => "mps".to_owned(),
+        Device::Vulkan => "vulkan".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Backend, BackendError, Choice, Wish};
+    use dc0_core::network::torch::Precision;
+
+    fn settled(backend: Backend, device: &str, precision: Precision) -> Result<Choice, BackendError> {
+        Wish { backend, device, precision, onnxruntime: None }.settle(false)
+    }
+
+    #[test]
+    fn a_choice_leaves_nothing_open() {
+        let choice = settled(Backend::Auto, "cpu", Precision::Auto).expect("a CPU");
+        assert_eq!((choice.backend, choice.device.as_str(), choice.pad_to), (Backend::Torch, "cpu", 1));
+        assert_ne!(choice.precision, Precision::Auto);
+        let onnx = settled(Backend::Onnx, "cpu", Precision::Auto).expect("a CPU");
+        assert_eq!((onnx.backend, onnx.precision), (Backend::Onnx, Precision::F32));
+    }
+
+    #[test]
+    fn onnx_runtime_is_for_the_cpu_and_for_32_bits() {
+        let refused = settled(Backend::Onnx, "cpu", Precision::Bf16).expect_err("16 bits");
+        assert!(refused.to_string().contains("calculates in f32, not in bf16"), "{refused}");
+        assert!(matches!(settled(Backend::Torch, "gpu", Precision::Auto), Err(BackendError::Device(_))));
+    }
+}

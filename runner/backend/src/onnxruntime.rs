@@ -1,0 +1,247 @@
+//! Where ONNX Runtime's library is: given, named by the environment, or found with a Python package or the system.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, fmt, fs, thread};
+
+use dc0_core::network::onnx::{OnnxLibrary, OnnxLibraryError};
+use thiserror::Error;
+
+use dc0_process::clock::Stopwatch;
+
+/// Variables that name the library, or a folder that holds it; the first that is set counts.
+const VARIABLES: [&str; 2] = ["DC0_ONNXRUNTIME", "ORT_DYLIB_PATH"];
+/// Names that the system's loader may know.
+const SYSTEM_NAMES: &[&str] = if cfg!(target_os = "macos") {
+    &["libonnxruntime.dylib"]
+} else {
+    &["libonnxruntime.so.1", "libonnxruntime.so"]
+};
+/// A Python that does not answer within this is left alone.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Prints the folder of the package without importing it.
+const QUESTION: &str = "import importlib.util as u; s = u.find_spec('onnxruntime'); \
+    print(s.submodule_search_locations[0] if s else '')";
+
+/// There is no library to use.
+#[derive(Debug, Error)]
+pub enum OnnxRuntimeError {
+    /// The given library cannot be used; others are not tried, because they were not asked for.
+    #[error("{by} is {}, and it cannot be used: {source}", path.display())]
+    Given {
+        /// Who gives it.
+        by: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: OnnxLibraryError,
+    },
+    /// The given folder holds no library.
+    #[error(
+        "{by} is {}, a folder without ONNX Runtime's library; \
+         give the library itself, or the folder of the Python package onnxruntime",
+        path.display()
+    )]
+    Empty {
+        /// Who gives it.
+        by: &'static str,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// No library was found anywhere.
+    #[error(
+        "no ONNX Runtime found; `pip install onnxruntime` brings one, `--onnxruntime PATH` says where it is{}",
+        lines(tried)
+    )]
+    Nowhere {
+        /// Where it was looked for, and what was found there.
+        tried: Vec<Try>,
+    },
+}
+
+/// One place that was looked at in vain.
+#[derive(Debug)]
+pub struct Try {
+    place: String,
+    found: String,
+}
+
+impl fmt::Display for Try {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.found)
+    }
+}
+
+fn lines(tried: &[Try]) -> String {
+    tried.iter().map(|place| format!("\n  {place}")).collect()
+}
+
+/// Loads ONNX Runtime: what `given` or the environment names, and nothing else then; or else what is found first beside
+/// Python, in the checkout, and in the system.
+pub fn load(given: Option<&Path>) -> Result<OnnxLibrary, OnnxRuntimeError> {
+    if let Some(path) = given {
+        return load_given("--onnxruntime", path);
+    }
+    for variable in VARIABLES {
+        if let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) {
+            return load_given(variable, Path::new(&path));
+        }
+    }
+    let mut tried = Vec::new();
+    for (place, found) in places() {
+        let problem = match found {
+            Ok(path) => match OnnxLibrary::load(&path) {
+                Ok(library) => return Ok(library),
+                Err(problem) => problem.to_string(),
+            },
+            Err(problem) => problem,
+        };
+        tried.push(Try { place, found: problem });
+    }
+    Err(OnnxRuntimeError::Nowhere { tried })
+}
+
+fn load_given(by: &'static str, path: &Path) -> Result<OnnxLibrary, OnnxRuntimeError> {
+    let given = path.to_owned();
+    let file = if path.is_dir() { library_in(path) } else { Some(given.clone()) };
+    let file = file.ok_or_else(|| OnnxRuntimeError::Empty { by, path: given.clone() })?;
+    OnnxLibrary::load(&file).map_err(|source| OnnxRuntimeError::Given { by, path: given, source })
+}
+
+/// Places to look at, in order; each with a library, or why there is none.
+fn places() -> impl Iterator<Item = (String, Result<PathBuf, String>)> {
+    let python = || ("python3".to_owned(), library_of_python(Path::new("python3")));
+    let checkout = || {
+        let found = own_environment().and_then(|python| library_of_python(&python));
+        ("the checkout's tests".to_owned(), found)
+    };
+    let system = SYSTEM_NAMES.iter().map(|name| ((*name).to_owned(), Ok(PathBuf::from(name))));
+    std::iter::once_with(python).chain(std::iter::once_with(checkout)).chain(system)
+}
+
+/// The Python of `target/interop-venv`, if the program lies in `target/PROFILE` or below.
+fn own_environment() -> Result<PathBuf, String> {
+    let program = env::current_exe().map_err(|cause| cause.to_string())?;
+    let pythons = program.ancestors().skip(2).take(2).map(|folder| folder.join("interop-venv/bin/python"));
+    let mut present = pythons.filter(|python| python.exists());
+    present.next().ok_or_else(|| "there is no interop-venv beside the program".to_owned())
+}
+
+/// The library in the package `onnxruntime` of a Python.
+pub fn library_of_python(python: &Path) -> Result<PathBuf, String> {
+    let package = ask(python, PATIENCE)?;
+    if package.is_empty() {
+        return Err("it has no package onnxruntime".to_owned());
+    }
+    let package = PathBuf::from(package);
+    library_in(&package).ok_or_else(|| format!("{} holds no library", package.display()))
+}
+
+/// The folder of a Python's package, empty if it has none.
+fn ask(python: &Path, patience: Duration) -> Result<OsString, String> {
+    let failed = |cause: std::io::Error| format!("{} cannot be asked: {cause}", python.display());
+    let mut command = Command::new(python);
+    command.args(["-c", QUESTION]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(failed)?;
+    let asked = Stopwatch::start();
+    let status = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if asked.elapsed() < patience => thread::sleep(Duration::from_millis(10)),
+            None => {
+                child.kill().and_then(|()| child.wait()).map_err(failed)?;
+                return Err(format!("{} did not answer within {patience:?}", python.display()));
+            }
+        }
+    };
+    let mut answer = String::new();
+    if let Some(mut output) = child.stdout.take() {
+        output.read_to_string(&mut answer).map_err(failed)?;
+    }
+    if status.success() {
+        Ok(answer.trim().into())
+    } else {
+        Err(format!("{} ended with {status}", python.display()))
+    }
+}
+
+/// The library in a folder, or in the folders of the Python package below it; the newest by name.
+fn library_in(folder: &Path) -> Option<PathBuf> {
+    let folders = [folder.to_owned(), folder.join("capi"), folder.join("onnxruntime/capi")];
+    let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    files.map(|entry| entry.path()).filter(|path| is_library(path)).max()
+}
+
+/// `libonnxruntime.so.1.30.0` and `libonnxruntime.1.30.0.dylib`, but not `libonnxruntime_providers_shared.so`.
+fn is_library(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let rest = name.strip_prefix("libonnxruntime.");
+    rest.is_some_and(|rest| rest == "so" || rest.starts_with("so.") || rest.ends_with("dylib"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use super::{OnnxRuntimeError, ask, is_library, library_in, library_of_python, load};
+
+    #[test]
+    fn the_library_is_known_by_its_name() {
+        for name in ["libonnxruntime.so", "libonnxruntime.so.1.31.1", "libonnxruntime.1.31.1.dylib"] {
+            assert!(is_library(Path::new(name)), "{name}");
+        }
+        for name in ["libonnxruntime_providers_shared.so", "onnxruntime.so", "libonnxruntime.a"] {
+            assert!(!is_library(Path::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_library_is_found_in_its_package() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let capi = folder.path().join("onnxruntime/capi");
+        std::fs::create_dir_all(&capi).expect("a folder");
+        assert_eq!(library_in(folder.path()), None);
+        let library = capi.join("libonnxruntime.so.1.31.1");
+        std::fs::write(&library, "").expect("writes");
+        std::fs::write(capi.join("libonnxruntime_providers_shared.so"), "").expect("writes");
+        for place in [folder.path().to_owned(), folder.path().join("onnxruntime"), capi] {
+            assert_eq!(library_in(&place), Some(library.clone()), "{}", place.display());
+        }
+    }
+
+    #[test]
+    fn a_given_library_that_is_wrong_is_an_error_and_no_other_is_tried() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let empty = load(Some(folder.path())).expect_err("nothing there");
+        assert!(matches!(empty, OnnxRuntimeError::Empty { .. }), "{empty}");
+        let missing = load(Some(&folder.path().join("lib.so"))).expect_err("nothing there");
+        assert!(matches!(missing, OnnxRuntimeError::Given { .. }), "{missing}");
+        assert!(missing.to_string().contains("no such library of ONNX Runtime"), "{missing}");
+    }
+
+    /// A program that says it is Python.
+    fn python(folder: &Path, text: &str) -> PathBuf {
+        let path = folder.join("python3");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("writes");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("may run");
+        path
+    }
+
+    #[test]
+    fn a_python_without_the_package_or_without_manners_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let said = |text: &str| library_of_python(&python(folder.path(), text)).expect_err("no library");
+        assert_eq!(said("echo"), "it has no package onnxruntime");
+        assert!(said("echo /nowhere").contains("/nowhere holds no library"));
+        assert!(said("exit 3").contains("ended with"));
+        assert!(library_of_python(Path::new("no-such-python")).is_err());
+        let slow = python(folder.path(), "exec sleep 60");
+        let waited = ask(&slow, Duration::from_millis(50)).expect_err("no answer");
+        assert!(waited.ends_with("did not answer within 50ms"), "{waited}");
+    }
+}

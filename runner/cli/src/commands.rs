@@ -1,0 +1,31 @@
+//! What the program can do besides running scripts: one line for each command, in the order of `--help`.
+
+mod bench;
+mod docs;
+mod doctor;
+mod encode;
+mod export;
+mod inspect;
+mod sql;
+
+use dc0_process::command::{Entry, entry};
+
+/// Every command. A new one is a type with [`dc0_process::command::Command`] and a line here.
+pub(crate) const COMMANDS: &[Entry] = &[
+    entry::<doctor::DoctorArgs>(),
+    entry::<docs::DocsArgs>(),
+    entry::<inspect::InspectArgs>(),
+    entry::<encode::EncodeArgs>(),
+    entry::<bench::BenchArgs>(),
+    entry::<export::ExportArgs>(),
+    entry::<dc0_engine::args::UciArgs>(),
+    entry::<dc0_web::report::ReportArgs>(),
+    entry::<dc0_engine::args::PlayArgs>(),
+    entry::<dc0_lsp::LspArgs>(),
+    entry::<dc0_compare::diff::DiffArgs>(),
+    entry::<dc0_compare::reproduce::ReproduceArgs>(),
+    entry::<dc0_compare::replay::ReplayArgs>(),
+    entry::<dc0_engine::explain::ExplainArgs>(),
+    entry::<dc0_web::serve::ServeArgs>(),
+    entry::<sql::SqlArgs>(),
+];

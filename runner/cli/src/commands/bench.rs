@@ -1,0 +1,276 @@
+//! `dc0-run bench`: the speed of the search without a net, and its signature.
+
+mod args;
+mod calibrate;
+mod device;
+mod figures;
+mod memory;
+mod plot;
+mod table;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dc0_core::board::{Game, Rules, random_opening};
+use dc0_core::encoding::{Encoding, EncodingName, Orientation};
+use dc0_core::network::fake::{Hashed, Uniform};
+use dc0_core::network::torch::TorchError;
+use dc0_core::network::torch::runtime::DeviceError;
+use dc0_core::network::{Evaluator, EvaluatorError};
+use dc0_core::rng::{Purpose, Seed};
+use dc0_core::search::reference::Reference;
+use dc0_core::search::suite::{search_in_lockstep, signature};
+use dc0_core::search::{Search, SearchParams};
+use dc0_core::selfplay::SelfPlayError;
+use thiserror::Error;
+
+pub(crate) use args::BenchArgs;
+use args::{BenchPart, BenchSearchArgs};
+use dc0_process::clock::Stopwatch;
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::Console;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_steps::cores;
+
+const RULES: Rules = Rules { max_plies: 512 };
+
+/// What went wrong while measuring.
+#[derive(Debug, Error)]
+pub(super) enum BenchError {
+    /// An evaluator failed.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// A device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The machine could not be measured.
+    #[error("the machine could not be measured: {message}")]
+    Calibrate {
+        /// Why.
+        message: String,
+    },
+    /// libtorch failed.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+    /// The engine cannot be measured.
+    #[error(transparent)]
+    Engine(#[from] dc0_engine::uci::BenchError),
+    /// Self-play failed.
+    #[error(transparent)]
+    SelfPlay(#[from] SelfPlayError),
+    /// No net has this name.
+    #[error("there is no net \"{name}\"; there are {}", known.join(", "))]
+    Net {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// A device says something else than the CPU.
+    #[error("{net} in {precision} on {device} is wrong: {what}")]
+    Wrong {
+        /// The net.
+        net: String,
+        /// The numbers.
+        precision: &'static str,
+        /// The device.
+        device: String,
+        /// What was found and expected.
+        what: String,
+    },
+    /// The plot was not written.
+    #[error("cannot write the plot {}: {cause}; give --plot a file in a folder that you may write to", path.display())]
+    Plot {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system says.
+        cause: String,
+    },
+}
+
+impl Fault for BenchError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Plot { .. } => Exit::Storage,
+            Self::Device(_) | Self::Net { .. } => Exit::BadInput,
+            _ => Exit::Failed,
+        }
+    }
+}
+
+impl Command for BenchArgs {
+    const NAME: &'static str = "bench";
+    const ABOUT: &'static str = "Measure the search without a net, and print its signature";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        let console = &program.console;
+        match &self.part {
+            Some(BenchPart::Search(args)) => compare(args, console)?,
+            Some(BenchPart::Calibrate) => calibrate::measure(console)?,
+            Some(BenchPart::Device(args)) => device::measure(args, console)?,
+            None => measure(self, console)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The engines side by side, and how the fast one scales.
+fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> {
+    let comparison = figures::measure(args)?;
+    for line in table::lines(args, &comparison) {
+        console.result(&line);
+    }
+    args.plot.as_deref().map_or(Ok(()), |path| plot::write(path, &comparison))
+}
+
+/// Measures and shows a table on stdout. Its last line has the form that match servers read: the signature as nodes, and the
+/// simulations a second of the engine with its own net.
+fn measure(args: &BenchArgs, console: &Console) -> Result<(), BenchError> {
+    let lanes = args.lanes.unwrap_or_else(cores);
+    let load = Load::new(args.games, args.simulations, args.seconds);
+    let (games, simulations) = (args.games, args.simulations);
+    console.result(&format!("{games} games side by side in a lane, {simulations} simulations each, no net"));
+    console.result("engine     evaluator  lanes  simulations/s  bytes a position  bytes a move");
+    for kind in Kind::ALL {
+        for lanes in if lanes > 1 { vec![1, lanes] } else { vec![1] } {
+            let speed = in_lanes(&load, kind, lanes)?;
+            let [position, each_move] = memory::of_fast(&load, kind)?;
+            let name = kind.name();
+            console.result(&format!(
+                "fast       {name:9}  {lanes:5}  {speed:13.0}  {position:16.1}  {each_move:12.1}"
+            ));
+        }
+    }
+    let speed = of_reference(&load, Kind::Hashed)?;
+    console.result(&format!("reference  hashed         1  {speed:13.0}"));
+    console.result(&format!("signature {}", signature()?));
+    console.result(&dc0_engine::uci::bench()?);
+    Ok(())
+}
+
+/// What is searched, and for how long.
+#[derive(Debug, Clone, Copy)]
+struct Load {
+    /// Games that a lane searches.
+    games: u32,
+    /// How many of them side by side.
+    side_by_side: u32,
+    simulations: u32,
+    /// Leaves in flight of one tree.
+    leaves: u32,
+    /// How long a figure is measured for at least.
+    least: Duration,
+}
+
+impl Load {
+    fn new(games: u32, simulations: u32, seconds: u64) -> Self {
+        Self { games, side_by_side: games, simulations, leaves: 1, least: Duration::from_secs(seconds) }
+    }
+
+    fn params(&self) -> SearchParams {
+        SearchParams { simulations: self.simulations, leaves: self.leaves, ..SearchParams::default() }
+    }
+}
+
+/// An evaluator that costs next to nothing.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Uniform,
+    Hashed,
+}
+
+impl Kind {
+    const ALL: [Self; 2] = [Self::Uniform, Self::Hashed];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Hashed => "hashed",
+        }
+    }
+
+    fn make(self) -> Box<dyn Evaluator> {
+        let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+        match self {
+            Self::Uniform => Box::new(Uniform::new(encoding)),
+            Self::Hashed => Box::new(Hashed::new(encoding, 1)),
+        }
+    }
+}
+
+/// Positions from the opening to deep in random games.
+fn games(count: u32) -> impl Iterator<Item = Game> {
+    (0..count).map(|number| {
+        let mut stream = Seed { run: 1, step: 1 }.stream(number.into(), Purpose::Opening);
+        random_opening(number % 80, &RULES, &mut stream)
+    })
+}
+
+/// Searches games side by side.
+fn searched(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
+    let mut searches: Vec<Search> =
+        games.iter().map(|game| Search::new(game.clone(), RULES, load.params())).collect();
+    search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok::<_, EvaluatorError>(()))?;
+    Ok(searches)
+}
+
+/// Simulations a second of some lanes together.
+fn in_lanes(load: &Load, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> {
+    let rates = std::thread::scope(|scope| {
+        let lane = || {
+            let games: Vec<Game> = games(load.games).collect();
+            rate(load.least, || {
+                let mut visits = 0;
+                for group in games.chunks(load.side_by_side as usize) {
+                    let searches = searched(load, kind, group)?;
+                    visits += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
+                }
+                Ok(visits)
+            })
+        };
+        let running: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        let finished = running.into_iter().map(|lane| lane.join().expect("no lane panics"));
+        finished.collect::<Result<Vec<f64>, EvaluatorError>>()
+    });
+    Ok(rates?.iter().sum())
+}
+
+/// Simulations a second of the reference, one game after the other.
+fn of_reference(load: &Load, kind: Kind) -> Result<f64, EvaluatorError> {
+    let params = load.params();
+    let games: Vec<Game> = games(load.games).collect();
+    rate(load.least, || {
+        let mut visits = 0;
+        for game in &games {
+            visits += u64::from(by_reference(game, &params, kind)?.root().visits);
+        }
+        Ok(visits)
+    })
+}
+
+fn by_reference<'a>(
+    game: &Game,
+    params: &'a SearchParams,
+    kind: Kind,
+) -> Result<Reference<'a>, EvaluatorError> {
+    let mut evaluator = kind.make();
+    let mut search = Reference::new(game, RULES, params, &mut *evaluator)?;
+    search.run(&mut *evaluator)?;
+    Ok(search)
+}
+
+/// Repeats some work for the time asked for; its amount a second.
+fn rate(
+    least: Duration,
+    mut work: impl FnMut() -> Result<u64, EvaluatorError>,
+) -> Result<f64, EvaluatorError> {
+    let (watch, mut done) = (Stopwatch::start(), 0);
+    loop {
+        done += work()?;
+        let elapsed = watch.elapsed();
+        if elapsed >= least {
+            return Ok(done as f64 / elapsed.as_secs_f64());
+        }
+    }
+}

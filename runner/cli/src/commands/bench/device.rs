@@ -1,0 +1,138 @@
+//! `dc0-run bench device`: are a device's answers right, and how fast do they come?
+
+mod check;
+mod rates;
+
+use std::time::Duration;
+
+use dc0_core::board::{Rules, random_opening};
+use dc0_core::network::graph::Graph;
+use dc0_core::network::torch::runtime::parse_device;
+use dc0_core::network::torch::{Device, Precision, Product, TorchError, TorchOptions};
+use dc0_core::network::{Batch, NetworkSpec, Weights, initial_weights, preset, presets};
+use dc0_core::rng::{Purpose, Seed};
+
+use super::BenchError;
+use super::args::BenchDeviceArgs;
+use dc0_process::clock::Stopwatch;
+use dc0_process::console::Console;
+use dc0_steps::cores;
+
+/// A net to measure, with weights that prefer some moves.
+pub(super) struct Net {
+    pub(super) name: String,
+    pub(super) spec: NetworkSpec,
+    pub(super) weights: Weights,
+}
+
+/// Shows tables on stdout.
+pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), BenchError> {
+    let device = parse_device(&args.device)?;
+    let lanes = args.lanes.unwrap_or_else(|| if device == Device::Cpu { cores() } else { 2 });
+    let nets = args.nets.iter().map(|name| net(name)).collect::<Result<Vec<_>, _>>()?;
+    let options = |precision: Precision| {
+        let (precision, pad_to) = (precision.resolved(device), args.pad_to);
+        TorchOptions { device, precision, threads: 1, pad_to }
+    };
+    for precision in &args.precision {
+        for net in &nets {
+            console.result(&check::against_cpu(net, options(*precision))?);
+        }
+    }
+    for precision in &args.precision {
+        let options = options(*precision);
+        let peak = peak(options, lanes, Duration::from_secs(args.seconds))?;
+        let (word, tera) = (options.precision.word(), peak / 1e12);
+        console.result(&format!(
+            "\n{device:?} in {word}, {lanes} lanes; matrix products reach {tera:.2} TFLOP/s"
+        ));
+        console.result("net                 batch  evaluations/s  of the peak  bytes to it  bytes back");
+        for net in &nets {
+            of_net(args, net, (options, lanes, peak), console)?;
+        }
+    }
+    Ok(())
+}
+
+/// A row for each batch size, and one of self-play at the fastest.
+fn of_net(
+    args: &BenchDeviceArgs,
+    net: &Net,
+    (options, lanes, peak): (TorchOptions, u32, f64),
+    console: &Console,
+) -> Result<(), BenchError> {
+    let operations = 2.0 * Graph::new(&net.spec).multiply_adds() as f64;
+    let mut fastest = (0, 0.0);
+    for &rows in &args.batch {
+        let batch = batch(&net.spec, rows);
+        let speed = rates::evaluations(net, options, lanes, (&batch, Duration::from_secs(args.seconds)))?;
+        let [to, back] = bytes_per_row(&net.spec, &batch);
+        let share = 100.0 * speed * operations / peak;
+        console.result(&format!(
+            "{:<18}  {rows:>5}  {speed:>13.0}  {share:>10.1}%  {to:>11.0}  {back:>10.0}",
+            net.name
+        ));
+        if speed > fastest.1 {
+            fastest = (rows, speed);
+        }
+    }
+    if args.plies > 0 {
+        let (rows, raw) = fastest;
+        let speed = rates::self_play(net, options, lanes, (rows, args.plies, args.simulations))?;
+        let share = 100.0 * speed / raw;
+        console.result(&format!(
+            "{:<18}  {rows:>5}  {speed:>13.0}  in self-play, {share:.1}% of the raw rate",
+            net.name
+        ));
+    }
+    Ok(())
+}
+
+fn net(name: &str) -> Result<Net, BenchError> {
+    let known = || presets().iter().map(|preset| preset.name).collect();
+    let preset = preset(name).ok_or_else(|| BenchError::Net { name: name.to_owned(), known: known() })?;
+    let mut weights = initial_weights(&preset.spec, Seed { run: 1, step: 1 });
+    // A fresh net says the same of every move, which would hide mistakes.
+    for name in ["policy.conv2.weight", "policy.dense.weight", "value.dense2.weight"] {
+        let tensor = weights.get_mut(name).into_iter();
+        tensor.flat_map(|tensor| &mut tensor.data).for_each(|weight| *weight *= 10.0);
+    }
+    Ok(Net { name: name.to_owned(), spec: preset.spec, weights })
+}
+
+/// The ends of random games.
+pub(super) fn batch(spec: &NetworkSpec, rows: u32) -> Batch {
+    let (encoding, seed) = (spec.input(), Seed { run: 1, step: 2 });
+    let mut batch = Batch::default();
+    for number in 0..rows {
+        let mut stream = seed.stream(number.into(), Purpose::Opening);
+        batch.push(&encoding, &random_opening(number % 80, &Rules { max_plies: 512 }, &mut stream));
+    }
+    batch
+}
+
+/// What goes to a device and comes back for each row: bits, scalars, places of legal moves; their logits and the value.
+fn bytes_per_row(spec: &NetworkSpec, batch: &Batch) -> [f64; 2] {
+    let sent = 8 * batch.binary.len() + 4 * batch.scalars.len() + 4 * batch.legal.len();
+    let value = if spec.value_head.kind == dc0_core::network::ValueHead::Wdl { 3 } else { 1 };
+    let heads = value + usize::from(spec.moves_left_head.is_some());
+    let back = 4 * batch.legal.len() + 4 * heads * batch.len();
+    [sent, back].map(|bytes| bytes as f64 / batch.len() as f64)
+}
+
+/// Floating-point operations a second of large matrix products.
+fn peak(options: TorchOptions, lanes: u32, least: Duration) -> Result<f64, TorchError> {
+    // Large enough to hide everything but the multiplication, small enough to take milliseconds.
+    let size = if options.device == Device::Cpu { 1536 } else { 8192 };
+    let mut product = Product::new(options.device, options.precision, size, lanes)?;
+    product.run(3)?;
+    let (watch, mut times) = (Stopwatch::start(), 0);
+    loop {
+        product.run(10)?;
+        times += 10;
+        let elapsed = watch.elapsed();
+        if elapsed >= least {
+            return Ok(f64::from(times) * product.operations() / elapsed.as_secs_f64());
+        }
+    }
+}

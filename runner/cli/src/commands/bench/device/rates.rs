@@ -1,0 +1,77 @@
+//! How fast nets answer, alone and in self-play.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dc0_core::event::Silent;
+use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
+use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError};
+use dc0_core::rng::Seed;
+use dc0_core::search::SearchParams;
+use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
+
+use super::{BenchError, Net};
+use crate::commands::bench::rate;
+use dc0_process::clock::Stopwatch;
+
+fn evaluator(net: &Net, options: TorchOptions) -> Result<Box<dyn Evaluator>, EvaluatorError> {
+    match TorchEvaluator::new(&net.spec, &net.weights, options) {
+        Ok(evaluator) => Ok(Box::new(evaluator)),
+        Err(cause) => Err(EvaluatorError::Device { rows: 0, cause: cause.to_string() }),
+    }
+}
+
+/// Evaluations a second of some lanes together, each with the same batch again and again.
+pub(super) fn evaluations(
+    net: &Net,
+    options: TorchOptions,
+    lanes: u32,
+    (batch, least): (&Batch, Duration),
+) -> Result<f64, EvaluatorError> {
+    let lane = || -> Result<f64, EvaluatorError> {
+        let (mut evaluator, mut out) = (evaluator(net, options)?, Evaluations::default());
+        for _ in 0..3 {
+            evaluator.evaluate(batch, &mut out)?;
+        }
+        rate(least, || evaluator.evaluate(batch, &mut out).map(|()| batch.len() as u64))
+    };
+    let rates: Result<Vec<f64>, EvaluatorError> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        running.into_iter().map(|lane| lane.join().expect("no lane panics")).collect()
+    });
+    Ok(rates?.iter().sum())
+}
+
+/// Evaluations a second of whole self-play: a shard of as many games as a batch has rows for each lane.
+pub(super) fn self_play(
+    net: &Net,
+    options: TorchOptions,
+    lanes: u32,
+    (rows, plies, simulations): (u32, u32, u32),
+) -> Result<f64, BenchError> {
+    let params = SelfPlayParams {
+        games: rows * lanes,
+        shard_games: rows,
+        seats: rows,
+        max_plies: plies,
+        search: SearchParams { simulations, ..SearchParams::default() },
+        ..SelfPlayParams::default()
+    };
+    let make_evaluator = || evaluator(net, options);
+    let seed = Seed { run: 1, step: 3 };
+    let job = SelfPlayJob {
+        params: &params,
+        seed,
+        network: "bench",
+        make_evaluator: &make_evaluator,
+        tables: None,
+    };
+    let evaluations = AtomicU64::new(0);
+    let keep = |_, played: ShardResult| {
+        evaluations.fetch_add(played.stats.evaluations, Ordering::Relaxed);
+        Ok(())
+    };
+    let watch = Stopwatch::start();
+    play(&job, &shards_of(params.games, params.shard_games), lanes, &keep, &Silent)?;
+    Ok(evaluations.load(Ordering::Relaxed) as f64 / watch.elapsed().as_secs_f64())
+}

@@ -1,0 +1,190 @@
+//! `dc0-run encode`: what a net sees of positions, and the policy indices of their legal moves.
+
+mod args;
+mod json;
+mod npy;
+mod text;
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use dc0_core::board::{Game, GameTextError, Move};
+use dc0_core::durable;
+use dc0_core::encoding::{Encoding, HistoryError, Plane, PlaneKind, leela_index};
+use thiserror::Error;
+
+pub(crate) use args::EncodeArgs;
+use args::EncodeFormat;
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+
+/// Why nothing was encoded.
+#[derive(Debug, Error)]
+enum EncodeError {
+    /// The encoding has no such history.
+    #[error("--history: {0}")]
+    History(#[from] HistoryError),
+    /// A position given on the command line cannot be read.
+    #[error(transparent)]
+    Position(#[from] GameTextError),
+    /// A line of a file is no position.
+    #[error("{}, line {line}: {cause}", file.display())]
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        cause: GameTextError,
+    },
+    /// There is nothing to encode.
+    #[error("{} has no lines; expected one position in each, such as \"startpos moves e2e4\"", file.display())]
+    Empty {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The file of positions cannot be read.
+    #[error("cannot read the positions of {}: {cause}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// The result cannot be written.
+    #[error("cannot write the result to {to}: {cause}")]
+    Write {
+        /// The file, or `stdout`.
+        to: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+}
+
+impl Fault for EncodeError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Read { .. } | Self::Write { .. } => Exit::Storage,
+            _ => Exit::BadInput,
+        }
+    }
+}
+
+/// One position as an encoding shows it.
+struct Encoded<'a> {
+    encoding: &'a Encoding,
+    game: &'a Game,
+    /// In the order of the table.
+    planes: Vec<Shown>,
+    moves: Vec<IndexedMove>,
+}
+
+/// What one plane holds.
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    /// One bit a square, a1 = bit 0.
+    Bits(u64),
+    /// The same number on every square.
+    Number(f32),
+}
+
+/// A legal move with its places in two policies.
+struct IndexedMove {
+    played: Move,
+    policy: u16,
+    leela: u16,
+}
+
+impl<'a> Encoded<'a> {
+    fn new(encoding: &'a Encoding, game: &'a Game) -> Self {
+        let (mut binary, mut scalars) = (Vec::new(), Vec::new());
+        encoding.encode(game, &mut binary, &mut scalars);
+        let (mut binary, mut scalars) = (binary.into_iter(), scalars.into_iter());
+        let shown = |plane: &Plane| match plane.kind() {
+            PlaneKind::Binary => Shown::Bits(binary.next().expect("a number for each binary plane")),
+            PlaneKind::Scalar => Shown::Number(scalars.next().expect("a number for each scalar plane")),
+        };
+        let position = game.position();
+        let indexed = |played| IndexedMove {
+            played,
+            policy: encoding.policy_index(played, position.side_to_move()).get(),
+            leela: leela_index(played, position),
+        };
+        Self {
+            encoding,
+            game,
+            planes: encoding.planes().iter().map(shown).collect(),
+            moves: position.legal_moves().into_iter().map(indexed).collect(),
+        }
+    }
+}
+
+impl Command for EncodeArgs {
+    const NAME: &'static str = "encode";
+    const ABOUT: &'static str =
+        "Show what a net sees of a position, and the policy indices of its legal moves";
+
+    fn run(&self, _program: &Program) -> Result<Exit, Failure> {
+        try_encode(self)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn try_encode(args: &EncodeArgs) -> Result<(), EncodeError> {
+    let encoding = match args.history {
+        Some(history) => Encoding::with_history(args.encoding, args.orientation, history)?,
+        None => Encoding::new(args.encoding, args.orientation),
+    };
+    let games = match &args.positions {
+        Some(file) => read_games(file)?,
+        None => vec![Game::from_text(&one_game(args))?],
+    };
+    let encoded: Vec<Encoded<'_>> = games.iter().map(|game| Encoded::new(&encoding, game)).collect();
+    let result = match args.format {
+        EncodeFormat::Text => text::write(&encoded).into_bytes(),
+        EncodeFormat::Json => json::write(&encoded).into_bytes(),
+        EncodeFormat::Npy => npy::write(&encoded, args.positions.is_some()),
+    };
+    deliver(args.out.as_deref(), &result)
+}
+
+/// The position of the command line with the moves that `--moves` gives.
+fn one_game(args: &EncodeArgs) -> String {
+    let position = args.position.join(" ");
+    if args.moves.is_empty() {
+        return position;
+    }
+    let between = if position.split_whitespace().any(|word| word == "moves") { "" } else { "moves " };
+    format!("{position} {between}{}", args.moves.join(" "))
+}
+
+/// One game from each line of a file, or of stdin for `-`.
+fn read_games(file: &Path) -> Result<Vec<Game>, EncodeError> {
+    let read = if file == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(file)
+    };
+    let text = read.map_err(|cause| EncodeError::Read { file: file.to_owned(), cause })?;
+    if text.is_empty() {
+        return Err(EncodeError::Empty { file: file.to_owned() });
+    }
+    let game = |(number, line)| {
+        Game::from_text(line).map_err(|cause| EncodeError::Line {
+            file: file.to_owned(),
+            line: number,
+            cause,
+        })
+    };
+    (1..).zip(text.lines()).map(game).collect()
+}
+
+fn deliver(file: Option<&Path>, result: &[u8]) -> Result<(), EncodeError> {
+    let (to, written) = match file {
+        Some(path) => (path.display().to_string(), durable::write(path, result)),
+        None => ("stdout".to_owned(), io::stdout().write_all(result).and_then(|()| io::stdout().flush())),
+    };
+    written.map_err(|cause| EncodeError::Write { to, cause })
+}

@@ -1,0 +1,113 @@
+//! `dc0-run export`: nets, sweeps and curves in formats of other programs.
+
+mod args;
+mod curves;
+mod study;
+
+use std::path::{Path, PathBuf};
+
+use dc0_core::network::graph::Graph;
+use dc0_core::network::onnx::{InputForm, OnnxError, OnnxModel};
+use dc0_core::network::{NetworkSpec, parameter_count};
+use dc0_core::store::StoreError;
+use thiserror::Error;
+
+pub(crate) use args::ExportArgs;
+use args::{ExportFormat, ExportOnnxArgs};
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_runs::RunError;
+use dc0_runs::net::{NetError, named};
+
+/// A net was not exported.
+#[derive(Debug, Error)]
+enum ExportError {
+    #[error("{}: expected a name that ends in .onnx", path.display())]
+    Name { path: PathBuf },
+    #[error(transparent)]
+    Net(#[from] NetError),
+    #[error(transparent)]
+    Onnx(#[from] OnnxError),
+    #[error("{} holds no {what}, and neither does {}", path.display(), Path::new("datasets").join(path).display())]
+    Nothing { path: PathBuf, what: &'static str },
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The folder of a run or sweep that is there, as a command line names it.
+fn found(name: &Path, files: &[&str], what: &'static str) -> Result<PathBuf, ExportError> {
+    let places = [name.to_owned(), Path::new("datasets").join(name)];
+    let is_it = |place: &PathBuf| files.iter().any(|file| place.join(file).is_file());
+    places.into_iter().find(is_it).ok_or_else(|| ExportError::Nothing { path: name.to_owned(), what })
+}
+
+impl Fault for ExportError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Name { .. } | Self::Nothing { .. } | Self::Onnx(OnnxError::TooLarge { .. }) => {
+                Exit::BadInput
+            }
+            Self::Net(cause) => cause.exit(),
+            Self::Run(cause) => cause.exit(),
+            Self::Onnx(_) | Self::Store(_) => Exit::Storage,
+        }
+    }
+}
+
+impl Command for ExportArgs {
+    const NAME: &'static str = "export";
+    const ABOUT: &'static str = "Write a net, a sweep or training curves in the format of other programs";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        let lines = match &self.format {
+            ExportFormat::Onnx(args) => onnx(args)?,
+            ExportFormat::Optuna(args) => study::write(args)?,
+            ExportFormat::Tensorboard(args) => curves::write(args)?,
+        };
+        program.console.result(&lines.join("\n"));
+        Ok(Exit::Done)
+    }
+}
+
+fn onnx(args: &ExportOnnxArgs) -> Result<Vec<String>, ExportError> {
+    if args.out.extension().is_none_or(|extension| extension != "onnx") {
+        return Err(ExportError::Name { path: args.out.clone() });
+    }
+    let named = named(&args.net)?;
+    let form = if args.packed { InputForm::Packed } else { InputForm::Planes };
+    let model = OnnxModel::export(&named.net.spec, &named.net.weights, Some(&named.digest), form)?;
+    model.save(&args.out)?;
+    let (opset, bytes) = (OnnxModel::OPERATOR_SET, model.bytes().len());
+    let mut lines = vec![
+        format!("wrote    {} ({bytes} bytes), ONNX operator set {opset}", args.out.display()),
+        format!("net      {}", named.file.display()),
+    ];
+    lines.extend(lines_of(&model));
+    Ok(lines)
+}
+
+/// What an ONNX file holds, for people.
+pub(crate) fn lines_of(model: &OnnxModel) -> Vec<String> {
+    let digest = model.weights_digest().map_or("never stored", |digest| &digest[..digest.len().min(8)]);
+    let mut lines = vec![format!("weights  {digest}"), format!("spec     {}", described(model.spec()))];
+    lines.extend(model.inputs().iter().map(|tensor| format!("input    {tensor}")));
+    lines.extend(model.outputs().iter().map(|tensor| format!("output   {tensor}")));
+    lines
+}
+
+fn described(spec: &NetworkSpec) -> String {
+    let tower = &spec.tower;
+    format!(
+        "{} {}x{}, {} parameters, {} multiply-adds an evaluation, encoding {} ({})",
+        tower.kind.word(),
+        tower.blocks,
+        tower.filters,
+        parameter_count(spec),
+        Graph::new(spec).multiply_adds(),
+        spec.encoding.word(),
+        spec.orientation.word()
+    )
+}

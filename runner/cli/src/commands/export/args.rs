@@ -1,0 +1,60 @@
+//! The arguments of `export`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// What `export` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The format.
+    #[command(subcommand)]
+    pub format: ExportFormat,
+}
+
+/// The formats that `export` knows.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExportFormat {
+    /// An ONNX file; docs/guides/python.md shows how to use it.
+    Onnx(ExportOnnxArgs),
+    /// A sweep as an Optuna journal: `optuna-dashboard FILE` opens it.
+    Optuna(ExportOptunaArgs),
+    /// The training curves of a run, or of all runs of a sweep, as TensorBoard event files: `tensorboard --logdir DIR`.
+    Tensorboard(ExportTensorboardArgs),
+}
+
+/// What `export optuna` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportOptunaArgs {
+    /// A sweep, which may be at work: its folder, or its name in datasets/.
+    #[arg(value_name = "SWEEP")]
+    pub sweep: PathBuf,
+    /// The file to write; what was there is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// What `export tensorboard` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportTensorboardArgs {
+    /// A run or a sweep, which may be at work: its folder, or its name in datasets/.
+    #[arg(value_name = "RUN|SWEEP")]
+    pub run: PathBuf,
+    /// The folder to write to, with a folder for each run of a sweep.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// What `export onnx` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportOnnxArgs {
+    /// A weights file, or the folder of a run and one of its generations [default: the last].
+    #[arg(value_name = "NET.safetensors|RUN[:GENERATION]")]
+    pub net: String,
+    /// The file to write.
+    #[arg(long, value_name = "FILE.onnx")]
+    pub out: PathBuf,
+    /// Take positions as bits and scalars, as dc0 stores them in memory, and expand them in the net.
+    #[arg(long)]
+    pub packed: bool,
+}

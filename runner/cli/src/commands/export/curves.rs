@@ -1,0 +1,97 @@
+//! Training curves as TensorBoard has them: one folder for each run.
+
+use std::path::{Path, PathBuf};
+
+use dc0_core::durable;
+use dc0_core::store::{TrainingRow, ValidationRow, read_table};
+
+use super::ExportError;
+use super::args::ExportTensorboardArgs;
+use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
+use dc0_runs::{Folder, RunError};
+
+/// Writes the curves of a run, or of every run of a sweep, and says what was written.
+pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportError> {
+    let root = super::found(&args.run, &["sweep.json", "run.json"], "run and no sweep")?;
+    let runs = if root.join("sweep.json").is_file() {
+        let named = |name: String| (root.join("trials").join(&name), args.out.join(name));
+        names_in(&root.join("trials"))?.into_iter().map(named).collect()
+    } else {
+        vec![(root, args.out.clone())]
+    };
+    let line = |(run, out): (PathBuf, PathBuf)| {
+        let scalars = curves(&existing(&run)?)?;
+        let file = out.join(file_name(0.0));
+        durable::write(&file, &event_file(&scalars)).map_err(RunError::io("write", &file))?;
+        Ok(format!("wrote    {}: {} points", file.display(), scalars.len()))
+    };
+    runs.into_iter().map(line).collect()
+}
+
+fn existing(run: &Path) -> Result<Folder, ExportError> {
+    let parent = run.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = run.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Folder::of_existing(parent, &name)
+        .map_err(|_| ExportError::Nothing { path: run.to_owned(), what: "run and no sweep" })
+}
+
+fn names_in(folder: &Path) -> Result<Vec<String>, ExportError> {
+    let entries = std::fs::read_dir(folder).map_err(RunError::io("list", folder))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(RunError::io("list", folder))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The curves of all trainings of a run behind each other. A point's step counts the updates of the trainings before it, and its
+/// time is its step, because a run's tables know no time.
+fn curves(run: &Folder) -> Result<Vec<Scalar>, ExportError> {
+    let mut scalars = Vec::new();
+    let mut before = 0;
+    for number in 0.. {
+        let path = |folder: &str, ending: &str| run.path(&format!("{folder}/{number:04}{ending}"));
+        if !path("networks", ".safetensors").is_file() {
+            break;
+        }
+        if !path("training", ".parquet").is_file() {
+            continue;
+        }
+        let training: Vec<TrainingRow> = read_table(&path("training", ".parquet"))?;
+        let validation: Vec<ValidationRow> = read_table(&path("validation", ".parquet"))?;
+        scalars.extend(training.iter().flat_map(|row| of_training(row, before)));
+        scalars.extend(validation.iter().flat_map(|row| of_validation(row, before)));
+        before += training.last().map_or(0, |row| i64::from(row.update));
+    }
+    Ok(scalars)
+}
+
+fn scalars<const N: usize>(step: i64, values: [(&str, f64); N]) -> [Scalar; N] {
+    values.map(|(tag, value)| Scalar { tag: tag.to_owned(), step, wall_time: step as f64, value })
+}
+
+fn of_training(row: &TrainingRow, before: i64) -> [Scalar; 8] {
+    let values = [
+        ("training/loss", row.loss),
+        ("training/policy_loss", row.policy_loss),
+        ("training/value_loss", row.value_loss),
+        ("training/moves_left_loss", row.moves_left_loss),
+        ("training/policy_accuracy", row.policy_accuracy),
+        ("training/policy_entropy", row.policy_entropy),
+        ("training/gradient_norm", row.gradient_norm),
+        ("training/learning_rate", row.learning_rate),
+    ];
+    scalars(before + i64::from(row.update), values)
+}
+
+fn of_validation(row: &ValidationRow, before: i64) -> [Scalar; 4] {
+    let values = [
+        ("validation/loss", row.loss),
+        ("validation/policy_loss", row.policy_loss),
+        ("validation/value_loss", row.value_loss),
+        ("validation/policy_accuracy", row.policy_accuracy),
+    ];
+    scalars(before + i64::from(row.update), values)
+}

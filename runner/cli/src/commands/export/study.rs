@@ -1,0 +1,57 @@
+//! A sweep as an Optuna study.
+
+use std::collections::BTreeMap;
+
+use dc0_core::durable;
+use dc0_core::params::Value;
+
+use super::ExportError;
+use super::args::ExportOptunaArgs;
+use dc0_runs::RunError;
+use dc0_runs::sweep::board::{Board, Row};
+use dc0_runs::sweep::folder::SweepFolder;
+use dc0_runs::sweep::optuna::{Study, Trial, journal};
+use dc0_runs::sweep::told::Told;
+use dc0_runs::sweep::trials::Trials;
+
+/// Writes the journal, and says what it holds.
+pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError> {
+    let folder = super::found(&args.sweep, &["sweep.json"], "sweep")?;
+    let (params, trials) = SweepFolder::read(&folder)?;
+    let board = Board::new(&params, &trials);
+    let study = Study {
+        name: &params.name,
+        direction: params.direction,
+        space: &params.space,
+        attributes: [("objective".to_owned(), Value::Text(params.objective.clone()))].into(),
+        trials: board.by_number().into_iter().map(|row| trial(row, &trials)).collect(),
+    };
+    durable::write(&args.out, journal(&study).as_bytes()).map_err(RunError::io("write", &args.out))?;
+    let (file, count) = (args.out.display(), study.trials.len());
+    Ok(vec![format!("wrote    {file}: study {}, {count} trials", params.name)])
+}
+
+fn trial(row: &Row, trials: &Trials) -> Trial {
+    let value = row.result.map(|result| result.value);
+    let (number, point, state) = (row.trial, row.point.clone(), row.state);
+    Trial {
+        told: Told { number, point, state, value, at: row.at.unwrap_or(0) },
+        reports: trials.get(row.trial).map(dc0_runs::sweep::trials::Trial::reports).unwrap_or_default(),
+        interval: row.result.map(|result| (result.low, result.high)),
+        attributes: attributes(row),
+        started: None,
+        ended: None,
+    }
+}
+
+fn attributes(row: &Row) -> BTreeMap<String, Value> {
+    let numbers = [
+        ("replicates", f64::from(row.replicates)),
+        ("evaluations", row.spent.evaluations),
+        ("flops", row.spent.flops),
+        ("seconds", row.spent.seconds),
+    ];
+    let numbers = numbers.into_iter().map(|(name, number)| (name.to_owned(), Value::Float(number)));
+    let because = row.because.iter().map(|because| ("because".to_owned(), Value::Text(because.clone())));
+    numbers.chain(because).collect()
+}

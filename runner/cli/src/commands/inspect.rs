@@ -1,0 +1,134 @@
+//! `dc0-run inspect`: a stored net, layer by layer; or an ONNX file.
+
+mod onnx;
+
+use std::path::{Path, PathBuf};
+
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::graph::{Graph, Layer, Shape};
+use dc0_core::network::torch::{self, InspectParams, Inspection, LayerStatistics, TorchError};
+use dc0_core::network::{NetworkSpec, parameter_count};
+use dc0_core::params::{Param, Value};
+use thiserror::Error;
+
+use clap::Args;
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_runs::net::{NetError, named};
+use dc0_steps::{inspection_value, summary_members};
+
+/// What `inspect` looks at.
+#[derive(Debug, Args)]
+pub(super) struct InspectArgs {
+    /// A weights file, whose description lies beside it; or a run, for its last generation or the one after a colon; or an
+    /// ONNX file of dc0, for what it says of itself and whether ONNX Runtime takes it.
+    #[arg(value_name = "NET.safetensors|NET.onnx|RUN[:GENERATION]")]
+    pub net: String,
+    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    #[arg(long, value_name = "PATH")]
+    pub onnxruntime: Option<PathBuf>,
+    /// Positions to show it: the ends of random games, always the same.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub positions: u32,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Error)]
+enum InspectError {
+    #[error(transparent)]
+    Net(#[from] NetError),
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+    #[error(transparent)]
+    Onnx(#[from] onnx::OnnxFileError),
+}
+
+impl Fault for InspectError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Net(cause) => cause.exit(),
+            Self::Torch(_) => Exit::Failed,
+            Self::Onnx(_) => Exit::Storage,
+        }
+    }
+}
+
+impl Command for InspectArgs {
+    const NAME: &'static str = "inspect";
+    const ABOUT: &'static str = "Show a net's layers: their sizes, their work, and what they put out";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.console.result(&shown(self)?);
+        Ok(Exit::Done)
+    }
+}
+
+fn shown(args: &InspectArgs) -> Result<String, InspectError> {
+    let file = Path::new(&args.net);
+    if file.extension().is_some_and(|extension| extension == "onnx") {
+        return Ok(onnx::shown(file, args)?);
+    }
+    let (net, seen) = look(args)?;
+    Ok(if args.json { json(&net, &seen) } else { table(&net.spec, &seen).join("\n") })
+}
+
+fn look(args: &InspectArgs) -> Result<(Checkpoint, Inspection), InspectError> {
+    let net = named(&args.net)?.net;
+    let params = InspectParams { positions: args.positions, layers: true };
+    let seen = torch::inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
+    Ok((net, seen))
+}
+
+fn json(net: &Checkpoint, seen: &Inspection) -> String {
+    let mut members = vec![
+        ("spec".to_owned(), net.spec.to_value()),
+        ("provenance".to_owned(), net.provenance.clone()),
+        ("inspection".to_owned(), inspection_value(seen, true)),
+    ];
+    members.extend(summary_members(&net.spec));
+    let value = Value::Group(members.into_iter().collect());
+    serde_json::to_string_pretty(&value).expect("a value tree has text keys only")
+}
+
+fn table(spec: &NetworkSpec, seen: &Inspection) -> Vec<String> {
+    let graph = Graph::new(spec);
+    let mut lines = vec![
+        format!(
+            "{} parameters, {:.3} GFLOP an evaluation",
+            parameter_count(spec),
+            2.0 * graph.multiply_adds() as f64 / 1e9
+        ),
+        format!(
+            "logits of legal moves deviate by {:.3}; values have mean {:.3} and deviate by {:.3}",
+            seen.logit_deviation, seen.value_mean, seen.value_deviation
+        ),
+        String::new(),
+        format!(
+            "{:<24}  {:>10}  {:>10}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}",
+            "layer", "output", "parameters", "MFLOP", "mean", "deviates", "largest", "zeros", "dead"
+        ),
+    ];
+    lines.extend(graph.layers.iter().zip(&seen.layers).map(|(layer, seen)| row(layer, seen)));
+    lines
+}
+
+fn row(layer: &Layer, seen: &LayerStatistics) -> String {
+    let output = match layer.output {
+        Shape::Board(channels) => format!("{channels}×8×8"),
+        Shape::Flat(width) => width.to_string(),
+    };
+    format!(
+        "{:<24}  {output:>10}  {:>10}  {:>8.2}  {:>8.3}  {:>8.3}  {:>8.2}  {:>5.1}%  {:>5.1}%",
+        layer.name,
+        layer.parameter_count(),
+        2.0 * layer.op.multiply_adds() as f64 / 1e6,
+        seen.mean,
+        seen.deviation,
+        seen.largest,
+        100.0 * seen.zeros,
+        100.0 * seen.dead
+    )
+}

@@ -1,0 +1,192 @@
+//! `dc0-run sql`: questions to the tables of runs.
+
+mod args;
+mod listing;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use dc0_analysis::{AnalysisError, Database, Format, Frame, Limits, Rows, Work, questions};
+use dc0_core::durable;
+use thiserror::Error;
+
+pub(crate) use args::SqlArgs;
+use args::SqlFormat;
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::Console;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_tables::{Sources, SourcesError, exit_of};
+
+/// A question without an answer.
+#[derive(Debug, Error)]
+enum SqlError {
+    #[error(
+        "no run is named; give runs, then the statement, as in dc0-run sql first \"select count(*) from games\""
+    )]
+    NoRun,
+    #[error(
+        "no statement is given; the last word, \"{word}\", is a run. Give one behind it, such as \"select count(*) from games\""
+    )]
+    NoStatement { word: String },
+    #[error("{} does not say its format; give it a name ending in .csv, .json or .parquet, or --format", file.display())]
+    NoFormat { file: PathBuf },
+    #[error("Parquet is no text for a terminal or a pipe; give --out FILE.parquet")]
+    NoFile,
+    #[error("{} is there already; give another name, or --replace", file.display())]
+    Taken { file: PathBuf },
+    #[error("cannot write {}", file.display())]
+    Write {
+        file: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
+    #[error(transparent)]
+    Sources(#[from] SourcesError),
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+}
+
+impl Fault for SqlError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::NoRun
+            | Self::NoStatement { .. }
+            | Self::NoFormat { .. }
+            | Self::NoFile
+            | Self::Taken { .. } => Exit::BadInput,
+            Self::Write { .. } => Exit::Storage,
+            Self::Sources(error) => error.exit(),
+            Self::Analysis(error) => exit_of(error),
+        }
+    }
+}
+
+impl Command for SqlArgs {
+    const NAME: &'static str = "sql";
+    const ABOUT: &'static str = "Ask the tables of runs with SQL";
+    const SLEEPING_THREADS: bool = false;
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        answer(self, &program.console)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
+    if args.tables {
+        console.result(&listing::tables(&database(args, &args.words, console)?)?);
+        return Ok(());
+    }
+    if args.examples {
+        let database = if args.words.is_empty() { None } else { Some(database(args, &args.words, console)?) };
+        console.result(&listing::examples(&questions(), database.as_ref())?);
+        return Ok(());
+    }
+    let (statement, names) = args.words.split_last().ok_or(SqlError::NoRun)?;
+    if !statement.contains(char::is_whitespace)
+        && Sources::named(&args.runs, std::slice::from_ref(statement)).is_ok()
+    {
+        return Err(SqlError::NoStatement { word: statement.clone() });
+    }
+    let target = Target::new(args)?;
+    let frame = database(args, names, console)?.query(statement)?;
+    match (target.file, target.format) {
+        (None, SqlFormat::Table) => print(&frame, args, console),
+        _ => target.write(&frame.rows()?, args, console),
+    }
+}
+
+/// The first rows as a table; whether there are more is only counted.
+fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
+    // The engine counts rows with 32 bits.
+    let first = (args.rows as u64).saturating_add(1).min(u32::MAX.into());
+    let rows = frame.head(first)?.rows()?;
+    let shown = rows.shown(limits(args.rows, args));
+    console.result(&shown.table);
+    if shown.rows_left_out > 0 {
+        let (all, some) = (frame.count()?, args.rows);
+        console.note(&format!("the first {some} of {all} rows; --rows {all} shows all"));
+    }
+    if shown.cells_cut > 0 {
+        let (cells, width) = (shown.cells_cut, args.width);
+        console.note(&format!(
+            "{cells} cells are cut at {width} characters; --width and --format csv show more"
+        ));
+    }
+    Ok(())
+}
+
+fn database(args: &SqlArgs, names: &[String], console: &Console) -> Result<Database, SqlError> {
+    if names.is_empty() {
+        return Err(SqlError::NoRun);
+    }
+    let sources = Sources::named(&args.runs, names)?;
+    if let Some(warning) = sources.warning() {
+        console.note(&warning);
+    }
+    Ok(Database::new(sources.runs, sources.sweeps, Work::Fast))
+}
+
+/// Where an answer goes, and in which format.
+struct Target<'a> {
+    file: Option<&'a Path>,
+    format: SqlFormat,
+}
+
+impl<'a> Target<'a> {
+    fn new(args: &'a SqlArgs) -> Result<Self, SqlError> {
+        let file = args.out.as_deref();
+        let format = match (args.format, file) {
+            (Some(format), _) => format,
+            (None, None) => SqlFormat::Table,
+            (None, Some(file)) => {
+                by_name(file).ok_or_else(|| SqlError::NoFormat { file: file.to_owned() })?
+            }
+        };
+        if format == SqlFormat::Parquet && file.is_none() {
+            return Err(SqlError::NoFile);
+        }
+        // Before the work, not after it.
+        if let Some(file) = file.filter(|file| file.exists() && !args.replace) {
+            return Err(SqlError::Taken { file: file.to_owned() });
+        }
+        Ok(Self { file, format })
+    }
+
+    fn write(&self, rows: &Rows, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
+        let write = |out: &mut dyn Write| match self.format {
+            SqlFormat::Csv => rows.write_text(Format::Csv, out),
+            SqlFormat::Json => rows.write_text(Format::Json, out),
+            SqlFormat::Parquet => rows.write_parquet(out),
+            SqlFormat::Table => writeln!(out, "{}", rows.shown(limits(rows.len(), args)).table),
+        };
+        let Some(file) = self.file else {
+            console.results(write);
+            return Ok(());
+        };
+        let filled = |file: &mut File| {
+            let mut out = BufWriter::new(file);
+            write(&mut out)?;
+            out.flush()
+        };
+        durable::write_by(file, filled).map_err(|cause| SqlError::Write { file: file.to_owned(), cause })?;
+        console.note(&format!("wrote {}: {} rows", file.display(), rows.len()));
+        Ok(())
+    }
+}
+
+fn limits(rows: usize, args: &SqlArgs) -> Limits {
+    Limits { rows, width: args.width as usize }
+}
+
+fn by_name(file: &Path) -> Option<SqlFormat> {
+    match file.extension()?.to_str()? {
+        "csv" => Some(SqlFormat::Csv),
+        "json" | "jsonl" | "ndjson" => Some(SqlFormat::Json),
+        "parquet" => Some(SqlFormat::Parquet),
+        "txt" => Some(SqlFormat::Table),
+        _ => None,
+    }
+}

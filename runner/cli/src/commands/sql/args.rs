@@ -1,0 +1,50 @@
+//! The arguments of `sql`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// A question to runs.
+#[derive(Debug, Args)]
+pub(crate) struct SqlArgs {
+    /// Runs or sweeps, by name or folder, then one SELECT statement; with `--tables` or `--examples`, runs alone.
+    #[arg(value_name = "RUN… \"SELECT …\"")]
+    pub words: Vec<String>,
+    /// List the tables with their columns, rows and meaning, and the functions that SQL has here beside its own.
+    #[arg(long, conflicts_with_all = ["examples", "format", "out"])]
+    pub tables: bool,
+    /// Print twenty questions that others ask, and for a run also their answers.
+    #[arg(long, conflicts_with_all = ["format", "out"])]
+    pub examples: bool,
+    /// How the answer is written [default: table, or by the name of `--out`].
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub format: Option<SqlFormat>,
+    /// The file to write instead of stdout; it must not be there yet.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file if it is there.
+    #[arg(long, requires = "out")]
+    pub replace: bool,
+    /// The most rows of a printed table; other formats have all rows.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub rows: usize,
+    /// The most characters of a cell of a printed table.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub width: u32,
+    /// The folder that holds runs.
+    #[arg(long, value_name = "DIR", default_value = "datasets")]
+    pub runs: PathBuf,
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SqlFormat {
+    /// Aligned columns for people.
+    Table,
+    /// Comma-separated values with a heading.
+    Csv,
+    /// One JSON object in each line.
+    Json,
+    /// A Parquet file; needs `--out`.
+    Parquet,
+}

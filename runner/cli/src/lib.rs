@@ -1,0 +1,77 @@
+//! The program `dc0-run`: a script, or one of the commands.
+
+mod command_line;
+mod commands;
+mod openmp;
+
+use std::io::{BufRead, IsTerminal};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use dc0_core::network::torch::runtime::{self, Allocator};
+use dc0_process::command::{Failure, Program};
+use dc0_process::console::Console;
+use dc0_process::exit::Exit;
+use dc0_script::args::ScriptArgs;
+use dc0_script::{launch, watchdog};
+
+use command_line::Task;
+
+/// polars panics on some statements and damaged files. Who asked gets the answer of its other engine or an error, so the panics
+/// themselves are not shown.
+fn leave_out_panics_of_polars() {
+    let shown = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.location().is_none_or(|place| !place.file().contains("polars-")) {
+            shown(panic);
+        }
+    }));
+}
+
+/// The whole program: reads the command line and does what it says.
+pub fn main() -> ExitCode {
+    let task = if is_plugged_in() { engine() } else { command_line::parse() };
+    // The engine's threads calculate alone, so none waits for another; chess programs want it to start at once.
+    if !matches!(task, Task::Command(entry, _) if !entry.sleeping_threads) {
+        openmp::let_waiting_threads_sleep();
+    }
+    leave_out_panics_of_polars();
+    // Before the first thread and the first net.
+    let prepared = runtime::prepare(Allocator::KeepPages);
+    let program = Program { console: Arc::new(Console::new()), prepared };
+    let ended = match &task {
+        Task::Command(entry, matches) => (entry.run)(matches, &program),
+        Task::Script(args) => run_script(args, &program),
+    };
+    let exit = ended.unwrap_or_else(|failure| fail(&program.console, &failure));
+    match program.console.take_failure() {
+        Some(cause) if exit == Exit::Done => {
+            let message = format!("some output was lost: {cause}");
+            fail(&program.console, &Failure::new(Exit::Failed, message)).into()
+        }
+        _ => exit.into(),
+    }
+}
+
+/// Whether a chess program has started this one: it gives no arguments, and talks through a pipe.
+fn is_plugged_in() -> bool {
+    let input = std::io::stdin();
+    let has_input = || input.lock().fill_buf().is_ok_and(|read| !read.is_empty());
+    std::env::args_os().len() == 1 && !input.is_terminal() && has_input()
+}
+
+fn engine() -> Task {
+    command_line::read(["dc0-run", "uci"].map(Into::into)).unwrap_or_else(|error| error.exit())
+}
+
+fn run_script(args: &ScriptArgs, program: &Program) -> Result<Exit, Failure> {
+    let process = program.start(args.log.into())?;
+    watchdog::start(args, &process.interrupt, &process.console)
+        .map_err(|cause| Failure::new(Exit::Failed, format!("cannot watch over time and disk: {cause}")))?;
+    Ok(launch::launch(args, &command_line::script_options(), &process))
+}
+
+fn fail(console: &Console, failure: &Failure) -> Exit {
+    console.note(&format!("error: {}", failure.message));
+    failure.exit
+}

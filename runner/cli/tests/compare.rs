@@ -1,0 +1,277 @@
+//! `diff`, `reproduce` and `replay` on small runs: whole ones, changed ones, damaged ones, and some that are killed half-way.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Ended, Experiment, SMALL};
+use serde_json::Value as Json;
+
+/// One iteration, with a module, a value of the command line, and an import behind the opening of the run.
+const WITH_MODULES: &str = r#"
+import "lib/sizes" as sizes;
+let p = params(#{ updates: 4, temperature: |ply| if ply < 10 { 1 } else { 0.5 } });
+let run = open_run("small");
+let best = run.network(#{ tower: #{ blocks: 1, filters: sizes::filters() }, value_head: #{ filters: 2, hidden: 8 } });
+import "lib/late" as late;
+run.self_play(best, #{ games: 4, shard_games: 2, search: #{ simulations: late::simulations() }, max_plies: 24,
+    temperature: p.temperature });
+run.train(best, run.window(), #{ updates: p.updates, batch: 16, checkpoint_every: 2, log_every: 2 });
+run.arena(best, "greedy", #{ games: 2, search: #{ simulations: 4 }, max_plies: 24 });
+"#;
+
+fn with_modules() -> Experiment {
+    let experiment = Experiment::new(WITH_MODULES);
+    let folder = experiment.folder.path().join("lib");
+    fs::create_dir(&folder).expect("a folder");
+    fs::write(folder.join("sizes.rhai"), "fn filters() { 8 }").expect("writes");
+    fs::write(folder.join("late.rhai"), "fn simulations() { 4 }").expect("writes");
+    experiment
+}
+
+fn done(experiment: &Experiment, args: &[&str]) -> Ended {
+    let ended: Ended = experiment.start(args).wait_with_output().expect("ends").into();
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+    ended
+}
+
+#[track_caller]
+fn check(ended: &Ended, code: i32, out: &[&str], err: &[&str]) {
+    assert_eq!(ended.code, Some(code), "{}{}", ended.stdout, ended.stderr);
+    for expected in out {
+        assert!(ended.stdout.contains(expected), "{expected:?} is not in:\n{}", ended.stdout);
+    }
+    for expected in err {
+        assert!(ended.stderr.contains(expected), "{expected:?} is not in:\n{}", ended.stderr);
+    }
+}
+
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("lists").map(|entry| entry.expect("an entry").path()) {
+        let goal = to.join(entry.file_name().expect("a name"));
+        if entry.is_dir() { copied(&entry, &goal) } else { _ = fs::copy(&entry, &goal).expect("copies") }
+    }
+}
+
+#[test]
+fn diff_tells_where_two_runs_part_and_why() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    copied(&experiment.run_folder(), &experiment.folder.path().join("datasets/copy"));
+    let same = done(&experiment, &["diff", "small", "datasets/copy"]);
+    check(&same, 0, &["script: the same", "The results are the same: all 8 steps have the same files."], &[]);
+    assert_eq!(experiment.run(&["--set", "updates=6"]).code, Some(0));
+    let differs = done(&experiment, &["diff", "copy", "small"]);
+    let expected = [
+        "updates  8 -> 6",
+        "network 0001    train      updates 8 -> 6",
+        "They part at network 0001: updates 8 -> 6.",
+        "follows from network 0001",
+        "The results differ: 2 of 8 steps have the same files.",
+    ];
+    check(&differs, 1, &expected, &[]);
+    experiment
+        .write(&SMALL.replace("let search = #{ simulations: 4 };", "let search = #{ simulations: 6 };"));
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let json = done(&experiment, &["diff", "copy", "small", "--format", "json"]);
+    let page: Json = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(
+        (json.code, &page["same"], &page["same_script"]),
+        (Some(1), &Json::from(false), &Json::from(false))
+    );
+    let step = &page["steps"][page["parts_at"].as_u64().expect("a place") as usize];
+    assert_eq!((&step["name"], &step["status"]), (&"iteration 0000".into(), &"other_step".into()));
+    assert_eq!(step["reasons"][0]["parameter"], "search.simulations");
+    let text = done(&experiment, &["diff", "copy", "small"]);
+    check(&text, 1, &["-let search = #{ simulations: 4 };", "+let search = #{ simulations: 6 };"], &[]);
+    assert!(text.stdout.lines().all(|line| line == line.trim_end()), "{}", text.stdout);
+}
+
+#[test]
+fn runs_that_are_absent_or_damaged_are_told_with_their_exit_codes() {
+    let experiment = with_modules();
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let absent = "\"nothing\" is neither the folder of a run nor the name of one in datasets/";
+    for args in [&["diff", "small", "nothing"][..], &["reproduce", "nothing"], &["replay", "nothing", "0:0"]]
+    {
+        check(&done(&experiment, args), 2, &[], &[absent]);
+    }
+    for (name, expected) in [
+        ("0:99", "iteration 0000 has no game 99; its games are 0 to 3"),
+        ("7:0", "has no iteration 7; it has iteration 0"),
+        ("match:0:9", "match 0000 has no game 9; its games are 0 to 1"),
+        (
+            "seven",
+            "expected ITERATION:GAME such as 3:17, or match:MATCH:GAME such as match:2:5, got \"seven\"",
+        ),
+    ] {
+        check(&done(&experiment, &["replay", "small", name]), 2, &[], &[expected]);
+    }
+    check(
+        &done(&experiment, &["replay", "small", "0:1", "--ply", "900"]),
+        2,
+        &[],
+        &["the game has no ply 900"],
+    );
+    let games = experiment.first_in("games/");
+    let mut content = fs::read(&games).expect("reads");
+    content[20] ^= 1;
+    fs::write(&games, &content).expect("writes");
+    check(&done(&experiment, &["replay", "small", "0:0"]), 3, &[], &["games/iteration=0000"]);
+    let diff = || done(&experiment, &["diff", "small", "small"]);
+    check(&diff(), 3, &[], &["games/iteration=0000", "its content is not what the finished step wrote"]);
+    fs::write(&games, &content[..100]).expect("writes");
+    check(&diff(), 3, &[], &["games/iteration=0000", "has 100 bytes instead of"]);
+    fs::remove_file(&games).expect("removes");
+    check(&diff(), 3, &[], &["games/iteration=0000", "belongs to a finished step, and is gone"]);
+    let manifest = experiment.first_in("steps/");
+    let text = fs::read_to_string(&manifest).expect("reads");
+    fs::write(&manifest, &text[..text.len() / 2]).expect("writes");
+    for args in [&["diff", "small", "small"][..], &["reproduce", "small"], &["replay", "small", "0:0"]] {
+        check(&done(&experiment, args), 3, &[], &["is damaged"]);
+    }
+}
+
+#[test]
+fn a_run_is_reproduced_from_its_folder_alone() {
+    let experiment = with_modules();
+    assert_eq!(experiment.run(&["--set", "updates=6", "--seed", "5"]).code, Some(0));
+    let before = experiment.results();
+    fs::remove_file(experiment.folder.path().join("x.rhai")).expect("removes");
+    fs::remove_dir_all(experiment.folder.path().join("lib")).expect("removes");
+    let expected = ["network 0001    train", "same", "Reproduced: all 4 steps came to the same"];
+    check(&done(&experiment, &["reproduce", "small", "--lanes", "1"]), 0, &expected, &["doing 4 steps of"]);
+    let again = experiment.folder.path().join("datasets/small.reproduced");
+    assert!(!again.exists(), "the default folder is removed");
+    let json = done(&experiment, &["reproduce", "small", "--out", "again", "--format", "json"]);
+    let page: Json = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((json.code, &page["same"]), (Some(0), &Json::from(true)));
+    assert!(experiment.folder.path().join("again/small/run.json").is_file(), "what was asked for is kept");
+    check(
+        &done(&experiment, &["diff", "small", "again/small"]),
+        0,
+        &["parameters of the script: the same"],
+        &[],
+    );
+    for out in ["datasets", "datasets/small/inside"] {
+        let refused = done(&experiment, &["reproduce", "small", "--out", out]);
+        check(&refused, 2, &[], &["must stay as it is; give another --out"]);
+    }
+    assert_eq!(experiment.results(), before, "the original is as it was");
+    // Another digest in a manifest stands for a run that came to other bytes.
+    let manifest = experiment.first_in("steps/0001-self_play");
+    let text = fs::read_to_string(&manifest).expect("reads");
+    let step: Json = serde_json::from_str(&text).expect("JSON");
+    let digest = step["files"][0]["blake3"].as_str().expect("a digest");
+    fs::write(&manifest, text.replacen(digest, &"0".repeat(64), 1)).expect("writes");
+    let expected = [
+        "same step, other bytes in 1 of its files",
+        "Not reproduced: 3 of 4 steps",
+        "They part at iteration 0000",
+    ];
+    check(&done(&experiment, &["reproduce", "small"]), 1, &expected, &["in the original"]);
+    assert!(again.exists(), "what differs is kept");
+}
+
+#[test]
+fn a_reproduction_that_was_killed_goes_on_and_an_unfinished_run_is_reproduced_as_far_as_it_came() {
+    let experiment = Experiment::new(&SMALL.replace("updates: 8", "updates: 40"));
+    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
+    let steps = experiment.run_folder().join("steps");
+    let finished =
+        || fs::read_dir(&steps).map_or(0, |all| all.flatten().filter(|entry| entry.path().is_file()).count());
+    while finished() < 3 {
+        sleep(Duration::from_millis(10));
+    }
+    child.kill().expect("can be killed");
+    child.wait().expect("ends");
+    let count = finished();
+    let again = experiment.folder.path().join("datasets/small.reproduced/small");
+    let mut first = experiment.start(&["reproduce", "small"]);
+    while !again.join("steps").is_dir() {
+        sleep(Duration::from_millis(10));
+    }
+    first.kill().expect("can be killed");
+    first.wait().expect("ends");
+    let expected = format!("Reproduced: all {count} steps came to the same");
+    check(&done(&experiment, &["reproduce", "small", "--keep"]), 0, &[&expected], &[]);
+    let journal = fs::read_to_string(again.join("journal.jsonl")).expect("reads");
+    assert_eq!(journal.matches("\"opened\"").count(), 2, "{journal}");
+    assert!(!journal.contains("taken over"));
+}
+
+#[test]
+fn a_run_of_parts_of_another_is_done_anew_and_sweeps_are_refused() {
+    let experiment = with_modules();
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    experiment.write(&WITH_MODULES.replace("\"small\")", "\"second\", #{ from: [\"small\"] })"));
+    let second = experiment.run(&["--set", "updates=6"]);
+    assert_eq!(second.stderr.matches("(taken over from").count(), 3, "{}", second.stderr);
+    fs::remove_dir_all(experiment.run_folder()).expect("removes");
+    let expected = ["Reproduced: all 4 steps came to the same"];
+    let reproduced = done(&experiment, &["reproduce", "second"]);
+    check(&reproduced, 0, &expected, &[]);
+    assert!(!reproduced.stderr.contains("taken over"), "{}", reproduced.stderr);
+    let sweep = experiment.folder.path().join("datasets/many");
+    copied(&experiment.folder.path().join("datasets/second"), &sweep.join("trials/0000-0"));
+    let record = r#"{"version": 1, "name": "many", "script": "x.rhai", "direction": "maximize", "seed": 3, "threads": 2}"#;
+    fs::write(sweep.join("sweep.json"), record).expect("writes");
+    let expected = ["is a sweep", "dc0-run x.rhai --out DIR --seed 3 --threads 2"];
+    check(&done(&experiment, &["reproduce", "many"]), 2, &[], &expected);
+    check(&done(&experiment, &["reproduce", "many/trials/0000-0"]), 2, &[], &["is a trial of a sweep"]);
+    check(&done(&experiment, &["diff", "many", "second"]), 2, &[], &["is a sweep", "trials/0000-0"]);
+    check(&done(&experiment, &["diff", "many/trials/0000-0", "second"]), 0, &[], &[]);
+}
+
+#[test]
+fn every_stored_game_is_shown_and_played_again_to_the_same_moves_and_visits() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
+    for game in ["0:0", "0:3", "0:5", "match:0:3", "match:1:1"] {
+        let same = done(&experiment, &["replay", "small", game, "--recompute"]);
+        check(&same, 0, &["played again from the seed: the same moves and visits"], &[]);
+        let json = done(&experiment, &["replay", "small", game, "--format", "json"]);
+        let page: Json = serde_json::from_str(&json.stdout).expect("JSON");
+        let plies = page["plies"].as_array().expect("plies");
+        let pgn = done(&experiment, &["replay", "small", game, "--pgn"]);
+        let count = format!("[PlyCount \"{}\"]", plies.len() - 1);
+        check(&pgn, 0, &[&count, plies[0]["san"].as_str().expect("a move")], &[]);
+        assert_eq!(plies[0]["search"].is_object(), !game.starts_with("match"), "{}", plies[0]);
+    }
+    let ply = done(&experiment, &["replay", "small", "0:1", "--ply", "1", "--ascii"]);
+    check(&ply, 0, &["iteration 0000, game 1:", "ply 1: 1...", "for Black", "visits", "     a  b  c"], &[]);
+    let whole = done(&experiment, &["replay", "small", "0:1", "--ascii"]);
+    assert!(whole.stdout.matches("     a  b  c").count() > 5, "{}", whole.stdout);
+    // Another seed of the run plays other games.
+    let record = experiment.run_folder().join("run.json");
+    let text = fs::read_to_string(&record).expect("reads");
+    fs::write(&record, text.replace("\"seed\": 1,", "\"seed\": 2,")).expect("writes");
+    let other = done(&experiment, &["replay", "small", "0:3", "--recompute"]);
+    check(&other, 1, &["played again from the seed: different, first at game"], &[]);
+    fs::remove_file(experiment.first_in("networks/0000.safetensors")).expect("removes");
+    check(&done(&experiment, &["replay", "small", "0:3", "--recompute"]), 2, &[], &["is not in"]);
+}
+
+#[test]
+fn costs_are_written_for_each_step_and_again_where_they_were_lost() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
+    let table = experiment.run_folder().join("costs.parquet");
+    let content = fs::read(&table).expect("a table");
+    assert_eq!((&content[..4], &content[content.len() - 4..]), (&b"PAR1"[..], &b"PAR1"[..]));
+    fs::remove_file(&table).expect("removes");
+    assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
+    assert_eq!(fs::read(&table).expect("a table"), content, "nothing was done, so nothing costs more");
+}
+
+#[test]
+fn the_smoke_experiment_comes_to_the_same_bytes_again() {
+    let experiment = Experiment::new(include_str!("../../../experiments/smoke.rhai"));
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let expected = ["Reproduced: all 10 steps came to the same 25 files."];
+    check(&done(&experiment, &["reproduce", "smoke"]), 0, &expected, &[]);
+}

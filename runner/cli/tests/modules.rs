@@ -1,0 +1,222 @@
+//! The modules in `experiments/lib`, and the functions that scripts speak with.
+
+use std::path::Path;
+
+use dc0_runner::check::{Rehearsal, Rehearsed};
+use dc0_runner::steps::Asking;
+
+fn run(text: &str) -> Rehearsed {
+    run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/x.rhai")), text)
+}
+
+fn run_at(path: &Path, text: &str) -> Rehearsed {
+    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let (overrides, is_stopped) = (Vec::new(), Box::new(|| false));
+    Rehearsal { path, text, overrides, asking, operations: 1_000_000, is_stopped }.run()
+}
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let ran = run(text);
+    assert_eq!(ran.error(), None);
+    assert_eq!(ran.printed, expected);
+}
+
+#[test]
+fn schedules_begin_and_end_where_they_say() {
+    let import = "import \"lib/schedules\" as schedules;";
+    check(
+        &format!(
+            "{import} print(schedules::step(1.0, 0.25, 3)); print(schedules::step(1.0, 0.25, 0));
+            print(schedules::linear(1.0, 0.0, 5));
+            let c = schedules::cosine(1.0, 0.0, 3); print(c.len()); print(schedules::value_at(c, 1) == 0.5);
+            print(schedules::warmup(2, 2.0));
+            print(schedules::warmup(2, [[0, 8.0], [1, 4.0], [7, 1.0]]));"
+        ),
+        &[
+            "[[0, 1.0], [3, 0.25]]",
+            "[[0, 0.25]]",
+            "[[0, 1.0], [1, 0.75], [2, 0.5], [3, 0.25], [4, 0.0]]",
+            "3",
+            "true",
+            "[[0, 1.0], [1, 2.0], [2, 2.0]]",
+            "[[0, 4.0], [1, 4.0], [2, 4.0], [7, 1.0]]",
+        ],
+    );
+}
+
+#[test]
+fn a_schedule_of_a_module_can_be_given_to_a_step() {
+    let ran = run("import \"lib/schedules\" as schedules;
+        let run = open_run(\"x\"); let net = run.network();
+        run.self_play(net, #{ games: 2, max_plies: 9, temperature: schedules::step(1.0, 0.0, 4) });");
+    let plan = ran.plan.expect("a plan");
+    assert!(plan.contains("[[0,1.0],[4,0.0]]"), "{plan}");
+}
+
+#[test]
+fn guards_speak_of_trouble_and_of_nothing_else() {
+    check(
+        "import \"lib/guards\" as guards;
+        let games = #{ draw_rate: 0.5, iteration: 3, mean_entropy: 0.2 };
+        print(guards::draw_death(games, 0.9) == ()); print(guards::draw_death(games, 0.4));
+        print(guards::collapsed_entropy(games, 0.1) == ()); print(guards::collapsed_entropy(games, 0.3) != ());
+        let net = #{ name: \"0002\", gradient_norm: 9.0, loss: 1.0, validation_loss: 1.5 };
+        print(guards::exploding_gradient(net, 10.0) == ());
+        print(guards::exploding_gradient(net, 5.0)); print(guards::overfitted(net, 0.4) != ());
+        net.gradient_norm = 0.0 / 0.0; print(guards::exploding_gradient(net, 1e9) != ());",
+        &[
+            "true",
+            "draws are taking over: 50.0% of iteration 3",
+            "true",
+            "true",
+            "true",
+            "gradients explode: a norm of 9.0 in net 0002",
+            "true",
+            "true",
+        ],
+    );
+}
+
+#[test]
+fn tables_are_aligned_and_wrong_rows_named() {
+    check(
+        "print(table([#{ net: \"0001\", score: 0.5 }, #{ net: \"2\", score: 10, elo: () }]));",
+        &["elo  net   score\n  -  0001    0.5\n  -  2        10"],
+    );
+    let error = run("table([#{}, 3]);").error().expect("a wrong row");
+    assert!(
+        error.starts_with("error: ") && error.contains("table: [1]: expected a map, got a whole number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_does_not_hold_ends_the_script() {
+    check(
+        "assert(1 < 2, \"never\"); print(\"on\"); log(\"x\"); let run = open_run(\"x\"); run.note(\"y\");",
+        &["on"],
+    );
+    let ran = run("assert(1 > 2, \"one is not more than two\");");
+    let failure = ran.plan.expect_err("does not hold");
+    assert_eq!(failure.message, "assert: one is not more than two");
+    assert_eq!(failure.exit, dc0_runner::exit::Exit::Failed);
+    let ran = run(
+        "let run = open_run(\"x\"); let net = run.network(); assert(net.parameters < 5, \"a small net\");",
+    );
+    let message = ran.plan.expect_err("does not hold for a stand-in").message;
+    assert!(
+        message.ends_with("(results are stand-ins here; if this looks at them, it may hold in earnest)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_planned_sweep_counts_the_steps_that_its_trials_share_once() {
+    let ran = run("sweep(#{ name: \"s\", space: #{ c_puct: choice([1.0, 2.0, 4.0]) }, sampler: \"grid\", trials: 9, replicates: 2 }, |trial| {
+            let net = trial.run.network(#{ tower: #{ blocks: 1, filters: 8 } });
+            let games = trial.run.self_play(net, #{ games: 4, max_plies: 20 });
+            let made = trial.run.train(net, trial.run.window(), #{ updates: 10 });
+            trial.run.arena(made, net, #{ games: 2, search: #{ c_puct: trial.c_puct }, max_plies: 20 })
+        });");
+    let plan = ran.plan.expect("a plan");
+    // Three points of two seeds: nets, games and trainings are the same for all points of a seed, matches are not.
+    assert!(plan.contains("6 runs would begin or go on; 12 of 24 steps differ"), "{plan}");
+    let lines: Vec<String> =
+        plan.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for expected in ["sweep s: self_play (2 steps) 8", "sweep s: arena (6 steps) 12", "12 steps "] {
+        assert!(lines.iter().any(|line| line.starts_with(expected)), "{expected}\n{plan}");
+    }
+}
+
+#[test]
+fn a_declared_parameter_is_a_value_of_the_script_and_a_dimension_of_a_sweep() {
+    check(
+        "let rate = number(2, 0.5, 4, \"c_puct\");
+        let p = params(#{ rate: rate, group: #{ few: whole(3, 1, 9) }, on: flag(false), who: text(\"me\") });
+        print(p); print(type_of(p.rate));",
+        &["#{\"group\": #{\"few\": 3}, \"on\": false, \"rate\": 2.0, \"who\": \"me\"}", "f64"],
+    );
+    let swept = |space: &str| {
+        format!(
+            "let rate = number(2, 0.5, 4);
+            sweep(#{{ name: \"s\", space: {space}, sampler: \"grid\", trials: 9 }}, |trial| {{ print(trial.params); 0.5 }});"
+        )
+    };
+    check(
+        &swept("#{ rate: rate.points(2), on: flag(true) }"),
+        &[
+            "#{\"on\": false, \"rate\": 0.5}",
+            "#{\"on\": false, \"rate\": 4.0}",
+            "#{\"on\": true, \"rate\": 0.5}",
+            "#{\"on\": true, \"rate\": 4.0}",
+        ],
+    );
+    check(
+        &swept("#{ few: whole(1, 1, 3), rule: choice(\"a\", [\"a\"]).when(#{ few: 2 }) }"),
+        &["#{\"few\": 1}", "#{\"few\": 2, \"rule\": \"a\"}", "#{\"few\": 3}"],
+    );
+    let error = run(&swept("#{ who: text(\"me\"), rate: number(1, 4, 2) }")).error().expect("no dimensions");
+    assert!(
+        error.contains("space.who.kind: expected one of choice, int, uniform, log_uniform, got \"text\""),
+        "{error}"
+    );
+    assert!(error.contains("space.rate.high: must lie above low (4.0), got 2.0"), "{error}");
+}
+
+/// The searches, self-plays and trainings of `presets.rhai`, each called for a plan.
+#[test]
+fn every_preset_is_accepted_by_its_step() {
+    let text = include_str!("../../../experiments/lib/presets.rhai");
+    let signatures = text.lines().filter_map(|line| line.strip_prefix("fn ")?.strip_suffix(" {"));
+    let mut planned = 0;
+    for signature in signatures {
+        let call = signature.replace("simulations", "24").replace("updates", "7000");
+        let step = if call.contains("training") {
+            format!("run.train(net, run.window(), presets::{call});")
+        } else if call.contains("self_play") {
+            format!("run.self_play(net, presets::{call} + #{{ games: 4 }});")
+        } else {
+            format!(
+                "run.arena(net, net, #{{ games: 4, search: presets::{call} }});
+                run.self_play(net, #{{ games: 4, search: presets::{call} }});"
+            )
+        };
+        let script = format!(
+            "import \"lib/presets\" as presets; let run = open_run(\"x\");
+            let net = run.network(); run.self_play(net, #{{ games: 4 }}); {step}"
+        );
+        let ran = run(&script);
+        assert_eq!(ran.error(), None, "{call}");
+        planned += 1;
+    }
+    assert!(planned >= 8, "{planned} presets");
+}
+
+#[test]
+fn the_rate_of_alpha_zero_falls_tenfold_three_times_and_never_twice_at_once() {
+    check(
+        "import \"lib/presets\" as presets; print(presets::alphazero_training(700).learning_rate);
+        print(presets::alphazero_training(2).learning_rate);",
+        &["[[0, 0.2], [100, 0.02], [300, 0.002], [500, 0.0002]]", "[[0, 0.002], [1, 0.0002]]"],
+    );
+}
+
+#[test]
+fn every_ablation_can_be_planned_and_says_what_it_asks_how_long_it_takes_and_what_was_seen() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/ablations"));
+    let files = std::fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path());
+    let mut planned = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|kind| kind == "rhai")) {
+        let text = std::fs::read_to_string(&file).expect("reads");
+        let ran = run_at(&file, &text);
+        assert_eq!(ran.error(), None, "{}", file.display());
+        let question = text.lines().next().unwrap_or_default();
+        assert!(question.starts_with("// ") && question.ends_with('?'), "{}: {question}", file.display());
+        for part in ["\n// Expected: ", "\n// Seen: "] {
+            assert!(text.contains(part), "{} lacks{part}", file.display());
+        }
+        planned += 1;
+    }
+    assert!(planned >= 5, "{planned} ablations");
+}

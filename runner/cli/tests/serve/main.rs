@@ -1,0 +1,345 @@
+//! The server of `dc0-run serve`, talked to as any program may talk to it: raw bytes over loopback.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod games;
+mod server;
+
+use std::process::Command;
+use std::time::Duration;
+use std::{fs, thread};
+
+use serde_json::{Value, json};
+
+use common::{Experiment, SMALL};
+use server::{Events, Server, folder};
+
+#[test]
+fn the_token_opens_and_nothing_else_does() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    let (port, token) = (server.port, server.token.clone());
+    let ask =
+        |target: &str, head: &str| server.raw(format!("GET {target} HTTP/1.1\r\n{head}\r\n\r\n").as_bytes());
+    let own = format!("Host: localhost:{port}");
+    assert_eq!(ask("/", &own).status, 401);
+    assert_eq!(ask("/api/runs", &own).status, 401);
+    assert_eq!(ask("/?token=0123", &own).status, 403);
+    assert_eq!(ask("/", &format!("{own}\r\nCookie: dc0-{port}=0123")).status, 403);
+    assert_eq!(ask(&format!("/?token={token}"), "Host: evil.example").status, 421);
+    let entered = ask(&format!("/?token={token}"), &own);
+    assert_eq!(entered.status, 303);
+    assert!(
+        entered.head.contains(&format!("Set-Cookie: dc0-{port}={token}; Path=/; HttpOnly; SameSite=Lax"))
+    );
+    assert!(!entered.body.contains(&token));
+    let page = server.get("/");
+    assert_eq!(page.status, 200);
+    for header in [
+        "Content-Security-Policy: default-src 'none'; script-src 'self'",
+        "Cache-Control: no-store",
+        "nosniff",
+    ] {
+        assert!(page.head.contains(header), "{}", page.head);
+    }
+    let foreign = server.request("GET", "/api/runs", "Origin: http://evil.example\r\n", "");
+    assert_eq!(foreign.status, 403);
+    let posted =
+        server.request("POST", "/api/play", "Content-Type: text/plain\r\nContent-Length: 2\r\n", "{}");
+    assert_eq!(posted.status, 415);
+}
+
+#[test]
+fn runs_are_listed_and_tricks_with_paths_lead_nowhere() {
+    let (folder, outside) = (folder(), tempfile::tempdir().expect("a folder"));
+    fs::write(outside.path().join("run.json"), "{\"secret\":1}").expect("writes");
+    fs::write(outside.path().join("run.log"), "secret\n").expect("writes");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).expect("a link");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path().join("run.log"), folder.path().join("first/generations.json"))
+        .expect("a link");
+    let server = Server::start(folder.path());
+    let runs = server.get("/api/runs").json();
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
+    assert_eq!((&runs[0]["path"], &runs[0]["state"]), (&json!("first"), &json!("rests")));
+    assert_eq!(server.get("/run/first").status, 200);
+    let tricks = [
+        "/run/link",
+        "/api/status/link",
+        "/api/games/link",
+        "/api/nets/link",
+        "/run/..",
+        "/run/../first",
+        "/run/%2e%2e/first",
+        "/run/.%2e/first",
+        "/run/first%2f..%2f..",
+        "/run//etc",
+        "/run/first/",
+        "/assets/../run.json",
+        "/assets/%2e%2e%2frun.json",
+        "/assets/..%5crun.json",
+        "/api/status/first/trials/../x",
+        "/etc/passwd",
+        "//etc/passwd",
+        "http://localhost/run/first",
+        "/run/first%00",
+        "/api/status",
+        "/run/first\u{e9}",
+        "/run/FIRST",
+    ];
+    for trick in tricks {
+        let answer = server.get(trick);
+        assert!(
+            [404, 400].contains(&answer.status) && !answer.body.contains("secret"),
+            "{trick}: {answer:?}"
+        );
+    }
+    for net in ["link:0", "../first:0", "first:../../x", "/etc/passwd", "first:0"] {
+        let asked = json!({ "net": net, "side": "white", "fen": null, "simulations": 10 });
+        assert_eq!(server.post("/api/play", &asked).status, 404, "{net}");
+    }
+}
+
+#[test]
+fn what_is_too_long_too_slow_or_no_http_is_refused() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    let long = "x".repeat(100_000);
+    assert_eq!(server.request("GET", "/", &format!("X: {long}\r\n"), "").status, 431);
+    assert_eq!(server.get(&format!("/{long}")).status, 431);
+    assert_eq!(server.request("POST", "/api/play", "Content-Length: 100000000\r\n", &long).status, 413);
+    assert_eq!(server.request("POST", "/api/play", "Transfer-Encoding: chunked\r\n", "").status, 411);
+    assert_eq!(server.request("PUT", "/", "", "").status, 405);
+    assert_eq!(server.raw(&[0x16, 3, 1, 0, 0xff, b'\r', b'\n', b'\r', b'\n']).status, 400);
+    // Begins, and does not go on.
+    assert_eq!(server.raw(b"GET / HTTP/1.1\r\nHost: local").status, 408);
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thousand_requests_at_once_are_answered_with_few_threads_and_little_memory() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    let status = |name: &str| -> u64 {
+        let text = fs::read_to_string(format!("/proc/{}/status", server.process.id())).expect("a process");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
+        line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
+    };
+    let (before, threads) = (status("VmRSS:"), status("Threads:"));
+    let mut most_threads = 0;
+    thread::scope(|scope| {
+        let start = |number: usize| {
+            let server = &server;
+            let target = ["/", "/api/runs", "/run/first", "/assets/style.css", "/api/play"][number % 5];
+            let begin = json!({ "net": "", "side": "white", "fen": null, "simulations": 8 });
+            let ask = move || if number % 5 == 4 { server.post(target, &begin) } else { server.get(target) };
+            let thread = thread::Builder::new().stack_size(128 * 1024);
+            thread.spawn_scoped(scope, move || ask().status).expect("a thread")
+        };
+        let clients: Vec<_> = (0..1000).map(start).collect();
+        while clients.iter().any(|client| !client.is_finished()) {
+            most_threads = most_threads.max(status("Threads:"));
+            thread::sleep(Duration::from_millis(20));
+        }
+        let answers: Vec<u16> = clients.into_iter().map(|client| client.join().expect("an answer")).collect();
+        for (number, status) in answers.into_iter().enumerate() {
+            // Games that would begin wait for each other, and too many do not.
+            assert!(status == 200 || (status == 503 && number % 5 == 4), "request {number}: {status}");
+        }
+    });
+    // Each of eight games has one, too.
+    assert!(most_threads <= threads + 140, "{most_threads} threads, {threads} before");
+    let grown = status("VmRSS:").saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB more than {before}");
+}
+
+#[test]
+fn readers_beyond_a_limit_are_asked_to_come_again_and_others_are_served() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    // The head of an endless answer has no endless body.
+    let head = server.request("HEAD", "/api/events", "", "");
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    let mut readers: Vec<Events> = (0..48).map(|_| server.follow("/api/events", None)).collect();
+    for reader in &mut readers {
+        assert_eq!(reader.next().0, "list");
+    }
+    let head = server.request("HEAD", "/api/events", "", "");
+    assert_eq!(head.status, 503);
+    let refused = server.get("/api/events");
+    assert_eq!(refused.status, 503);
+    assert!(refused.head.contains("Retry-After: 5"));
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn a_log_is_followed_line_by_line_and_gone_on_with_after_a_break() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    let path = folder.path().join("first/run.log");
+    let mut events = server.follow("/api/events/first", None);
+    assert_eq!(events.until("log", |_| true), json!({ "anew": true, "text": "one\ntwo\n" }));
+    fs::write(&path, "one\ntwo\nthree\n").expect("writes");
+    assert_eq!(events.until("log", |_| true), json!({ "anew": false, "text": "three\n" }));
+    let last = events.id.take().expect("an id");
+    drop(events);
+    fs::write(&path, "one\ntwo\nthree\nfour\n").expect("writes");
+    let mut events = server.follow("/api/events/first", Some(&last));
+    assert_eq!(events.until("log", |_| true), json!({ "anew": false, "text": "four\n" }));
+    fs::write(&path, "new\n").expect("writes");
+    assert_eq!(events.until("log", |_| true), json!({ "anew": true, "text": "new\n" }));
+    // A run that appears, and one that goes.
+    let mut list = server.follow("/api/events", None);
+    assert_eq!(list.until("list", |_| true).as_array().map(Vec::len), Some(1));
+    fs::create_dir(folder.path().join("second")).expect("a folder");
+    fs::write(folder.path().join("second/run.json"), "{\"scr").expect("writes");
+    assert_eq!(list.until("list", |list| list.as_array().map(Vec::len) == Some(2))[1]["path"], "second");
+    fs::remove_dir_all(folder.path().join("first")).expect("removes");
+    list.until("list", |list| list[0]["path"] == "second");
+}
+
+/// A thousand requests, of which some have a wrong token and some lead nowhere.
+fn annoy(server: &Server) {
+    let port = server.port;
+    for number in 0..250 {
+        let wrong =
+            format!("GET /api/status/small?token={number} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n");
+        assert_eq!(server.raw(wrong.as_bytes()).status, 403);
+        assert_eq!(server.get("/run/small/..%2f..%2fsmall").status, 404);
+        assert_eq!(server.request("POST", "/api/status/small", "Content-Length: 2\r\n", "{}").status, 405);
+        let sound = ["/api/games/small", "/api/runs", "/api/status/small", "/api/nets/small"][number % 4];
+        assert_eq!(server.get(sound).status, 200);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_without_watching() {
+    let alone = Experiment::new(SMALL);
+    assert_eq!(alone.run(&[]).code, Some(0));
+    let watched = Experiment::new(SMALL);
+    fs::create_dir(watched.folder.path().join("datasets")).expect("a folder");
+    let server = Server::start(&watched.folder.path().join("datasets"));
+    let mut list = server.follow("/api/events", None);
+    let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
+    let mut process = watched.start(&fixed);
+    list.until("list", |list| list[0]["state"] == "running");
+    let mut events = server.follow("/api/events/small", None);
+    let games = events.until("games", Value::is_string);
+    assert!(games.as_str().is_some_and(|file| file.ends_with(".parquet")), "{games}");
+    let told = server.get("/api/games/small");
+    let told = told.json();
+    assert!(told["again"] == true || told["games"][0]["plies"][0]["b"].is_string(), "{told}");
+    process.kill().expect("kills");
+    process.wait().expect("ends");
+    let cut = events.until("state", |state| state["state"] != "running");
+    assert!(["cut", "rests"].iter().any(|state| cut["state"] == *state), "{cut}");
+    thread::scope(|scope| {
+        let annoying = scope.spawn(|| annoy(&server));
+        assert_eq!(watched.run(&[]).code, Some(0));
+        annoying.join().expect("answers");
+    });
+    let ended = events.until("state", |state| state["state"] == "rests" && state["steps"] == 8);
+    assert_eq!((&ended["generation"], &ended["step"]), (&json!(2), &Value::Null));
+    assert_eq!(watched.results(), alone.results());
+    assert!(server.get("/api/games/small").json()["games"][0]["plies"][1]["m"][0].is_string());
+    // Its nets can be played against.
+    assert_eq!(server.get("/api/nets").json(), json!([{ "run": "small", "nets": [2, 1, 0] }]));
+    let asked = json!({ "net": "small:2", "side": "black", "fen": null, "simulations": 8 });
+    let game = server.post("/api/play", &asked).json();
+    let answered = server
+        .get(&format!("/api/play/{}?after={}", game["id"].as_str().expect("an id"), game["version"]))
+        .json();
+    assert_eq!(answered["moves"].as_array().map(Vec::len), Some(1), "{answered}");
+    assert_eq!(watched.results(), alone.results());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_it_well_with_readers_and_a_search_under_way() {
+    let folder = folder();
+    let mut server = Server::start(folder.path());
+    let mut events = server.follow("/api/events", None);
+    assert_eq!(events.next().0, "list");
+    let asked = json!({ "net": "", "side": "black", "fen": null, "simulations": 10_000 });
+    assert_eq!(server.post("/api/play", &asked).json()["thinking"], true);
+    let signal =
+        Command::new("kill").args(["-INT", &server.process.id().to_string()]).status().expect("kill");
+    assert!(signal.success());
+    assert_eq!(server.process.wait().expect("ends").code(), Some(0));
+}
+
+#[test]
+fn a_folder_that_is_not_there_or_a_port_that_is_taken_is_named() {
+    let folder = folder();
+    let refused = |args: &[&str]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_dc0-run")).arg("serve").args(args).output().expect("ends");
+        (output.status.code(), String::from_utf8(output.stderr).expect("text"))
+    };
+    let (code, message) = refused(&["no/such/folder"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        message.starts_with("error: no/such/folder: ")
+            && message.contains("expected the folder that holds runs"),
+        "{message}"
+    );
+    let (code, message) = refused(&[&folder.path().join("first").display().to_string()]);
+    assert_eq!(code, Some(2));
+    assert!(
+        message.contains("is a run or sweep itself; expected the folder that holds it: dc0-run serve /"),
+        "{message}"
+    );
+    let server = Server::start(folder.path());
+    let (code, message) =
+        refused(&[&folder.path().display().to_string(), "--port", &server.port.to_string()]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains(&format!("cannot listen on 127.0.0.1:{}", server.port)), "{message}");
+}
+
+/// A sweep of four tiny trials.
+const SWEEP: &str = r#"
+sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "random", pruner: #{ kind: "none" }, trials: 4,
+    objective: "score" }, |trial| {
+    let run = trial.run;
+    let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+    run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
+    let candidate = run.train(net, run.window(), #{ updates: trial.updates, batch: 16 });
+    -candidate.loss
+});
+"#;
+
+#[test]
+fn a_sweep_has_its_leaderboard_and_its_trials_are_runs() {
+    let experiment = Experiment::new(SWEEP);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let server = Server::start(&experiment.folder.path().join("datasets"));
+    let listed = server.get("/api/runs").json();
+    assert_eq!(
+        (&listed[0]["path"], &listed[0]["kind"], &listed[0]["trials"]),
+        (&json!("tiny"), &json!("sweep"), &json!(4))
+    );
+    let told = server.follow("/api/events/tiny", None).until("state", |_| true);
+    assert_eq!(
+        (&told["objective"], &told["direction"], &told["all"]),
+        (&json!("score"), &json!("maximize"), &json!(4))
+    );
+    let rows = told["rows"].as_array().expect("trials");
+    let values: Vec<f64> = rows.iter().map(|row| row["value"][0].as_f64().expect("a value")).collect();
+    assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
+    for row in rows {
+        assert_eq!(row["state"], "complete");
+        let run = row["runs"][0].as_str().expect("a run");
+        assert_eq!(server.get(&format!("/run/{run}")).status, 200);
+        assert_eq!(server.get(&format!("/api/status/{run}")).json()["steps"], 3);
+    }
+    assert_eq!((server.get("/sweep/tiny").status, server.get("/run/tiny").status), (200, 404));
+    // A half-written event is passed over.
+    let journal = experiment.folder.path().join("datasets/tiny/trials.jsonl");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, &text[..text.len() - 7]).expect("writes");
+    assert!(server.get("/api/status/tiny").json()["error"].is_null());
+}

@@ -1,0 +1,122 @@
+//! Two runs side by side: what they were asked for, what they did, and where they part.
+
+mod differences;
+mod json;
+mod loaded;
+mod reasons;
+mod results;
+mod rows;
+mod steps;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dc0_core::store::StoreError;
+use thiserror::Error;
+
+pub use differences::Difference;
+pub use json::steps as json_of_steps;
+pub use loaded::{Loaded, Step};
+pub use reasons::Reason;
+pub use steps::{Pair, Side, Sides, Verdict, pairs};
+pub use text::{aligned, parting, told};
+
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::{Console, OutputFormat};
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_runs::{Folder, RunError};
+
+/// Which runs `diff` compares.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The folder of a run, or its name in datasets/; the run may be at work.
+    #[arg(value_name = "RUN")]
+    pub first: String,
+    /// The run that is compared with it.
+    #[arg(value_name = "RUN")]
+    pub second: String,
+    /// How it is shown: for people, or as one JSON object.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
+}
+
+/// Runs cannot be compared.
+#[derive(Debug, Error)]
+pub enum CompareError {
+    /// There is no such run.
+    #[error(
+        "\"{name}\" is neither the folder of a run nor the name of one in datasets/; expected a folder with a run.json"
+    )]
+    Unknown {
+        /// As given.
+        name: String,
+    },
+    /// A sweep has many runs.
+    #[error(
+        "{} is a sweep, and this takes a run; name one of its trials, such as {}, or open trials.parquet for all of them",
+        .folder.display(), .folder.join("trials").join("0000-0").display()
+    )]
+    Sweep {
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// A run's own files.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A table.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Fault for CompareError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unknown { .. } | Self::Sweep { .. } => Exit::BadInput,
+            Self::Run(error) => error.exit(),
+            Self::Store(_) => Exit::Storage,
+        }
+    }
+}
+
+/// The folder of a run that is there, as a command line names it.
+pub fn run_folder(name: &str) -> Result<Folder, CompareError> {
+    let places = [PathBuf::from(name), PathBuf::from("datasets").join(name)];
+    let unknown = || CompareError::Unknown { name: name.to_owned() };
+    if let Some(folder) = places.iter().find(|place| place.join("sweep.json").is_file()) {
+        return Err(CompareError::Sweep { folder: folder.clone() });
+    }
+    let found = places.iter().find(|place| place.join("run.json").is_file()).ok_or_else(unknown)?;
+    let path = found.canonicalize().map_err(RunError::io("look at", found))?;
+    let parts = path.parent().zip(path.file_name());
+    let (parent, own) = parts.ok_or_else(unknown)?;
+    Ok(Folder::of_run(parent, &own.to_string_lossy())?)
+}
+
+impl Command for DiffArgs {
+    const NAME: &'static str = "diff";
+    const ABOUT: &'static str = "Compare two runs: script, parameters, machine, steps, results and costs. Exit code 1 if the results differ";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        Ok(if compared(self, &program.console)? { Exit::Done } else { Exit::Failed })
+    }
+}
+
+/// Whether the results are the same.
+fn compared(args: &DiffArgs, console: &Console) -> Result<bool, CompareError> {
+    let load = |name: &String| {
+        let loaded = Loaded::read(name, run_folder(name)?)?;
+        loaded.check_files()?;
+        Ok::<_, CompareError>(loaded)
+    };
+    let (first, second) = (load(&args.first)?, load(&args.second)?);
+    let sides = Sides { first: &first, second: &second };
+    let pairs = pairs(&sides);
+    let page = match args.format {
+        OutputFormat::Text => text::page(&sides, &pairs)?,
+        OutputFormat::Json => json::page(&sides, &pairs)?.to_string(),
+    };
+    console.result(&page);
+    Ok(pairs.iter().all(Pair::is_same))
+}

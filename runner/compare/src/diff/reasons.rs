@@ -1,0 +1,129 @@
+//! Why two steps are not the same: their identities' parts one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::differences::{Difference, differences};
+use super::loaded::Loaded;
+use super::steps::{Pair, Sides};
+use dc0_runs::{Input, Manifest};
+
+/// One thing that differs between two steps.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reason {
+    /// Another kind of step.
+    Kind {
+        /// The first's.
+        first: String,
+        /// The second's.
+        second: String,
+    },
+    /// The program does such steps otherwise than it did.
+    Version {
+        /// The first's.
+        first: u32,
+        /// The second's.
+        second: u32,
+    },
+    /// The run's seed.
+    Seed {
+        /// The first's.
+        first: u64,
+        /// The second's.
+        second: u64,
+    },
+    /// A parameter.
+    Parameter(Difference),
+    /// It reads the results of other steps.
+    Reads {
+        /// What only the first reads.
+        first: Vec<String>,
+        /// What only the second reads.
+        second: Vec<String>,
+    },
+    /// It reads results that differ already.
+    Follows {
+        /// The steps that made them.
+        steps: Vec<String>,
+    },
+    /// An equal call came before it another number of times.
+    Occurrence,
+}
+
+impl Reason {
+    /// Whether it is a cause, and not the consequence of an earlier difference.
+    pub fn is_cause(&self) -> bool {
+        !matches!(self, Self::Follows { .. })
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Kind { first, second } => write!(f, "{first} -> {second}"),
+            Self::Version { first, second } => write!(f, "version of the step {first} -> {second}"),
+            Self::Seed { first, second } => write!(f, "seed {first} -> {second}"),
+            Self::Parameter(parameter) => write!(f, "{parameter}"),
+            Self::Reads { first, second } => write!(f, "reads {} -> {}", listed(first), listed(second)),
+            Self::Follows { steps } => write!(f, "follows from {}", listed(steps)),
+            Self::Occurrence => f.write_str("equal calls before it"),
+        }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// What differs between two steps of different identity. `before` are the pairs of earlier steps.
+pub(super) fn reasons(
+    (first, second): (&Manifest, &Manifest),
+    sides: &Sides<'_>,
+    before: &[Pair<'_>],
+) -> Vec<Reason> {
+    let mut found = Vec::new();
+    if first.kind != second.kind {
+        found.push(Reason::Kind { first: first.kind.clone(), second: second.kind.clone() });
+    } else if first.kind_version != second.kind_version {
+        found.push(Reason::Version { first: first.kind_version, second: second.kind_version });
+    }
+    if first.seed != second.seed {
+        found.push(Reason::Seed { first: first.seed, second: second.seed });
+    }
+    if first.kind == second.kind {
+        let parameters = differences(&first.params, &second.params).into_iter();
+        found.extend(parameters.map(Reason::Parameter));
+    }
+    found.extend(of_inputs((first, second), sides, before));
+    if found.is_empty() { vec![Reason::Occurrence] } else { found }
+}
+
+fn of_inputs((first, second): (&Manifest, &Manifest), sides: &Sides<'_>, before: &[Pair<'_>]) -> Vec<Reason> {
+    let read = [sources(first, sides.first), sources(second, sides.second)];
+    let only = |own: &BTreeSet<String>, other: &BTreeSet<String>| own.difference(other).cloned().collect();
+    let others = Reason::Reads { first: only(&read[0], &read[1]), second: only(&read[1], &read[0]) };
+    let differs = |name: &&String| before.iter().any(|pair| !pair.is_same() && pair.any().name() == **name);
+    let steps: Vec<String> = read[0].intersection(&read[1]).filter(differs).cloned().collect();
+    let follows = (!steps.is_empty()).then_some(Reason::Follows { steps });
+    (read[0] != read[1]).then_some(others).into_iter().chain(follows).collect()
+}
+
+/// What a step reads, by the steps that made it; what no step made is named with the start of its digest.
+fn sources(manifest: &Manifest, run: &Loaded) -> BTreeSet<String> {
+    let made_by: BTreeMap<String, String> = run
+        .steps
+        .iter()
+        .flat_map(|step| digests(&step.manifest).into_iter().map(|digest| (digest, step.name())))
+        .collect();
+    let name = |input: &Input| match made_by.get(&input.digest) {
+        Some(step) => step.clone(),
+        None => format!("{} {}", input.name, input.digest.get(..8).unwrap_or(&input.digest)),
+    };
+    manifest.inputs.iter().map(name).collect()
+}
+
+/// What other steps may name as an input: each file, or the files of an analysis together.
+fn digests(manifest: &Manifest) -> Vec<String> {
+    let files: Vec<String> = manifest.files.iter().map(|entry| entry.blake3.clone()).collect();
+    let together = dc0_core::durable::digest(files.join("\n").as_bytes());
+    files.into_iter().chain([together]).collect()
+}

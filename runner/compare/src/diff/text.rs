@@ -1,0 +1,237 @@
+//! The comparison as plain text.
+
+use similar::TextDiff;
+
+use dc0_core::params::Value;
+
+use super::CompareError;
+use super::differences::{differences, shown};
+use super::results::{Figure, costs, results};
+use super::rows::first_difference;
+use super::steps::{Pair, Side, Sides, Verdict};
+use dc0_process::figures::amount;
+use dc0_runs::Environment;
+
+/// Lines around a change of a script.
+const CONTEXT: usize = 2;
+
+/// Everything that is worth telling of two runs.
+pub(super) fn page(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<String, CompareError> {
+    let mut lines = head(sides);
+    lines.extend(section("script", &scripts(sides)));
+    lines.extend(section("parameters of the script", &parameters(sides)));
+    lines.extend(section("program and machine", &environment(sides)));
+    lines.extend(section("steps", &steps(sides, pairs)?));
+    lines.extend(section("results (* differs)", &figures(&results(sides, pairs), "*")));
+    lines.extend(section("costs", &figures(&costs(sides), "")));
+    lines.extend([String::new(), verdict(pairs)]);
+    Ok(lines.join("\n"))
+}
+
+/// Rows of cells in columns as wide as their widest cell, two blanks apart.
+pub fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A section that has nothing to tell says so in its heading.
+fn section(title: &str, lines: &[String]) -> Vec<String> {
+    if lines.is_empty() {
+        return vec![String::new(), format!("{title}: the same")];
+    }
+    let heading = [String::new(), format!("{title}:")];
+    heading.into_iter().chain(lines.iter().map(|line| format!("  {line}").trim_end().to_owned())).collect()
+}
+
+fn head(sides: &Sides<'_>) -> Vec<String> {
+    let row = |sign: &str, run: &super::Loaded| {
+        let edition = &run.edition;
+        let editions = if edition.editions > 1 {
+            format!(
+                ", opened with {} different scripts or parameters, of which the last is shown",
+                edition.editions
+            )
+        } else {
+            String::new()
+        };
+        let text = format!("seed {}, {} steps{editions}", run.record.seed, run.steps.len());
+        [sign.to_owned(), run.folder.root().display().to_string(), text]
+    };
+    aligned(&[row("-", sides.first), row("+", sides.second)])
+}
+
+/// The changes of the script and of its modules, as `diff -u` shows them.
+fn scripts(sides: &Sides<'_>) -> Vec<String> {
+    let (first, second) = (&sides.first.edition, &sides.second.edition);
+    let mut lines = changes(
+        (&first.script.file, &second.script.file),
+        (Some(&first.script.text), Some(&second.script.text)),
+    );
+    let paths: std::collections::BTreeSet<&String> =
+        first.modules.keys().chain(second.modules.keys()).collect();
+    for path in paths {
+        lines.extend(changes((path, path), (first.modules.get(path), second.modules.get(path))));
+    }
+    lines
+}
+
+fn changes(
+    (first_name, second_name): (&str, &str),
+    (first, second): (Option<&String>, Option<&String>),
+) -> Vec<String> {
+    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+    let name = |name: &str, text: Option<&String>| {
+        if text.is_some() { name.to_owned() } else { "nothing".to_owned() }
+    };
+    let (own, other) = (text(first), text(second));
+    let names = (name(first_name, first), name(second_name, second));
+    let diff = TextDiff::from_lines(&own, &other);
+    let shown = diff.unified_diff().context_radius(CONTEXT).header(&names.0, &names.1).to_string();
+    shown.lines().map(str::to_owned).collect()
+}
+
+fn parameters(sides: &Sides<'_>) -> Vec<String> {
+    let rows: Vec<[String; 2]> = differences(&sides.first.edition.params, &sides.second.edition.params)
+        .iter()
+        .map(|found| {
+            let values = format!("{} -> {}", shown(found.first.as_ref()), shown(found.second.as_ref()));
+            [found.name.clone(), values]
+        })
+        .collect();
+    aligned(&rows)
+}
+
+fn environment(sides: &Sides<'_>) -> Vec<String> {
+    let rows: Vec<[String; 2]> = differences(&environment_of(sides.first), &environment_of(sides.second))
+        .iter()
+        .map(|found| {
+            let values = format!("{} -> {}", plain(found.first.as_ref()), plain(found.second.as_ref()));
+            [found.name.clone(), values]
+        })
+        .collect();
+    aligned(&rows)
+}
+
+fn plain(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::Text(text)) => text.clone(),
+        other => shown(other),
+    }
+}
+
+/// Seed, backend, device, … as they were fixed, and the versions of the last opening.
+pub(super) fn environment_of(run: &super::Loaded) -> Value {
+    let Environment { backend, device, precision, pad_to, threads, .. } = &run.record.environment;
+    let text = |text: &str| Value::Text(text.to_owned());
+    let pairs = [
+        ("seed", Value::Int(run.record.seed as i64)),
+        ("backend", text(backend)),
+        ("device", text(device)),
+        ("precision", text(precision)),
+        ("pad_to", Value::Int(i64::from(*pad_to))),
+        ("threads", Value::Int(i64::from(*threads))),
+        ("dc0", text(&run.edition.dc0)),
+        ("libraries", text(&run.edition.libraries)),
+    ];
+    Value::Group(pairs.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
+fn steps(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Vec<String>, CompareError> {
+    let rows: Vec<[String; 3]> = pairs
+        .iter()
+        .map(|pair| [pair.any().name(), pair.any().manifest.kind.clone(), told(&pair.verdict)])
+        .collect();
+    let mut lines = aligned(&rows);
+    if let Some(parting) = parting(sides, pairs)? {
+        lines.extend([String::new(), parting]);
+    }
+    Ok(lines)
+}
+
+/// A verdict in a line.
+pub fn told(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Same => "same".to_owned(),
+        Verdict::OtherBytes { files } if files.is_empty() => "same step, other figures".to_owned(),
+        Verdict::OtherBytes { files } => format!("same step, other bytes in {} of its files", files.len()),
+        Verdict::Other { reasons } => {
+            let texts: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+            texts.join("; ")
+        }
+        Verdict::OnlyIn(Side::First) => "only in -".to_owned(),
+        Verdict::OnlyIn(Side::Second) => "only in +".to_owned(),
+    }
+}
+
+/// Where the runs part first, in a sentence.
+pub fn parting(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Option<String>, CompareError> {
+    let Some(pair) = pairs.iter().find(|pair| !pair.is_same()) else { return Ok(None) };
+    let name = pair.any().name();
+    Ok(Some(match &pair.verdict {
+        Verdict::OtherBytes { files } => {
+            let at = row_of(sides, pair)?.map(|at| format!(", first at {at}")).unwrap_or_default();
+            let file = files.first().map(|file| format!(" {file}{at}")).unwrap_or_default();
+            format!(
+                "They part at {name}, which is the same step in both and came to other bytes:{file}. \
+                 The program, its libraries, the processor or the device decided that."
+            )
+        }
+        Verdict::OnlyIn(Side::First) => format!("They are alike up to {name}, which only - has."),
+        Verdict::OnlyIn(Side::Second) => format!("They are alike up to {name}, which only + has."),
+        other => format!("They part at {name}: {}.", told(other)),
+    }))
+}
+
+/// The first row that differs in the first file that differs.
+pub(super) fn row_of(sides: &Sides<'_>, pair: &Pair<'_>) -> Result<Option<String>, CompareError> {
+    let (Some(first), Some(second), Verdict::OtherBytes { files }) = (pair.first, pair.second, &pair.verdict)
+    else {
+        return Ok(None);
+    };
+    let both = first.manifest.files.iter().zip(&second.manifest.files);
+    let Some(entries) = both.into_iter().find(|(own, _)| files.first() == Some(&own.path)) else {
+        return Ok(None);
+    };
+    Ok(first_difference((&sides.first.folder, &sides.second.folder), entries)?)
+}
+
+/// A line for each figure; `mark` stands behind those that differ.
+fn figures(figures: &[Figure], mark: &str) -> Vec<String> {
+    let number = |number: Option<f64>| match number {
+        None => "-".to_owned(),
+        Some(number) if number.fract() == 0.0 && number.abs() < 1e4 => format!("{number}"),
+        Some(number) if number.abs() < 100.0 => format!("{number:.4}"),
+        Some(number) => amount(number),
+    };
+    let sign = |figure: &Figure| if figure.first == figure.second { "" } else { mark };
+    let row = |figure: &Figure| {
+        [figure.name.clone(), number(figure.first), number(figure.second), sign(figure).to_owned()]
+    };
+    let heading = ["", "-", "+", ""].map(str::to_owned);
+    aligned(&std::iter::once(heading).chain(figures.iter().map(row)).collect::<Vec<_>>())
+}
+
+fn verdict(pairs: &[Pair<'_>]) -> String {
+    let same = pairs.iter().filter(|pair| pair.is_same()).count();
+    if same == pairs.len() {
+        format!("The results are the same: all {same} steps have the same files.")
+    } else {
+        format!("The results differ: {same} of {} steps have the same files.", pairs.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::aligned;
+
+    #[test]
+    fn columns_are_aligned_and_lines_end_without_blanks() {
+        let rows = [["a", "bb", ""], ["aaa", "b", "c"]].map(|row| row.map(str::to_owned));
+        assert_eq!(aligned(&rows), ["a    bb", "aaa  b   c"]);
+    }
+}

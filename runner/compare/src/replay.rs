@@ -1,0 +1,147 @@
+//! `dc0-run replay`: a stored game ply by ply, and its shard played again from the seed.
+
+mod again;
+mod game;
+mod json;
+mod name;
+mod pgn;
+mod text;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use clap::Args;
+use dc0_core::network::checkpoint::CheckpointError;
+use dc0_core::params::ParamErrors;
+use dc0_core::store::StoreError;
+use thiserror::Error;
+
+use crate::diff::{CompareError, Loaded, run_folder};
+use dc0_backend::BackendError;
+use dc0_process::command::{Command, Failure, Process, Program};
+use dc0_process::console::OutputFormat;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_process::look::{Colours, Look};
+use dc0_steps::StepError;
+use game::StoredGame;
+use name::GameName;
+
+/// Which game `replay` shows, and how.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The folder of a run, or its name in datasets/.
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The game: `3:17` is game 17 of iteration 3, `match:2:5` game 5 of match 2.
+    #[arg(value_name = "ITERATION:GAME|match:MATCH:GAME")]
+    pub game: GameName,
+    /// Show the position before this ply only; 0 is the start.
+    #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "recompute"])]
+    pub ply: Option<usize>,
+    /// Print the game as PGN.
+    #[arg(long, conflicts_with = "recompute")]
+    pub pgn: bool,
+    /// Play the game's shard again from the run's seed and compare moves and visits with what is stored.
+    #[arg(long)]
+    pub recompute: bool,
+    /// ONNX Runtime's library for --recompute, or the folder that holds it [default: found with Python or the system].
+    #[arg(long, value_name = "PATH")]
+    pub onnxruntime: Option<PathBuf>,
+    /// How it is shown: for people, or as one JSON object.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
+    /// Show boards with letters [default: where the terminal has no Unicode].
+    #[arg(long)]
+    pub ascii: bool,
+    /// Use colours.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colours::Auto)]
+    pub color: Colours,
+}
+
+/// A game cannot be shown or played again.
+#[derive(Debug, Error)]
+enum ReplayError {
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error("{} has no {wanted}; {there}", .run.display())]
+    NoStep { run: PathBuf, wanted: String, there: String },
+    #[error("{step} has no game {game}; its games are 0 to {last}")]
+    NoGame { step: String, game: u32, last: u32 },
+    #[error("the game has no ply {asked}; --ply takes 0 to {last}")]
+    NoPly { asked: usize, last: usize },
+    #[error("{}: game {game} cannot be read: {cause}; put back a good copy of the file", .file.display())]
+    Damaged { file: PathBuf, game: u32, cause: String },
+    #[error(
+        "the net {digest} that played {step} is not in {} any more, so its games cannot be played again; \
+         run the script again to have it back",
+        .run.display()
+    )]
+    NoNetwork { run: PathBuf, step: String, digest: String },
+    #[error("the parameters of {step} are of another program and cannot be read: {cause}")]
+    Parameters { step: String, cause: ParamErrors },
+    #[error(
+        "{step} was done by version {found} of its kind of step, and this dc0-run has version {known}, which plays otherwise; \
+         use the dc0-run that made it"
+    )]
+    Version { step: String, found: u32, known: u32 },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+impl Fault for ReplayError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Compare(error) => error.exit(),
+            Self::Step(error) => error.exit(),
+            Self::NoStep { .. }
+            | Self::NoGame { .. }
+            | Self::NoPly { .. }
+            | Self::NoNetwork { .. }
+            | Self::Parameters { .. }
+            | Self::Version { .. }
+            | Self::Backend(_) => Exit::BadInput,
+            Self::Damaged { .. } | Self::Store(_) | Self::Checkpoint(_) => Exit::Storage,
+        }
+    }
+}
+
+impl Command for ReplayArgs {
+    const NAME: &'static str = "replay";
+    const ABOUT: &'static str =
+        "Show a stored game, or play its shard again from the seed and compare. Exit code 1 if it differs";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        Ok(replayed(self, &program.start(log::LevelFilter::Warn)?)?)
+    }
+}
+
+fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
+    let run = Loaded::read(&args.run, run_folder(&args.run)?)?;
+    let game = StoredGame::read(&run, args.game)?;
+    if args.recompute {
+        return again::recompute(args, (&run, &game), process);
+    }
+    if let Some(asked) = args.ply.filter(|ply| *ply > game.moves.len()) {
+        return Err(ReplayError::NoPly { asked, last: game.moves.len() });
+    }
+    let page = match (args.format, args.pgn) {
+        (_, true) => pgn::pgn(&run.record.name, &game),
+        (OutputFormat::Json, false) => json::page(&game, args.ply).to_string(),
+        (OutputFormat::Text, false) => text::page(&game, args.ply, look(args)),
+    };
+    process.console.result(page.trim_end());
+    Ok(Exit::Done)
+}
+
+/// What the terminal can show.
+fn look(args: &ReplayArgs) -> Look {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    Look::new(args.ascii, args.color, std::io::stdout().is_terminal(), &variable)
+}

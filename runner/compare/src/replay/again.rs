@@ -1,0 +1,215 @@
+//! A game's shard played again. The games of a shard go on in lockstep, so none of them can be played alone.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use dc0_core::arena::{ArenaParams, MatchShard};
+use dc0_core::board::Move;
+use dc0_core::network::Evaluator;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::params::{Params, read};
+use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayParams, Shard, ShardResult, shards_of};
+use dc0_core::store::{MatchGameRow, read_entry};
+use serde_json::json;
+
+use super::game::StoredGame;
+use super::{ReplayArgs, ReplayError};
+use crate::diff::{CompareError, Loaded, Step};
+use dc0_backend::{Choice, Evaluators};
+use dc0_process::command::Process;
+use dc0_process::console::OutputFormat;
+use dc0_process::exit::Exit;
+use dc0_runs::{RunError, Series};
+use dc0_steps::progress::StepProgress;
+use dc0_steps::{Meeting, play_shard, versions};
+
+/// What came of playing a shard again.
+#[derive(Debug)]
+struct Outcome {
+    games: usize,
+    positions: usize,
+    /// Where it is not as stored.
+    difference: Option<String>,
+}
+
+/// Plays a game's shard again, and says whether it came to what is stored.
+pub(super) fn recompute(
+    args: &ReplayArgs,
+    (run, game): (&Loaded, &StoredGame),
+    process: &Process,
+) -> Result<Exit, ReplayError> {
+    let environment = &run.record.environment;
+    let damaged = |cause| CompareError::from(RunError::Damaged { path: run.folder.record(), cause });
+    let choice = Choice::of(environment).map_err(damaged)?;
+    let evaluators = Evaluators::new(&choice, args.onnxruntime.as_deref())?;
+    let here = choice.libraries(args.onnxruntime.as_deref())?;
+    if here != run.edition.libraries {
+        let made = &run.edition.libraries;
+        process.console.note(&format!("note: made on {made}, and this is {here}; games may differ for that"));
+    }
+    let shard = shard_of(game)?;
+    let counted = ("games", 0, shard.games.into());
+    let label = format!("{} again", game.step.name());
+    let watching = StepProgress::new(&process.console, &process.interrupt, (&label, None), counted, None);
+    let outcome = match game.name.slot.series {
+        Series::Matches => of_match(run, (game, shard), (&evaluators, &watching))?,
+        _ => of_iteration(run, (game, shard), (&evaluators, &watching))?,
+    };
+    drop(watching);
+    process.console.result(&match args.format {
+        OutputFormat::Text => told(game, shard, &outcome),
+        OutputFormat::Json => json!({
+            "step": game.step.name(), "shard": shard.index,
+            "games": outcome.games, "positions": outcome.positions,
+            "same": outcome.difference.is_none(), "first_difference": outcome.difference,
+        })
+        .to_string(),
+    });
+    Ok(if outcome.difference.is_none() { Exit::Done } else { Exit::Failed })
+}
+
+fn told(game: &StoredGame, shard: Shard, outcome: &Outcome) -> String {
+    let Outcome { games, positions, difference } = outcome;
+    let numbers = shard.game_numbers();
+    let what = format!("{}, games {} to {}", game.step.name(), numbers.start, numbers.end - 1);
+    let searched = if *positions > 0 { format!(", {positions} positions") } else { String::new() };
+    match difference {
+        None => {
+            format!("{what}, played again from the seed: the same moves and visits ({games} games{searched})")
+        }
+        Some(difference) => format!("{what}, played again from the seed: different, first at {difference}"),
+    }
+}
+
+/// A step's parameters, if this program still does such steps in the same way.
+fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, ReplayError> {
+    let found = step.manifest.kind_version;
+    if found != known {
+        return Err(ReplayError::Version { step: step.name(), found, known });
+    }
+    read(kind, &step.manifest.params).map_err(|cause| ReplayError::Parameters { step: step.name(), cause })
+}
+
+/// The shard of a game.
+fn shard_of(game: &StoredGame) -> Result<Shard, ReplayError> {
+    let (games, shard_games) = if game.name.slot.series == Series::Matches {
+        let params: ArenaParams = params(&game.step, versions::ARENA)?;
+        (params.games, params.shard_games)
+    } else {
+        let params: SelfPlayParams = params(&game.step, versions::SELF_PLAY)?;
+        (params.games, params.shard_games)
+    };
+    Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
+}
+
+/// The net that a step reads under a name; `None` if what it reads there is none.
+fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint, String)>, ReplayError> {
+    let digest = step.manifest.inputs.iter().find(|found| found.name == input).map(|input| &input.digest);
+    let Some(digest) = digest.filter(|digest| digest.len() == 64) else { return Ok(None) };
+    let files = run.steps.iter().flat_map(|step| &step.manifest.files);
+    let absent = || ReplayError::NoNetwork {
+        run: run.folder.root().to_owned(),
+        step: step.name(),
+        digest: digest[..8].to_owned(),
+    };
+    let is_net = |path: &str| Path::new(path).extension().is_some_and(|kind| kind == "safetensors");
+    let entry = files.into_iter().find(|entry| entry.blake3 == *digest && is_net(&entry.path));
+    let path = run.folder.path(&entry.ok_or_else(absent)?.path);
+    if !path.is_file() {
+        return Err(absent());
+    }
+    let (net, found) = Checkpoint::load(&path)?;
+    if found == *digest { Ok(Some((net, found))) } else { Err(absent()) }
+}
+
+fn of_iteration(
+    run: &Loaded,
+    (game, shard): (&StoredGame, Shard),
+    (evaluators, watching): (&Evaluators, &StepProgress),
+) -> Result<Outcome, ReplayError> {
+    let step = &game.step;
+    let params: SelfPlayParams = params(step, versions::SELF_PLAY)?;
+    let missing = || ReplayError::NoNetwork {
+        run: run.folder.root().to_owned(),
+        step: step.name(),
+        digest: "it names".to_owned(),
+    };
+    let (net, digest) = network(run, step, "network")?.ok_or_else(missing)?;
+    let seed = step.manifest.identity().seed(run.record.seed);
+    let result = play_shard((&params, seed), (&net, &digest), shard, (evaluators, watching))?;
+    let (root, files) = (run.folder.root(), &step.manifest.files);
+    let at = 2 * shard.index as usize;
+    let games: Vec<GameRow> = read_entry(root, &files[at])?;
+    let positions: Vec<PositionRow> = read_entry(root, &files[at + 1])?;
+    Ok(compared((&games, &positions), &result))
+}
+
+fn compared((games, positions): (&[GameRow], &[PositionRow]), again: &ShardResult) -> Outcome {
+    let of_positions = first_difference(positions, &again.positions, |stored, again| {
+        format!(
+            "game {}, ply {}{}",
+            stored.game,
+            stored.ply,
+            again.map_or_else(String::new, |again| parted(stored, again))
+        )
+    });
+    let of_games = first_difference(games, &again.games, |row, _| format!("game {}", row.game));
+    let difference = of_positions.or(of_games);
+    Outcome { games: games.len(), positions: positions.len(), difference }
+}
+
+/// What differs between two searches of one ply, the coarsest thing.
+fn parted(stored: &PositionRow, again: &PositionRow) -> String {
+    let uci =
+        |packed| Move::from_packed(packed).map_or_else(|| "no move".to_owned(), |played| played.to_string());
+    if stored.fen != again.fen {
+        return ": another position".to_owned();
+    }
+    if stored.played != again.played {
+        return format!(": stored is {}, played again {}", uci(stored.played), uci(again.played));
+    }
+    let visits = |row: &PositionRow| (row.moves.clone(), row.visits.clone());
+    let what = if visits(stored) == visits(again) { "values or targets" } else { "visits" };
+    format!(": the same move, other {what}")
+}
+
+/// Names the first row that is not as it was, or that only one of the two has.
+fn first_difference<R: PartialEq>(
+    stored: &[R],
+    again: &[R],
+    name: impl Fn(&R, Option<&R>) -> String,
+) -> Option<String> {
+    let at = stored.iter().zip(again).position(|(stored, again)| stored != again);
+    let longer = if stored.len() > again.len() { stored } else { again };
+    match at {
+        Some(at) => Some(name(&stored[at], Some(&again[at]))),
+        None => longer.get(stored.len().min(again.len())).map(|row| name(row, None)),
+    }
+}
+
+fn of_match(
+    run: &Loaded,
+    (game, shard): (&StoredGame, Shard),
+    (evaluators, watching): (&Evaluators, &StepProgress),
+) -> Result<Outcome, ReplayError> {
+    let step = &game.step;
+    let params: ArenaParams = params(step, versions::ARENA)?;
+    let seed = step.manifest.identity().seed(run.record.seed);
+    let rows: Vec<MatchGameRow> = read_entry(run.folder.root(), &step.manifest.files[0])?;
+    let stored: Vec<MatchGameRow> =
+        rows.into_iter().filter(|row| shard.game_numbers().contains(&row.game)).collect();
+    let names = stored.first().map(|row| [row.first.clone(), row.second.clone()]).unwrap_or_default();
+    let nets = [network(run, step, "first")?, network(run, step, "second")?];
+    let nets = [0, 1].map(|at: usize| nets[at].as_ref().map(|(net, _)| net));
+    let meeting = Meeting { params: &params, seed, names: &names, nets, evaluators };
+    let again = Mutex::new(Vec::new());
+    let keep = |_, shard: MatchShard| {
+        again.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);
+        Ok(())
+    };
+    let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;
+    meeting.play((&[shard], 1), &plain, &keep, watching)?;
+    let again = again.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let difference = first_difference(&stored, &again, |row, _| format!("game {}", row.game));
+    Ok(Outcome { games: stored.len(), positions: 0, difference })
+}

@@ -1,0 +1,157 @@
+//! `dc0-run reproduce`: a run done again from what its folder holds, and compared with it file by file.
+
+mod again;
+mod report;
+mod stage;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use thiserror::Error;
+
+use crate::diff::{CompareError, Loaded, Pair, Sides, pairs, run_folder};
+use again::Outcome;
+use dc0_backend::BackendError;
+use dc0_process::command::{Command, Failure, Process, Program};
+use dc0_process::console::OutputFormat;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_runs::sweep::folder::SweepFolder;
+use dc0_runs::{Folder, RunError};
+use stage::Stage;
+
+/// What `reproduce` does again.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// The folder of a run, or its name in datasets/. Nothing in it is changed.
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The folder that the run is done again in; kept [default: RUN.reproduced beside it, removed if all is the same].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Keep the default folder even if all is the same.
+    #[arg(long)]
+    pub keep: bool,
+    /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub lanes: Option<u32>,
+    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    #[arg(long, value_name = "PATH")]
+    pub onnxruntime: Option<PathBuf>,
+    /// How the result is shown: for people, or as one JSON object.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
+}
+
+/// A run cannot be done again.
+#[derive(Debug, Error)]
+enum ReproduceError {
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    #[error(
+        "{} is a sweep, and `reproduce` does single runs again; run its script again into another folder with \
+         `dc0-run {script} --out DIR --seed {seed} --threads {threads}`, and compare trials with `dc0-run diff`",
+        .folder.display()
+    )]
+    Sweep { folder: PathBuf, script: String, seed: u64, threads: u32 },
+    #[error(
+        "{} is a trial of a sweep, which `reproduce` cannot do alone; run the sweep's script again into another folder \
+         (`dc0-run {script} --out DIR`), and compare the trials with `dc0-run diff`",
+        .folder.display()
+    )]
+    Trial { folder: PathBuf, script: String },
+    #[error("{} has no finished step, so there is nothing to do again", .folder.display())]
+    Nothing { folder: PathBuf },
+    #[error("{} is the run itself or lies in it, and it must stay as it is; give another --out", .folder.display())]
+    Itself { folder: PathBuf },
+    #[error(
+        "{} holds another run, made with {found}, not one with {expected}; give another --out, or remove it",
+        .folder.display()
+    )]
+    Occupied { folder: PathBuf, found: String, expected: String },
+}
+
+impl Fault for ReproduceError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Compare(error) => error.exit(),
+            Self::Run(error) => error.exit(),
+            Self::Backend(_)
+            | Self::Sweep { .. }
+            | Self::Trial { .. }
+            | Self::Nothing { .. }
+            | Self::Itself { .. }
+            | Self::Occupied { .. } => Exit::BadInput,
+        }
+    }
+}
+
+impl Command for ReproduceArgs {
+    const NAME: &'static str = "reproduce";
+    const ABOUT: &'static str =
+        "Do a run again from what its folder holds, and compare every file. Exit code 1 if one differs";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        Ok(reproduced(self, &program.start(log::LevelFilter::Warn)?)?)
+    }
+}
+
+fn reproduced(args: &ReproduceArgs, process: &Process) -> Result<Exit, ReproduceError> {
+    let original = original(args)?;
+    let stage = Stage::set(args, &original)?;
+    for note in report::notes(&original, &stage)? {
+        process.console.note(&note);
+    }
+    if let Outcome::Ended(exit) = again::play(args, &original, &stage, process) {
+        return Ok(exit);
+    }
+    let again = Loaded::read(&args.run, stage.folder.clone())?;
+    let sides = Sides { first: &original, second: &again };
+    let pairs = pairs(&sides);
+    let is_same = pairs.iter().all(Pair::is_same);
+    let is_kept = args.keep || args.out.is_some() || !is_same;
+    process.console.result(&match args.format {
+        OutputFormat::Text => report::text(&sides, &pairs, is_kept)?,
+        OutputFormat::Json => report::json(&sides, &pairs, is_kept)?.to_string(),
+    });
+    if !is_kept {
+        stage.remove()?;
+    }
+    Ok(if is_same { Exit::Done } else { Exit::Failed })
+}
+
+fn original(args: &ReproduceArgs) -> Result<Loaded, ReproduceError> {
+    let folder = match run_folder(&args.run) {
+        Err(CompareError::Sweep { folder }) => return Err(sweep(folder)?),
+        found => found?,
+    };
+    let loaded = Loaded::read(&args.run, folder)?;
+    let root = loaded.folder.root().to_owned();
+    if is_trial(&loaded.folder) {
+        return Err(ReproduceError::Trial { folder: root, script: loaded.record.script.file });
+    }
+    if loaded.steps.is_empty() {
+        return Err(ReproduceError::Nothing { folder: root });
+    }
+    Ok(loaded)
+}
+
+/// Trials lie in `SWEEP/trials/`.
+fn is_trial(run: &Folder) -> bool {
+    run.root().ancestors().nth(2).is_some_and(|sweep| sweep.join("sweep.json").is_file())
+}
+
+fn sweep(folder: PathBuf) -> Result<ReproduceError, RunError> {
+    let path = folder.canonicalize().map_err(RunError::io("look at", &folder))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let record = SweepFolder::record_in(&Folder::of_run(path.parent().unwrap_or(&path), &name)?)?;
+    let (script, seed, threads) = record.map_or_else(
+        || ("SCRIPT.rhai".to_owned(), 1, 1),
+        |record| (record.script, record.seed, record.threads),
+    );
+    Ok(ReproduceError::Sweep { folder, script, seed, threads })
+}

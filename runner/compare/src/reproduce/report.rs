@@ -1,0 +1,97 @@
+//! What is told of a run that was done again.
+
+use serde_json::{Value as Json, json};
+
+use dc0_core::store::{StoreError, verify_files};
+
+use super::stage::Stage;
+use crate::diff::{CompareError, Loaded, Pair, Side, Sides, Verdict, aligned, json_of_steps, parting, told};
+
+/// What may make bytes differ, and what is wrong with the original; before anything is done.
+pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, CompareError> {
+    let root = original.folder.root().display();
+    let mut notes = vec![format!(
+        "doing {} steps of {root} again in {}: {}",
+        original.steps.len(),
+        stage.folder.root().display(),
+        stage.environment.rounding()
+    )];
+    if original.edition.editions > 1 {
+        notes.push(format!(
+            "note: the run was opened with {} different scripts or parameters; the last of them is done again",
+            original.edition.editions
+        ));
+    }
+    let made = (&original.edition.dc0, &original.edition.libraries);
+    let here = (&stage.environment.dc0, &stage.environment.libraries);
+    if made != here {
+        notes.push(format!(
+            "note: the run was made by dc0 {} on {}, and this is dc0 {} on {}; bytes may differ for that",
+            made.0, made.1, here.0, here.1
+        ));
+    }
+    if stage.environment.device != "cpu" {
+        let device = &stage.environment.device;
+        notes.push(format!("note: sums are added in no fixed order on {device}; bytes may differ for that"));
+    }
+    notes.extend(damages(original)?);
+    Ok(notes)
+}
+
+/// Files of the original that are not as its manifests say. They are compared by their digests, so this ends nothing.
+fn damages(original: &Loaded) -> Result<Option<String>, CompareError> {
+    let entries: Vec<_> = original.steps.iter().flat_map(|step| step.manifest.files.clone()).collect();
+    match verify_files(original.folder.root(), &entries) {
+        Ok(()) => Ok(None),
+        Err(error @ StoreError::Changed { .. }) => {
+            Ok(Some(format!("note: in the original, {error}; what is compared is what its manifests say")))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A table of the steps, and what came of them.
+pub(super) fn text(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Result<String, CompareError> {
+    let files = |pair: &Pair<'_>| match pair.any().manifest.files.len() {
+        1 => "1 file".to_owned(),
+        files => format!("{files} files"),
+    };
+    let row = |pair: &Pair<'_>| {
+        let step = pair.any();
+        let verdict = match &pair.verdict {
+            Verdict::OnlyIn(Side::First) => "the script did not come to it again".to_owned(),
+            Verdict::OnlyIn(Side::Second) => "not in the original".to_owned(),
+            verdict => told(verdict),
+        };
+        [step.name(), step.manifest.kind.clone(), files(pair), verdict]
+    };
+    let mut lines = aligned(&pairs.iter().map(row).collect::<Vec<_>>());
+    lines.push(String::new());
+    let is_in_both = |pair: &Pair<'_>| pair.first.is_some() && pair.second.is_some();
+    if pairs.iter().find(|pair| !pair.is_same()).is_some_and(is_in_both) {
+        lines.extend(parting(sides, pairs)?);
+    }
+    let same = pairs.iter().filter(|pair| pair.is_same()).count();
+    let files: usize = pairs.iter().map(|pair| pair.any().manifest.files.len()).sum();
+    let folder = sides.second.folder.root().display();
+    lines.push(if same == pairs.len() {
+        format!("Reproduced: all {same} steps came to the same {files} files.")
+    } else {
+        format!("Not reproduced: {same} of {} steps came to the same files.", pairs.len())
+    });
+    if is_kept {
+        lines.push(format!("The reproduction is in {folder}."));
+    }
+    Ok(lines.join("\n"))
+}
+
+/// The same for programs.
+pub(super) fn json(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Result<Json, CompareError> {
+    let folder = sides.second.folder.root().display().to_string();
+    Ok(json!({
+        "run": sides.first.folder.root().display().to_string(),
+        "reproduction": is_kept.then_some(folder),
+        "same": pairs.iter().all(Pair::is_same),
+        "steps": json_of_steps(sides, pairs)?,
+    }))
+}

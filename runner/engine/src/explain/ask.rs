@@ -1,0 +1,103 @@
+//! What is asked for: the position, the net and the search.
+
+use dc0_core::board::{Game, Move};
+use dc0_core::event::Silent;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::Precision;
+use dc0_core::params::{Value, read};
+use dc0_core::search::ANALYSIS_RULES;
+use dc0_core::store::{GameRow, read_entry};
+
+use super::params::ExplainParams;
+use super::study::Study;
+use super::{ExplainArgs, ExplainError};
+use dc0_backend::{Backend, Evaluators, Wish};
+use dc0_runs::net::{named, run_folder, shipped};
+use dc0_runs::view::finished_steps;
+use dc0_runs::{Folder, Series, Slot};
+
+/// Does what the command line asks for.
+pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
+    let params = params(args)?;
+    let game = position(&args.position.join(" "))?;
+    let (net, name) = net(args.net.as_deref())?;
+    let tables = params.search.open_tablebases()?;
+    let wish = Wish {
+        backend: args.backend.unwrap_or(Backend::Torch),
+        device: args.device.as_deref().unwrap_or("auto"),
+        precision: Precision::Auto,
+        onnxruntime: args.onnxruntime.as_deref(),
+    };
+    let evaluators = Evaluators::new(&wish.settle(true)?, args.onnxruntime.as_deref())?;
+    let mut evaluator = evaluators.make(&net)?;
+    Study::new(game, (name, &net.spec), params, tables, (&mut *evaluator, &Silent))
+}
+
+/// The parameters of the command line; `--sims` is one of them.
+fn params(args: &ExplainArgs) -> Result<ExplainParams, ExplainError> {
+    let mut given = Value::group();
+    for (name, value) in &args.search {
+        given.put(&format!("search.{name}"), Value::of_word(value));
+    }
+    let counts = [("search.simulations", args.sims), ("depth", args.depth), ("top", args.top)];
+    for (name, count) in counts.into_iter().filter_map(|(name, count)| Some((name, count?))) {
+        given.put(name, Value::Int(count.into()));
+    }
+    Ok(read("explain", &given)?)
+}
+
+fn net(name: Option<&str>) -> Result<(Checkpoint, String), ExplainError> {
+    match name {
+        Some(name) => Ok((named(name)?.net, name.to_owned())),
+        None => Ok((shipped()?.net, "the small net in the program".to_owned())),
+    }
+}
+
+/// A game that is not over, of text: what UCI writes after `position`, or a stored game.
+pub fn position(text: &str) -> Result<Game, ExplainError> {
+    let game = match text.trim().rsplit_once('@') {
+        Some((name, ply)) => stored(text.trim(), name, ply)?,
+        None => Game::from_text(text)?,
+    };
+    match game.outcome(&ANALYSIS_RULES) {
+        Some(outcome) => {
+            Err(ExplainError::Over { fen: game.position().fen(), reason: outcome.reason.word() })
+        }
+        None => Ok(game),
+    }
+}
+
+/// A game of a run's self-play before one of its plies.
+fn stored(given: &str, name: &str, ply: &str) -> Result<Game, ExplainError> {
+    let missing = |problem: String| ExplainError::Stored { name: given.to_owned(), problem };
+    let number = |what: &str, text: &str| {
+        text.parse::<u32>().map_err(|_| missing(format!("the {what} is \"{text}\", not a number")))
+    };
+    let parts = name.rsplit_once(':').and_then(|(rest, game)| Some((rest.rsplit_once(':')?, game)));
+    let ((run, iteration), game) = parts.ok_or_else(|| missing("the name has too few parts".to_owned()))?;
+    let (iteration, game) = (number("iteration", iteration)?, number("game", game)?);
+    let ply = number("ply", ply)? as usize;
+    let folder = run_folder(run).ok_or_else(|| missing(format!("{run} is no folder of a run")))?;
+    let row = row(&folder, iteration, game)?;
+    let row = row.ok_or_else(|| missing(format!("iteration {iteration} has no game {game}")))?;
+    if ply > row.moves.len() {
+        return Err(missing(format!("the game has {} plies", row.moves.len())));
+    }
+    let moves = row.moves[..ply].iter().filter_map(|packed| Move::from_packed(*packed));
+    let moves: Vec<String> = moves.map(|played| played.to_string()).collect();
+    Ok(Game::from_text(&format!("{} moves {}", row.start_fen, moves.join(" ")))?)
+}
+
+fn row(folder: &Folder, iteration: u32, game: u32) -> Result<Option<GameRow>, ExplainError> {
+    let slot = Slot { series: Series::Iterations, number: iteration };
+    for manifest in finished_steps(folder)?.values() {
+        let tables = manifest.files.iter().filter(|file| slot.holds(&file.path));
+        for file in tables.filter(|file| file.path.starts_with("games/")) {
+            let rows: Vec<GameRow> = read_entry(folder.root(), file)?;
+            if let Some(row) = rows.into_iter().find(|row| row.game == game) {
+                return Ok(Some(row));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,104 @@
+//! Why a position is not explained.
+
+use std::io;
+use std::path::PathBuf;
+
+use dc0_core::board::{GameTextError, TablebaseError};
+use dc0_core::event::Cancelled;
+use dc0_core::network::EvaluatorError;
+use dc0_core::network::checkpoint::CheckpointError;
+use dc0_core::params::ParamErrors;
+use dc0_core::store::StoreError;
+use thiserror::Error;
+
+use dc0_backend::BackendError;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_runs::RunError;
+use dc0_runs::net::NetError;
+
+/// A position is not explained.
+#[derive(Debug, Error)]
+pub enum ExplainError {
+    /// The position cannot be read.
+    #[error(transparent)]
+    Position(#[from] GameTextError),
+    /// There is nothing to search.
+    #[error("the game is over in \"{fen}\" ({reason}), so there is nothing to search")]
+    Over {
+        /// The position.
+        fen: String,
+        /// Why, as tables word it.
+        reason: &'static str,
+    },
+    /// A stored game that cannot be found.
+    #[error(
+        "there is no stored game \"{name}\": {problem}; expected RUN:ITERATION:GAME@PLY, such as datasets/az_small:3:17@20"
+    )]
+    Stored {
+        /// As given.
+        name: String,
+        /// What is missing.
+        problem: String,
+    },
+    /// A net that cannot be used.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// The net in the program.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// Parameters.
+    #[error(transparent)]
+    Params(#[from] ParamErrors),
+    /// What nets run on.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// The net, or a table in its place.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// Tablebases that a parameter names.
+    #[error(transparent)]
+    Tablebase(#[from] TablebaseError),
+    /// The user asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// A run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A table of a run.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Recorded figures that nothing can be trained on.
+    #[error("a game's figures contradict themselves: {0}")]
+    Target(String),
+    /// The result cannot be written.
+    #[error("cannot write the explanation to {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl Fault for ExplainError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Tablebase(TablebaseError::Damaged { .. })
+            | Self::Checkpoint(_)
+            | Self::Store(_)
+            | Self::Write { .. } => Exit::Storage,
+            Self::Position(_)
+            | Self::Over { .. }
+            | Self::Stored { .. }
+            | Self::Params(_)
+            | Self::Backend(_)
+            | Self::Tablebase(_) => Exit::BadInput,
+            Self::Net(error) => error.exit(),
+            Self::Run(error) => error.exit(),
+            Self::Evaluator(_) | Self::Target(_) => Exit::Failed,
+            Self::Cancelled(_) => Exit::Interrupted,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Numbers and bars as people read them.
+
+use dc0_core::board::{Move, Position};
+use dc0_core::network::Wdl;
+
+use crate::play::record::numbered;
+use dc0_process::look::Look;
+
+/// A value in [−1, 1], always with its sign.
+pub(super) fn signed(value: f64) -> String {
+    let text = format!("{value:+.3}");
+    if text == "-0.000" { "+0.000".to_owned() } else { text }
+}
+
+/// A share in [0, 1] in per cent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
+}
+
+/// A share of a width, in full columns.
+pub(super) fn bar(share: f64, columns: usize, look: Look) -> String {
+    let full = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
+    let fill = if look.is_unicode { "█" } else { "#" };
+    look.paint(&fill.repeat(full), "38;5;110")
+}
+
+/// Win, draw and loss as one line of three fills.
+pub(super) fn chances(wdl: Wdl, columns: usize, look: Look) -> String {
+    let columns = columns as f32;
+    let win = (wdl.win * columns).round() as usize;
+    let loss = ((wdl.loss * columns).round() as usize).min(columns as usize - win);
+    let draw = columns as usize - win - loss;
+    let fills = if look.is_unicode { ["█", "▒", "░"] } else { ["#", "=", "."] };
+    let parts = [(win, "38;5;255"), (draw, "38;5;248"), (loss, "38;5;244")];
+    parts.iter().zip(fills).map(|((count, colour), fill)| look.paint(&fill.repeat(*count), colour)).collect()
+}
+
+/// As many moves of a line, with their numbers, as a width holds.
+pub(super) fn line(position: &Position, moves: &[Move], columns: usize) -> String {
+    let mut text = String::new();
+    for word in numbered(position, moves) {
+        let gap = usize::from(!text.is_empty());
+        if text.len() + gap + word.len() > columns {
+            break;
+        }
+        if gap > 0 {
+            text.push(' ');
+        }
+        text += &word;
+    }
+    text
+}
+
+/// Win, draw and loss of P(win) − P(loss) and P(draw).
+pub(super) fn wdl(value: f64, draw: f64) -> Wdl {
+    let decided = 1.0 - draw;
+    let (win, loss) = (0.5 * (decided + value), 0.5 * (decided - value));
+    Wdl { win: win as f32, draw: draw as f32, loss: loss as f32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::board::{Move, Position};
+    use dc0_core::network::Wdl;
+
+    use super::{bar, chances, line, signed, wdl};
+    use dc0_process::look::PLAIN;
+
+    #[test]
+    fn numbers_and_bars_read_without_colours() {
+        assert_eq!((signed(0.1234), signed(-0.00001)), ("+0.123".to_owned(), "+0.000".to_owned()));
+        assert_eq!((bar(0.5, 10, PLAIN), bar(1.5, 3, PLAIN)), ("#####".to_owned(), "###".to_owned()));
+        assert_eq!(chances(Wdl { win: 0.5, draw: 0.25, loss: 0.25 }, 8, PLAIN), "####==..");
+        assert_eq!(chances(Wdl { win: 0.5, draw: 0.0, loss: 0.5 }, 7, PLAIN).len(), 7);
+        let half = wdl(0.2, 0.5);
+        assert!((half.win - 0.35).abs() < 1e-6 && (half.loss - 0.15).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_line_holds_whole_moves_only() {
+        let moves: Vec<Move> = ["e2e4", "e7e5", "g1f3"].iter().filter_map(|of| Move::from_uci(of)).collect();
+        assert_eq!(line(&Position::initial(), &moves, 10), "1. e4 e5");
+        assert_eq!(line(&Position::initial(), &moves, 99), "1. e4 e5 2. Nf3");
+    }
+}

@@ -1,0 +1,146 @@
+//! An explanation as one page for browsers, which needs nothing else.
+
+use std::fmt::Write as _;
+
+use dc0_core::board::{Position, Side};
+use dc0_core::network::{Wdl, parameter_count};
+
+use super::figures::{line, percent, signed, wdl};
+use super::picture::{STYLE, picture};
+use super::squares::squares;
+use super::study::{Searched, Study};
+use super::text::word;
+use dc0_process::figures::amount;
+
+const PAGE_STYLE: &str = include_str!("page.css");
+
+pub(super) fn page(study: &Study) -> String {
+    let (side, position) = (study.side(), study.game().position());
+    let title = format!("{side:?} to move, explained");
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
+         <p>{}. Values are P(win) − P(loss) for {side:?} throughout.</p>\n\
+         <div class=\"two\">\n<section>\n{}\n<p>{}</p>\n</section>\n<section>\n{}\n</section>\n</div>\n\
+         <section>\n{}\n</section>\n<section>\n<h2>The tree</h2>\n<div class=\"scroll\">{}</div>\n</section>\n</main>\n</body>\n</html>",
+        escaped(&about(study)),
+        board(position, side),
+        position.fen(),
+        net(study),
+        search(study),
+        picture(study, ""),
+    )
+}
+
+/// A text within HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn about(study: &Study) -> String {
+    let (tower, parameters) = (&study.spec.tower, amount(parameter_count(&study.spec) as f64));
+    format!(
+        "Net: {} ({} {}×{}, {parameters} parameters). Search: {} simulations",
+        study.name,
+        tower.kind.word(),
+        tower.blocks,
+        tower.filters,
+        study.params.search.simulations
+    )
+}
+
+fn board(position: &Position, side: Side) -> String {
+    let squares = squares(position, None, side == Side::Black, (0.0, 0.0, 320.0));
+    format!(
+        "<svg class=\"explain\" viewBox=\"0 0 320 320\" width=\"320\" role=\"img\" aria-label=\"The board\">{squares}</svg>"
+    )
+}
+
+fn net(study: &Study) -> String {
+    let opinion = &study.net;
+    let plies = opinion.moves_left.map_or(String::new(), |plies| format!("; about {plies:.0} plies left"));
+    let mut html = format!(
+        "<h2>The net, in one look</h2>\n{}<p>Value {}{plies}</p>\n<table><tr><th>move<th class=\"n\">probability<th>",
+        chances(opinion.wdl),
+        signed(opinion.wdl.value().into())
+    );
+    let most = f64::from(opinion.moves[0].1);
+    for (played, prior) in opinion.moves.iter().take(study.params.top as usize) {
+        let (san, prior) = (study.game().position().san(*played), f64::from(*prior));
+        write!(
+            html,
+            "<tr><td>{san}<td class=\"n\">{}<td class=\"wide\"><div class=\"bar\" style=\"width:{:.1}%\"></div>",
+            percent(prior),
+            100.0 * prior / most
+        )
+        .expect("text takes everything");
+    }
+    html + "</table>"
+}
+
+fn chances(wdl: Wdl) -> String {
+    let parts = [("win", wdl.win), ("draw", wdl.draw), ("loss", wdl.loss)];
+    let bar = parts
+        .map(|(name, share)| format!("<span class=\"{name}\" style=\"width:{:.1}%\"></span>", 100.0 * share));
+    let words = parts.map(|(name, share)| format!("{name} {}", percent(share.into())));
+    format!("<div class=\"chances\">{}</div><p>{}</p>\n", bar.concat(), words.join(", "))
+}
+
+fn search(study: &Study) -> String {
+    let (value, draw) = study.search.root_value();
+    let proof =
+        study.search.proof().map_or(String::new(), |proof| format!("; it is proven: a {}", word(proof)));
+    let scores = study.search.root_scores().is_some();
+    let scores = match (scores, study.counts_plies()) {
+        (false, _) => "",
+        (true, false) => "<th class=\"n\">U<th class=\"n\">Q + U",
+        (true, true) => "<th class=\"n\">U<th class=\"n\">M<th class=\"n\">Q + U + M",
+    };
+    let mut html = format!(
+        "<h2>The search, after {} simulations</h2>\n{}<p>Value {}; the net alone said {}{proof}</p>\n<div class=\"scroll\"><table>\
+         <tr><th>move<th class=\"n\">visits<th class=\"n\">target<th class=\"n\">prior<th class=\"n\">change<th class=\"n\">Q{scores}\
+         <th>expected moves",
+        study.search.visits(),
+        chances(wdl(value, draw)),
+        signed(value),
+        signed(study.net.wdl.value().into()),
+    );
+    for of in study.shown() {
+        html += &row(study, of);
+    }
+    let sum = if study.counts_plies() {
+        "M: what plies left count for; the largest Q + U + M"
+    } else {
+        "the largest Q + U"
+    };
+    html + "</table></div>\n<p>Target: what the policy learns; change: target less the net's prior. Q: mean value; U: what exploring is \
+            worth; "
+        + sum
+        + " is visited next.</p>"
+}
+
+fn row(study: &Study, of: &Searched) -> String {
+    let (seen, position) = (&of.seen, study.game().position());
+    let change = of.target - f64::from(study.net_prior(seen.played));
+    let q = seen.value.map_or("–".to_owned(), signed);
+    let mut html = format!(
+        "\n<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{:+.1}%<td class=\"n\">{q}",
+        position.san(seen.played),
+        seen.visits,
+        percent(of.target),
+        percent(seen.prior.into()),
+        100.0 * change,
+    );
+    if let Some(score) = of.score {
+        let plies = if study.counts_plies() {
+            format!("<td class=\"n\">{}", signed(score.plies))
+        } else {
+            String::new()
+        };
+        write!(html, "<td class=\"n\">{:.3}{plies}<td class=\"n\">{}", score.u, signed(score.score))
+            .expect("text takes everything");
+    }
+    let proof = seen.proof.map_or(String::new(), |proof| format!("proven {}: ", word(proof)));
+    html + format!("<td class=\"line\">{proof}{}", line(position, &of.line, 60)).as_str()
+}

@@ -1,0 +1,177 @@
+//! `dc0-run play`: a game against a net in the terminal.
+//!
+//! Drawing, reading and writing are functions of what they are given; `session` alone plays, and `input` alone waits.
+//! docs/guides/play.md says what users see.
+
+pub mod board;
+mod input;
+mod keep;
+mod panel;
+pub mod pgn;
+mod read;
+pub mod record;
+pub mod score;
+mod session;
+
+use std::io::{self, IsTerminal};
+
+use clap::ValueEnum;
+use dc0_core::board::{Game, GameTextError, Side};
+use dc0_core::network::EvaluatorError;
+use dc0_core::rng::{Purpose, Seed};
+use rand::RngExt;
+use thiserror::Error;
+
+use crate::args::{PlayArgs, UciArgs};
+use crate::uci::{Engine, SettingsError, settings};
+use dc0_process::clock;
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_process::look::Look;
+use input::Player;
+use keep::{Keep, KeepError};
+use pgn::Tags;
+use record::Record;
+use session::{Session, Setup};
+
+/// Which side the player takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Seat {
+    /// The first move.
+    White,
+    /// The second.
+    Black,
+    /// Whichever chance gives.
+    Random,
+}
+
+/// Why a game cannot begin.
+#[derive(Debug, Error)]
+enum StartError {
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("--fen: {0}")]
+    Position(#[from] GameTextError),
+    #[error("--fen: expected a position in which the game goes on, found \"{fen}\": {reason}")]
+    Over { fen: String, reason: String },
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    #[error(transparent)]
+    Engine(#[from] EvaluatorError),
+    #[error("cannot listen for Ctrl-C: {0}")]
+    Listen(#[from] ctrlc::Error),
+}
+
+impl Fault for StartError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Settings(_) | Self::Position(_) | Self::Over { .. } | Self::Keep(_) => Exit::BadInput,
+            Self::Engine(_) | Self::Listen(_) => Exit::Failed,
+        }
+    }
+}
+
+impl Command for PlayArgs {
+    const NAME: &'static str = "play";
+    const ABOUT: &'static str = "Play against a net in the terminal";
+    const SLEEPING_THREADS: bool = false;
+
+    fn run(&self, _program: &Program) -> Result<Exit, Failure> {
+        let (setup, player) = set_up(self)?;
+        Ok(Session::new(setup, player, &mut io::stdout()).run()?)
+    }
+}
+
+fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
+    let start = start(args.fen.as_deref())?;
+    let seed = args.seed.unwrap_or_else(|| seed_given(&args.engine).unwrap_or_else(clock::changing_number));
+    let mut settings = settings(&args.engine)?;
+    settings.set("DC0Seed", &seed.to_string())?;
+    for (name, value) in [
+        ("DC0Simulations", args.sims.map(|number| number.to_string())),
+        ("DC0Temperature", args.temperature.map(|number| number.to_string())),
+    ] {
+        value.map_or(Ok(()), |value| settings.set(name, &value))?;
+    }
+    let keep = args.pgn.as_deref().map(Keep::open).transpose()?;
+    let engine = Engine::new(settings)?;
+    let tags = Tags {
+        date: clock::timestamp()[..10].replace('-', "."),
+        human: "Human".to_owned(),
+        engine: concat!("dc0 ", env!("CARGO_PKG_VERSION")).to_owned(),
+        side: side(args.side, seed),
+        net: net_name(&args.engine),
+        simulations: engine.simulations(),
+    };
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let is_terminal = io::stdout().is_terminal();
+    let setup = Setup {
+        engine,
+        start,
+        tags,
+        look: Look::new(args.ascii, args.color, is_terminal, &variable),
+        hides_evaluation: args.hide_eval,
+        is_typed: io::stdin().is_terminal(),
+        is_terminal,
+        keep,
+    };
+    Ok((setup, Player::listen()?))
+}
+
+/// The game that is gone on with.
+fn start(text: Option<&str>) -> Result<Game, StartError> {
+    let game = text.map_or_else(|| Ok(Game::initial()), Game::from_text)?;
+    match Record::new(game.clone()).reason() {
+        Some(reason) => Err(StartError::Over { fen: game.position().fen(), reason }),
+        None => Ok(game),
+    }
+}
+
+fn side(seat: Seat, seed: u32) -> Side {
+    let mut stream = Seed { run: seed.into(), step: 0 }.stream(0, Purpose::RandomPlayer);
+    match seat {
+        Seat::White => Side::White,
+        Seat::Black => Side::Black,
+        Seat::Random => [Side::White, Side::Black][usize::from(stream.random::<bool>())],
+    }
+}
+
+/// The last value that an option is given by name.
+fn given<'a>(args: &'a UciArgs, name: &str) -> Option<&'a str> {
+    let found = args.options.iter().rev().find(|(of, _)| of.eq_ignore_ascii_case(name));
+    found.map(|(_, value)| value.as_str())
+}
+
+fn seed_given(args: &UciArgs) -> Option<u32> {
+    given(args, "DC0Seed").and_then(|seed| seed.parse().ok())
+}
+
+fn net_name(args: &UciArgs) -> String {
+    let named = given(args, "DC0Model").or(args.net.as_deref()).filter(|name| !name.is_empty());
+    named.unwrap_or("the small net").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::board::Side;
+
+    use super::{Seat, StartError, side, start};
+
+    #[test]
+    fn a_seed_gives_always_the_same_side_and_seeds_give_both() {
+        let sides: Vec<Side> = (0..50).map(|seed| side(Seat::Random, seed)).collect();
+        assert_eq!(sides, (0..50).map(|seed| side(Seat::Random, seed)).collect::<Vec<_>>());
+        assert!(sides.contains(&Side::White) && sides.contains(&Side::Black));
+        assert_eq!(side(Seat::Black, 1), Side::Black);
+    }
+
+    #[test]
+    fn a_game_that_is_over_cannot_be_gone_on_with() {
+        assert_eq!(start(Some("startpos moves e2e4")).unwrap().ply(), 1);
+        let error = start(Some("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")).unwrap_err();
+        assert!(matches!(error, StartError::Over { .. }));
+        assert!(error.to_string().ends_with("found \"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\": draw by stalemate"));
+        assert!(start(Some("x")).unwrap_err().to_string().starts_with("--fen: \"x\" is not a FEN"));
+    }
+}

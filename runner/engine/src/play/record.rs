@@ -1,0 +1,180 @@
+//! A game that is played: its moves, what was thought of them, and how it ended.
+
+use dc0_core::board::{Game, Move, Outcome, Position, Reason, Rules, Side};
+
+use super::score::Score;
+
+/// Games go on until chess ends them.
+const RULES: Rules = Rules { max_plies: u32::MAX };
+
+/// Ends that players bring about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Agreed {
+    /// This side gave up.
+    Resigned(Side),
+    Draw,
+}
+
+/// A game with what was thought of it.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub game: Game,
+    /// For each ply what its search thought, if it was searched.
+    scores: Vec<Option<Score>>,
+    pub(crate) agreed: Option<Agreed>,
+}
+
+impl Record {
+    pub fn new(game: Game) -> Self {
+        Self { scores: vec![None; game.ply()], game, agreed: None }
+    }
+
+    /// Plays a legal move.
+    pub fn play(&mut self, played: Move, score: Option<Score>) {
+        self.game.play_unchecked(played);
+        self.scores.push(score);
+    }
+
+    pub fn take_back_to(&mut self, ply: usize) {
+        self.game.take_back_to(ply);
+        self.scores.truncate(ply);
+        self.agreed = None;
+    }
+
+    /// The end that the rules of chess give.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.game.outcome(&RULES)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.agreed.is_some() || self.outcome().is_some()
+    }
+
+    /// Whether there is anything worth keeping.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.game.ply() == 0 && self.agreed.is_none()
+    }
+
+    /// The result as PGN has it.
+    pub fn result(&self) -> &'static str {
+        let winner = match (self.agreed, self.outcome()) {
+            (Some(Agreed::Resigned(side)), _) => Some(side.other()),
+            (None, Some(outcome)) => outcome.winner,
+            (Some(Agreed::Draw), _) => None,
+            (None, None) => return "*",
+        };
+        match winner {
+            Some(Side::White) => "1-0",
+            Some(Side::Black) => "0-1",
+            None => "1/2-1/2",
+        }
+    }
+
+    /// Why the game is over, in words.
+    pub fn reason(&self) -> Option<String> {
+        if let Some(agreed) = self.agreed {
+            return Some(match agreed {
+                Agreed::Resigned(side) => format!("{side:?} resigned"),
+                Agreed::Draw => "draw by agreement".to_owned(),
+            });
+        }
+        let outcome = self.outcome()?;
+        Some(match outcome.reason {
+            Reason::Checkmate => {
+                let winner = self.game.position().side_to_move().other();
+                format!("{winner:?} won by checkmate")
+            }
+            Reason::Stalemate => "draw by stalemate".to_owned(),
+            Reason::InsufficientMaterial => "draw: neither side can mate".to_owned(),
+            Reason::Threefold => "draw: the position stands for the third time".to_owned(),
+            Reason::FiftyMoves => "draw: fifty moves without a capture or a pawn move".to_owned(),
+            Reason::PlyCap => "draw: the game is too long".to_owned(),
+        })
+    }
+
+    /// The ply that taking back leads to: the last one before now with this side to move.
+    pub fn last_turn_of(&self, side: Side) -> Option<usize> {
+        let is_turn = |ply: &usize| self.before(*ply).side_to_move() == side;
+        (0..self.game.ply()).rev().find(is_turn)
+    }
+
+    /// What was thought of the last move.
+    pub(crate) fn last_score(&self) -> Option<Score> {
+        self.scores.last().copied().flatten()
+    }
+
+    /// The position before a ply.
+    pub(crate) fn before(&self, ply: usize) -> &Position {
+        let plies = self.game.ply() - ply;
+        self.game.position_before(plies).expect("a ply of the game")
+    }
+
+    /// Every ply with its position, its move in SAN, and what was thought of it.
+    pub fn plies(&self) -> impl Iterator<Item = (&Position, String, Option<Score>)> {
+        self.game.moves().iter().enumerate().map(|(ply, played)| {
+            let before = self.before(ply);
+            (before, before.san(*played), self.scores[ply])
+        })
+    }
+}
+
+/// Moves from a position in SAN with their numbers: `12... Nf6 13. Bd3 O-O`.
+pub fn numbered(start: &Position, moves: &[Move]) -> Vec<String> {
+    let mut game = Game::from_position(start.clone());
+    let mut words = Vec::new();
+    for (place, played) in moves.iter().enumerate() {
+        let position = game.position();
+        let san = position.san(*played);
+        words.push(match (position.side_to_move(), place) {
+            (Side::White, _) => format!("{}. {san}", position.fullmove_number()),
+            (Side::Black, 0) => format!("{}... {san}", position.fullmove_number()),
+            (Side::Black, _) => san,
+        });
+        game.play_unchecked(*played);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::board::{Game, Side};
+
+    use super::{Agreed, Record, numbered};
+
+    fn record(text: &str) -> Record {
+        Record::new(Game::from_text(text).unwrap())
+    }
+
+    #[test]
+    fn ends_have_results_and_reasons() {
+        let end = |text: &str| {
+            let record = record(text);
+            (record.result(), record.reason().unwrap_or_default())
+        };
+        let mate = end("startpos moves f2f3 e7e5 g2g4 d8h4");
+        assert_eq!(mate, ("0-1", "Black won by checkmate".to_owned()));
+        assert_eq!(end("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), ("1/2-1/2", "draw by stalemate".to_owned()));
+        assert_eq!(end("startpos"), ("*", String::new()));
+        let mut record = record("startpos moves e2e4");
+        record.agreed = Some(Agreed::Resigned(Side::White));
+        assert_eq!((record.result(), record.reason().as_deref()), ("0-1", Some("White resigned")));
+        record.take_back_to(0);
+        assert!(record.is_empty() && !record.is_over());
+    }
+
+    #[test]
+    fn taking_back_leads_to_the_last_turn() {
+        let two = record("startpos moves e2e4 e7e5");
+        assert_eq!((two.last_turn_of(Side::White), two.last_turn_of(Side::Black)), (Some(0), Some(1)));
+        let one = record("startpos moves e2e4");
+        assert_eq!((one.last_turn_of(Side::White), one.last_turn_of(Side::Black)), (Some(0), None));
+    }
+
+    #[test]
+    fn lines_have_numbers() {
+        let game = Game::from_text("startpos moves e2e4 e7e5 g1f3").unwrap();
+        assert_eq!(numbered(game.start(), game.moves()).join(" "), "1. e4 e5 2. Nf3");
+        let second = game.position_before(2).unwrap();
+        assert_eq!(numbered(second, &game.moves()[1..]).join(" "), "1... e5 2. Nf3");
+    }
+}

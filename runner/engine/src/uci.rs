@@ -1,0 +1,82 @@
+//! `dc0-run uci`: the engine that chess programs talk to (the Universal Chess Interface).
+//!
+//! Three kinds of threads: the session reads lines and never waits for a search; the thinker takes one search after the other;
+//! workers evaluate, each with a copy of the net. docs/guides/uci.md says what users see.
+
+pub(crate) mod lines;
+mod memory;
+mod options;
+mod output;
+pub mod parse;
+mod report;
+mod session;
+mod signal;
+mod thinker;
+pub mod time;
+mod watch;
+mod workers;
+
+use std::io::{self, Write};
+
+use dc0_core::network::EvaluatorError;
+use dc0_core::search::suite::signature;
+use thiserror::Error;
+
+use crate::args::UciArgs;
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::exit::Exit;
+use workers::Pool;
+
+pub use options::{Settings, SettingsError};
+pub use session::session;
+pub use thinker::{Engine, Found, Told};
+
+/// What `bench` says of the engine with the net in the program on one thread.
+pub fn bench() -> Result<String, BenchError> {
+    let settings = Settings::new(None)?;
+    let speed = thinker::speed(&Pool::new(&settings)?, &settings)?;
+    Ok(thinker::bench_line(signature()?, speed))
+}
+
+/// Why [`bench`] measured nothing.
+#[derive(Debug, Error)]
+pub enum BenchError {
+    /// The engine cannot be set up.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// An evaluator failed.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+}
+
+impl Command for UciArgs {
+    const NAME: &'static str = "uci";
+    const ABOUT: &'static str = "Play as an engine in a chess program, which talks to it on stdin and stdout; so does `dc0-run` without arguments in a pipe";
+    const SLEEPING_THREADS: bool = false;
+
+    fn run(&self, _program: &Program) -> Result<Exit, Failure> {
+        let settings = settings(self)?;
+        let output: Box<dyn Write + Send> = Box::new(io::stdout());
+        session(&mut io::stdin().lock(), output, settings).map_err(|cause| {
+            let message = format!("the chess program cannot be read or written to: {cause}");
+            Failure::new(Exit::Failed, message)
+        })?;
+        Ok(Exit::Done)
+    }
+}
+
+/// What the command line sets.
+pub(crate) fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
+    let mut settings = Settings::new(args.onnxruntime.clone())?;
+    let named = [
+        ("Backend", args.backend.map(|backend| backend.word().to_owned())),
+        ("Device", args.device.clone()),
+        ("DC0Model", args.net.clone()),
+    ];
+    let given = args.options.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let named = named.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    for (name, value) in named.chain(given) {
+        settings.set(name, &value)?;
+    }
+    Ok(settings)
+}

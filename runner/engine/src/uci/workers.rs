@@ -1,0 +1,147 @@
+//! Threads that evaluate, each with a copy of the net that stays with it from search to search.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::runtime;
+use dc0_core::network::{Evaluator, EvaluatorError};
+
+use super::memory::Memory;
+use super::options::Settings;
+use dc0_backend::Evaluators;
+
+/// Work for one thread.
+pub(super) type Task = Box<dyn FnOnce(&mut dyn Evaluator) -> Result<(), EvaluatorError> + Send>;
+
+/// Where a thread says that its task is done.
+type Done = Sender<Result<(), EvaluatorError>>;
+
+/// The threads of one setting.
+pub(super) struct Pool {
+    workers: Vec<Worker>,
+    net: Arc<Checkpoint>,
+    evaluators: Arc<Evaluators>,
+    /// As asked for.
+    hash: u32,
+    memory: Memory,
+}
+
+struct Worker {
+    /// Absent once the thread is to end.
+    tasks: Option<Sender<(Task, Done)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// Starts the threads and waits until each has its copy.
+    pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
+        let (net, evaluators) = (Arc::clone(&settings.net), Arc::clone(&settings.evaluators));
+        let memory = Memory::new(settings.hash, settings.threads);
+        let (ready, answers) = channel();
+        let start = |_| {
+            let (net, evaluators, memory) = (Arc::clone(&net), Arc::clone(&evaluators), memory.clone());
+            let make = move || evaluators.make(&net).map(|made| memory.with(made));
+            Worker::start(make, ready.clone())
+        };
+        let workers = (0..settings.threads).map(start).collect();
+        drop(ready);
+        let pool = Self { workers, net, evaluators, hash: settings.hash, memory };
+        first_error(&answers, pool.workers.len())?;
+        Ok(pool)
+    }
+
+    /// Whether these are the threads that the settings ask for.
+    pub(super) fn fits(&self, settings: &Settings) -> bool {
+        self.workers.len() == settings.threads as usize
+            && self.hash == settings.hash
+            && Arc::ptr_eq(&self.net, &settings.net)
+            && Arc::ptr_eq(&self.evaluators, &settings.evaluators)
+    }
+
+    /// The same threads for settings that they stand in for.
+    pub(super) fn serving(self, settings: &Settings) -> Self {
+        Self { evaluators: Arc::clone(&settings.evaluators), ..self }
+    }
+
+    /// What the threads remember.
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Forgets all answers.
+    pub(super) fn forget(&self) -> Result<(), EvaluatorError> {
+        self.all(|_| {
+            Box::new(|evaluator| {
+                evaluator.start_shard();
+                Ok(())
+            })
+        })
+    }
+
+    /// Gives every thread its task and waits for all; the first error of any.
+    pub(super) fn all(&self, task_of: impl Fn(usize) -> Task) -> Result<(), EvaluatorError> {
+        let (done, answers) = channel();
+        for (number, worker) in self.workers.iter().enumerate() {
+            worker.give(task_of(number), done.clone());
+        }
+        drop(done);
+        first_error(&answers, self.workers.len())
+    }
+
+    /// Gives one thread a task and waits for it.
+    pub(super) fn one(&self, task: Task) -> Result<(), EvaluatorError> {
+        let (done, answers) = channel();
+        self.workers[0].give(task, done);
+        first_error(&answers, 1)
+    }
+}
+
+/// Waits for answers; a thread that ends without one has failed.
+fn first_error(answers: &Receiver<Result<(), EvaluatorError>>, count: usize) -> Result<(), EvaluatorError> {
+    let ended = |_| EvaluatorError::Device { rows: 0, cause: "a thread of the engine ended".to_owned() };
+    let all: Vec<Result<(), EvaluatorError>> =
+        (0..count).map(|_| answers.recv().map_err(ended).and_then(|answer| answer)).collect();
+    all.into_iter().collect()
+}
+
+impl Worker {
+    fn start(
+        make: impl FnOnce() -> Result<Box<dyn Evaluator>, EvaluatorError> + Send + 'static,
+        ready: Done,
+    ) -> Self {
+        let (tasks, work) = channel::<(Task, Done)>();
+        let thread = thread::spawn(move || {
+            runtime::set_threads(1);
+            let (mut evaluator, answer) = match make() {
+                Ok(evaluator) => (Some(evaluator), Ok(())),
+                Err(error) => (None, Err(error)),
+            };
+            // Nobody waits for answers once the engine ends.
+            let _ended = ready.send(answer);
+            drop(ready);
+            for (task, done) in work {
+                let Some(evaluator) = &mut evaluator else { return };
+                let _ended = done.send(task(evaluator.as_mut()));
+            }
+        });
+        Self { tasks: Some(tasks), thread: Some(thread) }
+    }
+
+    /// A thread that has ended drops the task with its `done`, which tells the one who waits.
+    fn give(&self, task: Task, done: Done) {
+        if let Some(tasks) = &self.tasks {
+            let _ended = tasks.send((task, done));
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        drop(self.tasks.take());
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
+    }
+}

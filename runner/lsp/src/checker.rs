@@ -1,0 +1,195 @@
+//! Plans scripts beside the conversation with the editor, and tells what is wrong with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use lsp_server::Notification;
+use lsp_types::notification::{Notification as _, PublishDiagnostics};
+use lsp_types::{PublishDiagnosticsParams, Uri};
+
+use super::catalogue::Catalogue;
+use super::problems::{Found, Stage};
+use super::uri;
+use super::wire::Outbox;
+use dc0_process::exit::Exit;
+use dc0_script::limits::STACK_BYTES;
+use dc0_script::rehearsal::{Beside, Rehearsal, Rehearsed};
+use dc0_steps::Asking;
+
+/// How long nothing may be typed before a script is checked.
+const QUIET: Duration = Duration::from_millis(150);
+/// Operations of the interpreter in one check: a second or less. A shipped experiment needs some thousands.
+const OPERATIONS: u64 = 20_000_000;
+
+/// A script to be checked.
+pub(super) struct Job {
+    /// The script.
+    pub(super) path: PathBuf,
+    /// Its text.
+    pub(super) text: String,
+    /// Where its imports are found.
+    pub(super) beside: Beside,
+    /// The folder that holds runs.
+    pub(super) runs: PathBuf,
+    /// What the editor calls the scripts that are open, and its count of their changes.
+    pub(super) open: BTreeMap<PathBuf, (Uri, i32)>,
+}
+
+enum Task {
+    Check(Box<Job>, Arc<AtomicBool>),
+    Forget(PathBuf, Uri),
+}
+
+/// The editor's end of the thread that checks.
+pub(super) struct Checker {
+    tasks: Sender<Task>,
+    /// What tells that the latest check of a script is no longer wanted.
+    latest: BTreeMap<PathBuf, Arc<AtomicBool>>,
+    thread: JoinHandle<()>,
+}
+
+impl Checker {
+    /// Starts the thread.
+    pub(super) fn start(catalogue: Arc<Catalogue>, outbox: Outbox) -> std::io::Result<Self> {
+        let (tasks, inbox) = channel();
+        let worker = Worker { catalogue, outbox, told: BTreeMap::new() };
+        let builder = thread::Builder::new().name("checker".to_owned()).stack_size(STACK_BYTES);
+        let thread = builder.spawn(move || worker.work(&inbox))?;
+        Ok(Self { tasks, latest: BTreeMap::new(), thread })
+    }
+
+    /// Checks a script soon; a check of it that is going on is given up.
+    pub(super) fn check(&mut self, job: Job) {
+        let is_stale = Arc::new(AtomicBool::new(false));
+        if let Some(before) = self.latest.insert(job.path.clone(), Arc::clone(&is_stale)) {
+            before.store(true, Ordering::Relaxed);
+        }
+        // The thread ends only with this sender.
+        let _ = self.tasks.send(Task::Check(Box::new(job), is_stale));
+    }
+
+    /// Takes back what was told of a script that is closed.
+    pub(super) fn forget(&mut self, path: &Path, uri: Uri) {
+        if let Some(latest) = self.latest.remove(path) {
+            latest.store(true, Ordering::Relaxed);
+        }
+        let _ = self.tasks.send(Task::Forget(path.to_owned(), uri));
+    }
+
+    /// Ends the thread.
+    pub(super) fn end(self) {
+        let Self { tasks, latest, thread } = self;
+        for is_stale in latest.values() {
+            is_stale.store(true, Ordering::Relaxed);
+        }
+        drop(tasks);
+        // A check that panicked has told so on stderr.
+        let _ = thread.join();
+    }
+}
+
+/// The checking thread's own.
+struct Worker {
+    catalogue: Arc<Catalogue>,
+    outbox: Outbox,
+    /// What was told, by the script that was checked, for each file.
+    told: BTreeMap<PathBuf, Found>,
+}
+
+type Waiting = BTreeMap<PathBuf, (Box<Job>, Arc<AtomicBool>)>;
+
+impl Worker {
+    fn work(mut self, inbox: &Receiver<Task>) {
+        let mut waiting = Waiting::new();
+        while let Ok(task) = inbox.recv() {
+            self.take(task, &mut waiting);
+            loop {
+                match inbox.recv_timeout(QUIET) {
+                    Ok(task) => self.take(task, &mut waiting),
+                    Err(RecvTimeoutError::Timeout) => break,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+            while let Some((_, (job, is_stale))) = waiting.pop_first() {
+                self.check(&job, &is_stale);
+            }
+        }
+    }
+
+    fn take(&mut self, task: Task, waiting: &mut Waiting) {
+        match task {
+            Task::Check(job, is_stale) => _ = waiting.insert(job.path.clone(), (job, is_stale)),
+            Task::Forget(path, uri) => {
+                waiting.remove(&path);
+                self.tell(&path, Found::new(), &[(path.clone(), (uri, 0))].into(), true);
+            }
+        }
+    }
+
+    fn check(&mut self, job: &Job, is_stale: &Arc<AtomicBool>) {
+        if is_stale.load(Ordering::Relaxed) {
+            return;
+        }
+        let rehearsed = rehearse(job, Arc::clone(is_stale));
+        let is_given_up = matches!(&rehearsed.plan, Err(failure) if failure.exit == Exit::Interrupted);
+        if is_given_up || is_stale.load(Ordering::Relaxed) {
+            return;
+        }
+        let stage = Stage {
+            catalogue: &self.catalogue,
+            main: &job.path.display().to_string(),
+            texts: &rehearsed.sources.texts(),
+            uri: &|file| uri_of(file, &job.open),
+        };
+        let found = rehearsed.plan.as_ref().err().map(|failure| stage.found(failure)).unwrap_or_default();
+        self.tell(&job.path, found, &job.open, false);
+    }
+
+    /// Tells what is wrong with every file that a check has or had something to say of.
+    fn tell(&mut self, owner: &Path, found: Found, open: &BTreeMap<PathBuf, (Uri, i32)>, is_closed: bool) {
+        let mut files: BTreeSet<PathBuf> = found.keys().cloned().collect();
+        files.insert(owner.to_owned());
+        files.extend(self.told.remove(owner).into_iter().flat_map(Found::into_keys));
+        if !is_closed {
+            self.told.insert(owner.to_owned(), found);
+        }
+        for file in files {
+            let Some(uri) = uri_of(&file, open) else { continue };
+            let mut diagnostics: Vec<_> =
+                self.told.values().filter_map(|found| found.get(&file)).flatten().cloned().collect();
+            let mut seen: Vec<(lsp_types::Range, String)> = Vec::new();
+            diagnostics.retain(|diagnostic| {
+                let key = (diagnostic.range, diagnostic.message.clone());
+                let is_first = !seen.contains(&key);
+                seen.push(key);
+                is_first
+            });
+            let version = open.get(&file).map(|(_, version)| *version).filter(|_| !is_closed);
+            let params = PublishDiagnosticsParams { uri, diagnostics, version };
+            // Where the editor is gone, the reading thread ends the program.
+            let _ = self.outbox.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params));
+        }
+    }
+}
+
+fn uri_of(file: &Path, open: &BTreeMap<PathBuf, (Uri, i32)>) -> Option<Uri> {
+    open.get(file).map(|(uri, _)| uri.clone()).or_else(|| uri::of_path(file))
+}
+
+fn rehearse(job: &Job, is_stale: Arc<AtomicBool>) -> Rehearsed {
+    let asking = Asking::below(job.runs.clone());
+    let rehearsal = Rehearsal {
+        path: &job.path,
+        text: &job.text,
+        overrides: Vec::new(),
+        asking,
+        operations: OPERATIONS,
+        is_stopped: Box::new(move || is_stale.load(Ordering::Relaxed)),
+    };
+    rehearsal.run_beside(&job.beside)
+}

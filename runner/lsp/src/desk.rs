@@ -1,0 +1,155 @@
+//! The scripts that are open in the editor, and those that they import.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use lsp_types::{TextDocumentContentChangeEvent, Uri};
+
+use super::script::Script;
+use super::text::{BackwardsEdit, Text};
+use super::uri;
+use dc0_script::jail::read_script;
+
+/// An open script.
+pub(super) struct Document {
+    /// What the editor calls it.
+    pub(super) uri: Uri,
+    /// Its file, or where it would be if it were saved.
+    pub(super) path: PathBuf,
+    /// The editor's count of its changes.
+    pub(super) version: i32,
+    /// Its text as it is in the editor.
+    pub(super) text: Text,
+    /// The same, taken apart.
+    pub(super) script: Arc<Script>,
+}
+
+/// A script that another one imports.
+pub(super) struct Module {
+    /// Its file.
+    pub(super) path: PathBuf,
+    /// Its text.
+    pub(super) text: Text,
+    /// The same, taken apart.
+    pub(super) script: Script,
+}
+
+/// Everything that is open.
+#[derive(Default)]
+pub(super) struct Desk {
+    /// The folder that the editor works in.
+    pub(super) root: Option<PathBuf>,
+    documents: BTreeMap<String, Document>,
+}
+
+impl Desk {
+    /// Takes in a script that the editor opens.
+    pub(super) fn open(&mut self, uri: &Uri, version: i32, text: String) -> &Document {
+        let name = uri.as_str().rsplit([':', '/']).next().unwrap_or("script").to_owned();
+        let unsaved = || self.root.clone().unwrap_or_default().join(name).with_extension("rhai");
+        let path = uri::to_path(uri).map_or_else(unsaved, |path| normalised(&path));
+        let script = Arc::new(Script::new(&text));
+        let document = Document { uri: uri.clone(), path, version, text: Text::new(text), script };
+        let key = uri.as_str().to_owned();
+        self.documents.insert(key.clone(), document);
+        &self.documents[&key]
+    }
+
+    /// Takes in changes of an open script; none if it is not open.
+    pub(super) fn change(
+        &mut self,
+        uri: &Uri,
+        version: i32,
+        changes: &[TextDocumentContentChangeEvent],
+    ) -> Option<Result<&Document, BackwardsEdit>> {
+        let document = self.documents.get_mut(uri.as_str())?;
+        let changed = changes.iter().try_for_each(|change| document.text.change(change));
+        document.version = version;
+        document.script = Arc::new(Script::new(document.text.as_str()));
+        Some(changed.map(|()| &*document))
+    }
+
+    /// Forgets a script that the editor closes.
+    pub(super) fn close(&mut self, uri: &Uri) -> Option<Document> {
+        self.documents.remove(uri.as_str())
+    }
+
+    /// An open script.
+    pub(super) fn get(&self, uri: &Uri) -> Option<&Document> {
+        self.documents.get(uri.as_str())
+    }
+
+    /// All open scripts.
+    pub(super) fn documents(&self) -> impl Iterator<Item = &Document> {
+        self.documents.values()
+    }
+
+    /// The script that another one imports by a path; the editor's text goes before the file's.
+    pub(super) fn module(&self, importer: &Path, path: &str) -> Option<Module> {
+        let path = imported(importer, path)?;
+        let open = self.documents.values().find(|document| document.path == path);
+        let text = match open {
+            Some(document) => document.text.clone(),
+            None => Text::new(read_script(&path).ok()?),
+        };
+        let script = Script::new(text.as_str());
+        Some(Module { path, text, script })
+    }
+}
+
+/// The file that an import leads to.
+pub(super) fn imported(importer: &Path, path: &str) -> Option<PathBuf> {
+    let is_relative = !path.is_empty() && Path::new(path).is_relative();
+    is_relative
+        .then(|| normalised(&importer.parent().unwrap_or(Path::new("")).join(path).with_extension("rhai")))
+}
+
+/// A path without `.`, and with `..` resolved by name.
+pub(super) fn normalised(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
+                _ = plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::str::FromStr;
+
+    use super::{Desk, Uri, imported};
+
+    #[test]
+    fn the_editors_text_of_a_module_goes_before_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("m.rhai");
+        std::fs::write(&file, "fn old() { }").expect("writes");
+        let main = folder.path().join("main.rhai");
+        let mut desk = Desk::default();
+        let names = |desk: &Desk| desk.module(&main, "m").expect("a module").script.declared[0].name.clone();
+        assert_eq!(names(&desk), "old");
+        let uri = super::uri::of_path(&file).expect("a URI");
+        desk.open(&uri, 1, "fn new() { }".to_owned());
+        assert_eq!(names(&desk), "new");
+        desk.close(&uri);
+        assert_eq!(names(&desk), "old");
+        assert!(desk.module(&main, "none").is_none());
+    }
+
+    #[test]
+    fn unsaved_scripts_have_a_place_in_the_folder() {
+        let mut desk = Desk { root: Some("/folder".into()), ..Desk::default() };
+        let uri = Uri::from_str("untitled:Untitled-1").expect("a URI");
+        assert_eq!(desk.open(&uri, 1, String::new()).path, Path::new("/folder/Untitled-1.rhai"));
+        assert_eq!(imported(Path::new("/a/b.rhai"), "../c/d"), Some("/c/d.rhai".into()));
+        assert_eq!(imported(Path::new("/a/b.rhai"), "/etc/passwd"), None);
+    }
+}

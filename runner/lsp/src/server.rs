@@ -1,0 +1,386 @@
+//! The conversation with an editor, from its greeting to its farewell.
+
+use std::io::{self, BufRead};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{self, Notification as _};
+use lsp_types::request::{self, Request as _};
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOptions, CodeActionOrCommand, CodeActionParams,
+    CodeActionProviderCapability, CompletionOptions, CompletionResponse, Diagnostic,
+    DidChangeTextDocumentParams, DocumentSymbolResponse, GotoDefinitionResponse, Hover, HoverContents,
+    HoverProviderCapability, InitializeParams, InitializeResult, Location, MarkupContent, MarkupKind, OneOf,
+    PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentPositionParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Uri, WorkspaceEdit,
+};
+use serde::de::DeserializeOwned;
+
+use super::catalogue::Catalogue;
+use super::checker::{Checker, Job};
+use super::completion::Completer;
+use super::desk::{Desk, Document};
+use super::look::Look;
+use super::outline::What;
+use super::scan::is_of_word;
+use super::symbols::symbols;
+use super::uri;
+use super::wire::{Incoming, Outbox, read};
+use dc0_script::rehearsal::Beside;
+
+/// How a conversation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Farewell {
+    /// The editor asked to shut down and then to exit.
+    Proper,
+    /// It did not.
+    Abrupt,
+}
+
+/// Malformed messages in a row after which nothing sensible is expected any more.
+const MOST_MALFORMED: usize = 100;
+
+/// Talks with one editor until it exits or closes its end.
+pub(super) fn serve(input: &mut dyn BufRead, outbox: &Outbox, runs: &Path) -> io::Result<Farewell> {
+    let catalogue = Arc::new(Catalogue::new());
+    let checker = Checker::start(Arc::clone(&catalogue), outbox.clone())?;
+    let desk = Desk::default();
+    let mut server = Server {
+        catalogue,
+        checker,
+        desk,
+        outbox: outbox.clone(),
+        runs: runs.to_owned(),
+        phase: Phase::Fresh,
+        has_snippets: false,
+    };
+    let farewell = server.converse(input);
+    server.checker.end();
+    farewell
+}
+
+/// How far the conversation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Fresh,
+    Open,
+    ShutDown,
+}
+
+struct Server {
+    catalogue: Arc<Catalogue>,
+    checker: Checker,
+    desk: Desk,
+    outbox: Outbox,
+    /// The folder that holds runs.
+    runs: PathBuf,
+    phase: Phase,
+    has_snippets: bool,
+}
+
+impl Server {
+    fn converse(&mut self, input: &mut dyn BufRead) -> io::Result<Farewell> {
+        let mut malformed = 0;
+        loop {
+            let message = match read(input)? {
+                Incoming::Message(message) => *message,
+                Incoming::End => return Ok(self.farewell()),
+                Incoming::Malformed(why) => {
+                    malformed += 1;
+                    if malformed > MOST_MALFORMED {
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                    }
+                    self.outbox.log(format!("left out: {why}"))?;
+                    continue;
+                }
+            };
+            malformed = 0;
+            match message {
+                Message::Request(request) => {
+                    let response = self.answer(request);
+                    self.outbox.send(response)?;
+                }
+                Message::Notification(note) if note.method == notification::Exit::METHOD => {
+                    return Ok(self.farewell());
+                }
+                Message::Notification(note) => self.take(note)?,
+                // Nothing is asked of the editor, so there is nothing that it could answer.
+                Message::Response(_) => {}
+            }
+        }
+    }
+
+    fn farewell(&self) -> Farewell {
+        if self.phase == Phase::ShutDown { Farewell::Proper } else { Farewell::Abrupt }
+    }
+
+    /// Answers a request. A mistake of dc0's own is an answer, too, and no end of the conversation.
+    fn answer(&mut self, request: Request) -> Response {
+        let (id, method) = (request.id.clone(), request.method.clone());
+        let answered = catch_unwind(AssertUnwindSafe(|| self.answered(request)));
+        answered.unwrap_or_else(|_| {
+            let message = format!("dc0-run itself is wrong in {method}; its message is on stderr");
+            Response::new_err(id, ErrorCode::InternalError as i32, message)
+        })
+    }
+
+    fn answered(&mut self, request: Request) -> Response {
+        let refuse =
+            |id, code: ErrorCode, message: &str| Response::new_err(id, code as i32, message.to_owned());
+        match (self.phase, request.method.as_str()) {
+            (Phase::Fresh, request::Initialize::METHOD) => {
+                reply::<request::Initialize>(request, |params| self.greet(&params))
+            }
+            (Phase::Fresh, _) => {
+                refuse(request.id, ErrorCode::ServerNotInitialized, "expected `initialize` first")
+            }
+            (Phase::ShutDown, _) => {
+                refuse(request.id, ErrorCode::InvalidRequest, "expected `exit` after `shutdown`")
+            }
+            (Phase::Open, request::Initialize::METHOD) => {
+                refuse(request.id, ErrorCode::InvalidRequest, "`initialize` came before")
+            }
+            (Phase::Open, request::Shutdown::METHOD) => {
+                self.phase = Phase::ShutDown;
+                Response::new_ok(request.id, ())
+            }
+            (Phase::Open, _) => self.of_text(request),
+        }
+    }
+
+    /// Requests about a place in a text.
+    fn of_text(&self, request: Request) -> Response {
+        match request.method.as_str() {
+            request::Completion::METHOD => reply::<request::Completion>(request, |params| {
+                let (document, offset) = self.place(&params.text_document_position)?;
+                let (catalogue, desk, has_snippets) = (&*self.catalogue, &self.desk, self.has_snippets);
+                let items = Completer { catalogue, desk, document, offset, has_snippets }.items();
+                Some(CompletionResponse::Array(items))
+            }),
+            request::HoverRequest::METHOD => reply::<request::HoverRequest>(request, |params| {
+                let look = self.look(&params.text_document_position_params)?;
+                let (value, range) = look.hover()?;
+                let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+                Some(Hover { contents, range: Some(look.document.text.span(&range)) })
+            }),
+            request::SignatureHelpRequest::METHOD => {
+                reply::<request::SignatureHelpRequest>(request, |params| {
+                    self.look(&params.text_document_position_params)?.signature()
+                })
+            }
+            request::GotoDefinition::METHOD => reply::<request::GotoDefinition>(request, |params| {
+                let found = self.look(&params.text_document_position_params)?.definition()?;
+                let open = self.desk.documents().find(|document| document.path == found.path);
+                let uri = open.map(|document| document.uri.clone()).or_else(|| uri::of_path(&found.path))?;
+                Some(GotoDefinitionResponse::Scalar(Location { uri, range: found.text.span(&found.name) }))
+            }),
+            request::DocumentSymbolRequest::METHOD => {
+                reply::<request::DocumentSymbolRequest>(request, |params| {
+                    let document = self.desk.get(&params.text_document.uri)?;
+                    Some(DocumentSymbolResponse::Nested(symbols(document)))
+                })
+            }
+            request::CodeActionRequest::METHOD => {
+                reply::<request::CodeActionRequest>(request, |params| Some(self.corrections(&params)))
+            }
+            method => {
+                let message = format!("dc0-run knows no request {method}");
+                Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message)
+            }
+        }
+    }
+
+    fn place(&self, place: &TextDocumentPositionParams) -> Option<(&Document, usize)> {
+        let document = self.desk.get(&place.text_document.uri)?;
+        Some((document, document.text.offset(place.position)))
+    }
+
+    fn look(&self, place: &TextDocumentPositionParams) -> Option<Look<'_>> {
+        let (document, offset) = self.place(place)?;
+        Some(Look { catalogue: &self.catalogue, desk: &self.desk, document, offset })
+    }
+
+    fn greet(&mut self, params: &InitializeParams) -> InitializeResult {
+        let folder = params.workspace_folders.iter().flatten().next().map(|folder| &folder.uri);
+        #[expect(deprecated, reason = "older editors name the folder in no other way")]
+        let folder = folder.or(params.root_uri.as_ref());
+        self.desk.root = folder.and_then(uri::to_path).or_else(|| std::env::current_dir().ok());
+        let item =
+            || params.capabilities.text_document.as_ref()?.completion.as_ref()?.completion_item.as_ref();
+        self.has_snippets = item().and_then(|item| item.snippet_support).unwrap_or(false);
+        self.phase = Phase::Open;
+        InitializeResult {
+            capabilities: capabilities(),
+            server_info: Some(ServerInfo {
+                name: "dc0-run".to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            }),
+        }
+    }
+
+    /// Takes in what the editor tells.
+    fn take(&mut self, note: Notification) -> io::Result<()> {
+        if self.phase != Phase::Open {
+            return Ok(());
+        }
+        let taken = match note.method.as_str() {
+            notification::DidOpenTextDocument::METHOD => {
+                told::<notification::DidOpenTextDocument>(note).map(|params| {
+                    let opened = params.text_document;
+                    self.desk.open(&opened.uri, opened.version, opened.text);
+                    self.check_after(&opened.uri);
+                })
+            }
+            notification::DidChangeTextDocument::METHOD => {
+                told::<notification::DidChangeTextDocument>(note).and_then(|params| self.change(&params))
+            }
+            notification::DidCloseTextDocument::METHOD => told::<notification::DidCloseTextDocument>(note)
+                .map(|params| {
+                    if let Some(closed) = self.desk.close(&params.text_document.uri) {
+                        self.checker.forget(&closed.path, closed.uri);
+                        self.check_importers();
+                    }
+                }),
+            notification::DidSaveTextDocument::METHOD | notification::DidChangeWatchedFiles::METHOD => {
+                self.check_importers();
+                Ok(())
+            }
+            _ => Ok(()),
+        };
+        taken.or_else(|why| self.outbox.log(why))
+    }
+
+    fn change(&mut self, params: &DidChangeTextDocumentParams) -> Result<(), String> {
+        let uri = &params.text_document.uri;
+        match self.desk.change(uri, params.text_document.version, &params.content_changes) {
+            Some(Ok(_)) => {
+                self.check_after(uri);
+                Ok(())
+            }
+            Some(Err(wrong)) => Err(format!("{}: {wrong}", uri.as_str())),
+            None => Err(format!("{} is changed, but is not open", uri.as_str())),
+        }
+    }
+
+    /// Checks a script, and those that may import it.
+    fn check_after(&mut self, uri: &Uri) {
+        if let Some(document) = self.desk.get(uri) {
+            let job = self.job(document);
+            self.checker.check(job);
+        }
+        self.check_importers_but(Some(uri));
+    }
+
+    fn check_importers(&mut self) {
+        self.check_importers_but(None);
+    }
+
+    fn check_importers_but(&mut self, uri: Option<&Uri>) {
+        let imports = |document: &&Document| {
+            document.script.declared.iter().any(|known| matches!(known.what, What::Module(_)))
+        };
+        let others = self.desk.documents().filter(|document| Some(&document.uri) != uri);
+        let jobs: Vec<Job> = others.filter(imports).map(|document| self.job(document)).collect();
+        for job in jobs {
+            self.checker.check(job);
+        }
+    }
+
+    fn job(&self, document: &Document) -> Job {
+        let root = self.desk.root.clone().unwrap_or_default();
+        let runs_steps = |word: &str| matches!(word, "open_run" | "sweep");
+        let is_module =
+            !(0..document.script.tokens.len()).any(|token| runs_steps(document.script.word(token)));
+        // A script that starts nothing is there to be imported, by scripts of folders above it, too.
+        let folder = (is_module && document.path.starts_with(&root)).then(|| root.clone());
+        let texts =
+            self.desk.documents().map(|other| (other.path.clone(), other.text.as_str().to_owned())).collect();
+        let open = self
+            .desk
+            .documents()
+            .map(|other| (other.path.clone(), (other.uri.clone(), other.version)))
+            .collect();
+        Job {
+            path: document.path.clone(),
+            text: document.text.as_str().to_owned(),
+            beside: Beside { folder, texts },
+            runs: root.join(&self.runs),
+            open,
+        }
+    }
+
+    /// Names that were most likely meant, for the problems that the editor asks about.
+    fn corrections(&self, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
+        let uri = &params.text_document.uri;
+        let Some(document) = self.desk.get(uri) else { return Vec::new() };
+        let correction = |problem: &Diagnostic| {
+            let meant = problem.message.split_once("did you mean `")?.1.split_once('`')?.0;
+            let range = document.text.offset(problem.range.start)..document.text.offset(problem.range.end);
+            let wrong = document.text.as_str().get(range)?;
+            if wrong.is_empty() || !wrong.chars().all(is_of_word) {
+                return None;
+            }
+            let edit = TextEdit { range: problem.range, new_text: meant.to_owned() };
+            Some(CodeActionOrCommand::CodeAction(CodeAction {
+                title: format!("Change `{wrong}` to `{meant}`"),
+                kind: Some(CodeActionKind::QUICKFIX),
+                diagnostics: Some(vec![problem.clone()]),
+                edit: Some(WorkspaceEdit {
+                    changes: Some([(uri.clone(), vec![edit])].into()),
+                    ..WorkspaceEdit::default()
+                }),
+                is_preferred: Some(true),
+                ..CodeAction::default()
+            }))
+        };
+        params.context.diagnostics.iter().filter_map(correction).collect()
+    }
+}
+
+fn capabilities() -> ServerCapabilities {
+    let triggers = |letters: &[&str]| Some(letters.iter().map(ToString::to_string).collect());
+    ServerCapabilities {
+        position_encoding: Some(PositionEncodingKind::UTF16),
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::INCREMENTAL)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: triggers(&[".", ":", "{", "\"", ","]),
+            ..CompletionOptions::default()
+        }),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: triggers(&["(", ","]),
+            ..SignatureHelpOptions::default()
+        }),
+        definition_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            ..CodeActionOptions::default()
+        })),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// The answer to a request, whose parameters may be wrong.
+fn reply<R: request::Request>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
+    let id: RequestId = request.id;
+    match read_params::<R::Params>(request.params) {
+        Ok(params) => Response::new_ok(id, answer(params)),
+        Err(cause) => Response::new_err(
+            id,
+            ErrorCode::InvalidParams as i32,
+            format!("the parameters of {}: {cause}", R::METHOD),
+        ),
+    }
+}
+
+/// What a notification tells, or what is wrong with it.
+fn told<N: notification::Notification>(note: Notification) -> Result<N::Params, String> {
+    read_params(note.params).map_err(|cause| format!("left out: the parameters of {}: {cause}", N::METHOD))
+}
+
+fn read_params<T: DeserializeOwned>(params: serde_json::Value) -> Result<T, serde_json::Error> {
+    serde_json::from_value(params)
+}

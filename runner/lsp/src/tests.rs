@@ -1,0 +1,132 @@
+//! Questions about shipped experiments that are cut off anywhere, as half-typed scripts are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use lsp_types::Uri;
+
+use super::catalogue::Catalogue;
+use super::completion::Completer;
+use super::desk::Desk;
+use super::look::Look;
+use super::problems::{Found, Stage};
+use super::symbols::symbols;
+use super::uri;
+use dc0_script::rehearsal::Rehearsal;
+use dc0_steps::Asking;
+
+fn experiments() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments");
+    let folder = folder.canonicalize().expect("the experiments");
+    let of = |folder: &Path| {
+        fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()
+    };
+    let all = [of(&folder), of(&folder.join("lib"))].concat();
+    let mut scripts: Vec<_> =
+        all.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "rhai")).collect();
+    scripts.sort();
+    scripts
+}
+
+/// Asks everything of the last byte of a text, and gives the number of completions.
+fn ask_all(catalogue: &Catalogue, path: &Path, text: &str) -> usize {
+    let uri = uri::of_path(path).expect("a URI");
+    let mut desk = Desk::default();
+    desk.open(&uri, 1, text.to_owned());
+    let document = desk.get(&uri).expect("it is open");
+    let offset = text.len();
+    let look = Look { catalogue, desk: &desk, document, offset };
+    let hovered = look.hover().map(|(_, range)| range);
+    assert!(hovered.is_none_or(|range| range.end <= text.len()));
+    look.definition();
+    look.signature();
+    symbols(document);
+    Completer { catalogue, desk: &desk, document, offset, has_snippets: true }.items().len()
+}
+
+/// What a check of a text finds.
+fn found(catalogue: &Catalogue, path: &Path, text: &str) -> Found {
+    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let is_stopped = Box::new(|| false);
+    let rehearsed =
+        Rehearsal { path, text, overrides: Vec::new(), asking, operations: 100_000, is_stopped }.run();
+    let stage = Stage {
+        catalogue,
+        main: &path.display().to_string(),
+        texts: &rehearsed.sources.texts(),
+        uri: &|_| Uri::from_str("file:///x").ok(),
+    };
+    rehearsed.plan.as_ref().err().map(|failure| stage.found(failure)).unwrap_or_default()
+}
+
+#[test]
+fn every_beginning_of_an_experiment_can_be_asked_about() {
+    let catalogue = Catalogue::new();
+    let mut offered = 0;
+    for path in experiments() {
+        let text = fs::read_to_string(&path).expect("reads");
+        for end in (0..=text.len()).step_by(5).filter(|end| text.is_char_boundary(*end)) {
+            offered += ask_all(&catalogue, &path, &text[..end]);
+        }
+        assert_eq!(found(&catalogue, &path, &text), Found::new(), "{}", path.display());
+    }
+    assert!(offered > 10_000, "{offered}");
+}
+
+#[test]
+fn what_is_wrong_with_a_beginning_of_an_experiment_has_a_place() {
+    let catalogue = Catalogue::new();
+    let (mut wrong, mut checked) = (0, 0);
+    for path in experiments() {
+        let text = fs::read_to_string(&path).expect("reads");
+        for end in (0..text.len()).step_by(97).filter(|end| text.is_char_boundary(*end)) {
+            let found = found(&catalogue, &path, &text[..end]);
+            let lines = text[..end].matches('\n').count() as u32;
+            for diagnostic in found.values().flatten() {
+                assert!(
+                    diagnostic.range.start <= diagnostic.range.end && diagnostic.range.end.line <= lines,
+                    "{diagnostic:?}"
+                );
+                assert!(!diagnostic.message.contains("dc0-run itself is wrong"), "{diagnostic:?}");
+            }
+            wrong += usize::from(!found.is_empty());
+            checked += 1;
+        }
+    }
+    assert!(wrong > checked / 4, "{wrong} of {checked}");
+}
+
+/// The messages of a check with the words that they mark, in the script itself.
+fn marked(text: &str) -> Vec<(String, String)> {
+    let path = Path::new("/nowhere/x.rhai");
+    let found = found(&Catalogue::new(), path, text);
+    let lines = super::text::Text::new(text.to_owned());
+    let word = |range: lsp_types::Range| text[lines.offset(range.start)..lines.offset(range.end)].to_owned();
+    found[path].iter().map(|diagnostic| (diagnostic.message.clone(), word(diagnostic.range))).collect()
+}
+
+#[test]
+fn every_problem_of_a_call_is_marked_at_its_own_word() {
+    let text = "let run = open_run(\"x\");\nlet net = run.network();\nlet search = #{ c_puct: -1 };\n\
+        run.self_play(net, #{ game: 4, max_plies: \"ten\",\n    search: search + #{ simulation: 3 } });";
+    let problems = marked(text);
+    let words: Vec<&str> = problems.iter().map(|(_, word)| word.as_str()).collect();
+    assert_eq!(words, ["game", "simulation", "-1", "\"ten\""], "{problems:#?}");
+    let text = "let run = open_run(\"x\");\nlet net = run.network();\nrun.search(net, [\"startpos\", \"8/8\", 3], #{ line: 2 });";
+    let problems = marked(text);
+    let words: Vec<&str> = problems.iter().map(|(_, word)| word.as_str()).collect();
+    assert_eq!(words, ["\"8/8\"", "3", "line"], "{problems:#?}");
+}
+
+#[test]
+fn other_mistakes_are_marked_at_their_word() {
+    let mark = |text: &str| marked(text).remove(0).1;
+    assert_eq!(mark("let a = 1; print(b);"), "b");
+    assert_eq!(mark("let run = open_run(\"x\"); run.slef_play(1);"), "slef_play");
+    assert_eq!(mark("let a = "), "=");
+    assert_eq!(mark("assert(1 == 2, \"no\");"), "assert");
+    let all = marked("print(aa); print(bb); cc();");
+    assert_eq!(all.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>(), ["aa", "bb", "cc"]);
+    assert!(marked("loop { }")[0].0.starts_with("the check ends here"));
+}

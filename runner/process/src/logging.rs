@@ -1,0 +1,47 @@
+//! Log messages: warnings to the terminal, everything from `info` up to the run's log file once a run is open.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use log::{LevelFilter, Record};
+
+use crate::clock;
+use crate::console::Console;
+
+/// The log file of the open run; messages before there is one go to the terminal only.
+#[derive(Debug, Clone, Default)]
+pub struct LogFile(Arc<Mutex<Option<File>>>);
+
+impl LogFile {
+    /// Appends messages to a file from now on.
+    pub fn attach(&self, path: &Path) -> io::Result<()> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        Ok(())
+    }
+
+    fn write(&self, record: &Record<'_>) {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = file.as_mut() {
+            let (level, target) = (record.level(), record.target());
+            // A log that cannot be written, for want of space perhaps, must not end the work it is about.
+            let _ = writeln!(file, "{} {level:5} {target}: {}", clock::timestamp(), record.args());
+        }
+    }
+}
+
+/// Starts logging; `level` is for the terminal. Returns where the run's log file is attached.
+pub fn start(level: LevelFilter, console: &Arc<Console>) -> Result<LogFile, log::SetLoggerError> {
+    let log_file = LogFile::default();
+    let (file, console) = (log_file.clone(), Arc::clone(console));
+    let terminal = fern::Dispatch::new().level(level).chain(fern::Output::call(move |record| {
+        console.note(&format!("{}: {}", record.level().as_str().to_lowercase(), record.args()));
+    }));
+    let to_file = fern::Dispatch::new()
+        .level(LevelFilter::Info)
+        .chain(fern::Output::call(move |record| file.write(record)));
+    fern::Dispatch::new().chain(terminal).chain(to_file).apply()?;
+    Ok(log_file)
+}

@@ -1,0 +1,286 @@
+//! `costs.parquet`: what each finished step took, one row each. It follows from the journal and the manifests, and is written
+//! whole each time, so a kill leaves nothing in it that another start would not put right.
+
+use dc0_core::params::Value;
+use dc0_core::store::{Provenance, WideColumn, write_wide};
+
+use super::error::RunError;
+use super::folder::Folder;
+use super::ledger::{Cost, Figures, Ledger};
+use super::manifest::Manifest;
+use super::record::Record;
+use super::slot::Slot;
+
+/// The version of the columns and of their meaning.
+const VERSION: u32 = 1;
+
+/// A finished step with what it took.
+struct Row<'a> {
+    order: u32,
+    manifest: &'a Manifest,
+    record: &'a Record,
+    cost: Cost,
+}
+
+/// Writes the table of a run's finished steps, which come with their places in the script.
+pub(super) fn write(
+    (folder, record): (&Folder, &Record),
+    steps: &[(u32, &Manifest)],
+    ledger: &Ledger,
+) -> Result<(), RunError> {
+    let cost = |manifest: &Manifest| ledger.cost(manifest.identity().short()).cloned().unwrap_or_default();
+    let rows: Vec<Row<'_>> = steps
+        .iter()
+        .map(|&(order, manifest)| Row { order, manifest, record, cost: cost(manifest) })
+        .collect();
+    let seed = record.seed.to_string();
+    let pairs = [("run", record.name.clone()), ("seed", seed)];
+    let provenance: Provenance = pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    write_wide(folder.root(), Folder::COSTS, ("costs", VERSION), &columns(&rows), &provenance)?;
+    Ok(())
+}
+
+/// What a row has in a column.
+type Cell = fn(&Row<'_>) -> Value;
+
+const COLUMNS: [(&str, Cell); 29] = [
+    ("step", |row| count(u64::from(row.order))),
+    ("identity", |row| text(row.manifest.identity().short())),
+    ("kind", |row| text(&row.manifest.kind)),
+    ("number", |row| row.number().map_or(Value::None, count)),
+    ("taken_from", |row| text(row.cost.from.as_deref().unwrap_or_default())),
+    ("attempts", |row| known(row.is_timed(), || count(row.cost.attempts.into()))),
+    ("seconds", |row| known(row.is_timed(), || Value::Float(row.cost.secs))),
+    ("cpu_seconds", |row| row.measured(|figures| Value::Float(figures.cpu_secs))),
+    ("device", |row| text(&row.record.environment.device)),
+    ("backend", |row| text(&row.record.environment.backend)),
+    ("precision", |row| text(&row.record.environment.precision)),
+    ("lanes", |row| row.played(|figures| count(figures.lanes.into()))),
+    ("threads", |row| known(row.is_training(), || count(row.record.environment.threads.into()))),
+    ("games", |row| row.result("games")),
+    ("positions", |row| row.result("positions")),
+    ("simulations", |row| row.result("simulations")),
+    ("evaluations", evaluations),
+    ("evaluations_per_second", |row| row.rate(&evaluations(row))),
+    ("cache_hits", |row| row.played(|figures| count(figures.evaluations.saturating_sub(figures.rows)))),
+    ("mean_batch", |row| row.played(|figures| ratio(figures.rows as f64, figures.batches as f64))),
+    ("largest_batch", |row| row.played(|figures| count(figures.largest_batch))),
+    ("batch_fill", |row| {
+        row.played(|figures| ratio(figures.rows as f64, (figures.batches * figures.largest_batch) as f64))
+    }),
+    ("net_idle", |row| row.played(|figures| idle(&figures))),
+    ("updates", |row| row.result("updates")),
+    ("samples", samples),
+    ("samples_per_second", |row| row.rate(&samples(row))),
+    ("flops", flops),
+    ("peak_memory", |row| row.measured(|figures| count(figures.peak_memory))),
+    ("bytes", |row| count(row.manifest.files.iter().map(|entry| entry.bytes).sum())),
+];
+
+fn columns(rows: &[Row<'_>]) -> Vec<WideColumn> {
+    let column = |(name, cell): (&str, Cell)| WideColumn {
+        name: name.to_owned(),
+        cells: rows.iter().map(cell).collect(),
+    };
+    COLUMNS.into_iter().map(column).collect()
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn count(count: u64) -> Value {
+    Value::Int(count as i64)
+}
+
+fn known(is_known: bool, value: impl FnOnce() -> Value) -> Value {
+    if is_known { value() } else { Value::None }
+}
+
+fn ratio(of: f64, by: f64) -> Value {
+    known(by > 0.0, || Value::Float(of / by))
+}
+
+/// Share of the lanes' time that passed outside nets.
+fn idle(figures: &Figures) -> Value {
+    known(figures.lane_secs > 0.0, || Value::Float((1.0 - figures.net_secs / figures.lane_secs).max(0.0)))
+}
+
+impl Row<'_> {
+    fn number(&self) -> Option<u64> {
+        let slot = Slot::of(&self.manifest.files.first()?.path)?.0;
+        Some(slot.number.into())
+    }
+
+    fn is_timed(&self) -> bool {
+        self.cost.attempts > 0
+    }
+
+    fn is_training(&self) -> bool {
+        self.manifest.kind == "train"
+    }
+
+    /// A number of the step's result; nothing where it has none of this name.
+    fn result(&self, name: &str) -> Value {
+        match self.manifest.summary.member(name) {
+            Some(number @ (Value::Int(_) | Value::Float(_))) => number.clone(),
+            _ => Value::None,
+        }
+    }
+
+    fn measured(&self, cell: impl FnOnce(Figures) -> Value) -> Value {
+        self.cost.figures.map_or(Value::None, cell)
+    }
+
+    /// What only steps have in which nets play.
+    fn played(&self, cell: impl FnOnce(Figures) -> Value) -> Value {
+        self.cost.figures.filter(|figures| figures.batches > 0).map_or(Value::None, cell)
+    }
+
+    fn rate(&self, work: &Value) -> Value {
+        work.as_f64().map_or(Value::None, |work| ratio(work, self.cost.secs))
+    }
+}
+
+/// All that were asked for, those that a kill had repeated among them; of a step that nobody measured, those of its result.
+fn evaluations(row: &Row<'_>) -> Value {
+    match row.cost.figures {
+        Some(_) => row.played(|figures| count(figures.evaluations.max(figures.rows))),
+        None => row.result("evaluations"),
+    }
+}
+
+fn samples(row: &Row<'_>) -> Value {
+    match row.cost.figures {
+        Some(figures) => known(row.is_training(), || count(figures.samples)),
+        None => row.result("samples_seen"),
+    }
+}
+
+/// A sample's backward pass takes twice its forward pass.
+fn flops(row: &Row<'_>) -> Value {
+    if !row.is_training() {
+        return row.played(|figures| Value::Float(figures.flops));
+    }
+    let all = samples(row).as_f64().zip(row.result("flops").as_f64());
+    all.map_or(Value::None, |(samples, flops)| Value::Float(3.0 * samples * flops))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use dc0_core::params::Value;
+    use dc0_core::store::FileEntry;
+
+    use super::{COLUMNS, Row};
+    use crate::Cost;
+    use crate::{Environment, Figures, Manifest, Record, ScriptRecord};
+
+    #[test]
+    fn the_schema_page_names_every_column() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/README.md");
+        let page = std::fs::read_to_string(page).expect("the page");
+        let section = page.split("### `costs`").nth(1).expect("a section on costs");
+        for (name, _) in COLUMNS {
+            assert!(section.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    fn record() -> Record {
+        let text = String::new;
+        let script = ScriptRecord { file: text(), blake3: text(), text: text() };
+        let (backend, device, precision) = ("torch".to_owned(), "cpu".to_owned(), "f32".to_owned());
+        let (dc0, libraries) = (text(), text());
+        let environment = Environment { backend, device, precision, pad_to: 1, threads: 3, dc0, libraries };
+        let (modules, params, given) = (BTreeMap::new(), Value::group(), None);
+        Record { version: 1, name: text(), script, modules, params, given, seed: 1, environment, fork: None }
+    }
+
+    fn manifest(kind: &str, file: &str, summary: &[(&str, i64)]) -> Manifest {
+        let number = |&(name, number): &(&str, i64)| (name.to_owned(), Value::Int(number));
+        let file = FileEntry { path: file.to_owned(), rows: 0, bytes: 40, blake3: String::new() };
+        Manifest {
+            version: 1,
+            step: "ab".repeat(32),
+            kind: kind.to_owned(),
+            kind_version: 1,
+            params: Value::group(),
+            inputs: Vec::new(),
+            seed: 1,
+            files: vec![file.clone(), file],
+            summary: Value::Group(summary.iter().map(number).collect()),
+        }
+    }
+
+    /// The cells of a row that are not empty.
+    fn cells(manifest: &Manifest, cost: Cost) -> BTreeMap<&'static str, Value> {
+        let row = Row { order: 7, manifest, record: &record(), cost };
+        COLUMNS
+            .into_iter()
+            .map(|(name, cell)| (name, cell(&row)))
+            .filter(|(_, cell)| *cell != Value::None)
+            .collect()
+    }
+
+    #[test]
+    fn games_have_the_figures_of_nets_and_trainings_those_of_samples() {
+        let figures = Figures {
+            lanes: 2,
+            evaluations: 100,
+            rows: 80,
+            batches: 10,
+            largest_batch: 16,
+            net_secs: 3.0,
+            lane_secs: 4.0,
+            flops: 5e9,
+            samples: 0,
+            ..Figures::default()
+        };
+        let cost = |figures| Cost { attempts: 2, secs: 4.0, figures: Some(figures), from: None };
+        let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6), ("evaluations", 90)]);
+        let played = cells(&played, cost(figures));
+        let expected = [
+            ("step", Value::Int(7)),
+            ("number", Value::Int(3)),
+            ("attempts", Value::Int(2)),
+            ("games", Value::Int(6)),
+            ("evaluations", Value::Int(100)),
+            ("evaluations_per_second", Value::Float(25.0)),
+            ("cache_hits", Value::Int(20)),
+            ("mean_batch", Value::Float(8.0)),
+            ("batch_fill", Value::Float(0.5)),
+            ("net_idle", Value::Float(0.25)),
+            ("flops", Value::Float(5e9)),
+            ("bytes", Value::Int(80)),
+        ];
+        for (name, value) in expected {
+            assert_eq!(played[name], value, "{name}");
+        }
+        assert!(["threads", "updates", "samples"].iter().all(|name| !played.contains_key(name)));
+        let summary = [("updates", 5), ("samples_seen", 40), ("flops", 1000)];
+        let trained = manifest("train", "networks/0001.safetensors", &summary);
+        let trained = cells(&trained, cost(Figures { samples: 60, ..Figures::default() }));
+        assert_eq!(
+            (&trained["samples"], &trained["samples_per_second"]),
+            (&Value::Int(60), &Value::Float(15.0))
+        );
+        assert_eq!((&trained["flops"], &trained["threads"]), (&Value::Float(180_000.0), &Value::Int(3)));
+        assert!(["lanes", "evaluations", "net_idle"].iter().all(|name| !trained.contains_key(name)));
+    }
+
+    #[test]
+    fn what_nobody_measured_is_empty_and_what_the_result_says_is_told() {
+        let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6), ("evaluations", 90)]);
+        let old = cells(&played, Cost { attempts: 1, secs: 3.0, figures: None, from: Some("x".to_owned()) });
+        assert_eq!(
+            (&old["evaluations"], &old["evaluations_per_second"]),
+            (&Value::Int(90), &Value::Float(30.0))
+        );
+        assert_eq!(old["taken_from"], Value::Text("x".to_owned()));
+        assert!(["cpu_seconds", "mean_batch", "flops"].iter().all(|name| !old.contains_key(name)));
+        let unknown = cells(&played, Cost::default());
+        assert!(!unknown.contains_key("seconds") && unknown["taken_from"] == Value::Text(String::new()));
+    }
+}

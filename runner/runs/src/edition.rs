@@ -1,0 +1,131 @@
+//! The script of a run as it was last opened: its text, the files it imports, and what the command line gave. Together with the
+//! run's record this is all that its steps follow from.
+
+use std::collections::BTreeMap;
+use std::{fs, io};
+
+use serde_json::Value as Json;
+
+use dc0_core::durable;
+use dc0_core::params::Value;
+
+use super::error::RunError;
+use super::folder::Folder;
+use super::record::{Record, ScriptRecord};
+
+/// What a script was when it opened a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edition {
+    /// The script.
+    pub script: ScriptRecord,
+    /// The texts of the files that it imported, by their paths below the script's folder.
+    pub modules: BTreeMap<String, String>,
+    /// The declared parameters with their values.
+    pub params: Value,
+    /// What the command line gave for them, as it was typed; `None` where the program that opened the run did not keep it.
+    pub given: Option<BTreeMap<String, String>>,
+    /// The program's version.
+    pub dc0: String,
+    /// Versions of libraries and features of the processor.
+    pub libraries: String,
+    /// How many different scripts or parameters the run was opened with; 1 if they never changed.
+    pub editions: usize,
+}
+
+/// A line of the journal about the opening of the run, and the imports that follow it.
+#[derive(Debug)]
+struct Opening {
+    line: Json,
+    /// Digests of modules by their paths.
+    modules: BTreeMap<String, String>,
+}
+
+impl Edition {
+    /// The last one of a run; that of its creation where the journal has been lost.
+    pub fn last(folder: &Folder, record: &Record) -> Result<Self, RunError> {
+        let openings = openings(folder)?;
+        let mut kinds: Vec<(&Json, &Json)> =
+            openings.iter().map(|opening| (&opening.line["script"], &opening.line["params"])).collect();
+        kinds.sort_by_key(|(script, params)| (script.to_string(), params.to_string()));
+        kinds.dedup();
+        let editions = kinds.len().max(1);
+        let Some(Opening { line, modules }) = openings.last() else {
+            return Ok(Self::created(record));
+        };
+        let read = |value: &Json| serde_json::from_value(value.clone()).ok();
+        let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+        let module = |(path, digest): (&String, &String)| Ok((path.clone(), kept(folder, digest)?));
+        Ok(Self {
+            script: script(folder, record, &text("script"))?,
+            modules: modules.iter().map(module).collect::<Result<_, RunError>>()?,
+            params: read(&line["params"]).unwrap_or_else(Value::group),
+            given: line.get("given").and_then(|given| serde_json::from_value(given.clone()).ok()),
+            dc0: text("dc0"),
+            libraries: text("libraries"),
+            editions,
+        })
+    }
+
+    fn created(record: &Record) -> Self {
+        Self {
+            script: record.script.clone(),
+            modules: record.modules.clone(),
+            params: record.params.clone(),
+            given: record.given.clone(),
+            dc0: record.environment.dc0.clone(),
+            libraries: record.environment.libraries.clone(),
+            editions: 1,
+        }
+    }
+}
+
+/// All openings in order. A line that a kill cut short says nothing.
+fn openings(folder: &Folder) -> Result<Vec<Opening>, RunError> {
+    let path = folder.journal();
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(RunError::io("read", &path)(cause)),
+    };
+    let mut openings: Vec<Opening> = Vec::new();
+    for line in text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
+        match line["event"].as_str() {
+            Some("created" | "opened") => {
+                let modules = serde_json::from_value(line["modules"].clone()).unwrap_or_default();
+                openings.push(Opening { line, modules });
+            }
+            Some("imported") => {
+                let pair = line["module"].as_str().zip(line["blake3"].as_str());
+                if let (Some(opening), Some((path, digest))) = (openings.last_mut(), pair) {
+                    opening.modules.insert(path.to_owned(), digest.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(openings)
+}
+
+fn script(folder: &Folder, record: &Record, digest: &str) -> Result<ScriptRecord, RunError> {
+    if digest == record.script.blake3 {
+        return Ok(record.script.clone());
+    }
+    let text = kept(folder, digest)?;
+    Ok(ScriptRecord { file: record.script.file.clone(), blake3: digest.to_owned(), text })
+}
+
+/// A text that the run keeps in `scripts/`.
+fn kept(folder: &Folder, digest: &str) -> Result<String, RunError> {
+    let damaged =
+        |path, cause: &str| RunError::Damaged { path, cause: format!("{cause}, as journal.jsonl says") };
+    if digest.len() != 64 || !digest.is_ascii() {
+        return Err(damaged(folder.journal(), "a script's digest has other than 64 digits"));
+    }
+    let path = folder.script(digest);
+    let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
+    if durable::digest(text.as_bytes()) == digest {
+        Ok(text)
+    } else {
+        Err(damaged(path, &format!("its digest is not {digest}")))
+    }
+}

@@ -1,0 +1,94 @@
+//! What was done when: one JSON object a line, only ever appended to. Results never depend on it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value};
+
+use super::error::RunError;
+use super::folder::Folder;
+use super::ledger::{Cost, Ledger};
+use dc0_process::clock;
+
+/// The journal of an open run.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    writing: Mutex<Writing>,
+}
+
+/// The file, and what its lines say of costs.
+#[derive(Debug)]
+struct Writing {
+    file: File,
+    ledger: Ledger,
+}
+
+impl Journal {
+    /// Opens or creates the journal. A line that a kill cut short is ended first.
+    pub fn open(folder: &Folder) -> Result<Self, RunError> {
+        let path = folder.journal();
+        let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
+        let mut file = opened.map_err(RunError::io("open", &path))?;
+        end_line(&mut file).map_err(RunError::io("write", &path))?;
+        let ledger = Self::ledger(folder)?;
+        Ok(Self { path, writing: Mutex::new(Writing { file, ledger }) })
+    }
+
+    fn text(folder: &Folder) -> Result<String, RunError> {
+        let path = folder.journal();
+        match fs::read_to_string(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+            read => read.map_err(RunError::io("read", &path)),
+        }
+    }
+
+    /// Everything that happened in a run, in its order. A line that a kill cut short is no JSON, and says nothing.
+    pub fn lines(folder: &Folder) -> Result<Vec<Value>, RunError> {
+        Ok(Self::text(folder)?.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    }
+
+    /// What the steps of a run have cost: all attempts, or those of the run that a step was taken over from.
+    pub fn ledger(folder: &Folder) -> Result<Ledger, RunError> {
+        Ok(Ledger::of(&Self::text(folder)?))
+    }
+
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a step has cost, as far as the journal says.
+    pub fn cost(&self, step: &str) -> Option<Cost> {
+        self.writing().ledger.cost(step).cloned()
+    }
+
+    /// What all steps have cost.
+    pub fn costs(&self) -> Ledger {
+        self.writing().ledger.clone()
+    }
+
+    /// Appends what happened, with the time.
+    pub fn note<const N: usize>(&self, event: &str, details: [(&str, Value); N]) -> Result<(), RunError> {
+        let mut line = Map::new();
+        line.insert("at".to_owned(), clock::timestamp().into());
+        line.insert("event".to_owned(), event.into());
+        line.extend(details.map(|(name, value)| (name.to_owned(), value)));
+        let line = Value::Object(line);
+        let mut writing = self.writing();
+        writeln!(writing.file, "{line}").map_err(RunError::io("write", &self.path))?;
+        writing.ledger.take(&line);
+        Ok(())
+    }
+}
+
+fn end_line(file: &mut File) -> std::io::Result<()> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(());
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    if last == [b'\n'] { Ok(()) } else { file.write_all(b"\n") }
+}

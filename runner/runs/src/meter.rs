@@ -1,0 +1,131 @@
+//! What an attempt at a step costs, measured while it goes on.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dc0_core::event::Event;
+use serde_json::json;
+
+use super::journal::Journal;
+use super::ledger::Figures;
+use dc0_process::clock::Stopwatch;
+use dc0_process::resources;
+
+/// The first time that an attempt's costs are written down, in seconds.
+const FIRST_NOTE: f64 = 0.2;
+
+/// Costs are written down again when an attempt has become longer by this share, or by so many seconds: what a kill leaves
+/// unwritten is little, and the journal stays small.
+const NOTE_SHARE: f64 = 0.1;
+const NOTE_EVERY: f64 = 60.0;
+
+/// Measures one attempt, and writes down in the journal how far it came.
+#[derive(Debug)]
+pub struct Meter {
+    /// Where costs are written down; a plan has none.
+    journal: Option<Arc<Journal>>,
+    step: String,
+    watch: Stopwatch,
+    cpu_before: f64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    figures: Figures,
+    /// Lanes at work: how many, and the sum of the times at which they began. A lane with two nets is half a lane twice.
+    running: f64,
+    begun: f64,
+    next_note: f64,
+}
+
+impl Meter {
+    /// Starts now.
+    pub(super) fn start(journal: &Arc<Journal>, step: &str) -> Self {
+        resources::forget_peak_memory();
+        Self { journal: Some(Arc::clone(journal)), ..Self::unkept(step) }
+    }
+
+    /// For a step that is only looked at: nothing is written down.
+    pub(super) fn unkept(step: &str) -> Self {
+        let cpu_before = resources::cpu_seconds().unwrap_or(0.0);
+        let state = Mutex::new(State { next_note: FIRST_NOTE, ..State::default() });
+        Self { journal: None, step: step.to_owned(), watch: Stopwatch::start(), cpu_before, state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Seconds since the start.
+    pub fn secs(&self) -> f64 {
+        self.watch.elapsed().as_secs_f64()
+    }
+
+    /// The threads that play.
+    pub fn plays_on(&self, lanes: u32) {
+        self.state().figures.lanes = lanes;
+    }
+
+    /// A lane begins to use a net; `share` is 1 by the number of nets it has.
+    pub fn begin_lane(&self, share: f64) {
+        let now = self.secs();
+        let mut state = self.state();
+        state.running += share;
+        state.begun += share * now;
+    }
+
+    /// The net of a lane is given back after so many seconds.
+    pub fn end_lane(&self, share: f64, secs: f64) {
+        let now = self.secs();
+        let mut state = self.state();
+        state.running -= share;
+        state.begun -= share * (now - secs);
+        state.figures.lane_secs += share * secs;
+    }
+
+    /// A net has evaluated a batch.
+    pub fn evaluated(&self, rows: u64, secs: f64, flops: f64) {
+        let figures = &mut self.state().figures;
+        figures.rows += rows;
+        figures.batches += 1;
+        figures.largest_batch = figures.largest_batch.max(rows);
+        figures.net_secs += secs;
+        figures.flops += flops;
+    }
+
+    /// Counts what a step reports, and writes the costs down from time to time.
+    pub fn event(&self, event: &Event<'_>) {
+        let mut state = self.state();
+        match event {
+            Event::Work { unit: "evaluations", amount } => state.figures.evaluations += amount,
+            Event::Work { unit: "samples", amount } => state.figures.samples += amount,
+            _ => {}
+        }
+        let now = self.secs();
+        if now >= state.next_note {
+            state.next_note = now + (now * NOTE_SHARE).clamp(FIRST_NOTE, NOTE_EVERY);
+            drop(state);
+            self.note();
+        }
+    }
+
+    /// Writes down what the attempt has cost so far. Costs that cannot be written must not end the work.
+    pub(super) fn note(&self) {
+        let details =
+            [("step", json!(self.step)), ("secs", json!(self.secs())), ("costs", json!(self.figures()))];
+        let noted = self.journal.as_ref().map_or(Ok(()), |journal| journal.note("working", details));
+        if let Err(error) = noted {
+            log::warn!("{error}");
+        }
+    }
+
+    /// What the attempt has cost so far.
+    pub fn figures(&self) -> Figures {
+        let cpu_secs = resources::cpu_seconds().unwrap_or(0.0) - self.cpu_before;
+        let peak_memory = resources::peak_memory().unwrap_or(0);
+        let now = self.secs();
+        let state = self.state();
+        let lane_secs = state.figures.lane_secs + (state.running * now - state.begun).max(0.0);
+        Figures { cpu_secs, lane_secs, peak_memory, ..state.figures }
+    }
+}

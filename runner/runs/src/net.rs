@@ -1,0 +1,136 @@
+//! Nets as a command line names them: a weights file, or a generation of a run.
+
+use std::path::{Path, PathBuf};
+
+use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use thiserror::Error;
+
+use crate::{Folder, Generation, Generations, RunError};
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+
+/// The net that a command line names cannot be used.
+#[derive(Debug, Error)]
+pub enum NetError {
+    /// There is neither such a file nor such a run.
+    #[error(
+        "\"{name}\" is neither a file ending in .safetensors nor the folder of a run; expected NET.safetensors, RUN or RUN:GENERATION"
+    )]
+    Unknown {
+        /// As given.
+        name: String,
+    },
+    /// The run has no net yet.
+    #[error("the run {} has promoted no net yet; run its script first", run.display())]
+    NoGeneration {
+        /// The run.
+        run: PathBuf,
+    },
+    /// The run has fewer generations.
+    #[error("the run {} has no generation {asked}; its generations are 0 to {last}", run.display())]
+    MissingGeneration {
+        /// The run.
+        run: PathBuf,
+        /// The generation asked for.
+        asked: String,
+        /// The last one.
+        last: u32,
+    },
+    /// The file is not the net that was promoted.
+    #[error(
+        "{}: expected digest {expected} as generations.json says, found {found}; \
+         put back the file, or run the script again",
+        file.display()
+    )]
+    Digest {
+        /// The weights file.
+        file: PathBuf,
+        /// The promoted net.
+        expected: String,
+        /// The file's.
+        found: String,
+    },
+    /// The run's list of generations cannot be read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The net cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+}
+
+impl Fault for NetError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unknown { .. } | Self::NoGeneration { .. } | Self::MissingGeneration { .. } => {
+                Exit::BadInput
+            }
+            Self::Digest { .. } | Self::Run(_) | Self::Checkpoint(_) => Exit::Storage,
+        }
+    }
+}
+
+/// A net with the digest of its weights.
+#[derive(Debug)]
+pub struct Named {
+    /// The weights file.
+    pub file: PathBuf,
+    /// The net.
+    pub net: Checkpoint,
+    /// blake3 of the weights file.
+    pub digest: String,
+}
+
+/// The net that is part of the program: `datasets/networks/az_small`, which a script of `experiments` trained.
+pub fn shipped() -> Result<Named, CheckpointError> {
+    let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
+    let manifest = include_bytes!("../../../datasets/networks/az_small.json");
+    let file = Path::new("datasets/networks/az_small.safetensors");
+    let (net, digest) = Checkpoint::from_bytes(file, manifest, weights)?;
+    Ok(Named { file: PathBuf::from("az_small, in the program"), net, digest })
+}
+
+/// Reads the net that `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION` names; `RUN` is a run's folder, or its
+/// name in `datasets`.
+pub fn named(name: &str) -> Result<Named, NetError> {
+    if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {
+        let (net, digest) = Checkpoint::load(Path::new(name))?;
+        return Ok(Named { file: PathBuf::from(name), net, digest });
+    }
+    let (run, asked) = match name.rsplit_once(':') {
+        Some((run, generation)) => (run, Some(generation)),
+        None => (name, None),
+    };
+    let folder = run_folder(run).ok_or_else(|| NetError::Unknown { name: name.to_owned() })?;
+    let generations = Generations::open(&folder)?;
+    let generation = pick(&folder, generations.all(), asked)?;
+    let file = folder.path(&generation.network);
+    let (net, found) = Checkpoint::load(&file)?;
+    if found != generation.blake3 {
+        return Err(NetError::Digest { file, expected: generation.blake3.clone(), found });
+    }
+    Ok(Named { file, net, digest: found })
+}
+
+/// The folder of a run: its path, or its name in `datasets`.
+pub fn run_folder(run: &str) -> Option<Folder> {
+    let places = [PathBuf::from(run), Path::new("datasets").join(run)];
+    let path = places.into_iter().find(|path| path.join("run.json").exists())?.canonicalize().ok()?;
+    Folder::of_run(path.parent()?, path.file_name()?.to_str()?).ok()
+}
+
+fn pick<'a>(
+    folder: &Folder,
+    generations: &'a [Generation],
+    asked: Option<&str>,
+) -> Result<&'a Generation, NetError> {
+    let run = || folder.root().to_owned();
+    let last = generations.last().ok_or_else(|| NetError::NoGeneration { run: run() })?;
+    let Some(asked) = asked else { return Ok(last) };
+    let number = asked.parse::<u32>().ok();
+    let found = generations.iter().find(|generation| Some(generation.generation) == number);
+    found.ok_or_else(|| NetError::MissingGeneration {
+        run: run(),
+        asked: asked.to_owned(),
+        last: last.generation,
+    })
+}

@@ -1,0 +1,186 @@
+//! `--set name=value` and `--params FILE`: values from the command line for what a script declares with `params(#{…})`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+
+/// Where the value of a parameter comes from; each goes before the ones above it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The script's own declaration.
+    Script,
+    /// A file given with `--params`.
+    File,
+    /// `--set`.
+    Set,
+}
+
+impl Origin {
+    /// As plans and errors name it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Script => "script",
+            Self::File => "--params",
+            Self::Set => "--set",
+        }
+    }
+}
+
+/// One value from the command line or a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The dotted name.
+    pub path: String,
+    /// The value as typed.
+    pub text: String,
+    /// The file that it stands in, if it does.
+    pub file: Option<PathBuf>,
+}
+
+impl Override {
+    /// Who gives the value, as an error names it.
+    pub fn giver(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{} {}", self.origin.word(), file.display()),
+            None => self.origin.word().to_owned(),
+        }
+    }
+}
+
+/// A `--set` that is not of the form `name=value`.
+#[derive(Debug, Error)]
+#[error("expected name=value, such as generations=3 or search.c_puct=1.5, got \"{given}\"")]
+pub struct OverrideForm {
+    given: String,
+}
+
+impl std::str::FromStr for Override {
+    type Err = OverrideForm;
+
+    fn from_str(given: &str) -> Result<Self, OverrideForm> {
+        match given.split_once('=') {
+            Some((path, text)) if !path.trim().is_empty() => {
+                let (path, text) = (path.trim().to_owned(), text.trim().to_owned());
+                Ok(Self { origin: Origin::Set, path, text, file: None })
+            }
+            _ => Err(OverrideForm { given: given.to_owned() }),
+        }
+    }
+}
+
+/// A file with values that cannot be used.
+#[derive(Debug, Error)]
+pub enum ParamsFileError {
+    /// It cannot be read.
+    #[error("cannot read the parameters in {}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// It is neither TOML nor JSON, or no group.
+    #[error("{}: expected {expected}", .path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What, and what was found.
+        expected: String,
+    },
+}
+
+impl Fault for ParamsFileError {
+    fn exit(&self) -> Exit {
+        Exit::BadInput
+    }
+}
+
+/// The values of a TOML file, or of a JSON file by the end of its name.
+pub fn read_file(path: &Path) -> Result<Vec<Override>, ParamsFileError> {
+    let unreadable = |cause| ParamsFileError::Unreadable { path: path.to_owned(), cause };
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let form = |expected: String| ParamsFileError::Form { path: path.to_owned(), expected };
+    let is_json = path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("json"));
+    let values: Json = if is_json {
+        serde_json::from_str(&text).map_err(|cause| form(format!("JSON; {cause}")))?
+    } else {
+        toml::from_str(&text).map_err(|cause| form(format!("TOML; {}", cause.to_string().trim_end())))?
+    };
+    let mut overrides = Vec::new();
+    match values {
+        Json::Object(members) => flatten("", &members, path, &mut overrides),
+        other => return Err(form(format!("names with values, got {other}"))),
+    }
+    Ok(overrides)
+}
+
+/// Every leaf as if it had been typed.
+fn flatten(
+    prefix: &str,
+    members: &serde_json::Map<String, Json>,
+    file: &Path,
+    overrides: &mut Vec<Override>,
+) {
+    for (name, value) in members {
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        let text = match value {
+            Json::Object(members) => {
+                flatten(&path, members, file, overrides);
+                continue;
+            }
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        overrides.push(Override { origin: Origin::File, path, text, file: Some(file.to_owned()) });
+    }
+}
+
+/// Names of givers as an error lists them, each once.
+pub fn joined(givers: &[String]) -> String {
+    let mut each: Vec<&str> = Vec::new();
+    for giver in givers {
+        if !each.contains(&giver.as_str()) {
+            each.push(giver);
+        }
+    }
+    each.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Origin, Override, read_file};
+
+    #[test]
+    fn toml_and_json_say_the_same_as_typed_values() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let expected = [("games", "4"), ("rule", "puct"), ("search.c_puct", "1.5"), ("sizes", "[1,2]")];
+        for (name, text) in [
+            ("a.toml", "games = 4\nrule = \"puct\"\nsizes = [1, 2]\n[search]\nc_puct = 1.5\n"),
+            ("a.json", r#"{ "games": 4, "rule": "puct", "search": { "c_puct": 1.5 }, "sizes": [1, 2] }"#),
+        ] {
+            let file = folder.path().join(name);
+            fs::write(&file, text).expect("writes");
+            let mut read = read_file(&file).expect("reads");
+            read.sort_by(|a, b| a.path.cmp(&b.path));
+            let of = |(path, text): (&str, &str)| Override {
+                origin: Origin::File,
+                path: path.to_owned(),
+                text: text.to_owned(),
+                file: Some(file.clone()),
+            };
+            assert_eq!(read, expected.map(of), "{name}");
+        }
+        fs::write(folder.path().join("b.json"), "[1]").expect("writes");
+        let error = read_file(&folder.path().join("b.json")).expect_err("is no group").to_string();
+        assert!(error.ends_with("b.json: expected names with values, got [1]"), "{error}");
+    }
+}

@@ -1,0 +1,148 @@
+//! `run.json`: what a run is. Written when the run is created, and never changed.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use dc0_core::param_enum;
+use serde::{Deserialize, Serialize};
+
+use dc0_core::durable;
+use dc0_core::params::Value;
+
+use super::error::RunError;
+use super::folder::Folder;
+use super::fork::ForkRecord;
+
+param_enum! {
+    /// What runs nets while they play.
+    pub enum Backend {
+        /// On a CPU, the one that a short measurement found faster on this machine; libtorch on other devices.
+        Auto = "auto",
+        /// libtorch.
+        Torch = "torch",
+        /// ONNX Runtime on the CPU, in 32-bit floats.
+        Onnx = "onnx",
+    }
+}
+
+/// The version of everything a run's folder holds beside the tables.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The script of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScriptRecord {
+    /// The name of its file, without the folder.
+    pub file: String,
+    /// blake3 of its text.
+    pub blake3: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What results may depend on besides script and seed, fixed when the run is created.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// What nets play on: `torch` or `onnx`.
+    pub backend: String,
+    /// Where nets run: `cpu`, `cuda:0`, `cuda:0,cuda:1`, …
+    pub device: String,
+    /// The numbers nets play with: `f32`, `bf16`, …
+    pub precision: String,
+    /// Batches are filled up to a multiple of this while nets play.
+    pub pad_to: u32,
+    /// libtorch threads of a training step.
+    pub threads: u32,
+    /// The program's version.
+    pub dc0: String,
+    /// Versions of the libraries and features of the processor that nets depend on.
+    pub libraries: String,
+}
+
+impl Environment {
+    /// What equal steps may differ by, in one line. Versions are left out: a step's own version says what changed.
+    pub fn rounding(&self) -> String {
+        let Self { backend, precision, pad_to, threads, .. } = self;
+        let device = device_kind(&self.device);
+        format!("{backend} on {device} in {precision}, batches of {pad_to}, {threads} training threads")
+    }
+}
+
+/// Of `cuda:0,cuda:1` only `cuda`: results depend on what a device is, not on which one of a machine's it is.
+pub fn device_kind(device: &str) -> &str {
+    device.split([':', ',']).next().unwrap_or(device)
+}
+
+/// What `run.json` says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`FORMAT_VERSION`] of the program that created the run.
+    pub version: u32,
+    /// The run's name.
+    pub name: String,
+    /// The script that created it.
+    pub script: ScriptRecord,
+    /// The texts of the files that the script had imported at creation, by their paths below its folder.
+    #[serde(default)]
+    pub modules: BTreeMap<String, String>,
+    /// The parameters that the script declared, with their values at creation.
+    pub params: Value,
+    /// What the command line gave for them at creation, as it was typed; `None` in runs of a program that did not keep it.
+    #[serde(default)]
+    pub given: Option<BTreeMap<String, String>>,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// Backend, device, precision, threads, versions.
+    pub environment: Environment,
+    /// The steps of another run that this one begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkRecord>,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+impl Record {
+    /// Reads the record of an existing run; `None` where the folder is empty or absent.
+    pub fn read(folder: &Folder) -> Result<Option<Self>, RunError> {
+        let path = folder.record();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return absent(folder),
+            Err(cause) => return Err(RunError::io("read", &path)(cause)),
+        };
+        let damaged =
+            |cause: serde_json::Error| RunError::Damaged { path: path.clone(), cause: cause.to_string() };
+        let Version { version } = serde_json::from_str(&text).map_err(damaged)?;
+        if version > FORMAT_VERSION {
+            return Err(RunError::Newer {
+                folder: folder.root().to_owned(),
+                found: version,
+                known: FORMAT_VERSION,
+            });
+        }
+        serde_json::from_str(&text).map_err(damaged).map(Some)
+    }
+
+    /// Writes the record; the run exists from then on.
+    pub fn write(&self, folder: &Folder) -> Result<(), RunError> {
+        let text = serde_json::to_string_pretty(self).expect("a record has text keys only");
+        durable::write(&folder.record(), format!("{text}\n").as_bytes())
+            .map_err(RunError::io("write", &folder.record()))
+    }
+}
+
+/// A folder without a record must hold nothing but what opening a run leaves before the record is written.
+fn absent(folder: &Folder) -> Result<Option<Record>, RunError> {
+    let Ok(entries) = fs::read_dir(folder.root()) else {
+        return Ok(None);
+    };
+    let ours = ["run.lock", "run.log", "journal.jsonl"];
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let foreign = entries
+        .flatten()
+        .map(name)
+        .any(|name| !ours.contains(&name.as_str()) && !super::files::is_unfinished(&name));
+    if foreign { Err(RunError::NoRun { folder: folder.root().to_owned() }) } else { Ok(None) }
+}

@@ -1,0 +1,108 @@
+//! The texts of the scripts in use, so that an error can show its line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use dc0_core::durable;
+
+/// Script texts by the name an error gives them.
+#[derive(Debug, Default)]
+pub struct Sources {
+    texts: Mutex<BTreeMap<String, String>>,
+    /// Texts that go before those of their files, by the files' real paths.
+    unsaved: BTreeMap<PathBuf, String>,
+}
+
+impl Sources {
+    /// With texts that go before those of their files, as an editor holds them. Files that are not there are left out.
+    pub fn with_unsaved(texts: &BTreeMap<PathBuf, String>) -> Self {
+        let real = |(file, text): (&PathBuf, &String)| Some((file.canonicalize().ok()?, text.clone()));
+        Self { unsaved: texts.iter().filter_map(real).collect(), ..Self::default() }
+    }
+
+    /// The text that goes before that of a file, by its real path.
+    pub fn unsaved(&self, file: &Path) -> Option<String> {
+        self.unsaved.get(file).cloned()
+    }
+
+    /// Keeps a text under the name of its file.
+    pub fn keep(&self, name: &str, text: &str) {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.insert(name.to_owned(), text.to_owned());
+    }
+
+    /// A text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// All texts by name.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A digest of all texts, wherever their files lie and from wherever they are named.
+    pub fn digest(&self) -> String {
+        let texts = self.texts();
+        let digests: BTreeSet<String> = texts.values().map(|text| durable::digest(text.as_bytes())).collect();
+        durable::digest(digests.into_iter().collect::<String>().as_bytes())
+    }
+
+    /// The texts of all files but the script `name`, by their paths below its folder, with `/` on every system.
+    pub fn imported_by(&self, name: &Path) -> BTreeMap<String, String> {
+        let folder = normalised(name.parent().unwrap_or(Path::new("")));
+        let own = name.display().to_string();
+        let others = self.texts().into_iter().filter(|(other, _)| *other != own);
+        let below = |(path, text): (String, String)| {
+            let path = Path::new(&path).strip_prefix(&folder).ok()?;
+            let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+            Some((parts.join("/"), text))
+        };
+        others.filter_map(below).collect()
+    }
+
+    /// One line of a text, counted from 1.
+    pub fn line(&self, name: &str, line: usize) -> Option<String> {
+        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = texts.get(name)?;
+        lines.lines().nth(line.checked_sub(1)?).map(str::to_owned)
+    }
+}
+
+/// Removes `.` and resolves `..` by name alone; a `..` that leads above the start stays.
+pub fn normalised(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sources;
+
+    fn digest(files: &[(&str, &str)]) -> String {
+        let sources = Sources::default();
+        for (name, text) in files {
+            sources.keep(name, text);
+        }
+        sources.digest()
+    }
+
+    #[test]
+    fn every_text_is_in_the_digest_and_no_name() {
+        let both = digest(&[("x.rhai", "let x = 1;"), ("lib/a.rhai", "fn a() {}")]);
+        assert_eq!(both, digest(&[("/far/lib/a.rhai", "fn a() {}"), ("/far/x.rhai", "let x = 1;")]));
+        assert_ne!(both, digest(&[("x.rhai", "let x = 1;"), ("lib/a.rhai", "fn a() { }")]));
+        assert_ne!(both, digest(&[("x.rhai", "let x = 2;"), ("lib/a.rhai", "fn a() {}")]));
+        assert_ne!(both, digest(&[("x.rhai", "let x = 1;")]));
+    }
+}

@@ -1,0 +1,255 @@
+//! A sweep's folder: what the sweep is, the journal of its trials, and their runs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use dc0_core::{durable, params};
+
+use super::events::{Event, Replicate};
+use super::params::SweepParams;
+use super::told::Direction;
+use super::trials::Trials;
+use crate::{Folder, Lock, RunError};
+
+/// The version of a sweep's own files.
+const VERSION: u32 = 1;
+
+/// `sweep.json`: what a sweep is. Written when it is created, and never changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepRecord {
+    /// The version of the sweep's own files.
+    pub version: u32,
+    /// Its name.
+    pub name: String,
+    /// The file of the script that created it, without the folder.
+    pub script: String,
+    /// Which values are better.
+    pub direction: String,
+    /// The seed of the sampler and of replicate 0.
+    pub seed: u64,
+    /// libtorch threads of training in each trial.
+    pub threads: u32,
+}
+
+/// A sweep that this process works on.
+#[derive(Debug)]
+pub struct SweepFolder {
+    folder: Folder,
+    record: SweepRecord,
+    journal: Mutex<File>,
+    _lock: Lock,
+}
+
+impl SweepRecord {
+    /// Of a sweep that is created now.
+    pub fn new(name: &str, script: &str, direction: Direction, (seed, threads): (u64, u32)) -> Self {
+        let direction = direction.word().to_owned();
+        Self { version: VERSION, name: name.to_owned(), script: script.to_owned(), direction, seed, threads }
+    }
+}
+
+impl SweepFolder {
+    /// Opens a sweep or creates it, with everything that happened in it so far. `asked`: whether the user named the seed, and
+    /// the threads.
+    pub fn open(
+        parent: &Path,
+        now: &SweepRecord,
+        asked: (bool, bool),
+    ) -> Result<(Self, Vec<Event>), RunError> {
+        let folder = Folder::of_run(parent, &now.name)?;
+        let path = folder.root().join("sweep.json");
+        let found = read_record(&folder, &path)?;
+        if let Some(found) = &found {
+            check(&folder, found, now, asked)?;
+        }
+        fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
+        let lock = Lock::take(&folder)?;
+        if found.is_none() {
+            let text = serde_json::to_string_pretty(now).expect("a record has text keys only");
+            durable::write(&path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", &path))?;
+        }
+        let record = found.unwrap_or_else(|| now.clone());
+        let (journal, events) = open_journal(&folder.root().join("trials.jsonl"))?;
+        Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
+    }
+
+    /// What the sweep in a folder is, where there is one.
+    pub fn record_in(folder: &Folder) -> Result<Option<SweepRecord>, RunError> {
+        read_record(folder, &folder.root().join("sweep.json"))
+    }
+
+    /// As [`open`](Self::open), without working on the sweep: its record, where there is one yet, and everything that happened
+    /// in it.
+    pub fn look(
+        parent: &Path,
+        now: &SweepRecord,
+        asked: (bool, bool),
+    ) -> Result<(Option<SweepRecord>, Vec<Event>), RunError> {
+        let folder = Folder::of_run(parent, &now.name)?;
+        let record = Self::record_in(&folder)?;
+        if let Some(found) = &record {
+            check(&folder, found, now, asked)?;
+        }
+        let path = folder.root().join("trials.jsonl");
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok((record, parsed(&text, &path)?.0)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok((record, Vec::new())),
+            Err(cause) => Err(RunError::io("read", &path)(cause)),
+        }
+    }
+
+    /// The runs that a name stands for: one run, or all trials of a sweep.
+    pub fn sharing(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
+        if parent.join(name).join("trials").is_dir() {
+            return Self::runs(parent, name);
+        }
+        Ok(vec![Folder::of_existing(parent, name)?])
+    }
+
+    /// What is known of a sweep, without working on it: its parameters when it was last opened, and its trials. A line that a
+    /// kill has cut short, or that is being written just now, is left out.
+    pub fn read(root: &Path) -> Result<(SweepParams, Trials), RunError> {
+        let path = root.join("trials.jsonl");
+        let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
+        Self::read_text(&text, &path)
+    }
+
+    /// As [`read`](Self::read), of the text of a sweep's journal; errors name its file.
+    pub fn read_text(text: &str, path: &Path) -> Result<(SweepParams, Trials), RunError> {
+        let (events, _) = parsed(text, path)?;
+        let opened = events.iter().rev().find_map(|event| match event {
+            Event::Opened { params, .. } => Some(params),
+            _ => None,
+        });
+        let damaged = |cause: String| RunError::Damaged { path: path.to_owned(), cause };
+        let params = opened.ok_or_else(|| damaged("the sweep was never opened".to_owned()))?;
+        let params = params::read("sweep", params).map_err(|error| damaged(error.to_string()))?;
+        Ok((params, Trials::of(&events)))
+    }
+
+    /// What the sweep is.
+    pub fn record(&self) -> &SweepRecord {
+        &self.record
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        self.folder.root()
+    }
+
+    /// The folder that holds the runs of the trials.
+    pub fn trials(&self) -> PathBuf {
+        self.root().join("trials")
+    }
+
+    /// The runs of trials in a sweep's folder.
+    pub fn runs(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
+        let trials = Folder::of_run(parent, name)?.root().join("trials");
+        let entries = fs::read_dir(&trials).map_err(RunError::io("list", &trials))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(RunError::io("list", &trials))?;
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+        names.sort_unstable();
+        let runs = names.iter().map(|name| Folder::of_run(&trials, name));
+        Ok(runs.flatten().filter(|run| run.record().is_file()).collect())
+    }
+
+    /// The run of a replicate.
+    pub fn run_of(&self, of: Replicate) -> Result<Folder, RunError> {
+        Folder::of_run(&self.trials(), &of.name())
+    }
+
+    /// Writes down what happened; it is on the disk when this returns.
+    pub fn note(&self, event: &Event) -> Result<(), RunError> {
+        let line = serde_json::to_string(event).expect("events have text keys only");
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = writeln!(journal, "{line}").and_then(|()| journal.sync_data());
+        written.map_err(RunError::io("write", &self.root().join("trials.jsonl")))
+    }
+}
+
+fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            return if is_free(folder) {
+                Ok(None)
+            } else {
+                Err(RunError::NoSweep { folder: folder.root().to_owned() })
+            };
+        }
+        Err(cause) => return Err(RunError::io("read", path)(cause)),
+    };
+    let damaged = |cause: String| RunError::Damaged { path: path.to_owned(), cause };
+    let record: SweepRecord = serde_json::from_str(&text).map_err(|cause| damaged(cause.to_string()))?;
+    if record.version > VERSION {
+        let folder = folder.root().to_owned();
+        return Err(RunError::Newer { folder, found: record.version, known: VERSION });
+    }
+    Ok(Some(record))
+}
+
+/// Whether a folder holds nothing, or only what opening a sweep leaves before its record is written.
+fn is_free(folder: &Folder) -> bool {
+    let Ok(entries) = fs::read_dir(folder.root()) else { return true };
+    entries.flatten().all(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name == "run.lock" || name.starts_with("sweep.json.")
+    })
+}
+
+fn check(
+    folder: &Folder,
+    found: &SweepRecord,
+    now: &SweepRecord,
+    asked: (bool, bool),
+) -> Result<(), RunError> {
+    let root = || folder.root().to_owned();
+    if found.script != now.script {
+        let (made_by, script) = (found.script.clone(), now.script.clone());
+        return Err(RunError::OtherScript { folder: root(), made_by, script });
+    }
+    let fixed = [
+        ("direction", found.direction.clone(), Some(now.direction.clone())),
+        ("seed", found.seed.to_string(), asked.0.then(|| now.seed.to_string())),
+        ("threads", found.threads.to_string(), asked.1.then(|| now.threads.to_string())),
+    ];
+    for (what, fixed, asked) in fixed {
+        if let Some(asked) = asked.filter(|asked| *asked != fixed) {
+            return Err(RunError::Fixed { folder: root(), what, fixed, asked });
+        }
+    }
+    Ok(())
+}
+
+/// Reads all whole lines, and cuts off what a kill left of the last one.
+fn open_journal(path: &Path) -> Result<(File, Vec<Event>), RunError> {
+    let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+    let mut file = opened.map_err(RunError::io("open", path))?;
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(RunError::io("read", path))?;
+    let (events, whole) = parsed(&text, path)?;
+    let cut = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+    cut.map_err(RunError::io("write", path))?;
+    Ok((file, events))
+}
+
+/// The events of all whole lines, and the length of these in bytes.
+fn parsed(text: &str, path: &Path) -> Result<(Vec<Event>, usize), RunError> {
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let mut events = Vec::new();
+    for (number, line) in text[..whole].lines().enumerate() {
+        let damaged = |cause: serde_json::Error| RunError::Damaged {
+            path: path.to_owned(),
+            cause: format!("line {}: {cause}", number + 1),
+        };
+        events.push(serde_json::from_str(line).map_err(damaged)?);
+    }
+    Ok((events, whole))
+}

@@ -1,0 +1,168 @@
+//! How much each parameter matters: how differently the best trials lie along it from all trials (PED-ANOVA of Watanabe, Bansal
+//! & Hutter 2023). A dimension that only some trials have counts by the share of the best ones that have it: of few trials, how
+//! they lie says little.
+
+use super::space::{Dimension, Domain, Point, Space};
+use super::told::Direction;
+
+/// Fewer trials say nothing about what matters. Chosen.
+const FEWEST: usize = 8;
+
+/// Share of the trials that counts as best. The paper takes a tenth, of more trials than sweeps of nets have. Chosen.
+const BEST: f64 = 0.25;
+
+/// Places at which densities along a dimension are compared. Chosen.
+const PLACES: usize = 64;
+
+/// The narrowest width of a trial's share in a density, in units of the dimension. Chosen.
+const NARROWEST: f64 = 0.05;
+
+/// The importance of each dimension, as shares that sum to 1, the largest first; nothing while too few trials have a value.
+pub fn importances(space: &Space, direction: Direction, trials: &[(&Point, f64)]) -> Vec<(String, f64)> {
+    if trials.len() < FEWEST {
+        return Vec::new();
+    }
+    let mut best_first = trials.to_vec();
+    best_first.sort_by(|a, b| direction.gain(b.1).total_cmp(&direction.gain(a.1)));
+    let best = (trials.len() as f64 * BEST).ceil() as usize;
+    let of = |(name, dimension): (&str, &Dimension)| {
+        let units = |trials: &[(&Point, f64)]| -> Vec<f64> {
+            let unit = |(point, _): &(&Point, f64)| dimension.domain.unit_of(point.get(name)?);
+            trials.iter().filter_map(unit).collect()
+        };
+        let (top, all) = (units(&best_first[..best]), units(&best_first));
+        let counted = top.len() as f64 / best as f64;
+        let own = divergence(&shares(&dimension.domain, &top), &shares(&dimension.domain, &all));
+        (name.to_owned(), counted * own)
+    };
+    let mut all: Vec<(String, f64)> = space.dimensions().map(of).collect();
+    let sum: f64 = all.iter().map(|(_, importance)| importance).sum();
+    for (_, importance) in &mut all {
+        *importance /= sum.max(f64::MIN_POSITIVE);
+    }
+    all.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    all
+}
+
+/// Pearson's divergence of the shares `top` from `all`.
+fn divergence(top: &[f64], all: &[f64]) -> f64 {
+    top.iter().zip(all).map(|(top, all)| all * (top / all - 1.0).powi(2)).sum()
+}
+
+/// Shares along a dimension that sum to 1: of each value of a small finite one, else of places between its ends. One trial more,
+/// spread evenly, keeps all above 0.
+fn shares(domain: &Domain, units: &[f64]) -> Vec<f64> {
+    let values = domain.count().filter(|count| *count <= PLACES as u64);
+    let places = values.map_or(PLACES, |count| count as usize);
+    let mut shares = vec![1.0 / places as f64; places];
+    for unit in units {
+        let own = match values {
+            Some(_) => spike(places, *unit),
+            None => bell(*unit, width(units)),
+        };
+        for (share, own) in shares.iter_mut().zip(own) {
+            *share += own;
+        }
+    }
+    let sum: f64 = shares.iter().sum();
+    shares.into_iter().map(|share| share / sum).collect()
+}
+
+fn spike(places: usize, unit: f64) -> Vec<f64> {
+    let place = ((unit * places as f64) as usize).min(places - 1);
+    (0..places).map(|at| f64::from(u8::from(at == place))).collect()
+}
+
+/// A normal density around a unit, cut off at the dimension's ends.
+fn bell(unit: f64, width: f64) -> Vec<f64> {
+    let at = |place: usize| (place as f64 + 0.5) / PLACES as f64;
+    let heights: Vec<f64> =
+        (0..PLACES).map(|place| (-0.5 * ((at(place) - unit) / width).powi(2)).exp()).collect();
+    let sum: f64 = heights.iter().sum();
+    heights.into_iter().map(|height| height / sum).collect()
+}
+
+/// Scott's rule (Scott 1992) for a density of one variable.
+fn width(units: &[f64]) -> f64 {
+    let count = units.len() as f64;
+    let mean = units.iter().sum::<f64>() / count;
+    let variance = units.iter().map(|unit| (unit - mean).powi(2)).sum::<f64>() / count;
+    (variance.sqrt() * count.powf(-0.2)).max(NARROWEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::params::Value;
+
+    use super::importances;
+    use crate::sweep::space::Point;
+    use crate::sweep::space::Space;
+    use crate::sweep::told::Direction;
+
+    fn group(members: &[(&str, Value)]) -> Value {
+        Value::Group(members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
+    }
+
+    fn space() -> Space {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let uniform = [("kind", text("uniform")), ("low", Value::Int(0)), ("high", Value::Int(1))];
+        let choice = [("kind", text("choice")), ("values", Value::List(vec![text("a"), text("b")]))];
+        let dimensions = [("matters", group(&uniform)), ("idle", group(&uniform)), ("word", group(&choice))];
+        Space::from_value(&group(&dimensions)).expect("a space")
+    }
+
+    /// Points spread evenly: by the golden ratio along `matters`, and by another irrational along `idle`.
+    fn points(count: u32) -> Vec<Point> {
+        let point = |number: u32| {
+            let along = |step: f64| Value::Float((f64::from(number) * step).fract());
+            let word = Value::Text(if number.is_multiple_of(2) { "a" } else { "b" }.to_owned());
+            let members = [("matters", along(0.618_034)), ("idle", along(0.754_878)), ("word", word)];
+            members.map(|(name, value)| (name.to_owned(), value)).into()
+        };
+        (0..count).map(point).collect()
+    }
+
+    fn found(count: u32, direction: Direction, value: impl Fn(&Point) -> f64) -> Vec<(String, f64)> {
+        let points = points(count);
+        let trials: Vec<(&Point, f64)> = points.iter().map(|point| (point, value(point))).collect();
+        importances(&space(), direction, &trials)
+    }
+
+    fn number(point: &Point, name: &str) -> f64 {
+        point[name].as_f64().expect("a number")
+    }
+
+    #[test]
+    fn a_dimension_that_few_trials_have_counts_little() {
+        let mut points = points(32);
+        for (number, point) in points.iter_mut().enumerate() {
+            if number % 8 != 0 {
+                point.remove("idle");
+            }
+        }
+        let trials: Vec<(&Point, f64)> =
+            points.iter().map(|point| (point, number(point, "matters"))).collect();
+        let all = importances(&space(), Direction::Maximize, &trials);
+        let share = |name: &str| all.iter().find(|(own, _)| own == name).expect("the dimension").1;
+        assert!(share("matters") > 0.7 && share("idle") < 0.1, "{all:?}");
+    }
+
+    #[test]
+    fn what_decides_the_value_is_most_important_whichever_values_are_better() {
+        for direction in [Direction::Maximize, Direction::Minimize] {
+            let all = found(32, direction, |point| number(point, "matters"));
+            assert_eq!(all[0].0, "matters");
+            assert!(all[0].1 > 0.6, "{all:?}");
+            assert!((all.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+        let is_a = |point: &Point| point["word"] == Value::Text("a".to_owned());
+        let all = found(32, Direction::Maximize, |point| f64::from(u8::from(is_a(point))));
+        assert_eq!(all[0].0, "word", "{all:?}");
+    }
+
+    #[test]
+    fn a_few_trials_say_nothing() {
+        assert!(found(7, Direction::Maximize, |point| number(point, "idle")).is_empty());
+        assert_eq!(found(8, Direction::Maximize, |point| number(point, "idle")).len(), 3);
+    }
+}

@@ -1,0 +1,101 @@
+//! The arguments of scripts.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dc0_process::console::OutputFormat;
+use log::LevelFilter;
+
+use dc0_backend::Backend;
+use dc0_runs::overrides::Override;
+
+/// How a script is run.
+#[derive(Debug, Args)]
+pub struct ScriptArgs {
+    /// The script to run; the same command goes on with what was started.
+    #[arg(value_name = "SCRIPT.rhai", required = true)]
+    pub script: Option<PathBuf>,
+    /// Give a parameter that the script declares another value, such as `--set generations=3`; dots reach into groups.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub overrides: Vec<Override>,
+    /// Take values of parameters from a TOML or JSON file; `--set` goes before it, and later files before earlier ones.
+    #[arg(long, value_name = "FILE")]
+    pub params: Vec<PathBuf>,
+    /// Seed of all randomness; fixed when the run is created [default: the script's, or 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=9_007_199_254_740_991))]
+    pub seed: Option<u64>,
+    /// Where nets run: auto, cpu, cuda:0, several with commas, cuda:all; fixed when the run is created [default: auto].
+    #[arg(long)]
+    pub device: Option<String>,
+    /// What runs nets while they play: auto, torch or onnx; fixed when the run is created [default: the script's, or auto].
+    #[arg(long, value_name = "NAME", value_parser = dc0_backend::parse_backend)]
+    pub backend: Option<Backend>,
+    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    #[arg(long, value_name = "PATH")]
+    pub onnxruntime: Option<PathBuf>,
+    /// The folder that holds runs; each run has a folder of its own in it.
+    #[arg(long, value_name = "DIR", default_value = "datasets")]
+    pub out: PathBuf,
+    /// Check the script and show what it would do, without doing it.
+    #[arg(long)]
+    pub check: bool,
+    /// Show the parameters that the script declares, what they may be and what they are for, and do nothing else.
+    #[arg(long, conflicts_with = "check")]
+    pub parameters: bool,
+    /// Whether the script's own help is asked for; `help` reads it, since clap's own help knows no script.
+    #[arg(skip)]
+    pub help: bool,
+    /// How errors and plans are shown: for people, or as one JSON object in each line for editors and other programs.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
+    /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub lanes: Option<u32>,
+    /// libtorch threads of training; changes rounding, so fixed when the run is created [default: the number of cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+    /// Stop after this many hours, as Ctrl-C does; the same command goes on.
+    #[arg(long, value_name = "H", value_parser = above_zero)]
+    pub max_hours: Option<f64>,
+    /// Stop once the folder of runs has grown by this many GiB, as Ctrl-C does.
+    #[arg(long, value_name = "GIB", value_parser = above_zero)]
+    pub max_disk: Option<f64>,
+    /// Which log messages the terminal shows; the run's log file has them from info up.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Warn)]
+    pub log: LogLevel,
+}
+
+fn above_zero(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (1e-9..=1e6).contains(number));
+    number.ok_or_else(|| "expected a number above 0, such as 1.5".to_owned())
+}
+
+/// The least important log messages that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What failed.
+    Error,
+    /// What is unusual.
+    Warn,
+    /// What is done.
+    Info,
+    /// Details.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl From<LogLevel> for LevelFilter {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Off => Self::Off,
+            LogLevel::Error => Self::Error,
+            LogLevel::Warn => Self::Warn,
+            LogLevel::Info => Self::Info,
+            LogLevel::Debug => Self::Debug,
+            LogLevel::Trace => Self::Trace,
+        }
+    }
+}

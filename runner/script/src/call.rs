@@ -1,0 +1,102 @@
+//! One call of a host function by a script: where it stands, and how its errors leave.
+
+use rhai::{Dynamic, EvalAltResult, Map, NativeCallContext};
+
+use dc0_core::params::{ParamErrors, Params, Problem, Problems, Value, read};
+
+use super::convert::{Sampling, to_value};
+use super::failure::Failure;
+use super::place::Place;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+
+/// The result of a host function.
+pub type Answer<T> = Result<T, Box<EvalAltResult>>;
+
+/// A call of a host function.
+pub struct Call<'a> {
+    context: &'a NativeCallContext<'a>,
+    what: &'static str,
+}
+
+impl<'a> Call<'a> {
+    /// `what` is the function's name, as errors give it.
+    pub fn new(what: &'static str, context: &'a NativeCallContext<'a>) -> Self {
+        Self { context, what }
+    }
+
+    /// Where the script makes the call.
+    pub fn place(&self) -> Place {
+        Place::new(self.context.call_source().unwrap_or_default(), self.context.call_position())
+    }
+
+    /// The engine's call, for functions given as arguments.
+    pub fn context(&self) -> &NativeCallContext<'a> {
+        self.context
+    }
+
+    /// An error at this call.
+    pub fn fail(&self, fault: &impl Fault) -> Box<EvalAltResult> {
+        Failure::from(fault).into_rhai(self.place())
+    }
+
+    /// An error in how the function is used.
+    pub fn misuse(&self, message: impl std::fmt::Display) -> Box<EvalAltResult> {
+        Failure::new(Exit::BadInput, format!("{}: {message}", self.what)).into_rhai(self.place())
+    }
+
+    /// Runs something that can fail with a [`Fault`].
+    pub fn run<T, F: Fault>(&self, result: Result<T, F>) -> Answer<T> {
+        result.map_err(|fault| self.fail(&fault))
+    }
+
+    /// Reads a script's map as parameters: functions in it are sampled, and all problems are reported at once.
+    /// Also returns what the script gave, for the plan.
+    pub fn read<T: Params>(&self, map: &Map, sampling: Sampling) -> Answer<(T, Value)> {
+        self.read_beside(map, sampling, Vec::new())
+    }
+
+    /// As [`read`](Self::read), beside other arguments whose problems are reported with the map's.
+    pub fn read_beside<T: Params>(
+        &self,
+        map: &Map,
+        sampling: Sampling,
+        mut problems: Vec<Problem>,
+    ) -> Answer<(T, Value)> {
+        let value = to_value(&Dynamic::from(map.clone()), "", sampling, self.context, &mut problems)?;
+        match read::<T>(self.what, &value) {
+            Ok(params) if problems.is_empty() => Ok((params, value)),
+            Ok(_) => Err(self.fail(&errors(self.what, problems))),
+            Err(more) => {
+                let is_new = |problem: &Problem| !problems.iter().any(|known| known.path == problem.path);
+                let more: Vec<Problem> = more.problems.into_iter().filter(is_new).collect();
+                problems.extend(more.into_iter().map(|problem| of_function(map, problem)));
+                Err(self.fail(&errors(self.what, problems)))
+            }
+        }
+    }
+}
+
+/// A problem as it is told of a function, of which the reader has seen the samples.
+fn of_function(map: &Map, problem: Problem) -> Problem {
+    let mut member = None;
+    for name in problem.path.split('.') {
+        let group = member.as_ref().map_or(Some(map.clone()), |member: &Dynamic| member.clone().try_cast());
+        member = group.and_then(|group: Map| group.get(name).cloned());
+    }
+    let is_function = member.is_some_and(|member| member.is_fnptr());
+    match problem.message.split_once(", got [[") {
+        Some((expected, _)) if is_function => {
+            Problem { message: format!("{expected}, got a function"), ..problem }
+        }
+        _ => problem,
+    }
+}
+
+fn errors(what: &str, all: Vec<Problem>) -> ParamErrors {
+    let mut problems = Problems::default();
+    for problem in all {
+        problems.add(&problem.path, problem.message);
+    }
+    problems.into_errors(what)
+}

@@ -1,0 +1,92 @@
+//! `params(#{…})`: how a script declares what its users can change.
+
+use rhai::{Dynamic, EvalAltResult, Map, NativeCallContext, Position};
+
+use dc0_core::params::Value;
+use dc0_runs::declared::{Declaration, Declared};
+use dc0_runs::overrides::Origin;
+
+use crate::call::{Answer, Call};
+use crate::convert::{Sampling, to_value};
+use crate::engine::Stopped;
+use crate::failure::Failure;
+use crate::values::{self, Typed, Wrongs};
+
+/// What `params` returns: the declared map with the command line's values in it.
+pub fn declare(declaration: &Declaration, context: &NativeCallContext<'_>, mut map: Map) -> Answer<Map> {
+    let call = Call::new("params", context);
+    if declaration.is_made() {
+        return Err(call.misuse("is called a second time; declare all parameters in one call at the top"));
+    }
+    let mut wrongs = Wrongs::default();
+    let typed = values::settle(&mut map, "", &mut wrongs);
+    let mut rows = Vec::new();
+    list(context, &map, "", &typed, &mut rows)?;
+    values::apply(&mut map, &typed, declaration.overrides(), &mut wrongs);
+    if let Some((errors, place)) = wrongs.into_error(call.place()) {
+        return Err(Failure::from(&errors).into_rhai(place));
+    }
+    take_up(declaration, context, &map, &mut rows)?;
+    if declaration.make(rows) {
+        return Err(EvalAltResult::ErrorTerminated(Dynamic::from(Stopped), Position::NONE).into());
+    }
+    Ok(map)
+}
+
+/// Takes up the values that the command line gave.
+fn take_up(
+    declaration: &Declaration,
+    context: &NativeCallContext<'_>,
+    map: &Map,
+    rows: &mut [Declared],
+) -> Answer<()> {
+    for row in rows {
+        let given = declaration.overrides().iter().filter(|given| given.path == row.path);
+        let Some(origin) = given.map(|given| given.origin).max() else { continue };
+        if let Some(value) = member(map, &row.path) {
+            (row.value, row.origin) = (shown(context, &value)?, origin);
+        }
+    }
+    Ok(())
+}
+
+/// Every parameter with its own value.
+fn list(
+    context: &NativeCallContext<'_>,
+    map: &Map,
+    prefix: &str,
+    typed: &Typed,
+    rows: &mut Vec<Declared>,
+) -> Answer<()> {
+    for (name, member) in map {
+        let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
+        if let Some(group) = member.read_lock::<Map>() {
+            list(context, &group, &path, typed, rows)?;
+            continue;
+        }
+        let value = shown(context, member)?;
+        let (allowed, doc) = match typed.get(&path) {
+            Some((sound, _)) => (sound.allowed.to_string(), sound.doc.clone()),
+            None if member.is_fnptr() => ("function".to_owned(), String::new()),
+            None => (value.kind().to_owned(), String::new()),
+        };
+        rows.push(Declared { default: value.clone(), value, path, origin: Origin::Script, allowed, doc });
+    }
+    Ok(())
+}
+
+/// The member of a map at a dotted path.
+fn member(map: &Map, path: &str) -> Option<Dynamic> {
+    match path.split_once('.') {
+        Some((name, rest)) => member(&*map.get(name)?.read_lock::<Map>()?, rest),
+        None => map.get(path).cloned(),
+    }
+}
+
+/// A declared value for listings; a function is only named, since nothing says yet what it will be sampled for.
+fn shown(context: &NativeCallContext<'_>, member: &Dynamic) -> Answer<Value> {
+    if member.is_fnptr() {
+        return Ok(Value::Text("function".to_owned()));
+    }
+    to_value(member, "", Sampling(0), context, &mut Vec::new())
+}

@@ -1,0 +1,94 @@
+//! The parameters that a script declares, with what its author says of them: the comment at the end of each one's line.
+
+use std::fmt::Write;
+
+use dc0_runs::declared::Declared;
+
+/// One line for each parameter: its name, its value, where the value comes from, what it may be, and what it is for.
+pub fn described(script: &str, text: &str, declared: &[Declared]) -> String {
+    if declared.is_empty() {
+        return format!("{script} declares no parameters");
+    }
+    let heading =
+        format!("{script} declares; change one with --set NAME=VALUE, or several with --params FILE:");
+    format!("{heading}\n{}", table(text, declared))
+}
+
+/// What `SCRIPT --help` shows: the script's first comment, how it is called, its parameters, and the program's options.
+pub fn help(script: &str, text: &str, declared: &[Declared], options: &str) -> String {
+    let mut help = first_comment(text);
+    if !help.is_empty() {
+        help.push_str("\n\n");
+    }
+    let parameters = if declared.is_empty() { "" } else { " [--set NAME=VALUE]…" };
+    let _ = writeln!(help, "Usage: dc0-run {script}{parameters} [OPTIONS]\n");
+    if !declared.is_empty() {
+        let rows = table(text, declared);
+        let _ = writeln!(help, "Parameters, changed with --set NAME=VALUE or --params FILE:\n{rows}\n");
+    }
+    let _ = write!(help, "Options:\n{}", options.trim_end());
+    help
+}
+
+/// The comment that the script begins with, without its slashes.
+fn first_comment(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("#!"));
+    let comment = lines.map_while(|line| line.strip_prefix("//"));
+    let comment = comment.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    comment.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+fn table(text: &str, declared: &[Declared]) -> String {
+    let rows: Vec<[String; 5]> = declared.iter().map(|row| cells(text, row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [name, value, origin, allowed] = [width(0), width(1), width(2), width(3)];
+    let line = |[path, set, from, may_be, doc]: &[String; 5]| {
+        let line = format!("  {path:name$}  {set:>value$}  {from:origin$}  {may_be:allowed$}  {doc}");
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn cells(text: &str, row: &Declared) -> [String; 5] {
+    let name = row.path.rsplit('.').next().unwrap_or(&row.path);
+    let comment = || text.lines().find_map(|line| comment_of(line, name)).unwrap_or_default().to_owned();
+    let doc = if row.doc.is_empty() { comment() } else { row.doc.clone() };
+    let is_default = row.value == row.default;
+    let default = if is_default { String::new() } else { format!(", default {}", row.default) };
+    let allowed = format!("{}{default}", row.allowed);
+    [row.path.clone(), row.value.to_string(), row.origin.word().to_owned(), allowed, doc]
+}
+
+/// The comment behind `name: value,` on a line of its own.
+fn comment_of<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let behind = line.trim_start().strip_prefix(name)?.trim_start().strip_prefix(':')?;
+    let mut is_quoted = false;
+    for (at, letter) in behind.char_indices() {
+        is_quoted ^= letter == '"';
+        if !is_quoted && behind[at..].starts_with("//") {
+            return Some(behind[at + 2..].trim());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{comment_of, first_comment};
+
+    #[test]
+    fn the_first_comment_ends_where_the_script_begins() {
+        let text = "// Which is better?\n//\n//     dc0-run x.rhai   \n\n// not this\nlet x = 1;\n";
+        assert_eq!(first_comment(text), "Which is better?\n\n    dc0-run x.rhai");
+        assert_eq!(first_comment("let x = 1; // no"), "");
+    }
+
+    #[test]
+    fn the_comment_behind_a_parameter_is_found() {
+        assert_eq!(comment_of("    games: 256, // in each iteration", "games"), Some("in each iteration"));
+        assert_eq!(comment_of("url: \"a//b\", // where", "url"), Some("where"));
+        assert_eq!(comment_of("url: \"a//b\",", "url"), None);
+        assert_eq!(comment_of("quick_games: 3, // no", "games"), None);
+        assert_eq!(comment_of("games(3) // no", "games"), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! The one place where a script engine is made: the same for running, checking, documentation and tests.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rhai::packages::{
+    BasicArrayPackage, BasicBlobPackage, BasicMapPackage, BasicMathPackage, BitFieldPackage, CorePackage,
+    LogicPackage, MoreStringPackage, Package,
+};
+use rhai::{Dynamic, Engine, EvalAltResult, OptimizationLevel};
+
+use super::failure::Failure;
+use super::jail::Jail;
+use super::limits::{self, SampleBudget};
+use dc0_runs::sources::Sources;
+
+/// What an engine needs from the program around it.
+pub struct Surroundings {
+    /// Where the texts of imported scripts are kept for error messages.
+    pub sources: Arc<Sources>,
+    /// What `print` does with a line.
+    pub print: Box<dyn Fn(&str) + Send + Sync>,
+    /// What `debug` does with a line.
+    pub debug: Box<dyn Fn(&str) + Send + Sync>,
+    /// Whether the user asked to stop.
+    pub is_stopped: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Operations of the interpreter before a script is stopped; see [`limits`].
+    pub operations: u64,
+}
+
+/// The token of the error that ends a script when the user asked to stop.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopped;
+
+/// An engine without host functions. Imports stay within `folder`.
+pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
+    let mut engine = Engine::new_raw();
+    register_packages(&mut engine);
+    limits::apply(&mut engine, surroundings.operations);
+    engine.set_default_tag(Dynamic::from(SampleBudget::new(surroundings.operations)));
+    engine.set_optimization_level(OptimizationLevel::None);
+    engine.set_strict_variables(true);
+    engine.set_fail_on_invalid_map_property(true);
+    engine.disable_symbol("eval");
+    // A script that sleeps hears no Ctrl-C, and time is none of its business. This hides the packages' own.
+    engine.register_fn("sleep", |_: i64| awake()).register_fn("sleep", |_: f64| awake());
+    engine.register_type_with_name::<Failure>("Error");
+    engine.register_fn(rhai::FUNC_TO_STRING, |failure: &mut Failure| failure.message.clone());
+    engine.set_module_resolver(Jail::new(folder, Arc::clone(&surroundings.sources)));
+    let Surroundings { print, debug, is_stopped, .. } = surroundings;
+    engine.on_print(print);
+    engine.on_debug(move |text, _, _| debug(text));
+    engine.on_progress(move |_| is_stopped().then(|| Dynamic::from(Stopped)));
+    engine
+}
+
+fn awake() -> Result<(), Box<EvalAltResult>> {
+    Err("there is no `sleep`: scripts have no clock".into())
+}
+
+/// Rhai's standard packages without its clock: a script that knows the time cannot be repeated.
+fn register_packages(engine: &mut Engine) {
+    CorePackage::new().register_into_engine(engine);
+    LogicPackage::new().register_into_engine(engine);
+    BitFieldPackage::new().register_into_engine(engine);
+    BasicMathPackage::new().register_into_engine(engine);
+    BasicArrayPackage::new().register_into_engine(engine);
+    BasicBlobPackage::new().register_into_engine(engine);
+    BasicMapPackage::new().register_into_engine(engine);
+    MoreStringPackage::new().register_into_engine(engine);
+}

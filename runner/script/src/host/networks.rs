@@ -1,0 +1,67 @@
+//! The functions of scripts that make nets without training, and look at them.
+
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+
+use rhai::{Dynamic, Engine, Map, NativeCallContext};
+
+use dc0_core::network::torch::InspectParams;
+use dc0_core::network::{GrowParams, NetworkSpec, preset, presets};
+use dc0_core::params::{Param, nearest};
+
+use super::api::asked;
+use super::owners;
+use super::session::RunHandle;
+use crate::call::{Answer, Call};
+use crate::convert::{Sampling, to_dynamic};
+use dc0_steps::handles::Network;
+use dc0_steps::host::Asked;
+
+type Context<'a> = NativeCallContext<'a>;
+
+/// Adds the functions.
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_fn("network", network);
+    engine.register_fn("network", |context: Context<'_>, run: RunHandle| network(context, run, Map::new()));
+    engine.register_fn("network_preset", network_preset);
+    engine.register_fn("grow", grow);
+    engine.register_fn("inspect", inspect);
+    engine.register_fn("inspect", |context: Context<'_>, run: RunHandle, net: Network| {
+        inspect(context, run, net, Map::new())
+    });
+}
+
+fn network(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Network> {
+    let call = Call::new("network", &context);
+    let spec: Asked<NetworkSpec> = asked(&call, &map, Sampling(0))?;
+    let network = call.run(run.0.host.network(spec))?;
+    run.0.made(&network);
+    Ok(network)
+}
+
+/// A named net as a map, to be changed or given to `network` as it is.
+fn network_preset(context: Context<'_>, name: &str) -> Answer<Dynamic> {
+    if let Some(preset) = preset(name) {
+        return Ok(to_dynamic(&preset.spec.to_value()));
+    }
+    let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+    let hint = nearest(name, names.iter().copied()).map(|near| format!("did you mean \"{near}\"? "));
+    let (hint, names) = (hint.unwrap_or_default(), names.join(", "));
+    Err(Call::new("network_preset", &context)
+        .misuse(format!("there is no net \"{name}\"; {hint}there are {names}")))
+}
+
+fn grow(context: Context<'_>, run: RunHandle, start: Network, map: Map) -> Answer<Network> {
+    let call = Call::new("grow", &context);
+    owners::check(&call, &run, &[&start])?;
+    let params: Asked<GrowParams> = asked(&call, &map, Sampling(0))?;
+    let network = call.run(run.0.host.grow(&start, params))?;
+    run.0.made(&network);
+    Ok(network)
+}
+
+fn inspect(context: Context<'_>, run: RunHandle, net: Network, map: Map) -> Answer<Dynamic> {
+    let call = Call::new("inspect", &context);
+    owners::check(&call, &run, &[&net])?;
+    let Asked { params, .. } = asked::<InspectParams>(&call, &map, Sampling(0))?;
+    call.run(run.0.host.inspect(&net, &params)).map(|seen| to_dynamic(&seen))
+}

@@ -1,0 +1,160 @@
+//! Functions of scripts that need no run and store nothing: stored nets, what they say, games of theirs, and boards.
+
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+
+mod forward;
+mod game;
+
+use std::sync::Arc;
+
+use rhai::{Dynamic, Engine, Map, NativeCallContext};
+
+use dc0_core::board::Game;
+use dc0_core::params::Value;
+use dc0_core::selfplay::SelfPlayParams;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use thiserror::Error;
+
+use super::Session;
+use super::api::register_fields;
+use crate::call::{Answer, Call};
+use crate::convert::{Sampling, to_dynamic};
+use dc0_engine::explain::{self, ExplainError, ExplainParams, Study};
+use dc0_engine::play::board::{Scene, board as drawn};
+use dc0_process::look::{Look, ascii};
+use dc0_runs::net::{Named, named, shipped};
+use dc0_steps::handles::Fields;
+use dc0_steps::host::{Host, HostError};
+use dc0_steps::summary_members;
+
+type Context<'a> = NativeCallContext<'a>;
+
+/// A function that needs no run could not do what it was asked for.
+#[derive(Debug, Error)]
+pub(super) enum OutsideError {
+    /// What plays nets.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// The net, the position or its study.
+    #[error(transparent)]
+    Explain(#[from] ExplainError),
+}
+
+impl Fault for OutsideError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Host(error) => error.exit(),
+            Self::Explain(error) => error.exit(),
+        }
+    }
+}
+
+/// A net that belongs to no run of the script.
+#[derive(Debug, Clone)]
+pub struct LoadedNetwork(pub Arc<Named>);
+
+impl Fields for LoadedNetwork {
+    const KIND: &'static str = "StoredNetwork";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        let own = [
+            ("file".to_owned(), Value::Text(self.0.file.display().to_string())),
+            ("digest".to_owned(), Value::Text(self.0.digest.clone())),
+        ];
+        own.into_iter().chain(summary_members(&self.0.net.spec)).collect()
+    }
+}
+
+/// Most simulations of a search that stands in for a real one.
+const STAND_IN_SIMULATIONS: u32 = 64;
+
+/// Most plies of a game that stands in for a real one.
+const STAND_IN_PLIES: u32 = 40;
+
+pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
+    register_fields::<LoadedNetwork>(engine);
+    engine.register_fn("load_network", |context: Context<'_>| load(&context, None));
+    engine.register_fn("load_network", |context: Context<'_>, name: &str| load(&context, Some(name)));
+    let own = Arc::clone(session);
+    engine.register_fn(
+        "explain",
+        move |context: Context<'_>, net: LoadedNetwork, position: &str, map: Map| {
+            explained(&Call::new("explain", &context), &*own.host, &net, (position, &map))
+        },
+    );
+    engine.register_fn("forward_pass", |context: Context<'_>, net: LoadedNetwork, position: &str| {
+        let call = Call::new("forward_pass", &context);
+        let game = game(&call, position)?;
+        call.run(forward::seen(&net.0.net, &game)).map(|seen| to_dynamic(&seen))
+    });
+    let own = Arc::clone(session);
+    engine.register_fn("play_game", move |context: Context<'_>, net: LoadedNetwork, seed: i64, map: Map| {
+        played(&Call::new("play_game", &context), &*own.host, &net, (seed, &map))
+    });
+    engine.register_fn("board", |context: Context<'_>, position: &str| board(&context, position));
+    engine.register_fn("to_ascii", ascii);
+}
+
+fn load(context: &Context<'_>, name: Option<&str>) -> Answer<LoadedNetwork> {
+    let loaded = match name {
+        Some(name) => named(name).map_err(ExplainError::from),
+        None => shipped().map_err(ExplainError::from),
+    };
+    Ok(LoadedNetwork(Arc::new(Call::new("load_network", context).run(loaded)?)))
+}
+
+/// The game of a position in which it goes on.
+fn game(call: &Call<'_>, position: &str) -> Answer<Game> {
+    call.run(explain::position(position))
+}
+
+fn explained(
+    call: &Call<'_>,
+    host: &dyn Host,
+    net: &LoadedNetwork,
+    (position, map): (&str, &Map),
+) -> Answer<Dynamic> {
+    let (mut params, _) = call.read::<ExplainParams>(map, Sampling(0))?;
+    let game = game(call, position)?;
+    if host.is_planning() {
+        params.search.simulations = params.search.simulations.min(STAND_IN_SIMULATIONS);
+    }
+    let study = || -> Result<Study, OutsideError> {
+        let tables = params.search.open_tablebases().map_err(ExplainError::from)?;
+        let (mut evaluator, observer) = (host.evaluator(&net.0.net)?, host.observer());
+        let named = (net.0.file.display().to_string(), &net.0.net.spec);
+        Ok(Study::new(game.clone(), named, params.clone(), tables, (&mut *evaluator, &*observer))?)
+    };
+    call.run(study()).map(|study| to_dynamic(&explain::value(&study)))
+}
+
+fn played(
+    call: &Call<'_>,
+    host: &dyn Host,
+    net: &LoadedNetwork,
+    (seed, map): (i64, &Map),
+) -> Answer<Dynamic> {
+    let by_ply = Sampling::by(map, "max_plies", SelfPlayParams::default().max_plies);
+    let (mut params, _) = call.read::<SelfPlayParams>(map, by_ply)?;
+    let Ok(seed) = u64::try_from(seed) else {
+        return Err(call.misuse(format!("seed: expected a whole number of at least 0, got {seed}")));
+    };
+    if host.is_planning() {
+        params.playout_cap = None;
+        params.search.simulations = params.search.simulations.min(STAND_IN_SIMULATIONS);
+        params.max_plies = params.max_plies.min(params.opening_plies + STAND_IN_PLIES);
+    }
+    params.games = 1;
+    call.run(game::played(host, &net.0, seed, &params)).map(|game| to_dynamic(&game))
+}
+
+/// A board in Unicode without colours.
+fn board(context: &Context<'_>, position: &str) -> Answer<String> {
+    let call = Call::new("board", context);
+    let game = call.run(Game::from_text(position).map_err(ExplainError::from))?;
+    let look = Look { is_unicode: true, is_coloured: false };
+    let last = game.moves().last().copied();
+    let lines = drawn(&Scene { position: game.position(), last, is_flipped: false, look });
+    Ok(lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
+}

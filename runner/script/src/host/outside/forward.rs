@@ -1,0 +1,106 @@
+//! A position through a net as scripts see it.
+
+use dc0_core::board::Game;
+use dc0_core::encoding::{Encoding, PlaneKind};
+use dc0_core::network::Batch;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::graph::{Graph, Layer, Shape};
+use dc0_core::network::torch::{ForwardPass, LayerSeen, forward_pass};
+use dc0_core::params::Value;
+
+use super::OutsideError;
+use dc0_engine::explain::ExplainError;
+
+/// Planes, layers and heads. Squares are in the order a1, b1, … h8 as the net sees the board.
+pub(super) fn seen(net: &Checkpoint, game: &Game) -> Result<Value, OutsideError> {
+    let encoding = net.spec.input();
+    let mut batch = Batch::default();
+    batch.push(&encoding, game);
+    let pass = forward_pass(&net.spec, &net.weights, &batch).map_err(ExplainError::from)?;
+    let graph = Graph::new(&net.spec);
+    let layers = graph.layers.iter().zip(&pass.layers).map(|(layer, seen)| layer_value(layer, seen));
+    let value = Value::of([
+        ("numbers", floats(&pass.value)),
+        ("win", float(pass.wdl.win)),
+        ("draw", float(pass.wdl.draw)),
+        ("loss", float(pass.wdl.loss)),
+        ("value", float(pass.wdl.value())),
+    ]);
+    Ok(Value::of([
+        ("fen", Value::Text(game.position().fen())),
+        ("side", Value::Text(format!("{:?}", game.position().side_to_move()))),
+        ("encoding", Value::Text(encoding.to_string())),
+        ("planes", Value::List(planes(&encoding, &batch))),
+        ("layers", Value::List(layers.collect())),
+        ("policy", Value::List(policy(game, &batch, &pass))),
+        ("value", value),
+        ("moves_left", pass.moves_left.map_or(Value::None, float)),
+    ]))
+}
+
+fn float(number: f32) -> Value {
+    Value::Float(number.into())
+}
+
+fn floats(numbers: &[f32]) -> Value {
+    Value::List(numbers.iter().map(|number| float(*number)).collect())
+}
+
+/// Every input plane with its name: 64 squares of 0 or 1, or one number for all of them.
+fn planes(encoding: &Encoding, batch: &Batch) -> Vec<Value> {
+    let (mut bits, mut scalars) = (batch.binary.iter(), batch.scalars.iter());
+    let square = |bits: u64, at: u32| Value::Float((bits >> at & 1) as f64);
+    let plane = |plane: &dc0_core::encoding::Plane| {
+        let (squares, number) = match plane.kind() {
+            PlaneKind::Binary => {
+                let bits = *bits.next().expect("a number for each binary plane");
+                (Value::List((0..64).map(|at| square(bits, at)).collect()), Value::None)
+            }
+            PlaneKind::Scalar => {
+                (Value::None, float(*scalars.next().expect("a number for each scalar plane")))
+            }
+        };
+        let name = Value::Text(plane.describe(encoding.orientation()));
+        Value::of([("name", name), ("squares", squares), ("number", number)])
+    };
+    encoding.planes().iter().map(plane).collect()
+}
+
+fn layer_value(layer: &Layer, seen: &LayerSeen) -> Value {
+    let shape = match layer.output {
+        Shape::Board(channels) => format!("{channels}×8×8"),
+        Shape::Flat(width) => width.to_string(),
+    };
+    let statistics = &seen.statistics;
+    Value::of([
+        ("name", Value::Text(layer.name.clone())),
+        ("shape", Value::Text(shape)),
+        ("parameters", Value::Int(layer.parameter_count() as i64)),
+        ("mean", Value::Float(statistics.mean)),
+        ("deviation", Value::Float(statistics.deviation)),
+        ("largest", Value::Float(statistics.largest)),
+        ("zeros", Value::Float(statistics.zeros)),
+        ("squares", seen.squares.as_ref().map_or(Value::None, |squares| floats(squares))),
+    ])
+}
+
+/// Every legal move with its place in the policy, its logit and its probability, the likeliest first.
+fn policy(game: &Game, batch: &Batch, pass: &ForwardPass) -> Vec<Value> {
+    let position = game.position();
+    let mut order: Vec<usize> = (0..pass.policy.len()).collect();
+    order.sort_by(|a, b| pass.policy[*b].total_cmp(&pass.policy[*a]));
+    let legal = position.legal_moves();
+    let one = |at: usize| {
+        let (played, index) = (legal[at], batch.legal[at]);
+        Value::of([
+            ("move", Value::Text(played.to_string())),
+            ("san", Value::Text(position.san(played))),
+            ("index", Value::Int(index.get().into())),
+            ("plane", Value::Int(index.plane() as i64)),
+            ("square", Value::Int(index.square() as i64)),
+            ("logit", float(pass.logits[at])),
+            ("prior", float(pass.policy[at])),
+        ])
+    };
+    order.into_iter().map(one).collect()
+}

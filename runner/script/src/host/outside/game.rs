@@ -1,0 +1,149 @@
+//! One game of self-play as scripts see it.
+
+use std::sync::{Mutex, PoisonError};
+
+use dc0_core::board::{Game, Move, Position, Side};
+use dc0_core::network::EvaluatorError;
+use dc0_core::params::Value;
+use dc0_core::rng::Seed;
+use dc0_core::selfplay::{self, GameRow, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult};
+use dc0_core::trainer::TrainParams;
+use dc0_core::trainer::samples::value_target;
+
+use super::OutsideError;
+use dc0_engine::explain::ExplainError;
+use dc0_engine::play::record::numbered;
+use dc0_runs::net::Named;
+use dc0_steps::StepError;
+use dc0_steps::host::{Host, HostError};
+
+/// Plays game 0 of a seed.
+pub(super) fn played(
+    host: &dyn Host,
+    net: &Named,
+    seed: u64,
+    params: &SelfPlayParams,
+) -> Result<Value, OutsideError> {
+    let tables = params.search.open_tablebases().map_err(ExplainError::from)?;
+    let make_evaluator = || {
+        let failed = |cause: HostError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
+        host.evaluator(&net.net).map_err(failed)
+    };
+    let job = SelfPlayJob {
+        params,
+        seed: Seed { run: seed, step: 0 },
+        network: &net.digest[..16],
+        make_evaluator: &make_evaluator,
+        tables: tables.as_ref(),
+    };
+    let kept: Mutex<Option<ShardResult>> = Mutex::new(None);
+    let keep = |_, result| {
+        *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        Ok(())
+    };
+    let shard = Shard { index: 0, first_game: 0, games: 1 };
+    selfplay::play(&job, &[shard], 1, &keep, &*host.observer())
+        .map_err(|cause| HostError::from(StepError::from(cause)))?;
+    let result =
+        kept.into_inner().unwrap_or_else(PoisonError::into_inner).expect("a shard that is done is kept");
+    value(&result.games[0], &result.positions, params)
+}
+
+fn value(row: &GameRow, searched: &[PositionRow], params: &SelfPlayParams) -> Result<Value, OutsideError> {
+    let start = Position::from_fen(&row.start_fen).expect("self-play records positions");
+    let moves: Vec<Move> = row.moves.iter().filter_map(|packed| Move::from_packed(*packed)).collect();
+    let mut game = Game::from_position(start.clone());
+    let mut plies = Vec::new();
+    for played in &moves {
+        let row = searched.iter().find(|row| usize::from(row.ply) == game.ply());
+        plies.push(ply(&game, *played, row, (params, moves.len()))?);
+        game.play_unchecked(*played);
+    }
+    let score = match row.result {
+        1 => "1-0",
+        -1 => "0-1",
+        _ => "1/2-1/2",
+    };
+    Ok(Value::of([
+        ("result", Value::Text(score.to_owned())),
+        ("reason", Value::Text(row.reason.replace('_', " "))),
+        ("fen", Value::Text(game.position().fen())),
+        ("moves", Value::Text(numbered(&start, &moves).join(" "))),
+        ("opening_plies", Value::Int(row.opening_plies.into())),
+        ("plies", Value::List(plies)),
+    ]))
+}
+
+/// A ply; `search` is nothing where a move of the opening was drawn.
+fn ply(
+    game: &Game,
+    played: Move,
+    row: Option<&PositionRow>,
+    (params, all): (&SelfPlayParams, usize),
+) -> Result<Value, OutsideError> {
+    let position = game.position();
+    let line = game.moves().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let search = row.map(|row| search(position, row, all - game.ply())).transpose()?;
+    Ok(Value::of([
+        ("ply", Value::Int(game.ply() as i64)),
+        ("number", Value::Int(position.fullmove_number().into())),
+        ("side", side(position.side_to_move())),
+        ("fen", Value::Text(position.fen())),
+        (
+            "position",
+            Value::Text(
+                format!("{} moves {line}", game.start().fen()).trim_end_matches(" moves ").to_owned(),
+            ),
+        ),
+        ("move", Value::Text(played.to_string())),
+        ("san", Value::Text(position.san(played))),
+        ("temperature", Value::Float(params.temperature.at(game.ply() as u32))),
+        ("search", search.unwrap_or(Value::None)),
+    ]))
+}
+
+fn side(side: Side) -> Value {
+    Value::Text(format!("{side:?}"))
+}
+
+/// What the search of a ply came to, and what is trained on it.
+fn search(position: &Position, row: &PositionRow, plies_left: usize) -> Result<Value, OutsideError> {
+    let params = TrainParams::default();
+    let target =
+        value_target(row, plies_left, &params).map_err(|fault| ExplainError::Target(fault.to_string()))?;
+    let total: u64 = row.target.iter().map(|share| u64::from(*share)).sum();
+    let mut moves: Vec<(u16, u32, Move)> = row
+        .moves
+        .iter()
+        .zip(row.visits.iter().zip(&row.target))
+        .filter_map(|(packed, (visits, share))| Some((*share, *visits, Move::from_packed(*packed)?)))
+        .collect();
+    moves.sort_by(|a, b| b.cmp(a));
+    let one = |(share, visits, played): (u16, u32, Move)| {
+        Value::of([
+            ("move", Value::Text(played.to_string())),
+            ("san", Value::Text(position.san(played))),
+            ("visits", Value::Int(visits.into())),
+            ("target", Value::Float(f64::from(share) / total.max(1) as f64)),
+        ])
+    };
+    Ok(Value::of([
+        ("simulations", Value::Int(row.simulations.into())),
+        ("value", Value::Float(row.root_q.into())),
+        ("draw", Value::Float(row.root_d.into())),
+        ("net_value", Value::Float(row.net_q.into())),
+        ("net_draw", Value::Float(row.net_d.into())),
+        ("legal", Value::Int(row.legal.into())),
+        ("full", Value::Bool(row.full)),
+        ("moves", Value::List(moves.into_iter().map(one).collect())),
+        ("result", Value::Int(row.result.into())),
+        (
+            "target",
+            Value::of([
+                ("win", Value::Float(target.win.into())),
+                ("draw", Value::Float(target.draw.into())),
+                ("loss", Value::Float(target.loss.into())),
+            ]),
+        ),
+    ]))
+}

@@ -1,0 +1,72 @@
+//! Values belong to the run that made them, because their files lie in its folder. A call with a value of another run says so.
+
+use super::session::RunHandle;
+use crate::call::{Answer, Call};
+use dc0_steps::handles::{Analysis, Network, Opponent, Window};
+
+/// A value that a run made.
+pub(super) trait Owned {
+    /// The folder of the run; none where there is no such value.
+    fn owner(&self) -> Option<&str>;
+
+    /// What the value is, for people.
+    fn label(&self) -> String;
+}
+
+impl Owned for Network {
+    fn owner(&self) -> Option<&str> {
+        Some(&self.0.run)
+    }
+
+    fn label(&self) -> String {
+        format!("net {}", self.name())
+    }
+}
+
+impl Owned for Window {
+    fn owner(&self) -> Option<&str> {
+        self.0.first().map(|games| &*games.0.run)
+    }
+
+    fn label(&self) -> String {
+        "window of games".to_owned()
+    }
+}
+
+impl Owned for Analysis {
+    fn owner(&self) -> Option<&str> {
+        Some(&self.0.run)
+    }
+
+    fn label(&self) -> String {
+        format!("analysis {:04}", self.0.number)
+    }
+}
+
+impl Owned for Opponent {
+    fn owner(&self) -> Option<&str> {
+        match self {
+            Self::Network(network) => network.owner(),
+            Self::Random | Self::Greedy => None,
+        }
+    }
+
+    fn label(&self) -> String {
+        format!("net {}", self.name())
+    }
+}
+
+/// An error where a value belongs to another run than the one it is given to.
+pub(super) fn check(call: &Call<'_>, run: &RunHandle, values: &[&dyn Owned]) -> Answer<()> {
+    let own = &run.0.info.folder;
+    for value in values {
+        if let Some(owner) = value.owner().filter(|owner| owner != own) {
+            return Err(call.misuse(format!(
+                "the {} belongs to the run {owner}, and this is a call of the run {own}; make it in this run by the same call, \
+                 which takes finished steps over from the trials of its sweep and from runs that `from` names",
+                value.label()
+            )));
+        }
+    }
+    Ok(())
+}

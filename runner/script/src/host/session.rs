@@ -1,0 +1,205 @@
+//! One script's use of a host: the run it opened, and what it did so far.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use dc0_core::durable;
+use dc0_core::params::Value;
+use rhai::EvalAltResult;
+
+use crate::call::{Answer, Call};
+use crate::failure::Failure;
+use crate::names::Names;
+use crate::report;
+use dc0_process::exit::Exit;
+use dc0_runs::declared::Declaration;
+use dc0_runs::sweep::events::Spent;
+use dc0_steps::handles::{Fields, Games, Network};
+use dc0_steps::host::{Host, Past, RunInfo};
+use dc0_steps::table::Table;
+
+/// Everything that the functions of a script share.
+pub struct Session {
+    pub(super) host: Arc<dyn Host>,
+    pub(super) declaration: Arc<Declaration>,
+    run: Mutex<Option<RunHandle>>,
+    names: OnceLock<Names>,
+}
+
+/// The run, as a script holds it.
+#[derive(Clone)]
+pub(super) struct RunHandle(pub(super) Arc<OpenRun>);
+
+/// A run that a script has opened.
+pub(super) struct OpenRun {
+    pub(super) host: Arc<dyn Host>,
+    pub(super) info: RunInfo,
+    progress: Mutex<Progress>,
+}
+
+/// What a script did so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// All iterations, the oldest first.
+    pub(super) iterations: Vec<Games>,
+    /// All nets by their numbers.
+    pub(super) networks: Vec<Network>,
+    /// The net that was promoted last, or the first one.
+    pub(super) best: Option<Network>,
+    /// The number of promotions.
+    pub(super) generation: u32,
+    pub(super) table: Table,
+    /// What it has cost, but for the time.
+    spent: Spent,
+    /// Whether the table was shown since it last changed.
+    pub(super) is_shown: bool,
+}
+
+impl Session {
+    /// A script's session with a host.
+    pub fn new(host: Arc<dyn Host>, declaration: Arc<Declaration>) -> Self {
+        Self { host, declaration, run: Mutex::new(None), names: OnceLock::new() }
+    }
+
+    /// Tells the session what can be called, for messages about errors within other calls.
+    pub fn know(&self, names: Names) -> &Names {
+        self.names.get_or_init(|| names)
+    }
+
+    /// An error of a function that a host function called, as the user would read it.
+    pub(super) fn describe(&self, error: &EvalAltResult, source: &str) -> Failure {
+        match self.names.get() {
+            Some(names) => report::from_rhai(error, source, names),
+            None => Failure::new(Exit::Failed, error.to_string()),
+        }
+    }
+
+    /// A digest of the script, of all that it imports, and of the parameters that it declares.
+    pub(super) fn script_digest(&self) -> String {
+        let texts = self.names.get().map(Names::texts_digest).unwrap_or_default();
+        let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
+        let declared = Value::Group(declared.collect()).canonical();
+        durable::digest(format!("{texts}{declared}").as_bytes())
+    }
+
+    /// An error where `--set` names parameters that the script has not declared yet.
+    pub(super) fn declared_or(&self, call: &Call<'_>) -> Answer<()> {
+        let Some(unused) = self.declaration.unused() else { return Ok(()) };
+        Err(call.misuse(format!("{unused}, but the script has not called params(#{{…}}) before")))
+    }
+
+    fn run(&self) -> MutexGuard<'_, Option<RunHandle>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An error where the script has a run already, or cannot open one yet.
+    pub(super) fn openable(&self, call: &Call<'_>) -> Answer<()> {
+        if self.run().is_some() {
+            return Err(call.misuse("a script opens one run; a trial of a sweep has its own, `trial.run`; start others from scripts of their own"));
+        }
+        self.declared_or(call)
+    }
+
+    pub(super) fn keep(&self, info: RunInfo) -> RunHandle {
+        let handle = RunHandle::new(Arc::clone(&self.host), info);
+        *self.run() = Some(handle.clone());
+        handle
+    }
+
+    /// The table of iterations, if there is something in it that was not shown yet.
+    pub fn unshown_table(&self) -> Option<Table> {
+        let run = self.run().clone()?;
+        let progress = run.0.progress();
+        (!progress.table.is_empty() && !progress.is_shown).then(|| progress.table.clone())
+    }
+}
+
+impl RunHandle {
+    pub(super) fn new(host: Arc<dyn Host>, info: RunInfo) -> Self {
+        Self(Arc::new(OpenRun { host, info, progress: Mutex::default() }))
+    }
+}
+
+impl OpenRun {
+    /// Takes note of work that nets did.
+    pub(super) fn spend(&self, spent: Spent) {
+        self.progress().spent += spent;
+    }
+
+    /// What the run has cost so far.
+    pub(super) fn spent(&self) -> Spent {
+        Spent { seconds: self.host.seconds(), ..self.progress().spent }
+    }
+
+    pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of something for the table.
+    pub(super) fn note(&self, change: impl FnOnce(&mut Table)) {
+        let mut progress = self.progress();
+        change(&mut progress.table);
+        progress.is_shown = false;
+    }
+
+    pub(super) fn promote(&self, network: &Network) -> Result<(), dc0_steps::host::HostError> {
+        let generation = self.progress().generation + 1;
+        self.host.promote(network, generation)?;
+        self.promoted(network, generation);
+        Ok(())
+    }
+
+    /// Takes note of a net that was made.
+    pub(super) fn made(&self, network: &Network) {
+        let mut progress = self.progress();
+        progress.networks.push(network.clone());
+        progress.best.get_or_insert_with(|| network.clone());
+    }
+
+    /// Takes note of a promotion.
+    fn promoted(&self, network: &Network, generation: u32) {
+        let mut progress = self.progress();
+        progress.generation = generation;
+        progress.best = Some(network.clone());
+        drop(progress);
+        self.note(|table| table.promoted(generation));
+    }
+
+    /// Takes note of something that happened before the run was opened.
+    pub(super) fn recall(&self, happened: Past) {
+        match happened {
+            Past::Network(network) => {
+                if network.0.summary.member("loss").is_some() {
+                    self.note(|table| table.trained(&network));
+                }
+                self.made(&network);
+            }
+            Past::Games(games) => {
+                self.note(|table| table.played(&games));
+                self.progress().iterations.push(games);
+            }
+            Past::Match(verdict) => self.note(|table| table.matched(&verdict)),
+            // Generation 0 is the first net, which nobody promotes.
+            Past::Analysis | Past::Promoted { generation: 0, .. } => {}
+            Past::Promoted { network, generation } => self.promoted(&network, generation),
+        }
+    }
+}
+
+impl Fields for RunHandle {
+    const KIND: &'static str = "Run";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        let info = &self.0.info;
+        let progress = self.0.progress();
+        let fields = [
+            ("name", Value::Text(info.name.clone())),
+            ("folder", Value::Text(info.folder.clone())),
+            ("seed", Value::Int(info.seed as i64)),
+            ("device", Value::Text(info.device.clone())),
+            ("generation", Value::Int(progress.generation.into())),
+            ("iterations", Value::Int(progress.iterations.len() as i64)),
+            ("networks", Value::Int(progress.networks.len() as i64)),
+        ];
+        fields.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}

@@ -1,0 +1,306 @@
+//! `sweep(#{…}, |trial| …)`: the script's side of a sweep. Each turn of a trial calls the script's function once for each
+//! replicate; steps that are finished cost such a call nothing, so a trial may be ended, paused and gone on with at any report.
+
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+
+mod trial;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use rhai::{Dynamic, Engine, FnPtr, ImmutableString, Map, NativeCallContext};
+
+use dc0_core::params::Value;
+
+use super::session::{RunHandle, Session};
+use crate::call::{Answer, Call};
+use crate::convert::Sampling;
+use crate::limits::STACK_BYTES;
+use dc0_process::exit::Exit;
+use dc0_runs::sweep::board::{Board, Row};
+use dc0_runs::sweep::events::{Ending, Event, Measured, Replicate};
+use dc0_runs::sweep::params::SweepParams;
+use dc0_runs::sweep::schedule::{Job, Schedule};
+use dc0_runs::sweep::trials::Trials;
+use dc0_steps::handles::Fields;
+use dc0_steps::host::{Asked, OpenParams, SweepHost};
+
+pub use trial::OWN_NAMES;
+use trial::{Ended, Trial, Turn, early_ending, measured, read_trial, report};
+
+type Context<'a> = NativeCallContext<'a>;
+
+/// What the threads of a sweep share.
+struct Work {
+    params: SweepParams,
+    host: Arc<dyn SweepHost>,
+    state: Mutex<Sweeping>,
+    changed: Condvar,
+    /// Held while the sweep's tables are written.
+    updating: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Sweeping {
+    trials: Trials,
+    /// Trials that have a turn now.
+    busy: BTreeSet<u32>,
+    /// Whether a thread has failed, so that no other begins anything.
+    is_ending: bool,
+}
+
+/// A sweep that has ended.
+#[derive(Clone)]
+pub(super) struct Swept(Arc<(Board, String)>);
+
+pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
+    super::api::register_fields::<Swept>(engine);
+    engine.register_type_with_name::<Trial>("Trial");
+    engine.register_indexer_get(|context: Context<'_>, trial: &mut Trial, name: ImmutableString| {
+        read_trial(&context, trial, &name)
+    });
+    engine.register_fn("report", |context: Context<'_>, trial: Trial, at: i64, value: Dynamic| {
+        report(&context, &trial, at, &value)
+    });
+    let with_interval =
+        |context: Context<'_>, trial: Trial, at: i64, value: Dynamic, low: Dynamic, high: Dynamic| {
+            let group = [("value", value), ("low", low), ("high", high)];
+            let map: Map = group.into_iter().map(|(name, value)| (name.into(), value)).collect();
+            report(&context, &trial, at, &map.into())
+        };
+    engine.register_fn("report", with_interval);
+    let own = Arc::clone(session);
+    engine.register_fn("sweep", move |context: Context<'_>, map: Map, run: FnPtr| {
+        sweep(&context, &own, &map, &run)
+    });
+}
+
+fn sweep(context: &Context<'_>, session: &Arc<Session>, map: &Map, function: &FnPtr) -> Answer<Swept> {
+    let call = Call::new("sweep", context);
+    session.declared_or(&call)?;
+    let (params, given) = call.read::<SweepParams>(map, Sampling(0))?;
+    if let Some((name, _)) = params.space.dimensions().find(|(name, _)| OWN_NAMES.contains(name)) {
+        let own = OWN_NAMES.join(", ");
+        return Err(
+            call.misuse(format!("space.{name}: a trial has these names for itself: {own}; choose another"))
+        );
+    }
+    let asked = Asked { params: params.clone(), given };
+    let (host, events) = call.run(session.host.sweep(&asked, &session.script_digest()))?;
+    let state = Mutex::new(Sweeping { trials: Trials::of(&events), ..Sweeping::default() });
+    let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
+    work.run(context, session, function)?;
+    let board = work.board();
+    call.run(work.host.finish(&board))?;
+    Ok(Swept(Arc::new((board, work.host.folder()))))
+}
+
+impl Work {
+    fn state(&self) -> MutexGuard<'_, Sweeping> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn board(&self) -> Board {
+        Board::new(&self.params, &self.state().trials)
+    }
+
+    /// Writes down what happened, then takes it in.
+    fn note(&self, call: &Call<'_>, event: Event) -> Answer<()> {
+        call.run(self.host.note(&event))?;
+        self.state().trials.take(&event);
+        Ok(())
+    }
+
+    /// Gives turns until there is nothing left to do, in as many threads as run at the same time.
+    fn run(self: &Arc<Self>, context: &Context<'_>, session: &Arc<Session>, function: &FnPtr) -> Answer<()> {
+        let worker = || self.take_turns(context, session, function);
+        if self.params.parallel == 1 {
+            return worker();
+        }
+        std::thread::scope(|scope| {
+            let start = |number| {
+                let builder = std::thread::Builder::new().name(format!("trial {number}"));
+                builder.stack_size(STACK_BYTES).spawn_scoped(scope, worker)
+            };
+            let started: Vec<_> = (0..self.params.parallel).map(start).collect();
+            let ended = started.into_iter().map(|thread| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(cause) => {
+                    Err(Call::new("sweep", context).misuse(format!("cannot start a thread: {cause}")))
+                }
+            });
+            ended.collect::<Vec<_>>().into_iter().collect()
+        })
+    }
+
+    fn take_turns(
+        self: &Arc<Self>,
+        context: &Context<'_>,
+        session: &Arc<Session>,
+        function: &FnPtr,
+    ) -> Answer<()> {
+        let call = Call::new("sweep", context);
+        let ended = loop {
+            match self.next(&call) {
+                Ok(Some((trial, until))) => {
+                    let turn = self.turn(context, session, function, (trial, until));
+                    self.state().busy.remove(&trial);
+                    self.changed.notify_all();
+                    if turn.is_err() {
+                        break turn;
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        if ended.is_err() {
+            self.state().is_ending = true;
+            self.changed.notify_all();
+        }
+        ended
+    }
+
+    /// The next trial and until when it may go on; asks the sampler for a new one where that is due.
+    fn next(&self, call: &Call<'_>) -> Answer<Option<(u32, Option<u32>)>> {
+        let mut state = self.state();
+        loop {
+            if state.is_ending {
+                return Ok(None);
+            }
+            let Sweeping { trials, busy, .. } = &*state;
+            let schedule = Schedule { params: &self.params, seed: self.host.seed(), trials, busy };
+            match schedule.next() {
+                Job::Done => return Ok(None),
+                Job::Wait => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Job::GoOn { trial, until } => {
+                    state.busy.insert(trial);
+                    return Ok(Some((trial, until)));
+                }
+                Job::Begin { trial, point, until } => {
+                    let event = Event::Asked { trial, point };
+                    call.run(self.host.note(&event))?;
+                    state.trials.take(&event);
+                    state.busy.insert(trial);
+                    return Ok(Some((trial, until)));
+                }
+            }
+        }
+    }
+
+    /// One turn of a trial: every replicate that has not come so far yet.
+    fn turn(
+        self: &Arc<Self>,
+        context: &Context<'_>,
+        session: &Arc<Session>,
+        function: &FnPtr,
+        (trial, until): (u32, Option<u32>),
+    ) -> Answer<()> {
+        for replicate in 0..self.params.replicates {
+            let of = Replicate { trial, replicate };
+            if self.is_behind(of, until) {
+                let ending = self.replicate(context, session, function, (of, until))?;
+                if matches!(ending, Ending::Failed | Ending::Pruned) {
+                    break;
+                }
+            }
+        }
+        // One after the other, so that no table is replaced by an older one.
+        let _updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+        let board = self.board();
+        if let Some(line) = board.line(trial) {
+            self.host.tell(&line);
+        }
+        Call::new("sweep", context).run(self.host.update(&board))
+    }
+
+    /// Whether a replicate is to be called in a turn.
+    fn is_behind(&self, of: Replicate, until: Option<u32>) -> bool {
+        let state = self.state();
+        let progress = state.trials.get(of.trial).and_then(|trial| trial.replicates.get(&of.replicate));
+        let Some(progress) = progress else { return true };
+        match progress.ending {
+            Some(Ending::Complete) => false,
+            Some(Ending::Paused) => {
+                let come = progress.reports.last().map(|report| report.at);
+                until.is_none_or(|until| come.is_none_or(|come| come < until))
+            }
+            Some(Ending::Pruned | Ending::Failed) | None => true,
+        }
+    }
+
+    fn replicate(
+        self: &Arc<Self>,
+        context: &Context<'_>,
+        session: &Arc<Session>,
+        function: &FnPtr,
+        (of, until): (Replicate, Option<u32>),
+    ) -> Answer<Ending> {
+        let call = Call::new("sweep", context);
+        self.note(&call, Event::Started { of })?;
+        let point = self.state().trials.get(of.trial).map(|trial| trial.point.clone()).unwrap_or_default();
+        let host = call.run(self.host.replicate(of, &point))?;
+        let seed = self.host.seed() + u64::from(of.replicate);
+        let SweepParams { backend, precision, .. } = self.params;
+        let params = OpenParams { seed, backend, precision, from: Vec::new() };
+        let info = call.run(host.open(&of.name(), Asked { params, given: Value::group() }))?;
+        let run = RunHandle::new(Arc::clone(&host), info);
+        let turn = Arc::new(Turn { of, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
+        let called = function.call_within_context::<Dynamic>(context, (Trial(Arc::clone(&turn)),));
+        let (spent, ended) = (turn.run.0.spent(), self.outcome(&call, session, &turn, called));
+        host.close();
+        let (ending, result, because) = ended?;
+        self.note(&call, Event::Ended { of, ending, result, because, spent })?;
+        Ok(ending)
+    }
+
+    /// How a call of the script's function ended. What is no fault of the trial ends the sweep.
+    fn outcome(
+        &self,
+        call: &Call<'_>,
+        session: &Session,
+        turn: &Turn,
+        called: Answer<Dynamic>,
+    ) -> Answer<(Ending, Option<Measured>, Option<String>)> {
+        let error = match called {
+            Ok(value) => match measured(&value) {
+                Ok(result) => return Ok((Ending::Complete, Some(result), None)),
+                Err(problem) => call.misuse(format!("the trial's function gives {problem}")),
+            },
+            Err(error) => error,
+        };
+        if let Some(Ended(ending)) = early_ending(&error) {
+            return Ok((ending, turn.last_report(), None));
+        }
+        let failure = session.describe(&error, &call.place().source);
+        let is_first = self.board().rows.iter().all(|row| row.result.is_none());
+        if is_first || matches!(failure.exit, Exit::Interrupted | Exit::Storage) {
+            return Err(error);
+        }
+        let place = failure.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        Ok((Ending::Failed, None, Some(format!("{place}{}", failure.message))))
+    }
+}
+
+impl Fields for Swept {
+    const KIND: &'static str = "Sweep";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        use dc0_runs::sweep::told::TrialState;
+        let (board, folder) = &*self.0;
+        let count = |state| Value::Int(board.count(state) as i64);
+        let share = |(name, share): &(String, f64)| (name.clone(), Value::Float(*share));
+        let fields = [
+            ("name", Value::Text(board.name.clone())),
+            ("folder", Value::Text(folder.clone())),
+            ("best", board.best().map_or(Value::None, Row::to_value)),
+            ("importances", Value::Group(board.importances.iter().map(share).collect())),
+            ("complete", count(TrialState::Complete)),
+            ("pruned", count(TrialState::Pruned)),
+            ("paused", count(TrialState::Paused)),
+            ("failed", count(TrialState::Failed)),
+            ("trials", Value::List(board.by_number().into_iter().map(Row::to_value).collect())),
+        ];
+        fields.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}

@@ -1,0 +1,209 @@
+//! A script's own results as tables: `run.table`, `run.sql`, and what can be asked of the frames they give.
+//!
+//! A frame holds what the script's calls before it have come to, and nothing else that lies in the run's folder. So a script that is
+//! run again sees the same rows at the same place, and decides as it did before.
+
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+
+use dc0_analysis::{AnalysisError, Database, Files, Frame, Grouped, Limits, RunSource, Work};
+use dc0_core::params::Value;
+use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
+
+use super::session::RunHandle;
+use crate::call::{Answer, Call};
+use crate::convert::to_dynamic;
+use crate::wording::with_article;
+use dc0_tables::{QueryError, step};
+
+type Context<'a> = NativeCallContext<'a>;
+
+/// A frame as a script holds it.
+#[derive(Debug, Clone)]
+struct Table {
+    frame: Frame,
+    /// Whether steps before it are only planned, so that it stands for rows that are not there yet.
+    is_planned: bool,
+}
+
+/// A frame in groups as a script holds it.
+#[derive(Debug, Clone)]
+struct Groups {
+    grouped: Grouped,
+    is_planned: bool,
+}
+
+/// What is printed of a frame at most.
+const SHOWN: Limits = Limits { rows: 100, width: 60 };
+
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_type_with_name::<Table>("Frame").register_type_with_name::<Groups>("Groups");
+    engine.register_fn("table", |context: Context<'_>, run: RunHandle, name: &str| {
+        let call = Call::new("table", &context);
+        of_run(&call, &run, |database| database.table(name))
+    });
+    engine.register_fn("sql", |context: Context<'_>, run: RunHandle, statement: &str| {
+        let call = Call::new("sql", &context);
+        of_run(&call, &run, |database| database.query(statement))
+    });
+    engine.register_fn("filter", |context: Context<'_>, table: Table, condition: &str| {
+        table.ask(&Call::new("filter", &context), |frame| frame.filter(condition))
+    });
+    engine.register_fn("sort", |context: Context<'_>, table: Table, by: &str| {
+        table.ask(&Call::new("sort", &context), |frame| frame.sort(by))
+    });
+    engine.register_fn("select", |context: Context<'_>, table: Table, items: Array| {
+        let call = Call::new("select", &context);
+        let items = texts(&call, &items)?;
+        table.ask(&call, |frame| frame.select(&items))
+    });
+    engine.register_fn("head", head);
+    engine.register_fn("join", |context: Context<'_>, table: Table, other: Table, on: Array| {
+        let call = Call::new("join", &context);
+        let on = texts(&call, &on)?;
+        let joined = table.ask(&call, |frame| frame.join(&other.frame, &on))?;
+        Ok::<_, Box<rhai::EvalAltResult>>(Table {
+            is_planned: joined.is_planned || other.is_planned,
+            ..joined
+        })
+    });
+    engine.register_fn("group_by", |context: Context<'_>, table: Table, by: Array| {
+        let call = Call::new("group_by", &context);
+        let by = texts(&call, &by)?;
+        let grouped = answered(&call, table.frame.group_by(&by))?;
+        Ok::<_, Box<rhai::EvalAltResult>>(Groups { grouped, is_planned: table.is_planned })
+    });
+    engine.register_fn("agg", agg);
+    register_readers(engine);
+}
+
+fn register_readers(engine: &mut Engine) {
+    engine.register_fn("rows", rows);
+    engine.register_fn("column", column);
+    engine.register_fn("columns", |table: &mut Table| {
+        table.frame.columns().iter().map(|name| name.as_str().into()).collect::<Array>()
+    });
+    engine.register_fn("len", |context: Context<'_>, table: Table| {
+        let rows = answered(&Call::new("len", &context), table.frame.count())? as i64;
+        Ok::<_, Box<rhai::EvalAltResult>>(if table.is_planned { rows.max(1) } else { rows })
+    });
+    engine.register_fn(rhai::FUNC_TO_STRING, |context: Context<'_>, table: Table| shown(&context, &table));
+    engine.register_fn(rhai::FUNC_TO_DEBUG, |context: Context<'_>, table: Table| shown(&context, &table));
+}
+
+/// The answer to a question, or why there is none as an error of the call.
+fn answered<T>(call: &Call<'_>, answer: Result<T, AnalysisError>) -> Answer<T> {
+    call.run(answer.map_err(QueryError::from))
+}
+
+/// A question to the tables of a run as far as the script has come.
+fn of_run(
+    call: &Call<'_>,
+    run: &RunHandle,
+    ask: impl FnOnce(&Database) -> Result<Frame, AnalysisError>,
+) -> Answer<Table> {
+    let info = &run.0.info;
+    let steps = call.run(run.0.host.steps())?;
+    let done = || (0..).zip(&steps).filter_map(|(order, manifest)| Some((order, manifest.as_ref()?)));
+    let files = done().flat_map(|(_, manifest)| manifest.files.iter().map(|entry| entry.path.clone()));
+    let source = RunSource {
+        name: info.name.clone(),
+        folder: info.folder.clone().into(),
+        trial: None,
+        files: Files::Only(files.collect()),
+        // Time must decide nothing: it is another one when the script is run again.
+        steps: done().map(|(order, manifest)| step(order, manifest, None)).collect(),
+        about: None,
+    };
+    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    Ok(Table { frame: answered(call, ask(&database))?, is_planned: steps.iter().any(Option::is_none) })
+}
+
+impl Table {
+    fn ask(&self, call: &Call<'_>, ask: impl FnOnce(&Frame) -> Result<Frame, AnalysisError>) -> Answer<Self> {
+        Ok(Self { frame: answered(call, ask(&self.frame))?, is_planned: self.is_planned })
+    }
+
+    /// All rows as the script sees them. Where steps are only planned and there is none, one that stands for them, so that a script
+    /// which takes the first row can be planned; and cells that are empty as yet have something in them to calculate with.
+    fn read(&self, call: &Call<'_>) -> Answer<Vec<Vec<Value>>> {
+        let rows = answered(call, self.frame.rows())?;
+        let own = (0..rows.len()).map(|row| rows.row(row));
+        if !self.is_planned {
+            return Ok(own.collect());
+        }
+        let kinds: Vec<String> = rows.columns().into_iter().map(|(_, kind)| kind).collect();
+        let none = rows.is_empty().then(|| vec![Value::None; kinds.len()]);
+        let filled = |(cell, kind): (Value, &String)| if cell == Value::None { stand_in(kind) } else { cell };
+        Ok(own.chain(none).map(|row| row.into_iter().zip(&kinds).map(filled).collect()).collect())
+    }
+}
+
+/// What stands for a cell of a type.
+fn stand_in(kind: &str) -> Value {
+    match kind {
+        "text" => Value::Text(String::new()),
+        "bool" => Value::Bool(false),
+        "f32" | "f64" => Value::Float(0.0),
+        list if list.starts_with("list") => Value::List(Vec::new()),
+        _ => Value::Int(0),
+    }
+}
+
+fn head(context: Context<'_>, table: Table, rows: i64) -> Answer<Table> {
+    let call = Call::new("head", &context);
+    let rows =
+        u64::try_from(rows).map_err(|_| call.misuse(format!("expected a number of rows, got {rows}")))?;
+    table.ask(&call, |frame| frame.head(rows))
+}
+
+fn agg(context: Context<'_>, groups: Groups, aggregates: Map) -> Answer<Table> {
+    let call = Call::new("agg", &context);
+    let mut named = Vec::new();
+    for (name, text) in &aggregates {
+        let kind = || with_article(context.engine().map_type_name(text.type_name()));
+        let wrong = || call.misuse(format!("{name}: expected text, such as \"avg(plies)\", got {}", kind()));
+        let text = text.clone().into_immutable_string().map_err(|_| wrong())?;
+        named.push((name.to_string(), text.to_string()));
+    }
+    if named.is_empty() {
+        return Err(call.misuse("expected at least one aggregate, as in #{ n: \"count(*)\" }"));
+    }
+    let frame = answered(&call, groups.grouped.agg(&named))?;
+    Ok(Table { frame, is_planned: groups.is_planned })
+}
+
+fn rows(context: Context<'_>, table: Table) -> Answer<Array> {
+    let names = table.frame.columns();
+    let row = |cells: Vec<Value>| -> Dynamic {
+        let cells = names.iter().zip(&cells).map(|(name, cell)| (name.as_str().into(), to_dynamic(cell)));
+        cells.collect::<Map>().into()
+    };
+    Ok(table.read(&Call::new("rows", &context))?.into_iter().map(row).collect())
+}
+
+fn column(context: Context<'_>, table: Table, name: &str) -> Answer<Array> {
+    let call = Call::new("column", &context);
+    let cells = table.ask(&call, |frame| frame.only(name))?.read(&call)?;
+    Ok(cells.iter().flatten().map(to_dynamic).collect())
+}
+
+fn shown(context: &Context<'_>, table: &Table) -> Answer<String> {
+    let call = Call::new("print", context);
+    let first = answered(&call, table.frame.head(SHOWN.rows as u64 + 1))?;
+    let shown = answered(&call, first.rows())?.shown(SHOWN);
+    if shown.rows_left_out == 0 {
+        return Ok(shown.table);
+    }
+    let more = answered(&call, table.frame.count())? - SHOWN.rows as u64;
+    Ok(format!("{}\n… {more} more rows", shown.table))
+}
+
+/// A script's list of texts.
+fn texts(call: &Call<'_>, list: &Array) -> Answer<Vec<String>> {
+    let text = |item: &Dynamic| {
+        let kind = || with_article(call.context().engine().map_type_name(item.type_name()));
+        let wrong = |_| call.misuse(format!("expected a list of texts; one of them is {}", kind()));
+        item.clone().into_immutable_string().map(|text| text.to_string()).map_err(wrong)
+    };
+    list.iter().map(text).collect()
+}

@@ -1,0 +1,89 @@
+//! What scripts say and hold: `assert`, `table`, `log` and `run.note`.
+
+#![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+
+use std::sync::Arc;
+
+use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
+
+use super::session::{RunHandle, Session};
+use crate::call::{Answer, Call};
+use crate::failure::Failure;
+use crate::wording::with_article;
+use dc0_process::exit::Exit;
+
+type Context<'a> = NativeCallContext<'a>;
+
+pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
+    let own = Arc::clone(session);
+    engine.register_fn("assert", move |context: Context<'_>, holds: bool, message: &str| {
+        assert(&context, &own, holds, message)
+    });
+    engine.register_fn("table", |context: Context<'_>, rows: Array| table(&context, &rows));
+    engine.register_fn("log", |text: &str| log::info!(target: "script", "{text}"));
+    engine.register_fn("note", |context: Context<'_>, run: RunHandle, text: &str| {
+        Call::new("note", &context).run(run.0.host.note(text))
+    });
+}
+
+/// Ends the script where something does not hold, as a failure of its work.
+fn assert(context: &Context<'_>, session: &Session, holds: bool, message: &str) -> Answer<()> {
+    if holds {
+        return Ok(());
+    }
+    let place = Call::new("assert", context).place();
+    let has_stand_ins = session.host.steps().is_ok_and(|steps| steps.iter().any(Option::is_none));
+    let stand_ins = if session.host.is_planning() && has_stand_ins {
+        " (results are stand-ins here; if this looks at them, it may hold in earnest)"
+    } else {
+        ""
+    };
+    Err(Failure::new(Exit::Failed, format!("assert: {message}{stand_ins}")).into_rhai(place))
+}
+
+/// Maps as an aligned text, a column for each name in the order of the alphabet; numbers to the right.
+fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
+    let call = Call::new("table", context);
+    let mut maps = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let kind = || with_article(context.engine().map_type_name(row.type_name()));
+        let wrong = || call.misuse(format!("[{at}]: expected a map, got {}", kind()));
+        maps.push(row.read_lock::<Map>().ok_or_else(wrong)?.clone());
+    }
+    let mut names: Vec<String> = maps.iter().flat_map(|map| map.keys().map(ToString::to_string)).collect();
+    names.sort();
+    names.dedup();
+    let column = |name: &String| column(name, &maps);
+    let columns: Vec<Vec<String>> = names.iter().map(column).collect();
+    let line = |at: usize| {
+        let cells: Vec<&str> = columns.iter().map(|column| column[at].as_str()).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    Ok((0..=maps.len()).map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// The heading and the cells of one column, all of one width.
+fn column(name: &str, maps: &[Map]) -> Vec<String> {
+    let values: Vec<Option<&Dynamic>> = maps.iter().map(|map| map.get(name)).collect();
+    let is_right = values.iter().flatten().all(|value| value.is_int() || value.is_float() || value.is_unit());
+    let cells = values.iter().map(|value| value.map_or_else(|| "-".to_owned(), shown));
+    let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
+    let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let pad = |cell: String| if is_right { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
+    cells.into_iter().map(pad).collect()
+}
+
+/// A cell: numbers with four digits behind the point at most, nothing as a dash.
+fn shown(value: &Dynamic) -> String {
+    if value.is_unit() {
+        return "-".to_owned();
+    }
+    match value.as_float() {
+        Ok(number) if number.is_finite() && number.abs() < 1e6 => {
+            let text = format!("{number:.4}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        Ok(number) => format!("{number:e}"),
+        Err(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,228 @@
+//! `import` for scripts: only files at or below the folder of the script that was started.
+//!
+//! Rhai's own file resolver takes absolute paths and `..` as they come. Here a path is relative to the importing file, and
+//! what it leads to, after every `..` and symbolic link, must lie in the folder.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
+
+use dc0_core::params::nearest;
+use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
+use thiserror::Error;
+
+use super::failure::Failure;
+use super::limits::MAX_SCRIPT_BYTES;
+use super::place::Place;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_runs::sources::{Sources, normalised};
+
+/// Why a script file cannot be used.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The path is absolute.
+    #[error("import \"{path}\": absolute paths are not allowed; give a path relative to this file")]
+    Absolute {
+        /// As the script gives it.
+        path: String,
+    },
+    /// The path leads out of the folder.
+    #[error(
+        "import \"{path}\": leads out of {folder}, and only files at or below the script's folder can be imported"
+    )]
+    Outside {
+        /// As the script gives it.
+        path: String,
+        /// The folder of the script that was started.
+        folder: String,
+    },
+    /// A file imports itself, perhaps through others.
+    #[error("import \"{path}\": this file is being imported already ({chain}); let both import a third file")]
+    Circular {
+        /// As the script gives it.
+        path: String,
+        /// The files being imported, the outermost first.
+        chain: String,
+    },
+    /// There is no such file.
+    #[error("import \"{path}\": there is no {named}{hint}")]
+    Missing {
+        /// As the script gives it.
+        path: String,
+        /// The file that it leads to.
+        named: String,
+        /// What was most likely meant.
+        hint: String,
+    },
+    /// The file is too large for a script.
+    #[error("{} has {bytes} bytes; a script has at most {MAX_SCRIPT_BYTES}", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the script {}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl Fault for LoadError {
+    fn exit(&self) -> Exit {
+        Exit::BadInput
+    }
+}
+
+/// Reads a script file.
+pub fn read_script(path: &Path) -> Result<String, LoadError> {
+    let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
+    let bytes = fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > MAX_SCRIPT_BYTES {
+        return Err(LoadError::TooLarge { path: path.to_owned(), bytes });
+    }
+    fs::read_to_string(path).map_err(unreadable)
+}
+
+/// Resolves imports within one folder. Modules are compiled once.
+pub struct Jail {
+    folder: PathBuf,
+    sources: Arc<Sources>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    modules: BTreeMap<PathBuf, Shared<Module>>,
+    /// Files whose import is going on, the outermost first.
+    open: Vec<Found>,
+}
+
+/// A file that may be imported: where it lies, and how errors name it.
+#[derive(Clone)]
+struct Found {
+    file: PathBuf,
+    name: String,
+}
+
+impl Jail {
+    /// Imports stay within `folder`; texts are kept in `sources`.
+    pub fn new(folder: &Path, sources: Arc<Sources>) -> Self {
+        Self { folder: folder.to_owned(), sources, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, importer: Option<&str>, path: &str) -> Result<Found, LoadError> {
+        let relative = Path::new(path);
+        if relative.is_absolute() || relative.components().any(|part| matches!(part, Component::Prefix(_))) {
+            return Err(LoadError::Absolute { path: path.to_owned() });
+        }
+        // A script that is named without its folder lies in the folder itself.
+        let parent = importer.and_then(|importer| Path::new(importer).parent());
+        let beside = parent.filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(&self.folder);
+        let named = normalised(&beside.join(relative).with_extension("rhai"));
+        let outside =
+            || LoadError::Outside { path: path.to_owned(), folder: self.folder.display().to_string() };
+        let unreadable = |cause| LoadError::Unreadable { path: named.clone(), cause };
+        let root = self.folder.canonicalize().map_err(unreadable)?;
+        // Looked at before the file is touched, so that what lies outside cannot even be found to exist.
+        if !normalised(&beside.canonicalize().map_err(unreadable)?.join(relative)).starts_with(&root) {
+            return Err(outside());
+        }
+        let file = named.canonicalize().map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => missing(path, &named),
+            _ => unreadable(cause),
+        })?;
+        if !file.starts_with(&root) {
+            return Err(outside());
+        }
+        Ok(Found { file, name: named.display().to_string() })
+    }
+
+    /// Finds and reads what an import of a file leads to, and keeps its text: the name of its file, and the text.
+    pub fn read(&self, importer: &str, path: &str) -> Result<(String, String), LoadError> {
+        let found = self.find(Some(importer), path)?;
+        let text = self.text(&found)?;
+        Ok((found.name, text))
+    }
+
+    /// The text of a file, or what an editor holds of it, which is kept for errors.
+    fn text(&self, found: &Found) -> Result<String, LoadError> {
+        let text = self.sources.unsaved(&found.file).map_or_else(|| read_script(&found.file), Ok)?;
+        self.sources.keep(&found.name, &text);
+        Ok(text)
+    }
+
+    fn enter(&self, found: &Found, path: &str) -> Result<(), LoadError> {
+        let mut state = self.state();
+        if state.open.iter().any(|open| open.file == found.file) {
+            let chain: Vec<String> = state.open.iter().map(|open| open.name.clone()).collect();
+            return Err(LoadError::Circular { path: path.to_owned(), chain: chain.join(", ") });
+        }
+        state.open.push(found.clone());
+        Ok(())
+    }
+
+    fn load(&self, engine: &Engine, found: &Found) -> Result<Module, Box<EvalAltResult>> {
+        let text = self
+            .text(found)
+            .map_err(|error| Failure::from(&error).into_rhai(Place::new(&found.name, Position::NONE)))?;
+        let mut script = engine.compile(&text)?;
+        script.set_source(found.name.as_str());
+        Module::eval_ast_as_new(Scope::new(), &script, engine)
+    }
+}
+
+/// A file that is not there, with the nearest one beside it.
+fn missing(path: &str, named: &Path) -> LoadError {
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let wanted = stem(named).unwrap_or_default();
+    let entries = named.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut names: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|kind| kind == "rhai"))
+        .filter_map(|file| stem(&file))
+        .collect();
+    names.sort();
+    let near = nearest(&wanted, names.iter().map(String::as_str));
+    let meant = near.map(|near| path.strip_suffix(&wanted).unwrap_or_default().to_owned() + near);
+    let hint = meant.map(|meant| format!("; did you mean \"{meant}\"?")).unwrap_or_default();
+    LoadError::Missing { path: path.to_owned(), named: named.display().to_string(), hint }
+}
+
+impl ModuleResolver for Jail {
+    fn resolve(
+        &self,
+        engine: &Engine,
+        source: Option<&str>,
+        path: &str,
+        position: Position,
+    ) -> Result<Shared<Module>, Box<EvalAltResult>> {
+        let refuse = |error: LoadError| {
+            let importer = source.map_or_else(|| self.folder.display().to_string(), str::to_owned);
+            Failure::from(&error).into_rhai(Place::new(&importer, position))
+        };
+        let found = self.find(source, path).map_err(refuse)?;
+        if let Some(module) = self.state().modules.get(&found.file) {
+            return Ok(Arc::clone(module));
+        }
+        self.enter(&found, path).map_err(refuse)?;
+        let loaded = self.load(engine, &found);
+        self.state().open.pop();
+        let module: Shared<Module> =
+            loaded.map_err(|cause| EvalAltResult::ErrorInModule(found.name, cause, position))?.into();
+        self.state().modules.insert(found.file, Arc::clone(&module));
+        Ok(module)
+    }
+}

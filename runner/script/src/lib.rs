@@ -1,0 +1,29 @@
+//! Scripts: the engine, what scripts may use up and import, their values, parameters and errors.
+
+pub mod args;
+pub mod call;
+pub mod compile;
+pub mod convert;
+pub mod declare;
+pub mod described;
+pub mod engine;
+pub mod failure;
+pub mod host;
+pub mod imports;
+pub mod jail;
+pub mod launch;
+pub mod limits;
+pub mod names;
+pub mod parameter;
+pub mod place;
+pub mod reference;
+pub mod rehearsal;
+pub mod report;
+mod unknown;
+pub mod values;
+pub mod watchdog;
+pub mod wording;
+pub mod words;
+
+#[cfg(test)]
+mod tests;

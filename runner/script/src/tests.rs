@@ -1,0 +1,315 @@
+//! Scripts beside what they give, or the exact message they give.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use rhai::{Dynamic, Engine, Map, NativeCallContext, Scope};
+
+use dc0_core::params;
+use dc0_core::params::Schedule;
+
+use super::call::{Answer, Call};
+use super::compile::compile;
+use super::convert::Sampling;
+use super::engine::{Surroundings, engine};
+use super::failure::Failure;
+use super::jail::Jail;
+use super::names::{Names, Usage};
+use super::report::{from_rhai, render};
+use dc0_process::exit::Exit;
+use dc0_runs::declared::Declaration;
+use dc0_runs::sources::Sources;
+
+params! {
+    /// Parameters of a host function for tests.
+    pub struct PlayParams {
+        /// Simulations.
+        simulations: u32 = 800, in 1..=1_000_000;
+        /// Exploration.
+        c_puct: f64 = 1.25, in 0.0..=10.0;
+        /// By ply.
+        temperature: Schedule = Schedule::constant(1.0), in 0.0..=10.0;
+        /// Plies.
+        max_plies: u32 = 4, in 1..=100;
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
+fn play(context: NativeCallContext<'_>, map: Map) -> Answer<String> {
+    let call = Call::new("play", &context);
+    let (params, _) = call.read::<PlayParams>(&map, Sampling::by(&map, "max_plies", 4))?;
+    Ok(format!(
+        "{} {} {:?}",
+        params.simulations,
+        params.c_puct,
+        params::Param::to_value(&params.temperature).canonical()
+    ))
+}
+
+const USAGES: &[Usage] =
+    &[Usage { name: "play", form: "play(#{…})", gives: "text", meaning: "", example: "" }];
+
+struct Script {
+    engine: Engine,
+    names: Names,
+    jail: Jail,
+    sources: Arc<Sources>,
+    printed: Arc<Mutex<Vec<String>>>,
+}
+
+impl Script {
+    fn new(folder: &Path, overrides: &[&str]) -> Self {
+        let sources = Arc::new(Sources::default());
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let print = Arc::clone(&printed);
+        let surroundings = Surroundings {
+            sources: Arc::clone(&sources),
+            print: Box::new(move |line| print.lock().unwrap().push(line.to_owned())),
+            debug: Box::new(|_| {}),
+            is_stopped: Box::new(|| false),
+            operations: super::limits::MAX_OPERATIONS,
+        };
+        let mut engine = engine(folder, surroundings);
+        let jail = Jail::new(folder, Arc::clone(&sources));
+        let overrides = overrides.iter().map(|text| text.parse().expect("name=value")).collect();
+        let declaration = Arc::new(Declaration::new(overrides));
+        let declare = Arc::clone(&declaration);
+        engine.register_fn("play", play);
+        engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
+            declare.declare(&context, map)
+        });
+        let names = Names::new(&engine, USAGES, declaration, Arc::clone(&sources));
+        Self { engine, names, jail, sources, printed }
+    }
+
+    /// The printed lines, or the error as the user sees it with its exit code.
+    fn run(&self, name: &str, text: &str) -> Result<Vec<String>, (String, Exit)> {
+        self.sources.keep(name, text);
+        let shown = |failure: Failure| (render(&failure, &self.sources), failure.exit);
+        let script = compile(&self.engine, &self.names, &self.jail, name, text).map_err(shown)?;
+        let ran = self.engine.eval_ast_with_scope::<Dynamic>(&mut Scope::new(), &script);
+        drop(ran.map_err(|error| shown(from_rhai(&error, name, &self.names)))?);
+        Ok(self.printed.lock().unwrap().clone())
+    }
+}
+
+fn run_with(overrides: &[&str], text: &str) -> Result<Vec<String>, (String, Exit)> {
+    let folder = tempfile::tempdir().expect("folder");
+    Script::new(folder.path(), overrides).run("x.rhai", text)
+}
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(
+        run_with(&[], text).map_err(|error| error.0),
+        Ok(expected.iter().map(|line| (*line).to_owned()).collect())
+    );
+}
+
+#[track_caller]
+fn check_error(text: &str, expected: &str) {
+    let (message, exit) = run_with(&[], text).expect_err("is an error");
+    assert_eq!(message, expected);
+    assert_eq!(exit, Exit::BadInput);
+}
+
+#[test]
+fn all_problems_of_a_call_are_reported_with_file_line_and_column() {
+    check_error(
+        "let x = 1;\nlet y = play(#{ c_puc: 2, simulation: 3, max_plies: 0, temperature: |ply| 99 });",
+        "error: x.rhai:2:9: play: 4 problems in its parameters
+  c_puc: unknown parameter; did you mean `c_puct`?
+  simulation: unknown parameter; did you mean `simulations`?
+  temperature[0]: must lie in 0.0..=10.0, got 99.0
+  max_plies: must lie in 1..=100, got 0
+  |
+2 | let y = play(#{ c_puc: 2, simulation: 3, max_plies: 0, temperature: |ply| 99 });
+  |         ^",
+    );
+}
+
+#[test]
+fn functions_of_one_number_become_tables_as_long_as_the_call_says() {
+    check(
+        "print(play(#{ temperature: |ply| if ply < 2 { 1 } else { 0.5 } }))",
+        &["800 1.25 \"[[0,1.0],[2,0.5]]\""],
+    );
+    check(
+        "let half = 2; print(play(#{ max_plies: 9, temperature: |ply| if ply < 8 { 1.0 } else { half } }))",
+        &["800 1.25 \"[[0,1.0],[8,2.0]]\""],
+    );
+}
+
+#[test]
+fn functions_that_give_no_numbers_or_take_none_are_refused() {
+    check_error(
+        "play(#{ temperature: |ply| \"warm\" })",
+        "error: x.rhai:1:1: play: 1 problem in its parameters
+  temperature: the function gives text for 0; expected a number
+  |
+1 | play(#{ temperature: |ply| \"warm\" })
+  | ^",
+    );
+    let (message, _) = run_with(&[], "play(#{ temperature: || 1 })").expect_err("takes no number");
+    assert!(message.contains("temperature: the function must take one whole number"), "{message}");
+}
+
+#[test]
+fn an_error_within_a_function_is_shown_where_it_is() {
+    check_error(
+        "fn cold(p) { p.coldness }\nlet p = params(#{ warmth: 1 });\ncold(p);",
+        "error: x.rhai:1:16: there is no `coldness` in this map
+  called from x.rhai:3:1
+  |
+1 | fn cold(p) { p.coldness }
+  |                ^",
+    );
+}
+
+#[test]
+fn syntax_errors_show_the_line() {
+    check_error(
+        "let x = ;",
+        "error: x.rhai:1:9: unexpected `;`
+  |
+1 | let x = ;
+  |         ^",
+    );
+}
+
+#[test]
+fn unknown_functions_and_variables_are_found_before_anything_runs() {
+    check_error(
+        "print(1);\nif false { plya(#{}); }",
+        "error: x.rhai:2:12: there is no function `plya`; did you mean `play`?
+  |
+2 | if false { plya(#{}); }
+  |            ^",
+    );
+    let (message, _) = run_with(&[], "print(1); if false { print(y) }").expect_err("unknown variable");
+    assert!(message.starts_with("error: x.rhai:1:28: there is no variable `y`"), "{message}");
+}
+
+#[test]
+fn a_call_in_the_wrong_form_is_shown_the_right_one() {
+    let (message, _) = run_with(&[], "play(1, 2)").expect_err("wrong form");
+    assert!(
+        message.contains("`play` is not called with (whole number, whole number); call it as play(#{…})"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_function_that_calls_itself_for_ever_is_stopped_and_so_is_eval() {
+    let (message, exit) = run_with(&[], "fn deep(n) { deep(n + 1) }\ndeep(0)").expect_err("too deep");
+    assert!(
+        message.starts_with("error: x.rhai:2:1: functions call each other more than 64 deep"),
+        "{message}"
+    );
+    assert_eq!(exit, Exit::BadInput);
+    let (message, _) = run_with(&[], "eval(\"1\")").expect_err("no eval");
+    assert!(message.contains("eval"), "{message}");
+}
+
+#[test]
+fn what_a_script_throws_is_a_failure_of_its_work_not_of_its_text() {
+    let (message, exit) = run_with(&[], "throw \"no luck\"").expect_err("throws");
+    assert!(message.starts_with("error: x.rhai:1:1: the script threw: no luck"), "{message}");
+    assert_eq!(exit, Exit::Failed);
+}
+
+#[test]
+fn parameters_take_values_from_the_command_line() {
+    let text = "let p = params(#{ games: 4, search: #{ c_puct: 1.5, on: true }, name: \"x\", sizes: [1] });
+        print(`${p.games} ${p.search.c_puct} ${p.search.on} ${p.name} ${p.sizes}`);";
+    let overrides = ["games=7", "search.c_puct=2", "search.on=false", "name=3", "sizes=[1, 2]"];
+    assert_eq!(run_with(&overrides, text), Ok(vec!["7 2.0 false 3 [1, 2]".to_owned()]));
+}
+
+#[test]
+fn all_wrong_values_from_the_command_line_are_reported() {
+    let text = "let p = params(#{ games: 4, search: #{ c_puct: 1.5 } });";
+    let overrides = ["game=7", "search.c_puct=much", "search=1", "games=1.5", "games.x=1"];
+    let (message, exit) = run_with(&overrides, text).expect_err("wrong");
+    let expected = "error: x.rhai:1:9: --set: 5 problems in its parameters
+  game: the script declares no such parameter; did you mean `games`?
+  search.c_puct: expected a number, got \"much\"
+  search: is a group; set its members, such as --set group.name=1
+  games: expected a whole number like the default 4, got \"1.5\"
+  games.x: `games` is no group; set it with --set games=…
+  |
+1 | let p = params(#{ games: 4, search: #{ c_puct: 1.5 } });
+  |         ^";
+    assert_eq!((message.as_str(), exit), (expected, Exit::BadInput));
+}
+
+#[test]
+fn parameters_are_declared_once_and_misspelt_ones_are_named() {
+    let (message, _) = run_with(&[], "params(#{}); params(#{});").expect_err("twice");
+    assert!(message.contains("params: is called a second time"), "{message}");
+    let (message, _) = run_with(&[], "let p = params(#{ games: 1 }); p.gmaes").expect_err("misspelt");
+    assert!(message.contains("there is no `gmaes` in this map; did you mean `games`?"), "{message}");
+}
+
+/// A folder with a script folder in it, a module inside and a secret outside.
+fn with_modules() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("folder");
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("has a parent")).expect("folder");
+        fs::write(path, text).expect("writes");
+    };
+    write("scripts/lib/one.rhai", "import \"two\" as two; fn one() { two::two() / 2 }");
+    write("scripts/lib/two.rhai", "fn two() { 2 }");
+    write("scripts/lib/broken.rhai", "fn broken() {\n    1 + ;\n}");
+    write("scripts/lib/circle.rhai", "import \"circle\" as circle; fn one() { 1 }");
+    write("secret.rhai", "fn secret() { 42 }");
+    folder
+}
+
+fn run_import(path: &str) -> Result<Vec<String>, String> {
+    let folder = with_modules();
+    let scripts = folder.path().join("scripts");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.path().join("secret.rhai"), scripts.join("link.rhai")).expect("links");
+    let path = path.replace("FOLDER", &folder.path().display().to_string());
+    let name = scripts.join("x.rhai").display().to_string();
+    let text = format!("import \"{path}\" as m; print(m::one());");
+    let ran = Script::new(&scripts, &[]).run(&name, &text);
+    ran.map_err(|(message, _)| message.replace(&folder.path().display().to_string(), "FOLDER"))
+}
+
+#[test]
+fn modules_are_imported_from_the_importing_files_folder() {
+    assert_eq!(run_import("lib/one"), Ok(vec!["1".to_owned()]));
+    assert_eq!(run_import("lib/../lib/one"), Ok(vec!["1".to_owned()]));
+}
+
+#[test]
+fn imports_stay_within_the_scripts_folder() {
+    let outside =
+        "leads out of FOLDER/scripts, and only files at or below the script's folder can be imported";
+    for path in ["../secret", "lib/../../secret", "../missing", "link"] {
+        let message = run_import(path).expect_err("is outside");
+        assert!(message.contains(outside), "{path}: {message}");
+    }
+    let message = run_import("FOLDER/scripts/lib/one").expect_err("is absolute");
+    assert!(message.contains("absolute paths are not allowed"), "{message}");
+}
+
+#[test]
+fn a_broken_module_is_shown_in_its_own_file() {
+    let message = run_import("lib/broken").expect_err("is broken");
+    let expected = "error: FOLDER/scripts/lib/broken.rhai:2:9:";
+    assert!(message.starts_with(expected) && message.contains("2 |     1 + ;"), "{message}");
+    assert!(message.contains("called from FOLDER/scripts/x.rhai:1:"), "{message}");
+}
+
+#[test]
+fn a_missing_module_and_a_circle_are_errors() {
+    let message = run_import("lib/three").expect_err("is missing");
+    assert!(message.contains("there is no FOLDER/scripts/lib/three.rhai"), "{message}");
+    let message = run_import("lib/circle").expect_err("is a circle");
+    assert!(message.contains("this file is being imported already"), "{message}");
+}

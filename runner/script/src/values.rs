@@ -1,0 +1,151 @@
+//! The values of the command line in the map that a script declares, with everything that is wrong with them.
+
+use std::collections::BTreeMap;
+
+use dc0_core::params::{ParamErrors, Problems, Value, nearest};
+use rhai::{Dynamic, FnPtr, Map};
+
+use super::convert::{scalar, to_dynamic};
+use super::parameter::{Parameter, Sound};
+use super::place::Place;
+use dc0_runs::overrides::{Override, joined};
+
+/// Who has declared what a value must be, where a problem is the script's own.
+const SCRIPT: &str = "params";
+
+/// The parameters that say what they may be, by their dotted names.
+pub type Typed = BTreeMap<String, (Sound, Place)>;
+
+/// One thing that is wrong with a declaration or a value.
+#[derive(Debug)]
+struct Wrong {
+    path: String,
+    message: String,
+    /// Who gives the value.
+    giver: String,
+    /// Where the parameter says what it may be.
+    place: Option<Place>,
+}
+
+/// Everything wrong with a call of `params`.
+#[derive(Debug, Default)]
+pub struct Wrongs(Vec<Wrong>);
+
+impl Wrongs {
+    /// One error of all, and where it belongs: to the one declaration that all speak of, else to the call.
+    pub fn into_error(self, call: Place) -> Option<(ParamErrors, Place)> {
+        let givers: Vec<String> = self.0.iter().map(|wrong| wrong.giver.clone()).collect();
+        let first = self.0.first()?.place.clone();
+        let is_one = self.0.iter().all(|wrong| wrong.place == first);
+        let place = first.filter(|_| is_one).unwrap_or(call);
+        let what = joined(&givers);
+        let mut problems = Problems::default();
+        for Wrong { path, message, giver, place: declared } in self.0 {
+            let giver = if giver == what { String::new() } else { format!(" ({giver})") };
+            let declared = declared.filter(|declared| *declared != place);
+            let declared = declared.map(|declared| format!("; declared at {declared}")).unwrap_or_default();
+            problems.add(&path, format!("{message}{giver}{declared}"));
+        }
+        Some((problems.into_errors(&what), place))
+    }
+}
+
+/// Puts the default in the place of each parameter that says what it may be.
+pub fn settle(map: &mut Map, prefix: &str, wrongs: &mut Wrongs) -> Typed {
+    let mut typed = Typed::new();
+    for (name, member) in map.iter_mut() {
+        let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
+        if let Some(mut group) = member.write_lock::<Map>() {
+            typed.extend(settle(&mut group, &path, wrongs));
+            continue;
+        }
+        let Some(parameter) = member.read_lock::<Parameter>().map(|parameter| parameter.clone()) else {
+            continue;
+        };
+        let place = parameter.place().clone();
+        match parameter.judge() {
+            Ok(sound) => {
+                *member = sound.to_dynamic();
+                typed.insert(path, (sound, place));
+            }
+            Err(messages) => {
+                let wrong = |message| Wrong {
+                    path: path.clone(),
+                    message,
+                    giver: SCRIPT.to_owned(),
+                    place: Some(place.clone()),
+                };
+                wrongs.0.extend(messages.into_iter().map(wrong));
+            }
+        }
+    }
+    typed
+}
+
+/// Puts the values of the command line into the declared map; a later one for the same name wins.
+pub fn apply(declared: &mut Map, typed: &Typed, overrides: &[Override], wrongs: &mut Wrongs) {
+    for given in overrides {
+        let parts: Vec<&str> = given.path.split('.').collect();
+        let place = typed.get(&given.path).map(|(_, place)| place.clone());
+        if let Err(message) = set(declared, &parts, given, typed) {
+            wrongs.0.push(Wrong { path: given.path.clone(), message, giver: given.giver(), place });
+        }
+    }
+}
+
+fn set(map: &mut Map, parts: &[&str], given: &Override, typed: &Typed) -> Result<(), String> {
+    let [name, rest @ ..] = parts else { return Ok(()) };
+    let known: Vec<&str> = map.keys().map(rhai::Identifier::as_str).collect();
+    let member = map.get(*name).ok_or_else(|| unknown(name, &known))?;
+    if rest.is_empty() {
+        let value = match typed.get(&given.path) {
+            Some((sound, _)) => to_dynamic(&sound.allowed.read(&given.text)?),
+            None => read_like(member, &given.text)?,
+        };
+        map.insert((*name).into(), value);
+        return Ok(());
+    }
+    match map.get_mut(*name).and_then(Dynamic::write_lock::<Map>) {
+        Some(mut group) => set(&mut group, rest, given, typed),
+        None => Err(format!("`{name}` is no group; set it with --set {name}=…")),
+    }
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "there are no parameters here".to_owned(),
+        None => format!("declared are {}", known.join(", ")),
+    };
+    format!("the script declares no such parameter; {hint}")
+}
+
+/// Reads text as the kind of value the default has; a whole number is welcome where the default has a fraction.
+fn read_like(default: &Dynamic, text: &str) -> Result<Dynamic, String> {
+    let wrong = |expected: &str| format!("expected {expected}, got \"{text}\"");
+    let json = || serde_json::from_str::<Value>(text).ok();
+    if default.is_map() {
+        return Err("is a group; set its members, such as --set group.name=1".to_owned());
+    }
+    if default.is_array() {
+        let list = json().filter(|value| matches!(value, Value::List(_)));
+        return list.as_ref().map(to_dynamic).ok_or_else(|| wrong("a list such as [1, 2]"));
+    }
+    if default.is::<FnPtr>() {
+        let number = json().filter(|value| value.as_f64().is_some());
+        return number.as_ref().map(to_dynamic).ok_or_else(|| wrong("a number in place of the function"));
+    }
+    match scalar(default) {
+        Some(Value::Bool(_)) => text.parse::<bool>().map(Dynamic::from).map_err(|_| wrong("true or false")),
+        Some(Value::Int(_)) => {
+            let expected = format!("a whole number like the default {default}");
+            text.parse::<i64>().map(Dynamic::from).map_err(|_| wrong(&expected))
+        }
+        Some(Value::Float(_)) => {
+            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+            number.map(Dynamic::from).ok_or_else(|| wrong("a number"))
+        }
+        Some(Value::None) => Ok(json().as_ref().map_or_else(|| text.to_owned().into(), to_dynamic)),
+        _ => Ok(text.to_owned().into()),
+    }
+}

@@ -1,7 +1,0 @@
-//! The program `dc0-run`; everything is in the library beside it.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    dc0_runner::main()
-}

@@ -1,0 +1,218 @@
+//! A plan as people and as programs read it.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::super::standins;
+use super::super::work::Work;
+use super::{Calls, Plan, Setting, Sweeping, Told};
+use dc0_process::figures::{amount, duration};
+use dc0_runs::Begun;
+use dc0_runs::declared::Declared;
+
+const HEADINGS: [&str; 8] = ["", "games", "positions", "evaluations", "updates", "FLOP", "disk", "time"];
+
+/// Seconds of waiting that are told of.
+const LEAST_WAITING: f64 = 0.5;
+/// What to do where the machine's speed is not known.
+const NO_SPEEDS: &str =
+    "no time: this machine was not measured yet; `dc0-run bench calibrate` does it in half a minute";
+
+impl Plan {
+    pub(in super::super) fn render(&self, script: &str, declared: &[Declared]) -> String {
+        let mut text = match &self.run {
+            Some(run) => format!(
+                "{script} would do this in {} (seed {}, device {}):\n",
+                run.folder, run.seed, run.device
+            ),
+            None if self.sweeps.is_empty() => format!("{script} opens no run.\n"),
+            None => format!("{script} would do this:\n"),
+        };
+        self.sweeps.iter().for_each(|sweep| text.push_str(&self.line(sweep)));
+        text.push_str(&self.render_steps());
+        if !declared.is_empty() {
+            let rows =
+                declared.iter().map(|row| [row.path.clone(), row.value.to_string(), source(row).to_owned()]);
+            let _ = write!(text, "\nparameters of the script\n{}", table(&rows.collect::<Vec<_>>()));
+        }
+        for calls in &self.calls {
+            let times = if calls.count == 1 { "once".to_owned() } else { format!("{} times", calls.count) };
+            let row = |setting: &Setting| {
+                [setting.path.clone(), setting.value.to_string(), setting.source().to_owned()]
+            };
+            let rows: Vec<_> = calls.settings.iter().map(row).collect();
+            let _ = write!(text, "\n{} ({times})\n{}", calls.kind, table(&rows));
+        }
+        text.trim_end().to_owned()
+    }
+
+    fn line(&self, sweep: &Sweeping) -> String {
+        let Sweeping { name, trials, replicates, sampler, pruner, begun, .. } = sweep;
+        let (asked, distinct) = (self.asked, self.seen.len());
+        format!(
+            "sweep {name}: {trials} trials of {replicates} ({sampler}, pruner {pruner}); {} runs would begin or go on; \
+             {distinct} of {asked} steps differ, and equal ones are done once\n",
+            begun.len()
+        )
+    }
+
+    fn render_steps(&self) -> String {
+        let mut rows = vec![HEADINGS.map(str::to_owned)];
+        rows.extend(self.told.iter().map(|told| self.row(told)));
+        rows.extend(self.sweeps.iter().filter_map(|sweep| self.waiting_row(sweep)));
+        let (left, seconds, done) = self.left();
+        let steps = self.seen.len();
+        let title = match done {
+            0 => format!("{steps} steps"),
+            done => format!("{steps} steps, {done} of them done; left to do"),
+        };
+        rows.push(self.cells(&title, left, seconds, false));
+        let missing = if self.speeds.is_none() { format!("{NO_SPEEDS}\n") } else { String::new() };
+        format!("{}{}\n{missing}", table(&rows), standins::ASSUMPTIONS)
+    }
+
+    fn row(&self, told: &Told) -> [String; 8] {
+        self.cells(&told.title(), told.work, told.left_seconds, told.done == told.count)
+    }
+
+    /// Time in which trials wait for each other or none is left, if it is worth a word.
+    fn waiting_row(&self, sweep: &Sweeping) -> Option<[String; 8]> {
+        let (waiting, what) = (sweep.waiting(), format!("sweep {}: waiting for other trials", sweep.name));
+        (waiting >= LEAST_WAITING).then(|| self.cells(&what, Work::default(), waiting, false))
+    }
+
+    fn cells(&self, what: &str, work: Work, seconds: f64, is_done: bool) -> [String; 8] {
+        let shown = |count: f64| if count == 0.0 { "-".to_owned() } else { amount(count) };
+        let time = match (is_done, &self.speeds) {
+            (true, _) => "done".to_owned(),
+            (false, Some(_)) if seconds > 0.0 => duration(Duration::from_secs_f64(seconds)),
+            (false, _) => "-".to_owned(),
+        };
+        let [games, positions, evaluations, updates] =
+            [work.games, work.positions, work.evaluations, work.updates].map(|count| shown(count as f64));
+        [
+            what.to_owned(),
+            games,
+            positions,
+            evaluations,
+            updates,
+            shown(work.flops),
+            shown(work.bytes) + "B",
+            time,
+        ]
+        .map(|cell| if cell == "-B" { "-".to_owned() } else { cell })
+    }
+
+    /// What is left to do, its time with that of the process itself, and how many steps are done.
+    pub(super) fn left(&self) -> (Work, f64, u32) {
+        let mut left = Work::default();
+        self.told.iter().for_each(|told| left.add(told.left));
+        let start = self.speeds.as_ref().map_or(0.0, |speeds| speeds.start);
+        let of_steps: f64 = self.told.iter().map(|told| told.left_seconds).sum();
+        let waiting: f64 = self.sweeps.iter().map(Sweeping::waiting).sum();
+        (left, start + of_steps + waiting, self.told.iter().map(|told| told.done).sum())
+    }
+
+    /// The plan for programs; `docs/guides/scripts.md` describes it.
+    pub(in super::super) fn to_json(&self, script: &str, declared: &[Declared]) -> Json {
+        let (left, seconds, done) = self.left();
+        let run = self.run.as_ref().map(
+            |run| json!({ "name": run.name, "folder": run.folder, "seed": run.seed, "device": run.device }),
+        );
+        let sweep = |sweep: &Sweeping| {
+            let waiting = self.speeds.as_ref().map(|_| sweep.waiting());
+            json!({ "name": sweep.name, "waiting": waiting, "trials": sweep.trials, "replicates": sweep.replicates,
+                "sampler": sweep.sampler, "pruner": sweep.pruner, "runs": sweep.begun.len() })
+        };
+        let parameter =
+            |row: &Declared| json!({ "name": row.path, "value": row.value, "source": source(row) });
+        json!({
+            "kind": "plan",
+            "script": script,
+            "run": run,
+            "sweeps": self.sweeps.iter().map(sweep).collect::<Vec<_>>(),
+            "steps": self.told.iter().map(|told| self.step_json(told)).collect::<Vec<_>>(),
+            "distinct": self.seen.len(),
+            "asked": self.asked,
+            "done": done,
+            "left": work_json(left),
+            "seconds": self.speeds.as_ref().map(|_| seconds),
+            "parameters": declared.iter().map(parameter).collect::<Vec<_>>(),
+            "calls": self.calls.iter().map(Calls::to_json).collect::<Vec<_>>(),
+            "assumed": standins::ASSUMPTIONS,
+        })
+    }
+
+    fn step_json(&self, told: &Told) -> Json {
+        let mut step = work_json(told.work);
+        step["kind"] = told.kind.into();
+        step["what"] = told.what.as_str().into();
+        step["count"] = told.count.into();
+        step["done"] = told.done.into();
+        step["begun"] = told.begun.into();
+        let parts = |begun: Begun| json!({ "done": begun.parts, "of": begun.of, "unit": begun.unit });
+        step["parts"] = json!(told.parts.filter(|_| told.count == 1).map(parts));
+        step["seconds"] = json!(self.speeds.as_ref().map(|_| told.left_seconds));
+        step
+    }
+}
+
+fn work_json(work: Work) -> Json {
+    json!({ "games": work.games, "positions": work.positions, "evaluations": work.evaluations,
+        "updates": work.updates, "samples": work.samples, "flops": work.flops, "bytes": work.bytes })
+}
+
+impl Told {
+    /// What is done, and how much of it before: `match: 0001 vs 0000 (3 of 8 shards done)`, `sweep s: arena (16 steps, 5 done)`.
+    fn title(&self) -> String {
+        let Self { what, count, done, begun, parts, .. } = self;
+        match parts {
+            Some(Begun { parts, of, unit, .. }) if *count == 1 => {
+                return format!("{what} ({parts} of {of} {unit} done)");
+            }
+            _ if *count == 1 => return what.clone(),
+            _ => {}
+        }
+        let mut title = format!("{what} ({count} steps");
+        for (number, state) in [(*done, "done"), (*begun, "begun")] {
+            if number > 0 && number < *count {
+                let _ = write!(title, ", {number} {state}");
+            }
+        }
+        title + ")"
+    }
+}
+
+impl Calls {
+    fn to_json(&self) -> Json {
+        let setting = |setting: &Setting| json!({ "name": setting.path, "value": setting.value, "source": setting.source() });
+        json!({ "kind": self.kind, "count": self.count,
+            "parameters": self.settings.iter().map(setting).collect::<Vec<_>>() })
+    }
+}
+
+impl Setting {
+    fn source(&self) -> &'static str {
+        if self.is_given { "script" } else { "default" }
+    }
+}
+
+fn source(row: &Declared) -> &'static str {
+    row.origin.word()
+}
+
+/// Rows with columns as wide as their widest cell, the first to the left.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let line = |row: &[String; N]| {
+        let mut line = format!("  {:<1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            let _ = write!(line, "  {cell:>width$}");
+        }
+        line.trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}

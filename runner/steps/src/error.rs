@@ -1,0 +1,181 @@
+//! Why a step could not be done.
+
+use std::error::Error;
+use std::io;
+
+use dc0_core::arena::ArenaError;
+use dc0_core::board::{GameTextError, TablebaseError};
+use dc0_core::event::Cancelled;
+use dc0_core::network::checkpoint::CheckpointError;
+use dc0_core::network::torch::TorchError;
+use dc0_core::network::{EvaluatorError, GrowError};
+use dc0_core::search::{AnalysisError, TreeFault};
+use dc0_core::selfplay::SelfPlayError;
+use dc0_core::store::StoreError;
+use dc0_core::trainer::TrainError;
+use dc0_core::trainer::samples::SampleError;
+use thiserror::Error;
+
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_runs::RunError;
+
+/// A step ended early. What it had finished is kept, and the same command goes on from there.
+#[derive(Debug, Error)]
+pub enum StepError {
+    /// The run's bookkeeping.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A table.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A stored net.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A net's file is another one than the script was given.
+    #[error(
+        "{file} is not the net that the run made: expected blake3 {expected}, found {found}; put the right file back"
+    )]
+    OtherNetwork {
+        /// The file.
+        file: String,
+        /// The digest that the run knows.
+        expected: String,
+        /// The digest of the file.
+        found: String,
+    },
+    /// Games that cannot be trained on.
+    #[error(transparent)]
+    Samples(#[from] SampleError),
+    /// Tablebases that a parameter names.
+    #[error(transparent)]
+    Tablebase(#[from] TablebaseError),
+    /// Self-play.
+    #[error(transparent)]
+    SelfPlay(#[from] SelfPlayError),
+    /// Training.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// A match.
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
+    /// Searches of given positions.
+    #[error(transparent)]
+    Search(#[from] AnalysisError),
+    /// A stored tree that no search can go on with.
+    #[error(transparent)]
+    Tree(#[from] TreeFault),
+    /// A stored game that is none.
+    #[error(transparent)]
+    Game(#[from] GameTextError),
+    /// A net cannot be made ready.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// A net cannot grow as asked.
+    #[error(transparent)]
+    Grow(#[from] GrowError),
+    /// libtorch failed with a net.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+    /// The user asked to stop between two stages.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+impl Fault for StepError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Run(error) => error.exit(),
+            Self::OtherNetwork { .. } | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
+            Self::Tablebase(_) | Self::Grow(_) => Exit::BadInput,
+            error => exit_of(error),
+        }
+    }
+}
+
+/// The exit code that the chain of causes asks for: being stopped, then damaged or unwritable data, then the rest.
+fn exit_of(error: &(dyn Error + 'static)) -> Exit {
+    let mut exit = Exit::Failed;
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if is_cancelled(error) {
+            return Exit::Interrupted;
+        }
+        if is_storage(error) {
+            exit = Exit::Storage;
+        }
+        next = error.source();
+    }
+    exit
+}
+
+/// A transparent error hides itself behind its cause, so the enums are asked one by one.
+fn is_cancelled(error: &(dyn Error + 'static)) -> bool {
+    let step = || matches!(error.downcast_ref(), Some(StepError::Cancelled(_)));
+    let play = |error: &SelfPlayError| matches!(error, SelfPlayError::Cancelled(_));
+    let train = |error: &TrainError| matches!(error, TrainError::Cancelled(_));
+    let arena = |error: &ArenaError| matches!(error, ArenaError::Cancelled(_));
+    match error.downcast_ref::<StepError>() {
+        Some(StepError::SelfPlay(error)) => play(error),
+        Some(StepError::Train(error)) => train(error),
+        Some(StepError::Arena(error)) => arena(error),
+        _ => step() || error.is::<Cancelled>(),
+    }
+}
+
+fn is_storage(error: &(dyn Error + 'static)) -> bool {
+    let step = match error.downcast_ref::<StepError>() {
+        Some(StepError::Store(_) | StepError::Checkpoint(_) | StepError::Samples(_)) => true,
+        Some(StepError::Train(error)) => is_training_state(error),
+        _ => false,
+    };
+    step || error.is::<io::Error>()
+        || error.is::<StoreError>()
+        || error.is::<CheckpointError>()
+        || error.is::<RunError>()
+}
+
+fn is_training_state(error: &TrainError) -> bool {
+    use TrainError::{OtherState, StateDamaged, StateRead, StateWrite};
+    matches!(error, StateRead { .. } | StateWrite { .. } | StateDamaged { .. } | OtherState { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use dc0_core::board::TablebaseError;
+    use dc0_core::event::Cancelled;
+    use dc0_core::network::EvaluatorError;
+    use dc0_core::selfplay::SelfPlayError;
+    use dc0_core::store::StoreError;
+    use dc0_core::trainer::TrainError;
+
+    use super::{Exit, Fault, StepError};
+
+    fn full_disk() -> StoreError {
+        StoreError::Write {
+            file: "games.parquet".into(),
+            source: io::Error::from(io::ErrorKind::StorageFull),
+        }
+    }
+
+    #[test]
+    fn the_exit_code_says_what_kind_of_thing_went_wrong() {
+        let keep = SelfPlayError::Keep { shard: 3, source: Box::new(StepError::from(full_disk())) };
+        let cases = [
+            (StepError::from(full_disk()), Exit::Storage),
+            (StepError::from(keep), Exit::Storage),
+            (StepError::from(SelfPlayError::Cancelled(Cancelled)), Exit::Interrupted),
+            (StepError::from(TrainError::Cancelled(Cancelled)), Exit::Interrupted),
+            (StepError::from(Cancelled), Exit::Interrupted),
+            (StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })), Exit::Failed),
+            (StepError::from(TrainError::NoSamples { games: 1, held_out: 1 }), Exit::Failed),
+            (StepError::from(TablebaseError::NoTables { folders: "tables".into() }), Exit::BadInput),
+            (StepError::from(TrainError::OtherState { path: "state".into() }), Exit::Storage),
+        ];
+        for (error, exit) in cases {
+            assert_eq!(error.exit(), exit, "{error}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The values that scripts get and hand on. They are small, shared, and never change.
+
+use std::sync::Arc;
+
+use dc0_core::board::Game;
+use dc0_core::network::NetworkSpec;
+use dc0_core::params::Value;
+use dc0_core::store::FileEntry;
+use dc0_runs::Generation;
+
+/// A stored net.
+#[derive(Debug, Clone)]
+pub struct Network(pub Arc<NetworkFields>);
+
+/// What a net is.
+#[derive(Debug, Clone)]
+pub struct NetworkFields {
+    /// The folder of the run that made it.
+    pub run: Arc<str>,
+    /// Its number among the run's nets, from 0.
+    pub number: u32,
+    /// blake3 of its weights' file.
+    pub digest: String,
+    /// What it looks like.
+    pub spec: NetworkSpec,
+    /// Its weights' file, relative to the run.
+    pub file: String,
+    /// The training that made it, in a few numbers.
+    pub summary: Value,
+}
+
+impl Network {
+    /// The number as file names have it.
+    pub fn name(&self) -> String {
+        format!("{:04}", self.0.number)
+    }
+
+    /// The net as one of the run's generations, promoted after so many steps.
+    pub fn generation(&self, generation: u32, steps: u32) -> Generation {
+        let (network, blake3) = (self.0.file.clone(), self.0.digest.clone());
+        Generation { generation, network, blake3, steps: Some(steps) }
+    }
+}
+
+/// The games of one iteration.
+#[derive(Debug, Clone)]
+pub struct Games(pub Arc<GamesFields>);
+
+/// What an iteration's games are.
+#[derive(Debug, Clone)]
+pub struct GamesFields {
+    /// The folder of the run that made them.
+    pub run: Arc<str>,
+    /// The number of the iteration, from 0.
+    pub iteration: u32,
+    /// The net that played.
+    pub network: u32,
+    /// The step's short identity; names its parts whatever the iteration's number.
+    pub step: String,
+    /// The tables, relative to the run.
+    pub files: Vec<FileEntry>,
+    /// The games in a few numbers.
+    pub summary: Value,
+}
+
+/// The games of the latest iterations, the oldest first.
+#[derive(Debug, Clone)]
+pub struct Window(pub Arc<Vec<Games>>);
+
+impl Window {
+    /// A sum over the iterations of one of their numbers.
+    pub fn sum(&self, name: &str) -> i64 {
+        self.0.iter().map(|games| games.0.summary.member(name).and_then(int).unwrap_or(0)).sum()
+    }
+}
+
+/// The result of a match.
+#[derive(Debug, Clone)]
+pub struct Verdict(pub Arc<VerdictFields>);
+
+/// What a match's result is.
+#[derive(Debug, Clone)]
+pub struct VerdictFields {
+    /// The first player.
+    pub first: String,
+    /// The second player.
+    pub second: String,
+    /// The match in a few numbers.
+    pub summary: Value,
+}
+
+/// Searches of given positions.
+#[derive(Debug, Clone)]
+pub struct Analysis(pub Arc<AnalysisFields>);
+
+/// What such searches are.
+#[derive(Debug, Clone)]
+pub struct AnalysisFields {
+    /// The folder of the run that made them.
+    pub run: Arc<str>,
+    /// Their number among the run's analyses, from 0.
+    pub number: u32,
+    /// The tables, relative to the run: lines and trees in turn, or only lines.
+    pub files: Vec<FileEntry>,
+    /// Whether a search can go on from the trees.
+    pub can_go_on: bool,
+    /// The searches in a few numbers.
+    pub summary: Value,
+}
+
+impl Analysis {
+    /// The number of positions.
+    pub fn positions(&self) -> usize {
+        self.0.summary.member("positions").and_then(int).unwrap_or(0) as usize
+    }
+}
+
+/// What is searched.
+#[derive(Debug, Clone)]
+pub enum ToSearch {
+    /// The last positions of games.
+    Games(Vec<Game>),
+    /// The positions of earlier searches, which go on.
+    GoOn(Analysis),
+}
+
+impl ToSearch {
+    /// The number of positions.
+    pub fn positions(&self) -> usize {
+        match self {
+            Self::Games(games) => games.len(),
+            Self::GoOn(before) => before.positions(),
+        }
+    }
+}
+
+/// Whom a net plays.
+#[derive(Debug, Clone)]
+pub enum Opponent {
+    /// Another net.
+    Network(Network),
+    /// Any legal move.
+    Random,
+    /// The best material balance one ply on.
+    Greedy,
+}
+
+impl Opponent {
+    /// The words that name opponents without a net.
+    pub const WORDS: [&'static str; 2] = ["random", "greedy"];
+
+    /// The opponent that a word names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "random" => Some(Self::Random),
+            "greedy" => Some(Self::Greedy),
+            _ => None,
+        }
+    }
+
+    /// The name that records give.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Network(network) => network.name(),
+            Self::Random => "random".to_owned(),
+            Self::Greedy => "greedy".to_owned(),
+        }
+    }
+}
+
+/// A value that scripts read by names.
+pub trait Fields: Clone + Send + Sync + 'static {
+    /// What scripts call a value of this kind.
+    const KIND: &'static str;
+
+    /// Names and values, in the order of listings.
+    fn fields(&self) -> Vec<(String, Value)>;
+}
+
+fn int(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(number) => Some(*number),
+        _ => None,
+    }
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::Text(text.into())
+}
+
+/// Own fields, then the members of a summary.
+fn with_summary<const N: usize>(own: [(&str, Value); N], summary: &Value) -> Vec<(String, Value)> {
+    let own = own.map(|(name, value)| (name.to_owned(), value));
+    let members = match summary {
+        Value::Group(members) => members.clone(),
+        _ => std::collections::BTreeMap::new(),
+    };
+    own.into_iter().chain(members).collect()
+}
+
+impl Fields for Network {
+    const KIND: &'static str = "Network";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        let net = &self.0;
+        let own = [
+            ("name", text(self.name())),
+            ("number", Value::Int(net.number.into())),
+            ("digest", text(&net.digest)),
+            ("file", text(&net.file)),
+        ];
+        with_summary(own, &net.summary)
+    }
+}
+
+impl Fields for Games {
+    const KIND: &'static str = "Games";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        let network = text(format!("{:04}", self.0.network));
+        with_summary(
+            [("iteration", Value::Int(self.0.iteration.into())), ("network", network)],
+            &self.0.summary,
+        )
+    }
+}
+
+impl Fields for Window {
+    const KIND: &'static str = "Window";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        let iterations = Value::Int(self.0.len() as i64);
+        let sums = ["games", "positions"].map(|name| (name.to_owned(), Value::Int(self.sum(name))));
+        [("iterations".to_owned(), iterations)].into_iter().chain(sums).collect()
+    }
+}
+
+impl Fields for Analysis {
+    const KIND: &'static str = "Analysis";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        with_summary([("number", Value::Int(self.0.number.into()))], &self.0.summary)
+    }
+}
+
+impl Fields for Verdict {
+    const KIND: &'static str = "Verdict";
+
+    fn fields(&self) -> Vec<(String, Value)> {
+        with_summary([("first", text(&self.0.first)), ("second", text(&self.0.second))], &self.0.summary)
+    }
+}

@@ -1,0 +1,60 @@
+//! Nets whose work is measured.
+
+use std::sync::Arc;
+
+use dc0_core::encoding::Encoding;
+use dc0_core::network::graph::Graph;
+use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec};
+
+use dc0_process::clock::Stopwatch;
+use dc0_runs::Meter;
+
+/// An evaluator that reports its batches and its time; its lane has it as long as it lives.
+struct Metered {
+    inner: Box<dyn Evaluator>,
+    meter: Arc<Meter>,
+    /// Floating-point operations of a row.
+    flops: f64,
+    /// One by the number of evaluators of the lane.
+    share: f64,
+    life: Stopwatch,
+}
+
+/// Lets a meter see what an evaluator does. A lane has `of_lane` evaluators.
+pub(super) fn metered(
+    inner: Box<dyn Evaluator>,
+    (meter, of_lane): (&Arc<Meter>, u32),
+    spec: &NetworkSpec,
+) -> Box<dyn Evaluator> {
+    let (flops, share) = (2.0 * Graph::new(spec).multiply_adds() as f64, 1.0 / f64::from(of_lane));
+    meter.begin_lane(share);
+    Box::new(Metered { inner, meter: Arc::clone(meter), flops, share, life: Stopwatch::start() })
+}
+
+impl Evaluator for Metered {
+    fn encoding(&self) -> &Encoding {
+        self.inner.encoding()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        let watch = Stopwatch::start();
+        self.inner.evaluate(batch, out)?;
+        let rows = batch.len() as u64;
+        self.meter.evaluated(rows, watch.elapsed().as_secs_f64(), rows as f64 * self.flops);
+        Ok(())
+    }
+
+    fn start_shard(&mut self) {
+        self.inner.start_shard();
+    }
+
+    fn cache_hits(&self) -> u64 {
+        self.inner.cache_hits()
+    }
+}
+
+impl Drop for Metered {
+    fn drop(&mut self) {
+        self.meter.end_lane(self.share, self.life.elapsed().as_secs_f64());
+    }
+}

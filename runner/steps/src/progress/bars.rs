@@ -1,0 +1,181 @@
+//! The progress of one step: counts for its closing line, and a bar with rates and time left.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use dc0_core::event::{Event, Glimpse, Observer};
+
+use super::file::{Playing, ProgressFile, Standing};
+use dc0_process::clock::Stopwatch;
+use dc0_process::console::Console;
+use dc0_process::figures::{amount, duration};
+use dc0_process::interrupt::Interrupt;
+use dc0_runs::Meter;
+
+/// Observes one step.
+pub struct StepProgress {
+    console: Arc<Console>,
+    interrupt: Interrupt,
+    bar: Option<ProgressBar>,
+    /// The unit that the bar counts.
+    unit: &'static str,
+    watch: Stopwatch,
+    /// Of the step, where it is one of a run.
+    meter: Option<Arc<Meter>>,
+    seen: Mutex<Seen>,
+    file: Option<ProgressFile>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Units that are done, those from before included.
+    done: u64,
+    work: BTreeMap<&'static str, u64>,
+    figures: BTreeMap<&'static str, f64>,
+}
+
+impl StepProgress {
+    /// For a step of `total` units, some of which may be done from before. `path` is where others read how far it is, if they may.
+    pub fn new(
+        console: &Arc<Console>,
+        interrupt: &Interrupt,
+        (label, path): (&str, Option<PathBuf>),
+        (unit, done, total): (&'static str, u64, u64),
+        meter: Option<&Arc<Meter>>,
+    ) -> Self {
+        let bar = console.bar(style(), total);
+        if let Some(bar) = &bar {
+            bar.set_prefix(label.to_owned());
+            bar.set_position(done);
+            // What was done before this start must not count as speed.
+            bar.reset_eta();
+        }
+        let standing = Standing {
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            before: done,
+            done,
+            total,
+            ..Standing::default()
+        };
+        Self {
+            console: Arc::clone(console),
+            interrupt: interrupt.clone(),
+            bar,
+            unit,
+            watch: Stopwatch::start(),
+            meter: meter.cloned(),
+            seen: Mutex::new(Seen { done, ..Seen::default() }),
+            file: path.map(|path| ProgressFile::new(path, standing)),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long the step has taken in this process.
+    pub fn watch(&self) -> Stopwatch {
+        self.watch
+    }
+
+    /// Time and rates for the step's closing line: `42s, 310 positions/s, 9.80k evaluations/s`.
+    pub fn close(&self) -> String {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        let elapsed = self.watch.elapsed();
+        let mut text = duration(elapsed);
+        for (unit, count) in self.seen().work.iter().filter(|(unit, _)| RATED.contains(unit)) {
+            let rate = *count as f64 / elapsed.as_secs_f64().max(1e-9);
+            let _ = write!(text, ", {} {unit}/s", amount(rate));
+        }
+        text
+    }
+
+    fn message(&self, seen: &Seen) -> String {
+        let elapsed = self.watch.elapsed().as_secs_f64().max(1e-9);
+        let rates = seen.work.iter().filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
+        let rates = rates.map(|(unit, count)| format!("{} {unit}/s", amount(*count as f64 / elapsed)));
+        let figures = seen.figures.iter().map(|(name, value)| format!("{name} {value:.3}"));
+        rates.chain(figures).collect::<Vec<_>>().join("  ")
+    }
+}
+
+/// Kinds of work whose rate is worth showing.
+const RATED: [&str; 3] = ["evaluations", "positions", "samples"];
+
+fn style() -> ProgressStyle {
+    let template = "{prefix} {bar:24} {pos}/{len}  {elapsed} so far, {eta} left  {msg}";
+    ProgressStyle::with_template(template).expect("the template is a constant")
+}
+
+impl Observer for StepProgress {
+    fn event(&self, event: Event<'_>) {
+        if let Some(meter) = &self.meter {
+            meter.event(&event);
+        }
+        let mut seen = self.seen();
+        match event {
+            Event::Progress { unit, done, .. } if unit == self.unit => {
+                seen.done = done;
+                if let Some(bar) = &self.bar {
+                    bar.set_position(done);
+                }
+            }
+            Event::Progress { .. } => {}
+            Event::Work { unit, amount } => {
+                *seen.work.entry(unit).or_default() += amount;
+                if unit == self.unit {
+                    seen.done += amount;
+                }
+                if let Some(bar) = self.bar.as_ref().filter(|_| unit == self.unit) {
+                    bar.inc(amount);
+                }
+            }
+            Event::Figure { name, value } => {
+                seen.figures.insert(name, value);
+            }
+            Event::Warning(text) => {
+                drop(seen);
+                log::warn!("{text}");
+                self.console.note(&format!("warning: {text}"));
+                return;
+            }
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_message(self.message(&seen));
+        }
+        let Some(file) = &self.file else { return };
+        file.tell(self.watch, |standing| {
+            standing.done = seen.done;
+            standing.work = seen.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
+            standing.figures =
+                seen.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        });
+    }
+
+    fn look_on(&self, number: u32, glimpse: &dyn Fn() -> Glimpse) {
+        let Some(file) = &self.file else { return };
+        file.look_on(number, || {
+            let Glimpse { number, start, moves } = glimpse();
+            Playing { number, start, moves }
+        });
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.interrupt.is_asked()
+    }
+}
+
+impl Drop for StepProgress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The table of iterations that a script ends with.
+
+use dc0_core::params::Value;
+
+use super::handles::{Games, Network, Verdict};
+
+/// One iteration: its games and what was made of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Row {
+    iteration: u32,
+    network: String,
+    games: Option<i64>,
+    draw_rate: Option<f64>,
+    mean_plies: Option<f64>,
+    loss: Option<f64>,
+    candidate: Option<String>,
+    matches: Vec<String>,
+    generation: Option<u32>,
+}
+
+/// All iterations of a script so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Table {
+    rows: Vec<Row>,
+}
+
+const HEADINGS: [&str; 9] =
+    ["iteration", "played by", "games", "drawn", "plies", "trained", "loss", "score", "generation"];
+
+fn number(summary: &Value, name: &str) -> Option<f64> {
+    summary.member(name)?.as_f64()
+}
+
+impl Table {
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// A new iteration.
+    pub fn played(&mut self, games: &Games) {
+        let summary = &games.0.summary;
+        self.rows.push(Row {
+            iteration: games.0.iteration,
+            network: format!("{:04}", games.0.network),
+            games: number(summary, "games").map(|games| games as i64),
+            draw_rate: number(summary, "draw_rate"),
+            mean_plies: number(summary, "mean_plies"),
+            ..Row::default()
+        });
+    }
+
+    /// A net trained in the latest iteration.
+    pub fn trained(&mut self, network: &Network) {
+        if let Some(row) = self.rows.last_mut() {
+            row.candidate = Some(network.name());
+            row.loss = number(&network.0.summary, "loss");
+        }
+    }
+
+    /// A match in the latest iteration.
+    pub fn matched(&mut self, verdict: &Verdict) {
+        if let (Some(row), Some(score)) = (self.rows.last_mut(), number(&verdict.0.summary, "score")) {
+            row.matches.push(format!("{score:.3} vs {}", verdict.0.second));
+        }
+    }
+
+    /// A promotion in the latest iteration.
+    pub fn promoted(&mut self, generation: u32) {
+        if let Some(row) = self.rows.last_mut() {
+            row.generation = Some(generation);
+        }
+    }
+}
+
+impl Row {
+    fn cells(&self) -> [String; 9] {
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        [
+            self.iteration.to_string(),
+            self.network.clone(),
+            or_dash(self.games.map(|games| games.to_string())),
+            or_dash(self.draw_rate.map(|rate| format!("{:.1}%", 100.0 * rate))),
+            or_dash(self.mean_plies.map(|plies| format!("{plies:.1}"))),
+            or_dash(self.candidate.clone()),
+            or_dash(self.loss.map(|loss| format!("{loss:.3}"))),
+            if self.matches.is_empty() { "-".to_owned() } else { self.matches.join(", ") },
+            or_dash(self.generation.map(|generation| generation.to_string())),
+        ]
+    }
+}
+
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lines: Vec<[String; 9]> =
+            std::iter::once(HEADINGS.map(str::to_owned)).chain(self.rows.iter().map(Row::cells)).collect();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
+        for (number, line) in lines.iter().enumerate() {
+            let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
+            let end = if number + 1 < lines.len() { "\n" } else { "" };
+            write!(f, "{}{end}", cells.collect::<Vec<_>>().join("  "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, Table};
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell_and_what_is_not_known_is_a_dash() {
+        let row = Row { iteration: 12, network: "0003".to_owned(), draw_rate: Some(0.5), ..Row::default() };
+        let expected = "iteration  played by  games  drawn  plies  trained  loss  score  generation
+       12       0003      -  50.0%      -        -     -      -           -";
+        assert_eq!(Table { rows: vec![row] }.to_string(), expected);
+    }
+}

@@ -1,0 +1,129 @@
+//! `dc0-run report`: what happened in runs, as one HTML file that needs nothing else. It only reads them.
+
+mod about;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dc0_analysis::charts::{Chart, ChartError, Look};
+use dc0_analysis::report::{Report, report as written};
+use dc0_analysis::{AnalysisError, Database, Work};
+use dc0_core::durable;
+use thiserror::Error;
+
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::Console;
+use dc0_process::exit::Exit;
+use dc0_process::fault::{Fault, chain};
+use dc0_runs::RunError;
+use dc0_tables::{SourcesError, exit_of};
+
+/// The size of a chart in a file of its own.
+const CHART: (f64, f64) = (720.0, 420.0);
+
+/// What `report` looks at.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Runs and sweeps: folders, or names below `--runs`. Several are compared.
+    #[arg(value_name = "RUN", required = true)]
+    pub names: Vec<String>,
+    /// The folder that holds runs.
+    #[arg(long, value_name = "DIR", default_value = "datasets")]
+    pub runs: PathBuf,
+    /// The file to write; what was there is replaced [default: report.html in the run's folder; of several here].
+    #[arg(long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
+    /// Write every chart as an SVG and a PNG into this folder, too.
+    #[arg(long, value_name = "DIR")]
+    pub charts: Option<PathBuf>,
+}
+
+/// A report was not written.
+#[derive(Debug, Error)]
+enum ReportError {
+    #[error(transparent)]
+    Sources(#[from] SourcesError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    #[error(transparent)]
+    Chart(#[from] ChartError),
+    #[error("{}: expected a name that ends in .html", file.display())]
+    Name { file: PathBuf },
+    #[error("cannot write {}", file.display())]
+    Write {
+        file: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl Fault for ReportError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Name { .. } => Exit::BadInput,
+            Self::Sources(error) => error.exit(),
+            Self::Run(error) => error.exit(),
+            Self::Analysis(error) => exit_of(error),
+            Self::Chart(_) => Exit::Failed,
+            Self::Write { .. } => Exit::Storage,
+        }
+    }
+}
+
+impl Command for ReportArgs {
+    const NAME: &'static str = "report";
+    const ABOUT: &'static str = "Show what happened in runs as one HTML file that needs nothing else";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        program.console.result(&write(self, &program.console)?.join("\n"));
+        Ok(Exit::Done)
+    }
+}
+
+/// The page of one run or sweep, or why there is none.
+pub(crate) fn page(folder: &Path) -> Result<String, String> {
+    let name = folder.display().to_string();
+    let make = || -> Result<String, ReportError> {
+        let asked = about::asked(Path::new(""), &[name])?;
+        let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Fast);
+        Ok(written(&database, &asked.runs, &asked.sweeps)?.html)
+    };
+    make().map_err(|cause| chain(&cause))
+}
+
+fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportError> {
+    let named = args.out.as_deref();
+    if let Some(file) = named.filter(|file| file.extension().is_none_or(|ending| ending != "html")) {
+        return Err(ReportError::Name { file: file.to_owned() });
+    }
+    let asked = about::asked(&args.runs, &args.names)?;
+    if let Some(warning) = asked.sources.warning() {
+        console.note(&warning);
+    }
+    let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Exact);
+    let Report { html, charts } = written(&database, &asked.runs, &asked.sweeps)?;
+    let file = named.map_or_else(|| asked.place.join("report.html"), Path::to_owned);
+    put(&file, html.as_bytes())?;
+    let mut lines =
+        vec![format!("wrote    {}: {} charts, {} KiB", file.display(), charts.len(), html.len() / 1024)];
+    if let Some(folder) = &args.charts {
+        for chart in &charts {
+            draw(folder, chart)?;
+        }
+        lines.push(format!("wrote    {}: {} charts, as SVG and PNG", folder.display(), charts.len()));
+    }
+    Ok(lines)
+}
+
+fn draw(folder: &Path, chart: &Chart) -> Result<(), ReportError> {
+    let svg = chart.svg(Look::Light, CHART.0, CHART.1);
+    put(&folder.join(format!("{}.svg", chart.name)), svg.as_bytes())?;
+    put(&folder.join(format!("{}.png", chart.name)), &chart.png(CHART.0, CHART.1)?)
+}
+
+fn put(file: &Path, bytes: &[u8]) -> Result<(), ReportError> {
+    durable::write(file, bytes).map_err(|cause| ReportError::Write { file: file.to_owned(), cause })
+}

@@ -1,0 +1,258 @@
+//! `dc0-run serve`: runs in the browser as they go on, and games against their nets.
+//!
+//! It only reads runs: it takes no lock and writes no file. One request is one connection and one thread (`connection`);
+//! `access` looks at it before anything is done for it, `routes` answers it. docs/guides/serve.md says what users see.
+
+mod access;
+mod args;
+mod assets;
+mod charts;
+mod connection;
+mod events;
+mod leaderboard;
+mod library;
+mod memo;
+mod play;
+mod reply;
+mod request;
+mod routes;
+mod shard;
+mod status;
+mod tail;
+
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+use std::{io, thread};
+
+use serde_json::Value;
+use thiserror::Error;
+
+pub use args::ServeArgs;
+
+use access::Access;
+use charts::Charts;
+use connection::Slots;
+use dc0_engine::uci::{Settings, SettingsError};
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::Console;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use library::{Found, Library};
+use memo::Memo;
+use play::Hall;
+use shard::Games;
+use status::Locks;
+
+/// The first port that is tried.
+const PORT: u16 = 8420;
+
+/// Ports that are tried one after the other.
+const TRIED: u16 = 20;
+
+/// How often is looked for games that nobody plays any longer.
+const TIDY: Duration = Duration::from_mins(1);
+
+/// Why nothing is served.
+#[derive(Debug, Error)]
+enum ServeError {
+    #[error("{}: {cause}; expected the folder that holds runs, such as datasets", dir.display())]
+    Folder { dir: PathBuf, cause: io::Error },
+    #[error("{} is a run or sweep itself; expected the folder that holds it: dc0-run serve {}", dir.display(), parent.display())]
+    NotAbove { dir: PathBuf, parent: PathBuf },
+    #[error("cannot listen on {at}: {cause}")]
+    Bind { at: SocketAddr, cause: io::Error },
+    #[error("the system gives no random numbers for a token: {0}")]
+    Token(getrandom::Error),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("cannot listen for Ctrl-C: {0}")]
+    Listen(#[from] ctrlc::Error),
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+}
+
+impl Fault for ServeError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Folder { .. } | Self::NotAbove { .. } | Self::Bind { .. } | Self::Settings(_) => {
+                Exit::BadInput
+            }
+            Self::Token(_) | Self::Listen(_) | Self::Thread(_) => Exit::Failed,
+        }
+    }
+}
+
+/// Everything that requests share.
+struct Server {
+    library: Library,
+    access: Access,
+    hall: Hall,
+    /// For answers that wait.
+    waiting: Arc<Slots>,
+    /// For answers that are much work.
+    making: Arc<Slots>,
+    memo: Memo,
+    charts: Charts,
+    games: Games,
+    stopping: AtomicBool,
+}
+
+impl Server {
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    fn list(&self) -> Value {
+        self.memo.get("list", || status::list(&self.library))
+    }
+
+    fn status(&self, run: &Found) -> Value {
+        self.memo.get(&format!("run {}", run.path), || status::status(&self.library, run, &Locks::read()))
+    }
+
+    /// The file of the games that were stored last, or nothing.
+    fn shard(&self, run: &Found) -> Value {
+        let latest = || shard::latest(&self.library, run).map_or(Value::Null, |shard| shard.games.into());
+        self.memo.get(&format!("shard {}", run.path), latest)
+    }
+
+    /// What changes when the charts of a run or sweep would.
+    fn version(&self, of: &Found) -> String {
+        let version =
+            self.memo.get(&format!("version {}", of.path), || shard::version(&self.library, of).into());
+        version.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Whether any run that is served is under way.
+    fn is_anyone_at_work(&self) -> bool {
+        self.list().as_array().is_some_and(|rows| rows.iter().any(|row| row["state"] == "running"))
+    }
+
+    fn sweep(&self, sweep: &Found) -> Value {
+        self.memo.get(&format!("sweep {}", sweep.path), || leaderboard::leaderboard(&self.library, sweep))
+    }
+}
+
+impl Command for ServeArgs {
+    const NAME: &'static str = "serve";
+    const ABOUT: &'static str = "Watch runs in the browser as they go on, and play against their nets";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        let (server, stopped) = start(self, &program.console)?;
+        // Ends with a word of the handler of Ctrl-C, or with the handler.
+        while stopped.recv_timeout(TIDY) == Err(RecvTimeoutError::Timeout) {
+            server.hall.tidy();
+        }
+        server.stopping.store(true, Ordering::SeqCst);
+        server.hall.close();
+        program.console.note("stopped serving");
+        Ok(Exit::Done)
+    }
+}
+
+fn start(args: &ServeArgs, console: &Console) -> Result<(Arc<Server>, Receiver<()>), ServeError> {
+    let folder = |cause| ServeError::Folder { dir: args.dir.clone(), cause };
+    let library = Library::open(&args.dir).map_err(folder)?;
+    if let Some(parent) = library.parent_of_run() {
+        return Err(ServeError::NotAbove { dir: args.dir.clone(), parent: shortened(parent) });
+    }
+    let mut settings = Settings::new(None)?;
+    settings.set("Device", &args.device)?;
+    let (listener, at) = listen(args.bind, args.port)?;
+    let token = random(16).map_err(ServeError::Token)?;
+    let stopped = listen_for_interrupts()?;
+    greet(console, (&library, &args.dir.display().to_string()), at, &token);
+    let server = Arc::new(Server {
+        library,
+        access: Access::new(token, at.port(), args.hosts.clone()),
+        hall: Hall::new(settings, args.max_sims),
+        waiting: Slots::for_waiting(),
+        making: Slots::for_making(),
+        memo: Memo::default(),
+        charts: Charts::default(),
+        games: Games::default(),
+        stopping: AtomicBool::new(false),
+    });
+    let own = Arc::clone(&server);
+    let thread = thread::Builder::new().name("listener".to_owned());
+    thread.spawn(move || connection::listen(&listener, &own)).map_err(ServeError::Thread)?;
+    Ok((server, stopped))
+}
+
+/// A path as a person in the present folder would write it.
+fn shortened(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().ok();
+    let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    below.map_or_else(
+        || path.to_owned(),
+        |below| if below == Path::new("") { ".".into() } else { below.into() },
+    )
+}
+
+/// Listens on the port that was asked for, or else on the first one that is free.
+fn listen(address: IpAddr, port: Option<u16>) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let ports = port.map_or(PORT..=PORT + TRIED, |port| port..=port);
+    let mut last = None;
+    for port in ports {
+        let at = SocketAddr::new(address, port);
+        match TcpListener::bind(at).and_then(|listener| listener.local_addr().map(|at| (listener, at))) {
+            Ok(found) => return Ok(found),
+            Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => last = Some((at, cause)),
+            Err(cause) => return Err(ServeError::Bind { at, cause }),
+        }
+    }
+    let (at, cause) = last.expect("some port was tried");
+    Err(ServeError::Bind { at, cause })
+}
+
+/// Random bytes of the system as hex digits.
+fn random(count: usize) -> Result<String, getrandom::Error> {
+    let mut bytes = vec![0; count];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A word comes with the first Ctrl-C; the second one ends the program at once.
+fn listen_for_interrupts() -> Result<Receiver<()>, ServeError> {
+    let (sender, stopped) = sync_channel(1);
+    let asked = AtomicBool::new(false);
+    ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::SeqCst) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        // There is room for the only word.
+        let _sent = sender.try_send(());
+    })?;
+    Ok(stopped)
+}
+
+fn greet(console: &Console, (library, name): (&Library, &str), at: SocketAddr, token: &str) {
+    if !at.ip().is_loopback() {
+        console.note(&format!(
+            "warning: {} is no loopback address. Whoever in the network sees the address below can look at the runs and play, and \
+             nothing is encrypted. Safer: leave out --bind, and on the other machine `ssh -L {}:127.0.0.1:{} THIS_MACHINE`",
+            at.ip(),
+            at.port(),
+            at.port()
+        ));
+    }
+    let shown = if at.ip().is_unspecified() { SocketAddr::new(loopback(at.ip()), at.port()) } else { at };
+    let count = match library.all().len() {
+        0 => "no run yet".to_owned(),
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    };
+    console.result(&format!("{name}: {count}\nopen http://{shown}/?token={token}"));
+    console.note("Ctrl-C ends this; runs go on without it");
+}
+
+fn loopback(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+    }
+}

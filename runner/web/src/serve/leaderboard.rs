@@ -1,0 +1,82 @@
+//! A sweep's trials side by side, as its page shows them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::library::{Found, Library};
+use super::status::{self, Locks};
+use dc0_runs::sweep::board::{Board, Row};
+use dc0_runs::sweep::folder::SweepFolder;
+use dc0_runs::sweep::told::{Direction, TrialState};
+
+/// Trials that are shown.
+const SHOWN: usize = 200;
+
+/// What is said of a sweep without a journal.
+const UNREAD: &str = "nothing has happened in the sweep yet, or its trials.jsonl cannot be read";
+
+/// Everything about a sweep; what cannot be read just now is said in `error`.
+pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
+    let locks = Locks::read();
+    let mut told = status::sweep_summary(library, sweep, &locks);
+    let trials = library.trials(sweep);
+    let journal = library.file(sweep, "trials.jsonl");
+    // It is written by one process and read again once it has grown.
+    let board = journal.and_then(|path| library.boards.get(&path, |bytes| board(&path, bytes)));
+    let board = board.as_deref().map(Result::as_ref);
+    let ended = board.and_then(Result::ok).map(ended).unwrap_or_default();
+    let running: Vec<Value> = trials
+        .iter()
+        .filter(|run| number(run).is_none_or(|number| !ended.contains(&number)))
+        .map(|run| status::summary(library, run, &locks))
+        .filter(|summary| ["running", "cut"].iter().any(|state| summary["state"] == *state))
+        .collect();
+    told["running"] = Value::Array(running);
+    match board {
+        Some(Ok(board)) => tell(&mut told, board, &trials),
+        Some(Err(cause)) => told["error"] = cause.as_str().into(),
+        None => told["error"] = UNREAD.into(),
+    }
+    told
+}
+
+fn board(path: &std::path::Path, journal: &[u8]) -> Result<Board, String> {
+    let text = String::from_utf8_lossy(journal);
+    let (params, trials) = SweepFolder::read_text(&text, path).map_err(|error| error.to_string())?;
+    Ok(Board::new(&params, &trials))
+}
+
+/// The trials that go on no more, whose runs need not be looked at.
+fn ended(board: &Board) -> BTreeSet<u32> {
+    let is_ended =
+        |row: &&Row| [TrialState::Complete, TrialState::Pruned, TrialState::Failed].contains(&row.state);
+    board.rows.iter().filter(is_ended).map(|row| row.trial).collect()
+}
+
+/// The number of a run's trial, which its name begins with.
+fn number(run: &Found) -> Option<u32> {
+    run.name().split('-').next()?.parse().ok()
+}
+
+fn tell(told: &mut Value, board: &Board, trials: &[Found]) {
+    let mut runs: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+    for run in trials {
+        runs.entry(number(run).unwrap_or(u32::MAX)).or_default().push(&run.path);
+    }
+    let runs_of = |row: &Row| runs.get(&row.trial).map(Vec::as_slice).unwrap_or_default();
+    told["objective"] = board.objective.clone().into();
+    told["direction"] = if board.direction == Direction::Maximize { "maximize" } else { "minimize" }.into();
+    told["rows"] = board.rows.iter().take(SHOWN).map(|of| row(runs_of(of), of)).collect();
+    told["all"] = board.rows.len().into();
+    told["importances"] = json!(board.importances);
+}
+
+fn row(runs: &[&str], row: &Row) -> Value {
+    let point: Vec<Value> = row.point.iter().map(|(name, value)| json!([name, value.to_string()])).collect();
+    json!({
+        "trial": row.trial, "state": row.state.word(), "point": point, "replicates": row.replicates, "at": row.at,
+        "value": row.result.map(|result| [result.value, result.low, result.high]),
+        "seconds": row.spent.seconds, "because": row.because, "runs": runs,
+    })
+}

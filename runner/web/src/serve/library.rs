@@ -1,0 +1,200 @@
+//! The runs and sweeps below a folder. Everything that is read is below it: links that lead out of it are not followed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use serde_json::Value;
+
+use super::memo::Stamped;
+use super::status::Journal;
+use dc0_runs::Folder;
+use dc0_runs::sweep::board::Board;
+
+/// The folder that holds runs.
+#[derive(Debug)]
+pub(super) struct Library {
+    /// Without links.
+    root: PathBuf,
+    /// Records and lists as JSON.
+    documents: Stamped<Value>,
+    pub(super) journals: Stamped<Journal>,
+    pub(super) boards: Stamped<Result<Board, String>>,
+}
+
+/// What a folder holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Run,
+    Sweep,
+}
+
+/// A run or a sweep.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    /// Its place below the folder of runs, with `/`: `az_small`, or `net_size/trials/0003-0`.
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    pub(super) folder: Folder,
+}
+
+impl Found {
+    /// Its own name.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+impl Library {
+    /// Of a folder that is there.
+    pub(super) fn open(root: &Path) -> io::Result<Self> {
+        let root = root.canonicalize()?;
+        fs::read_dir(&root)?;
+        let (documents, journals, boards) = (Stamped::default(), Stamped::default(), Stamped::default());
+        Ok(Self { root, documents, journals, boards })
+    }
+
+    /// The folder above, where this one is a run or sweep itself.
+    pub(super) fn parent_of_run(&self) -> Option<&Path> {
+        let is_run = ["run.json", "sweep.json"].iter().any(|file| self.root.join(file).is_file());
+        self.root.parent().filter(|_| is_run)
+    }
+
+    /// All runs and sweeps, by name; the runs of trials belong to their sweeps.
+    pub(super) fn all(&self) -> Vec<Found> {
+        self.names("").iter().filter_map(|name| self.find(std::slice::from_ref(name))).collect()
+    }
+
+    /// The runs of a sweep's trials, by name.
+    pub(super) fn trials(&self, sweep: &Found) -> Vec<Found> {
+        let of = |name: &String| self.find(&[sweep.path.clone(), "trials".to_owned(), name.clone()]);
+        self.names(&format!("{}/trials", sweep.path)).iter().filter_map(of).collect()
+    }
+
+    /// The run or sweep of a path. Names that are none of a run's lead nowhere, and so does a link out of the folder.
+    pub(super) fn find(&self, parts: &[String]) -> Option<Found> {
+        let [.., name] = parts else { return None };
+        let is_place = matches!(parts, [_] | [_, _, _]) && (parts.len() == 1 || parts[1] == "trials");
+        let parent =
+            parts[..parts.len() - 1].iter().fold(self.root.clone(), |parent, part| parent.join(part));
+        // Whatever is no name of a run is refused here, also for the folders above.
+        let folder = Folder::of_run(&parent, name).ok()?;
+        let are_names = parts.iter().all(|part| Folder::of_run(&self.root, part).is_ok());
+        if !is_place || !are_names || !self.holds(folder.root()) {
+            return None;
+        }
+        let has = |file: &str| folder.root().join(file).is_file();
+        let kind = if has("run.json") {
+            Kind::Run
+        } else if has("sweep.json") {
+            Kind::Sweep
+        } else {
+            return None;
+        };
+        Some(Found { path: parts.join("/"), kind, folder })
+    }
+
+    /// A file of a run, if it is there and below the folder of runs.
+    pub(super) fn file(&self, of: &Found, relative: &str) -> Option<PathBuf> {
+        let path = of.folder.path(relative);
+        self.holds(&path).then_some(path)
+    }
+
+    /// What a file of a run says; nothing where it is not there, or is no JSON.
+    pub(super) fn document(&self, of: &Found, relative: &str) -> Arc<Value> {
+        let read = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap_or_default();
+        self.file(of, relative).and_then(|path| self.documents.get(&path, read)).unwrap_or_default()
+    }
+
+    /// The names in a folder of a run, sorted; none where there is no such folder.
+    pub(super) fn files(&self, of: &Found, relative: &str) -> Vec<String> {
+        self.names(&format!("{}/{relative}", of.path))
+    }
+
+    fn names(&self, relative: &str) -> Vec<String> {
+        let path = relative
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .fold(self.root.clone(), |path, part| path.join(part));
+        let entries = if self.holds(&path) { fs::read_dir(&path).ok() } else { None };
+        let entries = entries.into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// A link in a run or sweep that leads out of the folder of runs, if there is one; of what cannot be listed nothing is known.
+    pub(super) fn stray(&self, of: &Found) -> Option<PathBuf> {
+        self.stray_below(of.folder.root())
+    }
+
+    fn stray_below(&self, folder: &Path) -> Option<PathBuf> {
+        fs::read_dir(folder).ok()?.flatten().find_map(|entry| {
+            let (path, kind) = (entry.path(), entry.file_type().ok()?);
+            if kind.is_dir() {
+                self.stray_below(&path)
+            } else {
+                (kind.is_symlink() && !self.holds(&path)).then_some(path)
+            }
+        })
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|path| path.starts_with(&self.root))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Kind, Library};
+
+    fn parts(path: &str) -> Vec<String> {
+        path.split('/').map(ToOwned::to_owned).collect()
+    }
+
+    #[test]
+    fn runs_sweeps_and_trials_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, file) in
+            [("b", "run.json"), ("a", "sweep.json"), ("a/trials/0000-0", "run.json"), ("c", "other")]
+        {
+            fs::create_dir_all(folder.path().join(path)).expect("a folder");
+            fs::write(folder.path().join(path).join(file), "{}").expect("a file");
+        }
+        let library = Library::open(folder.path()).expect("a folder");
+        let all = library.all();
+        let all: Vec<(&str, Kind)> = all.iter().map(|found| (found.path.as_str(), found.kind)).collect();
+        assert_eq!(all, [("a", Kind::Sweep), ("b", Kind::Run)]);
+        let sweep = library.find(&parts("a")).expect("a sweep");
+        assert_eq!(library.trials(&sweep)[0].path, "a/trials/0000-0");
+        assert_eq!(library.trials(&sweep)[0].name(), "0000-0");
+        for path in
+            ["c", "d", "a/trials", "a/trials/0001-0", "a/other/0000-0", "", ".", "..", "b/..", "b/trials/.."]
+        {
+            assert!(library.find(&parts(path)).is_none(), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_out_of_the_folder_lead_nowhere() {
+        let (folder, outside) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        fs::write(outside.path().join("run.json"), "{}").expect("a file");
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("out")).expect("a link");
+        let library = Library::open(folder.path()).expect("a folder");
+        assert!(library.find(&parts("out")).is_none() && library.all().is_empty());
+        fs::create_dir(folder.path().join("run")).expect("a folder");
+        fs::write(folder.path().join("run/run.json"), "{}").expect("a file");
+        std::os::unix::fs::symlink(outside.path().join("run.json"), folder.path().join("run/run.log"))
+            .expect("a link");
+        let run = library.find(&parts("run")).expect("a run");
+        assert!(library.file(&run, "run.json").is_some() && library.file(&run, "run.log").is_none());
+        assert_eq!(library.stray(&run), Some(run.folder.path("run.log")));
+        fs::remove_file(run.folder.path("run.log")).expect("removes");
+        assert_eq!(library.stray(&run), None);
+    }
+}

@@ -1,0 +1,305 @@
+//! Games against nets in the browser: a hall of games, each with an engine and a thread of its own. Their number, their searches
+//! at once and the simulations of a search are limited, so that runs on the same machine keep most of it.
+
+mod contest;
+mod told;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dc0_core::board::{Game, GameTextError, Side};
+use dc0_core::network::EvaluatorError;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::connection::Slots;
+use super::library::{Found, Kind, Library};
+use super::random;
+use super::reply::Reply;
+use contest::Contest;
+use dc0_engine::play::record::Record;
+use dc0_engine::uci::{Engine, Settings, SettingsError};
+use dc0_process::clock::Stopwatch;
+
+/// Games at once. Chosen: each has a copy of a net, and a tree.
+const MOST_GAMES: usize = 8;
+
+/// Searches at once; the others wait.
+const MOST_SEARCHES: usize = 2;
+
+/// A game that nobody has looked at for this long makes room for others.
+const IDLE: Duration = Duration::from_mins(1);
+
+/// A game that nobody has looked at for this long ends.
+const FORGOTTEN: Duration = Duration::from_mins(30);
+
+/// A request that waits for news is answered after this time at the latest.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why something is not done.
+#[derive(Debug, Error)]
+pub(super) enum PlayError {
+    #[error("this is no request that is understood here: {0}")]
+    Body(#[from] serde_json::Error),
+    /// It has ended, or the server has started anew.
+    #[error("there is no such game")]
+    NoGame,
+    #[error("this cannot be done in a game: {0}")]
+    Verb(String),
+    #[error("there is no net \"{0}\"")]
+    NoNet(String),
+    #[error("simulations: expected 1..={most}, got {got}")]
+    Simulations { most: u32, got: u32 },
+    #[error("side: expected white, black or both, got \"{0}\"")]
+    Side(String),
+    #[error("{0}")]
+    Position(#[from] GameTextError),
+    #[error("the position is over: {0}")]
+    Over(String),
+    #[error("{0}")]
+    Refused(String),
+    #[error("{0} games are under way, the most that there may be; end one first")]
+    Full(usize),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error(transparent)]
+    Engine(#[from] EvaluatorError),
+    #[error("no thread for the game: {0}")]
+    Thread(std::io::Error),
+    #[error("the system gives no random numbers for the game's name: {0}")]
+    Name(getrandom::Error),
+}
+
+impl PlayError {
+    /// The answer of HTTP. What people do in a game or bring about by waiting is no failure of a request: it is answered with 200
+    /// and a word, because browsers note each failure in their console.
+    pub(super) fn reply(&self) -> Reply {
+        let status = match self {
+            Self::NoGame => return Reply::json(200, &json!({ "gone": true })),
+            Self::Refused(_) | Self::Position(_) | Self::Over(_) => {
+                return Reply::json(200, &json!({ "refused": self.to_string() }));
+            }
+            Self::Full(_) => return Reply::json(200, &json!({ "refused": self.to_string(), "full": true })),
+            Self::NoNet(_) | Self::Verb(_) => 404,
+            Self::Body(_) | Self::Simulations { .. } | Self::Side(_) => 422,
+            Self::Settings(_) | Self::Engine(_) | Self::Thread(_) | Self::Name(_) => 500,
+        };
+        Reply::failure(status, &self.to_string())
+    }
+}
+
+/// What a new game is asked for with.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// `""` for the net in the program, else a run's path, `:` and the net's number.
+    net: String,
+    /// The player's side: `white`, `black`, or `both` to move for both.
+    side: String,
+    /// The position to begin with, as `dc0-run play --fen` has it.
+    fen: Option<String>,
+    simulations: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Played {
+    #[serde(rename = "move")]
+    text: String,
+}
+
+/// All games.
+pub(super) struct Hall {
+    /// What engines start with.
+    settings: Settings,
+    most_simulations: u32,
+    games: Mutex<Games>,
+    /// Held while a game begins: nets are loaded one after the other, and never more than there may be games.
+    beginning: Mutex<()>,
+    searches: Arc<Slots>,
+}
+
+/// Games by their names, which are random: another server has no game of the same name.
+type Games = BTreeMap<String, Arc<Contest>>;
+
+impl Hall {
+    pub(super) fn new(settings: Settings, most_simulations: u32) -> Self {
+        let (games, beginning) = (Mutex::default(), Mutex::default());
+        Self { settings, most_simulations, games, beginning, searches: Slots::new(MOST_SEARCHES) }
+    }
+
+    /// The most simulations of a move.
+    pub(super) fn most_simulations(&self) -> u32 {
+        self.most_simulations
+    }
+
+    fn games(&self) -> MutexGuard<'_, Games> {
+        self.games.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn game(&self, id: &str) -> Result<Arc<Contest>, PlayError> {
+        self.games().get(id).cloned().ok_or(PlayError::NoGame)
+    }
+
+    /// Begins a game, and tells how it stands.
+    pub(super) fn begin(&self, library: &Library, body: &[u8]) -> Result<Value, PlayError> {
+        let asked: Asked = serde_json::from_slice(body)?;
+        let human = match asked.side.as_str() {
+            "white" => Some(Side::White),
+            "black" => Some(Side::Black),
+            "both" => None,
+            other => return Err(PlayError::Side(other.to_owned())),
+        };
+        if !(1..=self.most_simulations).contains(&asked.simulations) {
+            return Err(PlayError::Simulations { most: self.most_simulations, got: asked.simulations });
+        }
+        let start = asked.fen.as_deref().map(str::trim).filter(|fen| !fen.is_empty());
+        let record = Record::new(start.map_or_else(|| Ok(Game::initial()), Game::from_text)?);
+        if let Some(reason) = record.reason() {
+            return Err(PlayError::Over(reason));
+        }
+        let file = weights(library, &asked.net)?;
+        let about = json!({ "net": asked.net, "simulations": asked.simulations, "side": asked.side });
+        let _beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only here do games become more, so there is room still once the net is loaded.
+        make_room(&mut self.games())?;
+        let engine = self.engine(file.as_deref(), asked.simulations)?;
+        let id = random(8).map_err(PlayError::Name)?;
+        let contest = Contest::start((id.clone(), about), engine, (record, human), &self.searches)?;
+        self.games().insert(id, Arc::clone(&contest));
+        Ok(contest.tell())
+    }
+
+    fn engine(&self, weights: Option<&Path>, simulations: u32) -> Result<Engine, PlayError> {
+        let mut settings = self.settings.clone();
+        if let Some(file) = weights {
+            settings.set("DC0Model", &file.to_string_lossy())?;
+        }
+        settings.set("DC0Simulations", &simulations.to_string())?;
+        Ok(Engine::new(settings)?)
+    }
+
+    /// How a game stands; where the asker knows that already, waits a while for news.
+    pub(super) fn look(&self, id: &str, known: Option<u64>) -> Result<Value, PlayError> {
+        let contest = self.game(id)?;
+        if let Some(known) = known {
+            contest.wait(known, PATIENCE);
+        }
+        Ok(contest.tell())
+    }
+
+    /// Does something in a game, and tells how it stands then; where it cannot be done, why.
+    pub(super) fn act(&self, id: &str, verb: &str, body: &[u8]) -> Result<Value, PlayError> {
+        let contest = self.game(id)?;
+        let done = match verb {
+            "move" => contest.play(&serde_json::from_slice::<Played>(body)?.text),
+            "undo" => contest.undo(),
+            "go" => contest.go(),
+            "hint" => contest.hint(),
+            "stop" => {
+                contest.stop();
+                Ok(())
+            }
+            other => Err(PlayError::Verb(other.to_owned())),
+        };
+        let mut told = contest.tell();
+        match done {
+            Ok(()) => {}
+            Err(PlayError::Refused(why)) => told["refused"] = why.into(),
+            Err(error) => return Err(error),
+        }
+        Ok(told)
+    }
+
+    /// Ends a game.
+    pub(super) fn end(&self, id: &str) -> Result<(), PlayError> {
+        let contest = self.games().remove(id).ok_or(PlayError::NoGame)?;
+        contest.close();
+        Ok(())
+    }
+
+    /// Ends games that nobody has looked at for long.
+    pub(super) fn tidy(&self) {
+        tidy(&mut self.games());
+    }
+
+    /// Ends all games and waits for their threads.
+    pub(super) fn close(&self) {
+        let open = std::mem::take(&mut *self.games());
+        for contest in open.values() {
+            contest.close();
+        }
+        for contest in open.values() {
+            contest.join();
+        }
+    }
+}
+
+/// Ends games that nobody has looked at for long.
+fn tidy(games: &mut Games) {
+    for (_, forgotten) in games.extract_if(.., |_, contest| contest.unused() > FORGOTTEN) {
+        forgotten.close();
+    }
+}
+
+/// Ends a game that nobody looks at, where its place is needed.
+fn make_room(games: &mut Games) -> Result<(), PlayError> {
+    tidy(games);
+    if games.len() >= MOST_GAMES {
+        let longest = games.iter().max_by_key(|(_, contest)| contest.unused());
+        let idle = longest.filter(|(_, contest)| contest.unused() > IDLE).map(|(id, _)| id.clone());
+        let ended = games.remove(&idle.ok_or(PlayError::Full(MOST_GAMES))?);
+        ended.expect("it was found among them").close();
+    }
+    Ok(())
+}
+
+/// The weights of a net by its name here; `None` for those in the program.
+fn weights(library: &Library, name: &str) -> Result<Option<PathBuf>, PlayError> {
+    let find = || {
+        let (run, number) = name.rsplit_once(':')?;
+        let run = library.find(&run.split('/').map(ToOwned::to_owned).collect::<Vec<_>>())?;
+        let number: u32 = number.parse().ok()?;
+        library.file(&run, &format!("networks/{number:04}.safetensors"))
+    };
+    if name.is_empty() {
+        return Ok(None);
+    }
+    find().map(Some).ok_or_else(|| PlayError::NoNet(name.to_owned()))
+}
+
+/// The nets of a run, the last one first.
+pub(super) fn nets(library: &Library, run: &Found) -> Value {
+    let number =
+        |name: &String| name.strip_suffix(".safetensors").and_then(|number| number.parse::<u32>().ok());
+    let numbers: Vec<u32> = library.files(run, "networks").iter().filter_map(number).rev().collect();
+    json!({ "run": run.path, "nets": numbers })
+}
+
+/// The nets of all runs that have any; trials of sweeps are reached from their own pages.
+pub(super) fn all_nets(library: &Library) -> Value {
+    let runs = library.all().into_iter().filter(|found| found.kind == Kind::Run);
+    let nets = runs.map(|run| nets(library, &run));
+    Value::Array(nets.filter(|of| of["nets"].as_array().is_some_and(|nets| !nets.is_empty())).collect())
+}
+
+/// When something was used last.
+#[derive(Debug)]
+struct Used(Mutex<Stopwatch>);
+
+impl Used {
+    fn now() -> Self {
+        Self(Mutex::new(Stopwatch::start()))
+    }
+
+    fn touch(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Stopwatch::start();
+    }
+
+    fn since(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+}
