@@ -16,14 +16,18 @@ pub enum Colours {
 /// Characters and colours that may be used. Colour never says anything that is not said without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
+    /// Whether characters beyond ASCII are shown.
     pub is_unicode: bool,
+    /// Whether colours are used.
     pub is_coloured: bool,
 }
 
 /// Weight of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
+    /// What matters most.
     Bold,
+    /// What matters least.
     Dim,
     /// Something went wrong, or a king is in check.
     Alarm,

@@ -80,6 +80,7 @@ pub(super) fn body(
 
 /// Two players and how they meet: everything that fixes the games of a match.
 pub struct Meeting<'a> {
+    /// How the match is played.
     pub params: &'a ArenaParams,
     /// Of the step.
     pub seed: Seed,
@@ -87,6 +88,7 @@ pub struct Meeting<'a> {
     pub names: &'a [String; 2],
     /// Their nets; `None` for a player that its name says all of.
     pub nets: [Option<&'a Checkpoint>; 2],
+    /// Makes what plays the nets.
     pub evaluators: &'a Evaluators,
 }
 

@@ -6,11 +6,13 @@ use dc0_process::look::Look;
 
 /// What is drawn.
 pub struct Scene<'a> {
+    /// The position.
     pub position: &'a Position,
     /// The move that led here.
     pub last: Option<Move>,
     /// Whether Black's side is below.
     pub is_flipped: bool,
+    /// What the terminal can show.
     pub look: Look,
 }
 

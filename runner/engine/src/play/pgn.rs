@@ -9,7 +9,7 @@ const LONGEST: usize = 79;
 
 /// Who played, and when.
 #[derive(Debug, Clone)]
-pub(super) struct Tags {
+pub struct Tags {
     /// `YYYY.MM.DD`.
     pub(super) date: String,
     pub(super) human: String,

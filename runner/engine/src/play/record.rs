@@ -18,6 +18,7 @@ pub(crate) enum Agreed {
 /// A game with what was thought of it.
 #[derive(Debug, Clone)]
 pub struct Record {
+    /// The moves so far.
     pub game: Game,
     /// For each ply what its search thought, if it was searched.
     scores: Vec<Option<Score>>,
@@ -25,6 +26,7 @@ pub struct Record {
 }
 
 impl Record {
+    /// A game of which nothing is thought yet.
     pub fn new(game: Game) -> Self {
         Self { scores: vec![None; game.ply()], game, agreed: None }
     }
@@ -35,6 +37,7 @@ impl Record {
         self.scores.push(score);
     }
 
+    /// Goes back to a ply; what was thought of later ones is forgotten.
     pub fn take_back_to(&mut self, ply: usize) {
         self.game.take_back_to(ply);
         self.scores.truncate(ply);
@@ -46,6 +49,7 @@ impl Record {
         self.game.outcome(&RULES)
     }
 
+    /// Whether the rules or the players have ended it.
     pub fn is_over(&self) -> bool {
         self.agreed.is_some() || self.outcome().is_some()
     }

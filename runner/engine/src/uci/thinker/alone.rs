@@ -36,6 +36,7 @@ pub struct Found {
 /// A move with what is expected to follow, for the side that makes it.
 #[derive(Debug, Clone)]
 pub struct Told {
+    /// The move and what follows.
     pub moves: Vec<Move>,
     /// Visits of the move, those from searches before included.
     pub visits: u32,

@@ -5,9 +5,10 @@ mod common;
 mod games;
 mod server;
 
+use std::fs;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
-use std::{fs, thread};
 
 use serde_json::{Value, json};
 

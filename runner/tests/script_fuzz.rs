@@ -1,9 +1,10 @@
 //! Experiments with mistakes in them, over everything between a script's text and its plan.
 
+use std::fs;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
 use std::time::Duration;
-use std::{fs, thread};
 
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_runner::check::Rehearsal;
