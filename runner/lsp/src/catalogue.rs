@@ -9,7 +9,7 @@ use rhai::{Array, Dynamic, Engine, Map, Scope};
 use super::scan::Kind;
 use super::script::Script;
 use dc0_script::convert::scalar;
-use dc0_script::host::{TRIAL_NAMES, USAGES, fields_of};
+use dc0_script::host::{TRIAL_NAMES, fields_of, usages};
 use dc0_script::names::Usage;
 use dc0_script::reference::script::{forms, planning_engine};
 use dc0_script::reference::{CallParameters, of_calls};
@@ -58,7 +58,7 @@ impl Catalogue {
             built_in: built_in(&engine),
         };
         let mut scope = Scope::new();
-        for usage in USAGES {
+        for usage in usages() {
             // An example that fails teaches nothing; a test holds that none does.
             if engine.run_with_scope(&mut scope, usage.example).is_ok() {
                 catalogue.learn(usage, &scope);
@@ -133,7 +133,7 @@ impl Catalogue {
 
 /// How a function of dc0 is called.
 pub(super) fn usage(name: &str) -> Option<&'static Usage> {
-    USAGES.iter().find(|usage| usage.name == name)
+    usages().iter().find(|usage| usage.name == name)
 }
 
 /// The functions of dc0 that are called on values of a kind; on all kinds without one.
@@ -141,12 +141,12 @@ pub(super) fn methods(kind: Option<&str>) -> Vec<&'static Usage> {
     let fits = |usage: &&Usage| {
         receiver(usage).is_some_and(|own| kind.is_none_or(|kind| kind.eq_ignore_ascii_case(own)))
     };
-    USAGES.iter().filter(fits).collect()
+    usages().iter().filter(fits).collect()
 }
 
 /// The functions of dc0 that are called by their names alone.
 pub(super) fn functions() -> Vec<&'static Usage> {
-    USAGES.iter().filter(|usage| receiver(usage).is_none()).collect()
+    usages().iter().filter(|usage| receiver(usage).is_none()).collect()
 }
 
 /// The words that an argument of a call can be.
@@ -235,7 +235,7 @@ fn built_in(engine: &Engine) -> BTreeMap<String, BuiltIn> {
     found.sort_by_key(|(_, form, _)| form.contains("Blob"));
     let mut functions: BTreeMap<String, BuiltIn> = BTreeMap::new();
     for (name, form, doc) in found {
-        let absent = name == "sleep" || USAGES.iter().any(|usage| usage.name == name);
+        let absent = name == "sleep" || usages().iter().any(|usage| usage.name == name);
         if absent {
             continue;
         }
@@ -252,13 +252,13 @@ fn built_in(engine: &Engine) -> BTreeMap<String, BuiltIn> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Catalogue, Given, USAGES, arguments, forms_of, receiver};
+    use super::{Catalogue, Given, arguments, forms_of, receiver, usages};
 
     #[test]
     fn every_example_of_the_reference_teaches_what_its_function_gives() {
         let catalogue = Catalogue::new();
         let no_value = ["summary", "note", "assert", "table", "log", "report"];
-        for usage in USAGES.iter().filter(|usage| !no_value.contains(&usage.name)) {
+        for usage in usages().iter().filter(|usage| !no_value.contains(&usage.name)) {
             assert!(catalogue.gives(usage.name).is_some(), "{}", usage.name);
         }
         assert_eq!(catalogue.gives("train"), Some(&Given::Handle("Network".to_owned())));
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn forms_fall_into_their_arguments() {
-        let arena = USAGES.iter().find(|usage| usage.name == "arena").expect("arena");
+        let arena = usages().iter().find(|usage| usage.name == "arena").expect("arena");
         assert_eq!(receiver(arena), Some("run"));
         let forms = forms_of(arena);
         assert_eq!(arguments(&forms[0]), ["network", "network or \"random\" or \"greedy\"", "#{…}"]);

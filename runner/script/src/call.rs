@@ -53,18 +53,19 @@ impl<'a> Call<'a> {
     /// Reads a script's map as parameters: functions in it are sampled, and all problems are reported at once.
     /// Also returns what the script gave, for the plan.
     pub fn read<T: Params>(&self, map: &Map, sampling: Sampling) -> Answer<(T, Value)> {
-        self.read_beside(map, sampling, Vec::new())
+        self.read_beside(map, sampling, Vec::new(), |name, value| read::<T>(name, value))
     }
 
-    /// As [`read`](Self::read), beside other arguments whose problems are reported with the map's.
-    pub fn read_beside<T: Params>(
+    /// As [`read`](Self::read), by another reader, and beside other arguments whose problems are reported with the map's.
+    pub fn read_beside<T>(
         &self,
         map: &Map,
         sampling: Sampling,
         mut problems: Vec<Problem>,
+        read: impl FnOnce(&str, &Value) -> Result<T, ParamErrors>,
     ) -> Answer<(T, Value)> {
         let value = to_value(&Dynamic::from(map.clone()), "", sampling, self.context, &mut problems)?;
-        match read::<T>(self.what, &value) {
+        match read(self.what, &value) {
             Ok(params) if problems.is_empty() => Ok((params, value)),
             Ok(_) => Err(self.fail(&errors(self.what, problems))),
             Err(more) => {

@@ -142,7 +142,7 @@ impl Performance<'_> {
         let mut engine = engine(&folder.map_or_else(|| folder_of(path), Path::to_owned), surroundings);
         host::register(&mut engine, &session);
         let jail = Jail::new(&folder_of(path), Arc::clone(&sources));
-        let names = session.know(Names::new(&engine, host::USAGES, Arc::clone(&declaration), sources));
+        let names = session.know(Names::new(&engine, host::usages(), Arc::clone(&declaration), sources));
         let source = path.display().to_string();
         evaluate(&engine, names, &source, &compile(&engine, names, &jail, &source, text)?)?;
         if let Some(unused) = declaration.unused() {

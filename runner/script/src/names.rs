@@ -12,21 +12,7 @@ use super::wording;
 use super::words::Words;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sources::Sources;
-
-/// A host function as a script calls it.
-#[derive(Debug, Clone, Copy)]
-pub struct Usage {
-    /// Its name.
-    pub name: &'static str,
-    /// How it is called; several forms are joined by ` or `.
-    pub form: &'static str,
-    /// What it gives.
-    pub gives: &'static str,
-    /// What it does, in a sentence or two.
-    pub meaning: &'static str,
-    /// A line of a script that uses it.
-    pub example: &'static str,
-}
+pub use dc0_steps::usage::Usage;
 
 /// Everything that can be called.
 pub struct Names {

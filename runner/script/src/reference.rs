@@ -5,20 +5,17 @@ pub mod script;
 
 use std::fmt::Write as _;
 
-use dc0_core::arena::ArenaParams;
 use dc0_core::network::graph::Graph;
 use dc0_core::network::torch::InspectParams;
-use dc0_core::network::{GrowParams, NetworkSpec, Preset, parameter_count, presets};
+use dc0_core::network::{Preset, parameter_count, presets};
 use dc0_core::params::{Params, Row};
-use dc0_core::search::AnalysisParams;
-use dc0_core::selfplay::SelfPlayParams;
-use dc0_core::trainer::TrainParams;
 
 use clap::ValueEnum;
 use dc0_engine::explain::ExplainParams;
 use dc0_engine::uci::time::TimeParams;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_steps::host::{ForkParams, OpenParams, WindowParams};
+use dc0_steps::kinds::KINDS;
 
 const HEAD: &str = "# Parameters
 
@@ -67,20 +64,19 @@ fn of_call<P: Params>(call: &'static str) -> CallParameters {
 
 /// The parameters of every call of a script that has some.
 pub fn of_calls() -> Vec<CallParameters> {
-    vec![
-        of_call::<OpenParams>("open_run"),
-        of_call::<ForkParams>("fork"),
-        of_call::<NetworkSpec>("network"),
-        of_call::<GrowParams>("grow"),
-        of_call::<InspectParams>("inspect"),
-        of_call::<SelfPlayParams>("self_play"),
-        of_call::<WindowParams>("window"),
-        of_call::<TrainParams>("train"),
-        of_call::<ArenaParams>("arena"),
-        of_call::<AnalysisParams>("search"),
-        of_call::<ExplainParams>("explain"),
-        of_call::<SweepParams>("sweep"),
-    ]
+    let mut calls = vec![of_call::<OpenParams>("open_run"), of_call::<ForkParams>("fork")];
+    for kind in KINDS {
+        calls.extend(kind.usages().iter().map(|usage| match usage.name {
+            "inspect" => of_call::<InspectParams>(usage.name),
+            "window" => of_call::<WindowParams>(usage.name),
+            call => {
+                let (about, rows) = kind.parameters();
+                CallParameters { call, about, rows }
+            }
+        }));
+    }
+    calls.extend([of_call::<ExplainParams>("explain"), of_call::<SweepParams>("sweep")]);
+    calls
 }
 
 /// One table for each call of a script.

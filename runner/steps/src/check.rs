@@ -3,43 +3,36 @@
 mod fork;
 mod known;
 mod plan;
-mod standins;
 mod sweep;
 mod turns;
-mod work;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use dc0_core::arena::ArenaParams;
+use dc0_backend::{Backend, Wish};
 use dc0_core::event::{Observer, Silent};
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::fake::Hashed;
 use dc0_core::network::torch::{InspectParams, Precision};
-use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
-use dc0_core::params::{Params, Value};
-use dc0_core::search::AnalysisParams;
-use dc0_core::selfplay::SelfPlayParams;
-use dc0_core::trainer::{TrainParams, threads_that_pay};
-
-use crate::handles::{
-    Analysis, AnalysisFields, Games, GamesFields, Network, NetworkFields, Opponent, ToSearch, Verdict,
-    VerdictFields, Window,
-};
-use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
-use crate::speeds::Pace;
-use crate::table::Table;
-use crate::{Asking, StepError, assumed_searches, begun, calls, cores, lanes_on};
-use dc0_backend;
-use dc0_backend::{Backend, Wish};
+use dc0_core::params::Value;
+use dc0_core::trainer::threads_that_pay;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::view::{self, FinishedSteps};
-use dc0_runs::{Begun, Folder, ForkRecord, Manifest, Record, RunError, Series, StepCall, Workplace};
+use dc0_runs::{Folder, ForkRecord, Manifest, Record};
+
+use crate::estimate::{ASSUMPTIONS, Estimate, Work};
+use crate::handles::Network;
+use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
+use crate::inspection;
+use crate::runner::{Asking, cores, lanes_on};
+use crate::speeds::Pace;
+use crate::step::{Call, Made, StandIn, StepResult};
+use crate::table::Table;
 use known::{Known, Placed};
 use plan::{Plan, Step};
-use work::Work;
 
 /// Steps of a plan, those counted that are asked for again; more than a script that ends comes to.
 const MAX_STEPS: usize = 100_000;
@@ -110,23 +103,16 @@ impl Planner {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The step that a call becomes; `begun` looks at what a kill left of it.
-    fn place(
-        &self,
-        call: &StepCall,
-        begun: impl FnOnce(&Workplace) -> Result<Begun, RunError>,
-    ) -> Result<Placed, HostError> {
-        Ok(self.known().place(call, begun)?)
-    }
-
     /// Adds a step to the plan.
-    fn add<P: Params>(
+    fn add(
         &self,
-        (kind, placed): (&'static str, &Placed),
-        asked: &Asked<P>,
+        kind: &'static str,
+        placed: &Placed,
+        call: &dyn Call,
         what: String,
-        (work, pace): (Work, Pace),
+        estimate: Estimate,
     ) -> Result<(), HostError> {
+        let Estimate { work, pace } = estimate;
         let (what, of, pace) = match &self.trial {
             Some(trial) => {
                 let of = Some((trial.sweep.clone(), trial.trial));
@@ -136,9 +122,9 @@ impl Planner {
         };
         let is_done = placed.manifest.is_some();
         let step = Step { kind, what, of, work, pace, is_done, begun: placed.begun };
-        let steps = self.state().add(&placed.identity, step, &asked.params.to_value(), &asked.given);
+        let steps = self.state().add(&placed.identity, step, &call.params(), call.given());
         if steps > MAX_STEPS {
-            return Err(HostError::Endless { steps, assumed: standins::ASSUMPTIONS });
+            return Err(HostError::Endless { steps, assumed: ASSUMPTIONS });
         }
         Ok(())
     }
@@ -154,17 +140,6 @@ impl Planner {
         // More lanes than cores are no faster.
         let lanes = if devices == ["cpu"] { asked.min(own) } else { asked };
         Ok(*self.lanes.get_or_init(|| lanes))
-    }
-
-    /// A net that a step makes.
-    fn made(placed: &Placed, number: u32, spec: NetworkSpec, summary: Value) -> Network {
-        let file = format!("networks/{number:04}.safetensors");
-        let files = placed.files(std::slice::from_ref(&file));
-        let (digest, file) =
-            files.first().map_or((String::new(), file), |first| (first.blake3.clone(), first.path.clone()));
-        let summary = placed.manifest.as_ref().map_or(summary, |manifest| manifest.summary.clone());
-        let run = Arc::clone(&placed.run);
-        Network(Arc::new(NetworkFields { run, number, digest, spec, file, summary }))
     }
 
     /// Whether nets can play as asked.
@@ -185,16 +160,6 @@ impl Planner {
         view::collect_aside(&folder, &mut finished)?;
         Ok((Arc::new(finished), view::seed_of(&folder)?))
     }
-}
-
-/// Steps of one part leave nothing to go on from.
-fn nothing_begun(_: &Workplace) -> Result<Begun, RunError> {
-    Ok(Begun { parts: 0, of: 1, unit: "parts", amount: 0 })
-}
-
-/// The result of a step that is finished, else a stand-in.
-fn result(placed: &Placed, stand_in: Value) -> Value {
-    placed.manifest.as_ref().map_or(stand_in, |manifest| manifest.summary.clone())
 }
 
 impl Host for Planner {
@@ -223,109 +188,29 @@ impl Host for Planner {
         fork::open(self, (from, iteration), &asked)
     }
 
-    fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
-        let number = self.known().next(Series::Networks);
-        let what = format!("network {number:04}: {}", standins::described(&asked.params));
-        let placed = self.place(&calls::network(&asked.params), nothing_begun)?;
-        self.add(("network", &placed), &asked, what, work::of_network(&asked.params))?;
-        let summary = standins::network(&asked.params);
-        Ok(Self::made(&placed, number, asked.params, summary))
-    }
-
-    fn grow(&self, start: &Network, asked: Asked<GrowParams>) -> Result<Network, HostError> {
-        let number = self.known().next(Series::Networks);
-        let spec = asked.params.target(&start.0.spec).map_err(StepError::from)?;
-        let what = format!("network {number:04}: {} grows to {}", start.name(), standins::described(&spec));
-        let placed = self.place(&calls::grow(start, &asked.params), nothing_begun)?;
-        self.add(("grow", &placed), &asked, what, work::of_network(&spec))?;
-        let summary = standins::network(&spec);
-        Ok(Self::made(&placed, number, spec, summary))
+    fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {
+        let kind = call.kind();
+        let number = self.known().next(kind.series());
+        let what = call.planned(number)?;
+        let placed = self.known().place(&call.step_call()?, |place| call.begun(place))?;
+        let lanes = self.lanes()?;
+        let done = placed.begun.map_or(0, |begun| begun.amount);
+        let summary = placed.manifest.as_ref().map(|manifest| &manifest.summary);
+        let estimate = call.estimate(done, summary, lanes);
+        self.add(kind.name(), &placed, call, what, estimate)?;
+        let StandIn { summary, files } = call.stand_in(number, lanes);
+        let made = Made {
+            run: Arc::clone(&placed.run),
+            number,
+            step: placed.identity.short().to_owned(),
+            files: placed.files(&files),
+            summary: placed.manifest.as_ref().map_or(summary, |manifest| manifest.summary.clone()),
+        };
+        Ok(call.result(made)?)
     }
 
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
-        Ok(standins::inspection(&network.0.spec, params))
-    }
-
-    fn self_play(&self, network: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
-        let iteration = self.known().next(Series::Iterations);
-        let params = &asked.params;
-        let what = format!("iteration {iteration:04}: self-play of {}", network.name());
-        let placed =
-            self.place(&calls::self_play(network, params)?, |place| begun::self_play(place, params))?;
-        let left = SelfPlayParams { games: placed.left(params.games), ..params.clone() };
-        let assumed = |params| standins::self_play(params).to_value();
-        let work = work::of_games(&result(&placed, assumed(&left)), network, &left, self.lanes()?);
-        self.add(("self_play", &placed), &asked, what, work)?;
-        let names: Vec<String> = (0..params.games.div_ceil(params.shard_games))
-            .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
-            .collect();
-        let fields = GamesFields {
-            run: Arc::clone(&placed.run),
-            iteration,
-            network: network.0.number,
-            step: placed.identity.short().to_owned(),
-            files: placed.files(&names),
-            summary: result(&placed, assumed(params)),
-        };
-        Ok(Games(Arc::new(fields)))
-    }
-
-    fn train(
-        &self,
-        start: &Network,
-        window: &Window,
-        asked: Asked<TrainParams>,
-    ) -> Result<Network, HostError> {
-        let number = self.known().next(Series::Networks);
-        let params = &asked.params;
-        let what =
-            format!("network {number:04}: trained from {} on {} games", start.name(), window.sum("games"));
-        let placed =
-            self.place(&calls::train(start, window, params)?, |place| Ok(begun::train(place, params)))?;
-        let left = TrainParams { updates: placed.left(params.updates), ..params.clone() };
-        self.add(("train", &placed), &asked, what, work::of_training(start, window, &left))?;
-        let summary = standins::training(params, window, &start.0.spec);
-        Ok(Self::made(&placed, number, start.0.spec.clone(), summary))
-    }
-
-    fn arena(
-        &self,
-        first: &Network,
-        second: &Opponent,
-        asked: Asked<ArenaParams>,
-    ) -> Result<Verdict, HostError> {
-        let what = format!("match: {} vs {}", first.name(), second.name());
-        let params = &asked.params;
-        let placed =
-            self.place(&calls::arena(first, second, params)?, |place| begun::arena(place, params))?;
-        let left = ArenaParams { games: placed.left(params.games), ..params.clone() };
-        let work = work::of_match(standins::match_positions(&left), &left, (first, second), self.lanes()?);
-        self.add(("arena", &placed), &asked, what, work)?;
-        let whole =
-            work::of_match(standins::match_positions(params), params, (first, second), self.lanes()?).0;
-        let summary = result(&placed, standins::verdict(params, whole.evaluations).to_value());
-        Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
-    }
-
-    fn search(
-        &self,
-        network: &Network,
-        what: &ToSearch,
-        asked: Asked<AnalysisParams>,
-    ) -> Result<Analysis, HostError> {
-        let number = self.known().next(Series::Searches);
-        let (positions, params) = (what.positions() as u64, &asked.params);
-        let text = format!("analysis {number:04}: {positions} positions searched by {}", network.name());
-        let placed =
-            self.place(&calls::search(network, what, params)?, |place| begun::search(place, what, params))?;
-        let left = placed.left(u32::try_from(positions).unwrap_or(u32::MAX));
-        let work = work::of_searches(left.into(), network, params, self.lanes()?);
-        self.add(("search", &placed), &asked, text, work)?;
-        let files = placed.files(&["searches".to_owned()]);
-        let summary = result(&placed, assumed_searches(positions, params));
-        let can_go_on = params.tree && params.untried;
-        let run = Arc::clone(&placed.run);
-        Ok(Analysis(Arc::new(AnalysisFields { run, number, files, can_go_on, summary })))
+        Ok(inspection::assumed(&network.0.spec, params))
     }
 
     fn promote(&self, _: &Network, _: u32) -> Result<(), HostError> {

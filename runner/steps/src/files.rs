@@ -14,7 +14,7 @@ use crate::handles::Network;
 use dc0_runs::{Folder, Input, RunError, Workplace};
 
 /// Loads a net and makes sure that it is the one the run knows.
-pub(super) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, StepError> {
+pub(crate) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, StepError> {
     let (checkpoint, found) = Checkpoint::load(&folder.path(&network.0.file))?;
     if found == network.0.digest {
         return Ok(checkpoint);
@@ -24,7 +24,7 @@ pub(super) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, Ste
 }
 
 /// Stores a net and describes its two files, the weights first.
-pub(super) fn save(place: &Workplace, net: &Checkpoint) -> Result<Vec<FileEntry>, StepError> {
+pub(crate) fn save(place: &Workplace, net: &Checkpoint) -> Result<Vec<FileEntry>, StepError> {
     let paths = [".safetensors", ".json"].map(|ending| place.slot.path("networks", ending));
     net.save(&place.folder.path(&paths[0]))?;
     paths.into_iter().map(|path| describe(&place.folder, path)).collect()
@@ -37,25 +37,30 @@ fn describe(folder: &Folder, path: String) -> Result<FileEntry, StepError> {
 }
 
 /// The tables that a search asks, as an input: another set of files in the same folder makes another step.
-pub(super) fn tablebases(search: &SearchParams) -> Result<Option<Input>, StepError> {
+pub(crate) fn tablebases(search: &SearchParams) -> Result<Option<Input>, StepError> {
     let input = |tables: Tablebase| Input { name: "tablebases".to_owned(), digest: tables.digest() };
     Ok(search.open_tablebases()?.map(input))
 }
 
 /// Where a table comes from, as its metadata says. Nothing in it depends on time, place or numbering.
-pub(super) fn provenance<const N: usize>(place: &Workplace, more: [(&str, &str); N]) -> Provenance {
+pub(crate) fn provenance<const N: usize>(place: &Workplace, more: [(&str, &str); N]) -> Provenance {
     let seed = place.seed.run.to_string();
     let own = [("step", place.identity.digits()), ("seed", seed.as_str())];
     own.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Where a net comes from, as its JSON file says.
-pub(super) fn net_provenance<const N: usize>(place: &Workplace, more: [(&str, &str); N]) -> Value {
+pub(crate) fn net_provenance<const N: usize>(place: &Workplace, more: [(&str, &str); N]) -> Value {
     let members = provenance(place, more).into_iter().map(|(name, value)| (name, Value::Text(value)));
     Value::Group(members.collect())
 }
 
 /// The digits of a digest that rows use as a player's name.
-pub(super) fn short_digest(digest: &str) -> &str {
+pub(crate) fn short_digest(digest: &str) -> &str {
     &digest[..16]
+}
+
+/// Of so many games, positions or updates those that are left to do.
+pub(crate) fn left(all: u32, done: u64) -> u32 {
+    all.saturating_sub(u32::try_from(done).unwrap_or(u32::MAX))
 }

@@ -1,15 +1,11 @@
 //! What scripts can ask for: the [`Host`] that does the work or only plans it, and what it is given.
 
-use dc0_core::arena::ArenaParams;
 use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::torch::{InspectParams, Precision};
-use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
 use dc0_core::params;
 use dc0_core::params::Value;
-use dc0_core::search::AnalysisParams;
-use dc0_core::selfplay::SelfPlayParams;
-use dc0_core::trainer::TrainParams;
 use thiserror::Error;
 
 use dc0_backend::{Backend, BackendError};
@@ -17,7 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::StepError;
-use crate::handles::{Analysis, Games, Network, Opponent, ToSearch, Verdict, Window};
+use crate::handles::Network;
+use crate::step::{Call, StepResult};
 use crate::table::Table;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
@@ -116,14 +113,8 @@ pub struct Forked {
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
 pub enum Past {
-    /// A net was made.
-    Network(Network),
-    /// An iteration was played.
-    Games(Games),
-    /// A match was played.
-    Match(Verdict),
-    /// Positions were searched.
-    Analysis,
+    /// A step was done.
+    Step(StepResult),
     /// A net became the next generation.
     Promoted {
         /// The net.
@@ -141,41 +132,11 @@ pub trait Host: Send + Sync {
     /// Opens a run that begins with another one up to the end of one of its iterations; called instead of `open`.
     fn fork(&self, from: &str, iteration: u32, params: Asked<ForkParams>) -> Result<Forked, HostError>;
 
-    /// Makes a net with random weights.
-    fn network(&self, spec: Asked<NetworkSpec>) -> Result<Network, HostError>;
-
-    /// Makes a larger net that answers as a smaller one does.
-    fn grow(&self, start: &Network, params: Asked<GrowParams>) -> Result<Network, HostError>;
+    /// Does a step, or takes over what it came to before.
+    fn step(&self, call: &dyn Call) -> Result<StepResult, HostError>;
 
     /// What a net's layers and heads put out.
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError>;
-
-    /// Plays games of a net against itself.
-    fn self_play(&self, network: &Network, params: Asked<SelfPlayParams>) -> Result<Games, HostError>;
-
-    /// Trains a net on games.
-    fn train(
-        &self,
-        start: &Network,
-        window: &Window,
-        params: Asked<TrainParams>,
-    ) -> Result<Network, HostError>;
-
-    /// Plays a match.
-    fn arena(
-        &self,
-        first: &Network,
-        second: &Opponent,
-        params: Asked<ArenaParams>,
-    ) -> Result<Verdict, HostError>;
-
-    /// Searches given positions.
-    fn search(
-        &self,
-        network: &Network,
-        what: &ToSearch,
-        params: Asked<AnalysisParams>,
-    ) -> Result<Analysis, HostError>;
 
     /// Makes a net the next generation.
     fn promote(&self, network: &Network, generation: u32) -> Result<(), HostError>;

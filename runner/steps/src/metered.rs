@@ -21,7 +21,7 @@ struct Metered {
 }
 
 /// Lets a meter see what an evaluator does. A lane has `of_lane` evaluators.
-pub(super) fn metered(
+pub(crate) fn metered(
     inner: Box<dyn Evaluator>,
     (meter, of_lane): (&Arc<Meter>, u32),
     spec: &NetworkSpec,

@@ -4,20 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Shop, StepError, past};
-use crate::host::{HostError, Past};
-use crate::progress::lines;
 use dc0_runs::sweep::devices::Lease;
-use dc0_runs::{
-    Finished, Generations, Manifest, Numbers, Product, Run, RunError, Series, Slot, StepCall, Workplace,
-};
+use dc0_runs::{Finished, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
+
+use crate::context::StepContext;
+use crate::host::{HostError, Past};
+use crate::kinds::kind;
+use crate::past::past;
+use crate::progress::lines;
+use crate::step::{Call, StepResult};
 
 /// An open run.
 pub(super) struct Open {
     pub(super) run: Run,
     /// Its folder, as scripts know it.
     pub(super) name: Arc<str>,
-    pub(super) shop: Shop,
+    pub(super) context: StepContext,
     pub(super) generations: Generations,
     /// What each line begins with.
     pub(super) label: String,
@@ -36,25 +38,22 @@ pub(super) struct Open {
 
 impl Open {
     /// Does a step, and tells how it went.
-    pub(super) fn step(
-        &mut self,
-        call: &StepCall,
-        (slot, who): (Slot, &str),
-        body: impl FnOnce(&Workplace, &Shop) -> Result<Product, StepError>,
-    ) -> Result<Finished, HostError> {
+    pub(super) fn step(&mut self, call: &dyn Call, slot: Slot) -> Result<Finished, HostError> {
         if self.most.is_some_and(|most| self.done >= most) {
-            self.shop.interrupt.ask();
+            self.context.interrupt.ask();
         }
-        self.shop.check()?;
-        let shop = &self.shop;
-        let finished = self.run.step(call, slot, |place| body(place, shop))?;
+        let step_call = call.step_call()?;
+        self.context.check()?;
+        let context = &self.context;
+        let finished = self.run.step(&step_call, slot, |place| call.run(place, context))?;
         if let Some(again) = &finished.again {
             log::warn!("{again} was missing; the step that made it was done again");
         }
         self.seconds += finished.seconds;
         self.done += 1;
         self.steps.push(finished.manifest.clone());
-        self.say(&lines::finished(slot, who, &finished, &self.shop.take_closing()));
+        let closing = self.context.take_closing();
+        self.say(&lines::finished(call.kind(), slot, &call.players(), &finished, &closing));
         Ok(finished)
     }
 
@@ -77,7 +76,9 @@ impl Open {
         let steps: Vec<_> = begun.iter().map(|(slot, finished)| (*slot, finished.manifest.clone())).collect();
         let past = past(&self.name, self.run.folder(), &steps, &promotions)?;
         let mut players = past.iter().filter_map(|happened| match happened {
-            Past::Match(verdict) => Some(format!("{} vs {}", verdict.0.first, verdict.0.second)),
+            Past::Step(StepResult::Match(verdict)) => {
+                Some(format!("{} vs {}", verdict.0.first, verdict.0.second))
+            }
             _ => None,
         });
         for (slot, finished) in &begun {
@@ -85,7 +86,9 @@ impl Open {
             self.seconds += finished.seconds;
             self.steps.push(finished.manifest.clone());
             let who = if slot.series == Series::Matches { players.next() } else { None };
-            self.say(&lines::finished(*slot, &who.unwrap_or_default(), finished, ""));
+            if let Some(kind) = kind(&finished.manifest.kind) {
+                self.say(&lines::finished(kind, *slot, &who.unwrap_or_default(), finished, ""));
+            }
         }
         let nets = past.iter().filter_map(|happened| match happened {
             Past::Promoted { network, .. } => Some(network),
@@ -100,7 +103,7 @@ impl Open {
 
     pub(super) fn say(&self, line: &str) {
         let line = format!("{}{line}", self.label);
-        self.shop.console.note(&line);
+        self.context.console.note(&line);
         log::info!("{line}");
     }
 }

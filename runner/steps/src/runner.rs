@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dc0_core::network::torch::{Precision, runtime};
 use dc0_core::params::Value;
 
-use super::Shop;
+use super::context::StepContext;
 use super::open::Open;
 use crate::host::{HostError, OpenParams, RunInfo};
 use crate::progress::lines;
@@ -240,7 +240,7 @@ impl Runner {
         log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
         let open = self.open_with(run, device.as_deref(), lease)?;
         let (record, folder) = (open.run.record().clone(), open.name.to_string());
-        open.say(&lines::opened(&folder, &record, &open.shop, open.run.finished_steps()));
+        open.say(&lines::opened(&folder, &record, &open.context, open.run.finished_steps()));
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
         Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
     }
@@ -259,7 +259,7 @@ impl Runner {
         if *then != now {
             log::warn!("the run was created on {then}; on {now} the same steps may round otherwise");
         }
-        let shop = Shop {
+        let context = StepContext {
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
             threads: environment.threads,
@@ -275,7 +275,7 @@ impl Runner {
         Ok(Open {
             run,
             name,
-            shop,
+            context,
             generations,
             label,
             seconds,

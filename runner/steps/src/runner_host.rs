@@ -2,30 +2,26 @@
 
 use std::sync::{Arc, PoisonError};
 
-use dc0_core::arena::ArenaParams;
+use dc0_backend::{Backend, Evaluators, Wish};
 use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::{InspectParams, Precision};
-use dc0_core::network::{Evaluator, GrowParams, NetworkSpec};
 use dc0_core::params::Value;
-use dc0_core::search::AnalysisParams;
-use dc0_core::selfplay::SelfPlayParams;
-use dc0_core::trainer::TrainParams;
-
-use super::runner::Runner;
-use super::{StepError, arena, network, search, self_play, sweep, train};
-use crate::handles::{
-    Analysis, AnalysisFields, Games, GamesFields, Network, NetworkFields, Opponent, ToSearch, Verdict,
-    VerdictFields, Window,
-};
-use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
-use crate::progress::lines;
-use crate::table::Table;
-use dc0_backend::{Backend, Evaluators, Wish};
 use dc0_process::interrupt::Interrupt;
 use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
-use dc0_runs::{Finished, Folder, Manifest, Prefix, Series, Slot};
+use dc0_runs::{Folder, Manifest, Prefix};
+
+use crate::error::StepError;
+use crate::handles::Network;
+use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
+use crate::inspection::inspected;
+use crate::progress::lines;
+use crate::runner::Runner;
+use crate::step::{Call, Made, StepResult};
+use crate::sweep;
+use crate::table::Table;
 
 /// Hears that the user asked to stop, and tells nothing.
 struct Ears(Interrupt);
@@ -36,20 +32,6 @@ impl Observer for Ears {
     fn is_cancelled(&self) -> bool {
         self.0.is_asked()
     }
-}
-
-/// The net that a step of a run made.
-fn made(run: &Arc<str>, slot: Slot, spec: NetworkSpec, finished: &Finished) -> Network {
-    let weights = finished.manifest.files.first().expect("the steps that make nets list the weights first");
-    let fields = NetworkFields {
-        run: Arc::clone(run),
-        number: slot.number,
-        digest: weights.blake3.clone(),
-        spec,
-        file: weights.path.clone(),
-        summary: finished.manifest.summary.clone(),
-    };
-    Network(Arc::new(fields))
 }
 
 impl Host for Runner {
@@ -73,109 +55,24 @@ impl Host for Runner {
         Ok(Forked { info, past })
     }
 
-    fn network(&self, asked: Asked<NetworkSpec>) -> Result<Network, HostError> {
+    fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {
         self.with_open(|open| {
-            let (spec, slot) = (asked.params, open.numbers.next(Series::Networks));
-            let finished =
-                open.step(&network::call(&spec), (slot, ""), |place, _| network::body(place, &spec))?;
-            let made = made(&open.name, slot, spec, &finished);
-            if made.0.number == 0 {
-                open.generations.promote(made.generation(0, open.run.steps()))?;
+            let slot = open.numbers.next(call.kind().series());
+            let finished = open.step(call, slot)?;
+            let result = call.result(Made::of(&open.name, slot, &finished.manifest))?;
+            if let StepResult::Network(first) = &result
+                && first.0.number == 0
+            {
+                open.generations.promote(first.generation(0, open.run.steps()))?;
             }
-            Ok(made)
-        })
-    }
-
-    fn grow(&self, start: &Network, asked: Asked<GrowParams>) -> Result<Network, HostError> {
-        self.with_open(|open| {
-            let params = asked.params;
-            let spec = params.target(&start.0.spec).map_err(StepError::from)?;
-            let slot = open.numbers.next(Series::Networks);
-            let finished = open.step(&network::grow_call(start, &params), (slot, ""), |place, _| {
-                network::grow_body(place, start, &params)
-            })?;
-            Ok(made(&open.name, slot, spec, &finished))
+            Ok(result)
         })
     }
 
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
         self.with_open(|open| {
-            open.shop.check()?;
-            Ok(network::inspected(open.run.folder(), network, params)?)
-        })
-    }
-
-    fn self_play(&self, player: &Network, asked: Asked<SelfPlayParams>) -> Result<Games, HostError> {
-        self.with_open(|open| {
-            let (params, slot) = (asked.params, open.numbers.next(Series::Iterations));
-            let call = self_play::call(player, &params)?;
-            let finished =
-                open.step(&call, (slot, ""), |place, shop| self_play::body(place, shop, player, &params))?;
-            let fields = GamesFields {
-                run: Arc::clone(&open.name),
-                iteration: slot.number,
-                network: player.0.number,
-                step: finished.manifest.identity().short().to_owned(),
-                files: finished.manifest.files,
-                summary: finished.manifest.summary,
-            };
-            Ok(Games(Arc::new(fields)))
-        })
-    }
-
-    fn train(
-        &self,
-        start: &Network,
-        window: &Window,
-        asked: Asked<TrainParams>,
-    ) -> Result<Network, HostError> {
-        self.with_open(|open| {
-            let (params, slot) = (asked.params, open.numbers.next(Series::Networks));
-            let call = train::call(start, window, &params)?;
-            let finished = open
-                .step(&call, (slot, ""), |place, shop| train::body(place, shop, (start, window), &params))?;
-            Ok(made(&open.name, slot, start.0.spec.clone(), &finished))
-        })
-    }
-
-    fn arena(
-        &self,
-        first: &Network,
-        second: &Opponent,
-        asked: Asked<ArenaParams>,
-    ) -> Result<Verdict, HostError> {
-        self.with_open(|open| {
-            let (params, slot) = (asked.params, open.numbers.next(Series::Matches));
-            let call = arena::call(first, second, &params)?;
-            let who = format!("{} vs {}", first.name(), second.name());
-            let finished = open.step(&call, (slot, &who), |place, shop| {
-                arena::body(place, shop, (first, second), &params)
-            })?;
-            let summary = finished.manifest.summary;
-            Ok(Verdict(Arc::new(VerdictFields { first: first.name(), second: second.name(), summary })))
-        })
-    }
-
-    fn search(
-        &self,
-        network: &Network,
-        what: &ToSearch,
-        asked: Asked<AnalysisParams>,
-    ) -> Result<Analysis, HostError> {
-        self.with_open(|open| {
-            let (params, slot) = (asked.params, open.numbers.next(Series::Searches));
-            let call = search::call(network, what, &params)?;
-            let finished = open.step(&call, (slot, &format!("by {}", network.name())), |place, shop| {
-                search::body(place, shop, network, (what, &params))
-            })?;
-            let fields = AnalysisFields {
-                run: Arc::clone(&open.name),
-                number: slot.number,
-                files: finished.manifest.files,
-                can_go_on: params.tree && params.untried,
-                summary: finished.manifest.summary,
-            };
-            Ok(Analysis(Arc::new(fields)))
+            open.context.check()?;
+            Ok(inspected(open.run.folder(), network, params)?)
         })
     }
 

@@ -16,7 +16,8 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::net::{NetError, named};
-use dc0_steps::{inspection_value, summary_members};
+use dc0_steps::inspection_value;
+use dc0_steps::kinds::summary_members;
 
 /// What `inspect` looks at.
 #[derive(Debug, Args)]

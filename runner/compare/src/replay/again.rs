@@ -20,8 +20,9 @@ use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
+use dc0_steps::kinds::{Arena, Meeting, SelfPlay, play_shard};
 use dc0_steps::progress::StepProgress;
-use dc0_steps::{Meeting, play_shard, versions};
+use dc0_steps::step::Step as _;
 
 /// What came of playing a shard again.
 #[derive(Debug)]
@@ -93,10 +94,10 @@ fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, Repla
 /// The shard of a game.
 fn shard_of(game: &StoredGame) -> Result<Shard, ReplayError> {
     let (games, shard_games) = if game.name.slot.series == Series::Matches {
-        let params: ArenaParams = params(&game.step, versions::ARENA)?;
+        let params: ArenaParams = params(&game.step, (Arena::KIND, Arena::VERSION))?;
         (params.games, params.shard_games)
     } else {
-        let params: SelfPlayParams = params(&game.step, versions::SELF_PLAY)?;
+        let params: SelfPlayParams = params(&game.step, (SelfPlay::KIND, SelfPlay::VERSION))?;
         (params.games, params.shard_games)
     };
     Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
@@ -128,7 +129,7 @@ fn of_iteration(
     (evaluators, watching): (&Evaluators, &StepProgress),
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
-    let params: SelfPlayParams = params(step, versions::SELF_PLAY)?;
+    let params: SelfPlayParams = params(step, (SelfPlay::KIND, SelfPlay::VERSION))?;
     let missing = || ReplayError::NoNetwork {
         run: run.folder.root().to_owned(),
         step: step.name(),
@@ -193,7 +194,7 @@ fn of_match(
     (evaluators, watching): (&Evaluators, &StepProgress),
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
-    let params: ArenaParams = params(step, versions::ARENA)?;
+    let params: ArenaParams = params(step, (Arena::KIND, Arena::VERSION))?;
     let seed = step.manifest.identity().seed(run.record.seed);
     let rows: Vec<MatchGameRow> = read_entry(run.folder.root(), &step.manifest.files[0])?;
     let stored: Vec<MatchGameRow> =

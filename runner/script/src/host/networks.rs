@@ -1,11 +1,11 @@
-//! The functions of scripts that make nets without training, and look at them.
+//! Named nets, and a look at what a net puts out.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
 use rhai::{Dynamic, Engine, Map, NativeCallContext};
 
 use dc0_core::network::torch::InspectParams;
-use dc0_core::network::{GrowParams, NetworkSpec, preset, presets};
+use dc0_core::network::{preset, presets};
 use dc0_core::params::{Param, nearest};
 
 use super::api::asked;
@@ -20,22 +20,11 @@ type Context<'a> = NativeCallContext<'a>;
 
 /// Adds the functions.
 pub(super) fn register(engine: &mut Engine) {
-    engine.register_fn("network", network);
-    engine.register_fn("network", |context: Context<'_>, run: RunHandle| network(context, run, Map::new()));
     engine.register_fn("network_preset", network_preset);
-    engine.register_fn("grow", grow);
     engine.register_fn("inspect", inspect);
     engine.register_fn("inspect", |context: Context<'_>, run: RunHandle, net: Network| {
         inspect(context, run, net, Map::new())
     });
-}
-
-fn network(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Network> {
-    let call = Call::new("network", &context);
-    let spec: Asked<NetworkSpec> = asked(&call, &map, Sampling(0))?;
-    let network = call.run(run.0.host.network(spec))?;
-    run.0.made(&network);
-    Ok(network)
 }
 
 /// A named net as a map, to be changed or given to `network` as it is.
@@ -48,15 +37,6 @@ fn network_preset(context: Context<'_>, name: &str) -> Answer<Dynamic> {
     let (hint, names) = (hint.unwrap_or_default(), names.join(", "));
     Err(Call::new("network_preset", &context)
         .misuse(format!("there is no net \"{name}\"; {hint}there are {names}")))
-}
-
-fn grow(context: Context<'_>, run: RunHandle, start: Network, map: Map) -> Answer<Network> {
-    let call = Call::new("grow", &context);
-    owners::check(&call, &run, &[&start])?;
-    let params: Asked<GrowParams> = asked(&call, &map, Sampling(0))?;
-    let network = call.run(run.0.host.grow(&start, params))?;
-    run.0.made(&network);
-    Ok(network)
 }
 
 fn inspect(context: Context<'_>, run: RunHandle, net: Network, map: Map) -> Answer<Dynamic> {

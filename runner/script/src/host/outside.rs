@@ -26,7 +26,7 @@ use dc0_process::look::{Look, ascii};
 use dc0_runs::net::{Named, named, shipped};
 use dc0_steps::handles::Fields;
 use dc0_steps::host::{Host, HostError};
-use dc0_steps::summary_members;
+use dc0_steps::kinds::summary_members;
 
 type Context<'a> = NativeCallContext<'a>;
 

@@ -2,7 +2,8 @@
 
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
-use dc0_steps::handles::{Analysis, Network, Opponent, Window};
+use dc0_steps::handles::{Analysis, Network, Window};
+use dc0_steps::step::Argument;
 
 /// A value that a run made.
 pub(super) trait Owned {
@@ -43,17 +44,29 @@ impl Owned for Analysis {
     }
 }
 
-impl Owned for Opponent {
+impl Owned for Argument {
     fn owner(&self) -> Option<&str> {
         match self {
             Self::Network(network) => network.owner(),
-            Self::Random | Self::Greedy => None,
+            Self::Window(window) => window.owner(),
+            Self::Analysis(analysis) => analysis.owner(),
+            Self::Text(_) | Self::Texts(_) => None,
         }
     }
 
     fn label(&self) -> String {
-        format!("net {}", self.name())
+        match self {
+            Self::Network(network) => network.label(),
+            Self::Window(window) => window.label(),
+            Self::Analysis(analysis) => analysis.label(),
+            Self::Text(_) | Self::Texts(_) => "text".to_owned(),
+        }
     }
+}
+
+/// As [`check`], of a step's arguments.
+pub(super) fn check_arguments(call: &Call<'_>, run: &RunHandle, arguments: &[Argument]) -> Answer<()> {
+    check(call, run, &arguments.iter().map(|argument| argument as &dyn Owned).collect::<Vec<_>>())
 }
 
 /// An error where a value belongs to another run than the one it is given to.

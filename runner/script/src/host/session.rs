@@ -15,6 +15,7 @@ use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Spent;
 use dc0_steps::handles::{Fields, Games, Network};
 use dc0_steps::host::{Host, Past, RunInfo};
+use dc0_steps::step::StepResult;
 use dc0_steps::table::Table;
 
 /// Everything that the functions of a script share.
@@ -148,11 +149,24 @@ impl OpenRun {
         Ok(())
     }
 
-    /// Takes note of a net that was made.
-    pub(super) fn made(&self, network: &Network) {
-        let mut progress = self.progress();
-        progress.networks.push(network.clone());
-        progress.best.get_or_insert_with(|| network.clone());
+    /// Takes note of what a step has come to.
+    pub(super) fn record(&self, result: &StepResult) {
+        match result {
+            StepResult::Network(network) => {
+                if network.0.summary.member("loss").is_some() {
+                    self.note(|table| table.trained(network));
+                }
+                let mut progress = self.progress();
+                progress.networks.push(network.clone());
+                progress.best.get_or_insert_with(|| network.clone());
+            }
+            StepResult::Games(games) => {
+                self.note(|table| table.played(games));
+                self.progress().iterations.push(games.clone());
+            }
+            StepResult::Match(verdict) => self.note(|table| table.matched(verdict)),
+            StepResult::Analysis(_) => {}
+        }
     }
 
     /// Takes note of a promotion.
@@ -167,19 +181,9 @@ impl OpenRun {
     /// Takes note of something that happened before the run was opened.
     pub(super) fn recall(&self, happened: Past) {
         match happened {
-            Past::Network(network) => {
-                if network.0.summary.member("loss").is_some() {
-                    self.note(|table| table.trained(&network));
-                }
-                self.made(&network);
-            }
-            Past::Games(games) => {
-                self.note(|table| table.played(&games));
-                self.progress().iterations.push(games);
-            }
-            Past::Match(verdict) => self.note(|table| table.matched(&verdict)),
+            Past::Step(result) => self.record(&result),
             // Generation 0 is the first net, which nobody promotes.
-            Past::Analysis | Past::Promoted { generation: 0, .. } => {}
+            Past::Promoted { generation: 0, .. } => {}
             Past::Promoted { network, generation } => self.promoted(&network, generation),
         }
     }

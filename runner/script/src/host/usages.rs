@@ -1,6 +1,9 @@
 //! Every host function once: how it is called, what it gives, and an example. The reference, errors and editors take it from here.
 
-use crate::names::Usage;
+use std::sync::OnceLock;
+
+use dc0_steps::kinds::KINDS;
+use dc0_steps::usage::Usage;
 
 const fn usage(
     name: &'static str,
@@ -13,7 +16,14 @@ const fn usage(
 }
 
 /// How each function is called. The examples, one after the other, are a script.
-pub const USAGES: &[Usage] = &[
+pub fn usages() -> &'static [Usage] {
+    static ALL: OnceLock<Vec<Usage>> = OnceLock::new();
+    let steps = KINDS.iter().flat_map(|kind| kind.usages());
+    ALL.get_or_init(|| BEFORE_STEPS.iter().chain(steps).chain(AFTER_STEPS).copied().collect())
+}
+
+/// What a script calls before its first step.
+const BEFORE_STEPS: &[Usage] = &[
     usage(
         "params",
         "params(#{…})",
@@ -70,62 +80,10 @@ pub const USAGES: &[Usage] = &[
         "Opens a run that begins with another one up to the end of an iteration, or creates it; instead of `open_run`.",
         "fn of_another_script() { fork(\"az_small\", 5, #{ name: \"az_small_c3\" }) }",
     ),
-    usage(
-        "network",
-        "run.network(#{…})",
-        "a net",
-        "A step: makes a net with random weights.",
-        "let net = run.network(#{ tower: #{ blocks: 1, filters: 16 } });",
-    ),
-    usage(
-        "grow",
-        "run.grow(network, #{…})",
-        "a net",
-        "A step: makes a larger net that answers as the smaller one.",
-        "let larger = run.grow(net, #{ blocks: 2 });",
-    ),
-    usage(
-        "inspect",
-        "run.inspect(network, #{…})",
-        "a map",
-        "What the net's layers and heads put out.",
-        "let inside = run.inspect(net); print(inside.logit_deviation);",
-    ),
-    usage(
-        "self_play",
-        "run.self_play(network, #{…})",
-        "games",
-        "A step: plays games of a net against itself.",
-        "let games = run.self_play(net, #{ games: p.games, search: #{ simulations: p.simulations } });",
-    ),
-    usage(
-        "window",
-        "run.window(#{…})",
-        "a window",
-        "The games of the latest iterations.",
-        "let window = run.window(#{ iterations: 2 });",
-    ),
-    usage(
-        "train",
-        "run.train(network, window, #{…})",
-        "the trained net",
-        "A step: trains a net on the games of a window.",
-        "let trained = run.train(net, window, #{ updates: 10, learning_rate: |update| 0.002 });",
-    ),
-    usage(
-        "arena",
-        "run.arena(network, network or \"random\" or \"greedy\", #{…})",
-        "a match",
-        "A step: plays a match; scores are the first player's.",
-        "let verdict = run.arena(trained, net, #{ games: 4 });",
-    ),
-    usage(
-        "search",
-        "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})",
-        "an analysis",
-        "A step: searches given positions, or goes on with searches that kept whole trees.",
-        "let seen = run.search(trained, [\"startpos moves e2e4\"], #{ lines: 3 });",
-    ),
+];
+
+/// What a script calls with what steps gave it, and what needs no run.
+const AFTER_STEPS: &[Usage] = &[
     usage(
         "promote",
         "run.promote(network)",

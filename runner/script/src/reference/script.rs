@@ -8,7 +8,7 @@ use rhai::Engine;
 
 use super::parameters;
 use crate::engine::{Surroundings, engine};
-use crate::host::{self, Session, USAGES};
+use crate::host::{self, Session, usages};
 use crate::limits::MAX_OPERATIONS;
 use dc0_runs::declared::Declaration;
 use dc0_steps::Asking;
@@ -25,7 +25,7 @@ The examples, one after the other, are a script. [The guide](../guides/scripts.m
 pub(super) fn page() -> String {
     let mut page = HEAD.to_owned();
     let of_parameters = parameters();
-    for usage in USAGES {
+    for usage in usages() {
         let forms: Vec<String> = forms(usage.form).iter().map(|form| format!("`{form}`")).collect();
         let (name, meaning, gives, example) = (usage.name, usage.meaning, usage.gives, usage.example);
         write!(page, "\n## `{name}`\n\n{}\n\n{meaning} Gives {gives}.", forms.join(" or "))
@@ -75,7 +75,7 @@ pub(super) fn definitions() -> String {
     let engine = planning_engine();
     let all = engine.definitions().static_module();
     let mut file = "// The functions that dc0 adds to Rhai, as `dc0-run docs definitions` prints them.\nmodule static;\n".to_owned();
-    for usage in USAGES {
+    for usage in usages() {
         let start = format!("fn {}(", usage.name);
         let overloads = all.lines().filter_map(|line| line.strip_prefix(&start)?.split_once(") ->"));
         for (arguments, _) in overloads {
@@ -115,7 +115,7 @@ fn named(arguments: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{Asking, USAGES, forms};
+    use super::{Asking, forms, usages};
     use crate::rehearsal::Rehearsal;
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_examples_are_a_script_that_can_be_planned() {
-        let text: Vec<&str> = USAGES.iter().map(|usage| usage.example).collect();
+        let text: Vec<&str> = usages().iter().map(|usage| usage.example).collect();
         let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
         let rehearsed = Rehearsal {
             path: Path::new("examples.rhai"),

@@ -3,9 +3,9 @@
 use super::Planner;
 use super::known::Known;
 use super::plan::Step;
-use super::work::Work;
+use crate::estimate::Work;
 use crate::host::{Asked, ForkParams, Forked, HostError, RunInfo};
-use crate::past;
+use crate::past::past;
 use crate::speeds::Pace;
 use dc0_core::params::Param;
 use dc0_runs::view::{self, FinishedSteps};

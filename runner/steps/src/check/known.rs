@@ -102,10 +102,4 @@ impl Placed {
         };
         names.iter().map(entry).collect()
     }
-
-    /// Of so many games, positions or updates those that are left to do.
-    pub(super) fn left(&self, all: u32) -> u32 {
-        let done = self.begun.map_or(0, |begun| begun.amount);
-        all.saturating_sub(u32::try_from(done).unwrap_or(u32::MAX))
-    }
 }

@@ -10,7 +10,7 @@ use dc0_core::params::Value;
 
 use super::has;
 use super::turns::{TurnStep, makespan};
-use super::work::Work;
+use crate::estimate::Work;
 use crate::host::RunInfo;
 use crate::speeds::{Pace, Speeds};
 use dc0_runs::sweep::events::Replicate;

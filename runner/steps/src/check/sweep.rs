@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::plan::{Plan, Sweeping};
-use super::{MAX_STEPS, Planner, TrialOf, standins};
+use super::{MAX_STEPS, Planner, TrialOf};
+use crate::estimate::ASSUMPTIONS;
 use crate::host::{Asked, Host, HostError, SweepHost};
-use crate::{Asking, cores, share_of_cores, sweep_record};
-use dc0_backend;
+use crate::runner::{Asking, cores};
+use crate::sweep::{record as sweep_record, share_of_cores};
 use dc0_runs::Folder;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::board::Board;
@@ -95,7 +96,7 @@ impl SweepHost for PlannedSweep {
     fn replicate(&self, of: Replicate, _: &Point) -> Result<Arc<dyn Host>, HostError> {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed);
         if turns > MAX_STEPS {
-            return Err(HostError::Endless { steps: turns, assumed: standins::ASSUMPTIONS });
+            return Err(HostError::Endless { steps: turns, assumed: ASSUMPTIONS });
         }
         let mut plan = self.plan.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         plan.begin(&self.name, of);

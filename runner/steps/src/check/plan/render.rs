@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::super::standins;
-use super::super::work::Work;
 use super::{Calls, Plan, Setting, Sweeping, Told};
+use crate::estimate::ASSUMPTIONS;
+use crate::estimate::Work;
 use dc0_process::figures::{amount, duration};
 use dc0_runs::Begun;
 use dc0_runs::declared::Declared;
@@ -70,7 +70,7 @@ impl Plan {
         };
         rows.push(self.cells(&title, left, seconds, false));
         let missing = if self.speeds.is_none() { format!("{NO_SPEEDS}\n") } else { String::new() };
-        format!("{}{}\n{missing}", table(&rows), standins::ASSUMPTIONS)
+        format!("{}{}\n{missing}", table(&rows), ASSUMPTIONS)
     }
 
     fn row(&self, told: &Told) -> [String; 8] {
@@ -141,7 +141,7 @@ impl Plan {
             "seconds": self.speeds.as_ref().map(|_| seconds),
             "parameters": declared.iter().map(parameter).collect::<Vec<_>>(),
             "calls": self.calls.iter().map(Calls::to_json).collect::<Vec<_>>(),
-            "assumed": standins::ASSUMPTIONS,
+            "assumed": ASSUMPTIONS,
         })
     }
 

@@ -1,0 +1,332 @@
+//! The step that plays a match. Shards are kept beside the step's bookkeeping, and become one table at the end.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use dc0_backend::Evaluators;
+use dc0_core::arena::{self, ArenaParams, KeepMatchShard, Match, MatchShard, MatchSummary, Player};
+use dc0_core::event::Observer;
+use dc0_core::network::Evaluator;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::params::{Problem, Value};
+use dc0_core::rng::Seed;
+use dc0_core::search::SearchParams;
+use dc0_core::selfplay::{Shard, shards_of};
+use dc0_core::store::{MatchGameRow, read_entry, write_table};
+use dc0_runs::sweep::events::Spent;
+use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Workplace};
+
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, in_order};
+use crate::files;
+use crate::handles::{Network, Opponent, Verdict, VerdictFields};
+use crate::metered::metered;
+use crate::past::PastNetworks;
+use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::usage::Usage;
+
+/// The two players.
+pub struct Arena {
+    first: Network,
+    second: Opponent,
+}
+
+/// What is noted of a finished shard.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Part {
+    games: u64,
+    evaluations: u64,
+}
+
+impl Step for Arena {
+    const KIND: &'static str = "arena";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Matches;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "arena",
+        form: "run.arena(network, network or \"random\" or \"greedy\", #{…})",
+        gives: "a match",
+        meaning: "A step: plays a match; scores are the first player's.",
+        example: "let verdict = run.arena(trained, net, #{ games: 4 });",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] =
+        &[&[ArgumentKind::Network, ArgumentKind::Network], &[ArgumentKind::Network, ArgumentKind::Text]];
+
+    type Params = ArenaParams;
+
+    fn schedules() -> Option<(&'static str, u32)> {
+        Some(("max_plies", ArenaParams::default().max_plies))
+    }
+
+    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 2]>::try_from(arguments) {
+            Ok([Argument::Network(first), Argument::Network(second)]) => {
+                Ok(Self { first, second: Opponent::Network(second) })
+            }
+            Ok([Argument::Network(first), Argument::Text(name)]) => match Opponent::from_word(&name) {
+                Some(second) => Ok(Self { first, second }),
+                None => {
+                    let known = Opponent::WORDS.join("\" or \"");
+                    Err(format!("there is no opponent \"{name}\"; give a network, \"{known}\""))
+                }
+            },
+            _ => Err(other_form()),
+        }
+    }
+
+    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        let first = past.read(manifest, "first")?.clone();
+        let named = manifest.input("second").and_then(Opponent::from_word);
+        let second = match named {
+            Some(opponent) => opponent,
+            None => Opponent::Network(past.read(manifest, "second")?.clone()),
+        };
+        Ok(Self { first, second })
+    }
+
+    fn refuse(&self, params: &ArenaParams) -> Option<String> {
+        if matches!(self.second, Opponent::Network(_)) {
+            return None;
+        }
+        let of_a_net = [
+            ("opponent_search", params.opponent_search.is_some()),
+            ("opponent_precision", params.opponent_precision.is_some()),
+        ];
+        let (name, _) = of_a_net.iter().find(|(_, is_given)| *is_given)?;
+        Some(format!("{name}: \"{}\" has no net; leave it out", self.second.name()))
+    }
+
+    fn inputs(&self, params: &ArenaParams) -> Result<Vec<Input>, StepError> {
+        let second = match &self.second {
+            Opponent::Network(network) => network.0.digest.clone(),
+            word => word.name(),
+        };
+        let inputs = [("first", self.first.0.digest.clone()), ("second", second)];
+        let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
+        for search in std::iter::once(&params.search).chain(&params.opponent_search) {
+            inputs.extend(files::tablebases(search)?);
+        }
+        Ok(inputs)
+    }
+
+    fn run(
+        &self,
+        params: &ArenaParams,
+        place: &Workplace,
+        context: &StepContext,
+    ) -> Result<Product, StepError> {
+        let nets = [Some(&self.first), self.second_network()]
+            .map(|network| network.map(|network| files::load(&place.folder, network)));
+        let [first_net, second_net] = nets.map(Option::transpose);
+        let (first_net, second_net) = (first_net?, second_net?);
+        let shards = shards_of(params.games, params.shard_games);
+        let finished = place.finished_shards::<Part>(shards.len() as u32)?;
+        let rest: Vec<Shard> =
+            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let label = format!("match {}", self.players());
+        let done = finished.values().map(|note| note.part.games).sum();
+        let progress = context.progress(place, &label, ("games", done, params.games.into()));
+        let names = names(&self.first, &self.second);
+        let nets = [first_net.as_ref(), second_net.as_ref()];
+        let evaluators = &context.evaluators;
+        let meeting = Meeting { params, seed: place.seed, names: &names, nets, evaluators };
+        let of_lane = nets.iter().flatten().count() as u32;
+        let measured = |evaluator, net: &Checkpoint| metered(evaluator, (&place.meter, of_lane), &net.spec);
+        let keep = |shard, played: MatchShard| keep(place, shard, &played).map_err(Into::into);
+        place.meter.plays_on(context.lanes);
+        meeting.play((&rest, context.lanes), &measured, &keep, &progress)?;
+        context.close(&progress);
+        product(place, shards.len() as u32, &names)
+    }
+
+    fn result(&self, _: &ArenaParams, made: Made) -> Result<StepResult, StepError> {
+        let (first, second) = (self.first.name(), self.second.name());
+        let fields = VerdictFields { first, second, summary: made.summary };
+        Ok(StepResult::Match(Verdict(Arc::new(fields))))
+    }
+
+    fn players(&self) -> String {
+        format!("{} vs {}", self.first.name(), self.second.name())
+    }
+
+    fn figures(summary: &Value) -> String {
+        let figure = |name| summary.member(name).and_then(Value::as_f64);
+        let [wins, draws, losses, score] =
+            ["wins", "draws", "losses", "score"].map(|name| figure(name).unwrap_or(f64::NAN));
+        // Adding 0 makes an even match +0 instead of -0.
+        let elo = |name| figure(name).map(|elo| elo + 0.0);
+        let elo = match (elo("elo_low"), elo("elo"), elo("elo_high")) {
+            (Some(low), Some(elo), Some(high)) => format!(", Elo {elo:+.0} [{low:+.0}, {high:+.0}]"),
+            _ => String::new(),
+        };
+        format!("score {score:.3} (+{wins} ={draws} -{losses}{elo})")
+    }
+
+    fn planned(&self, _: &ArenaParams, _: u32) -> Result<String, StepError> {
+        Ok(format!("match: {}", self.players()))
+    }
+
+    fn begun(&self, params: &ArenaParams, place: &Workplace) -> Result<Begun, RunError> {
+        let of = shards_of(params.games, params.shard_games).len() as u32;
+        let finished = place.finished_shards::<Part>(of)?;
+        let amount = finished.values().map(|note| note.part.games).sum();
+        Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
+    }
+
+    fn estimate(&self, params: &ArenaParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
+        self.estimate_of(&ArenaParams { games: files::left(params.games, done), ..params.clone() }, lanes)
+    }
+
+    fn stand_in(&self, params: &ArenaParams, _: u32, lanes: u32) -> StandIn {
+        let evaluations = self.estimate_of(params, lanes).work.evaluations;
+        StandIn { summary: even(params, evaluations).to_value(), files: Vec::new() }
+    }
+
+    /// Each net makes about half of the evaluations.
+    fn spent(&self, summary: &Value) -> Spent {
+        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
+        let (games, evaluations) = (figure("games"), figure("evaluations"));
+        let each = match &self.second {
+            Opponent::Network(second) => f64::midpoint(flops(&self.first), flops(second)),
+            Opponent::Random | Opponent::Greedy => flops(&self.first),
+        };
+        Spent { games, evaluations, flops: evaluations * each, ..Spent::default() }
+    }
+}
+
+impl Arena {
+    fn second_network(&self) -> Option<&Network> {
+        match &self.second {
+            Opponent::Network(network) => Some(network),
+            Opponent::Random | Opponent::Greedy => None,
+        }
+    }
+
+    /// A whole match; an opponent without a net needs no evaluations. Two nets have a batch each, in which their half of the games
+    /// are.
+    fn estimate_of(&self, params: &ArenaParams, lanes: u32) -> Estimate {
+        let games = u64::from(params.games);
+        let positions = games * assumed_plies(params.max_plies, params.opening_plies);
+        let moves = positions as f64 / games.max(1) as f64 / 2.0;
+        let mut evaluations = 0;
+        let (mut flops_of_both, mut one_after_the_other) = (0.0, 0.0);
+        let theirs = params.opponent_search.as_ref().unwrap_or(&params.search);
+        let second = self.second_network().map(|network| (network, theirs));
+        let batches = if second.is_some() { 2.0 } else { 1.0 };
+        for (network, search) in [Some((&self.first, &params.search)), second].into_iter().flatten() {
+            let own = positions.div_ceil(2) * u64::from(search.simulations);
+            evaluations += own;
+            flops_of_both += own as f64 * flops(network);
+            one_after_the_other += in_order(moves, search);
+        }
+        let shard = params.shard_games;
+        let plan = ShardPlan { count: params.games, shard, seats: shard, lanes };
+        let pace = plan.pace(one_after_the_other, batches, evaluations as f64, flops_of_both);
+        let bytes = TABLE_BYTES + games as f64 * GAME_BYTES;
+        let work = Work { games, positions, evaluations, flops: flops_of_both, bytes, ..Work::default() };
+        Estimate { work, pace }
+    }
+}
+
+/// An even match that takes so many evaluations.
+fn even(params: &ArenaParams, evaluations: u64) -> MatchSummary {
+    let (games, pairs) = (params.games, params.games / 2);
+    let wins = games / 4;
+    MatchSummary {
+        games,
+        wins,
+        draws: games - 2 * wins,
+        losses: wins,
+        score: 0.5,
+        score_low: 0.45,
+        score_high: 0.55,
+        pentanomial: [0, 0, pairs, 0, 0],
+        evaluations,
+    }
+}
+
+/// Two players and how they meet: everything that fixes the games of a match.
+pub struct Meeting<'a> {
+    /// How the match is played.
+    pub params: &'a ArenaParams,
+    /// Of the step.
+    pub seed: Seed,
+    /// The players as rows have them.
+    pub names: &'a [String; 2],
+    /// Their nets; `None` for a player that its name says all of.
+    pub nets: [Option<&'a Checkpoint>; 2],
+    /// Makes what plays the nets.
+    pub evaluators: &'a Evaluators,
+}
+
+/// What is put around the evaluators of nets.
+pub type Around<'a> = dyn Fn(Box<dyn Evaluator>, &Checkpoint) -> Box<dyn Evaluator> + Sync + 'a;
+
+impl Meeting<'_> {
+    /// Plays shards on some lanes.
+    pub fn play(
+        &self,
+        (shards, lanes): (&[Shard], u32),
+        around: &Around<'_>,
+        keep: &KeepMatchShard<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(), StepError> {
+        let Self { params, seed, names, nets, evaluators } = *self;
+        let make_first = || evaluators.make(given(nets[0])).map(|made| around(made, given(nets[0])));
+        let make_second = || {
+            let made = match params.opponent_precision {
+                Some(precision) => evaluators.make_in(given(nets[1]), precision),
+                None => evaluators.make(given(nets[1])),
+            };
+            made.map(|made| around(made, given(nets[1])))
+        };
+        let first = Player::Network { name: &names[0], make_evaluator: &make_first };
+        let second = match (nets[1], names[1].as_str()) {
+            (Some(_), name) => Player::Network { name, make_evaluator: &make_second },
+            (None, "random") => Player::Random,
+            (None, _) => Player::Greedy,
+        };
+        let own = params.search.open_tablebases()?;
+        let rival = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
+        let tables = [own.as_ref(), rival.as_ref().unwrap_or(&own).as_ref()];
+        let job = Match { params, seed, players: [first, second], tables };
+        Ok(arena::play(&job, shards, lanes, keep, observer)?)
+    }
+}
+
+fn given(net: Option<&Checkpoint>) -> &Checkpoint {
+    net.expect("only nets have evaluators")
+}
+
+/// Players as rows and file names have them: by content, because a net's number changes with the script.
+fn names(first: &Network, second: &Opponent) -> [String; 2] {
+    let second = match second {
+        Opponent::Network(network) => files::short_digest(&network.0.digest).to_owned(),
+        word => word.name(),
+    };
+    [files::short_digest(&first.0.digest).to_owned(), second]
+}
+
+fn keep(place: &Workplace, shard: Shard, played: &MatchShard) -> Result<(), StepError> {
+    let path = format!("steps/work/{}/shard-{:05}.parquet", place.identity.short(), shard.index);
+    let file = write_table(place.folder.root(), &path, &played.rows, &files::provenance(place, []))?;
+    let part = Part { games: shard.games.into(), evaluations: played.evaluations };
+    Ok(place.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
+}
+
+fn product(place: &Workplace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
+    let mut rows: Vec<MatchGameRow> = Vec::new();
+    let mut evaluations = 0;
+    for note in place.finished_shards::<Part>(shards)?.into_values() {
+        evaluations += note.part.evaluations;
+        for entry in &note.files {
+            rows.extend(read_entry(place.folder.root(), entry)?);
+        }
+    }
+    let path = place.slot.path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
+    let provenance = files::provenance(place, [("first", &names[0]), ("second", &names[1])]);
+    let file = write_table(place.folder.root(), &path, &rows, &provenance)?;
+    Ok(Product { files: vec![file], summary: arena::summarise(&rows, evaluations).to_value() })
+}

@@ -1,0 +1,102 @@
+//! The step that makes a larger net of a smaller one.
+
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::{GrowParams, NetworkSpec, grow};
+use dc0_core::params::{Problem, Value};
+use dc0_runs::{Input, Manifest, Product, RunError, Series, Workplace};
+
+use super::network;
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::Estimate;
+use crate::files;
+use crate::handles::Network;
+use crate::past::PastNetworks;
+use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::usage::Usage;
+
+/// The net that grows.
+pub(crate) struct Growth {
+    start: Network,
+}
+
+impl Growth {
+    fn target(&self, params: &GrowParams) -> Result<NetworkSpec, StepError> {
+        Ok(params.target(&self.start.0.spec)?)
+    }
+
+    /// The net as it will be; that of the start where it cannot grow so, which the step itself refuses.
+    fn planned_spec(&self, params: &GrowParams) -> NetworkSpec {
+        params.target(&self.start.0.spec).unwrap_or_else(|_| self.start.0.spec.clone())
+    }
+}
+
+impl Step for Growth {
+    const KIND: &'static str = "grow";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Networks;
+    const USAGES: &'static [Usage] = &[
+        Usage {
+            name: "grow",
+            form: "run.grow(network, #{…})",
+            gives: "a net",
+            meaning: "A step: makes a larger net that answers as the smaller one.",
+            example: "let larger = run.grow(net, #{ blocks: 2 });",
+        },
+        Usage {
+            name: "inspect",
+            form: "run.inspect(network, #{…})",
+            gives: "a map",
+            meaning: "What the net's layers and heads put out.",
+            example: "let inside = run.inspect(net); print(inside.logit_deviation);",
+        },
+    ];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network]];
+
+    type Params = GrowParams;
+
+    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 1]>::try_from(arguments) {
+            Ok([Argument::Network(start)]) => Ok(Self { start }),
+            _ => Err(other_form()),
+        }
+    }
+
+    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        Ok(Self { start: past.read(manifest, "start")?.clone() })
+    }
+
+    fn inputs(&self, _: &GrowParams) -> Result<Vec<Input>, StepError> {
+        Ok(vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }])
+    }
+
+    fn run(&self, params: &GrowParams, place: &Workplace, _: &StepContext) -> Result<Product, StepError> {
+        let net = files::load(&place.folder, &self.start)?;
+        let (spec, weights) = grow(&net.spec, &net.weights, params, place.seed)?;
+        let provenance = files::net_provenance(place, [("start", self.start.0.digest.as_str())]);
+        let summary = network::summary(&spec);
+        let grown = Checkpoint { spec, weights, provenance };
+        Ok(Product { files: files::save(place, &grown)?, summary })
+    }
+
+    fn result(&self, params: &GrowParams, made: Made) -> Result<StepResult, StepError> {
+        Ok(network::network(self.target(params)?, made))
+    }
+
+    fn figures(summary: &Value) -> String {
+        network::figures(summary)
+    }
+
+    fn planned(&self, params: &GrowParams, number: u32) -> Result<String, StepError> {
+        let grown = network::described(&self.target(params)?);
+        Ok(format!("network {number:04}: {} grows to {grown}", self.start.name()))
+    }
+
+    fn estimate(&self, params: &GrowParams, _: u64, _: Option<&Value>, _: u32) -> Estimate {
+        network::estimate(&self.planned_spec(params))
+    }
+
+    fn stand_in(&self, params: &GrowParams, number: u32, _: u32) -> StandIn {
+        network::stand_in(network::summary(&self.planned_spec(params)), number)
+    }
+}

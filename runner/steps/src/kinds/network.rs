@@ -1,0 +1,127 @@
+//! The step that makes a net with random weights, and what all steps that make nets share.
+
+use std::sync::Arc;
+
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::graph::Graph;
+use dc0_core::network::{NetworkSpec, initial_weights, parameter_count};
+use dc0_core::params::{Problem, Value};
+use dc0_process::figures::amount;
+use dc0_runs::{Input, Manifest, Product, RunError, Series, Workplace};
+
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, Work, weight_bytes};
+use crate::files;
+use crate::handles::{Network, NetworkFields};
+use crate::past::PastNetworks;
+use crate::speeds::Pace;
+use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult};
+use crate::usage::Usage;
+
+/// A net of random weights reads nothing.
+pub(crate) struct NewNetwork;
+
+impl Step for NewNetwork {
+    const KIND: &'static str = "network";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Networks;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "network",
+        form: "run.network(#{…})",
+        gives: "a net",
+        meaning: "A step: makes a net with random weights.",
+        example: "let net = run.network(#{ tower: #{ blocks: 1, filters: 16 } });",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[]];
+    const NEEDS_MAP: bool = false;
+
+    type Params = NetworkSpec;
+
+    fn from_arguments(_: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+        Ok(Self)
+    }
+
+    fn recall(_: &Manifest, _: &PastNetworks<'_>) -> Result<Self, RunError> {
+        Ok(Self)
+    }
+
+    fn inputs(&self, _: &NetworkSpec) -> Result<Vec<Input>, StepError> {
+        Ok(Vec::new())
+    }
+
+    fn run(&self, spec: &NetworkSpec, place: &Workplace, _: &StepContext) -> Result<Product, StepError> {
+        let weights = initial_weights(spec, place.seed);
+        let net = Checkpoint { spec: spec.clone(), weights, provenance: files::net_provenance(place, []) };
+        Ok(Product { files: files::save(place, &net)?, summary: summary(spec) })
+    }
+
+    fn result(&self, spec: &NetworkSpec, made: Made) -> Result<StepResult, StepError> {
+        Ok(network(spec.clone(), made))
+    }
+
+    fn figures(summary: &Value) -> String {
+        figures(summary)
+    }
+
+    fn planned(&self, spec: &NetworkSpec, number: u32) -> Result<String, StepError> {
+        Ok(format!("network {number:04}: {}", described(spec)))
+    }
+
+    fn estimate(&self, spec: &NetworkSpec, _: u64, _: Option<&Value>, _: u32) -> Estimate {
+        estimate(spec)
+    }
+
+    fn stand_in(&self, spec: &NetworkSpec, number: u32, _: u32) -> StandIn {
+        stand_in(summary(spec), number)
+    }
+}
+
+/// The net that a step has made: its files begin with the weights.
+pub(crate) fn network(spec: NetworkSpec, made: Made) -> StepResult {
+    let (digest, file) =
+        made.files.into_iter().next().map(|weights| (weights.blake3, weights.path)).unwrap_or_default();
+    let Made { run, number, summary, .. } = made;
+    StepResult::Network(Network(Arc::new(NetworkFields { run, number, digest, spec, file, summary })))
+}
+
+/// The line of a finished step that makes a net without training.
+pub(crate) fn figures(summary: &Value) -> String {
+    let parameters = summary.member("parameters").and_then(Value::as_f64).unwrap_or(f64::NAN);
+    format!("{} parameters, random weights", amount(parameters))
+}
+
+/// A net's size and work in a few words.
+pub(crate) fn described(spec: &NetworkSpec) -> String {
+    let (tower, giga) = (&spec.tower, 2.0 * Graph::new(spec).multiply_adds() as f64 / 1e9);
+    let (kind, parameters) = (tower.kind.word(), amount(parameter_count(spec) as f64));
+    format!(
+        "{}×{} {kind}, {parameters} parameters, {giga:.3} GFLOP an evaluation",
+        tower.blocks, tower.filters
+    )
+}
+
+/// A net without a training: its weights and its description are written.
+pub(crate) fn estimate(spec: &NetworkSpec) -> Estimate {
+    let work = Work { bytes: weight_bytes(spec), ..Work::default() };
+    Estimate { work, pace: Pace::default() }
+}
+
+/// A net that is not made yet.
+pub(crate) fn stand_in(summary: Value, number: u32) -> StandIn {
+    StandIn { summary, files: vec![format!("networks/{number:04}.safetensors")] }
+}
+
+/// The summary of a net without a training.
+pub(crate) fn summary(spec: &NetworkSpec) -> Value {
+    Value::Group(summary_members(spec).into())
+}
+
+/// What every net has in its summary.
+pub fn summary_members(spec: &NetworkSpec) -> [(String, Value); 2] {
+    let operations = 2 * Graph::new(spec).multiply_adds();
+    [
+        ("parameters".to_owned(), Value::Int(parameter_count(spec) as i64)),
+        ("flops".to_owned(), Value::Int(operations as i64)),
+    ]
+}

@@ -1,0 +1,358 @@
+//! The step that searches given positions: their best lines and their trees as tables.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use dc0_core::board::{Game, Move};
+use dc0_core::durable;
+use dc0_core::event::{Event, Observer};
+use dc0_core::network::Evaluator;
+use dc0_core::params::{Problem, Value};
+use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, TreeRow, analyse};
+use dc0_core::selfplay::{Shard, lanes, shards_of};
+use dc0_core::store::{read_entry, write_table};
+use dc0_process::figures::amount;
+use dc0_runs::sweep::events::Spent;
+use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Workplace};
+use serde::{Deserialize, Serialize};
+
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, in_order};
+use crate::files;
+use crate::handles::{Analysis, AnalysisFields, Network, ToSearch};
+use crate::metered::metered;
+use crate::past::PastNetworks;
+use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::usage::Usage;
+
+/// The net that searches, and what it searches.
+pub(crate) struct PositionSearch {
+    network: Network,
+    what: ToSearch,
+}
+
+/// What a shard adds to the summary.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Part {
+    positions: u64,
+    simulations: u64,
+    evaluations: u64,
+    proven: u64,
+    /// The best move of each position.
+    best: Vec<String>,
+    /// Its value for the side to move.
+    values: Vec<f64>,
+}
+
+impl Step for PositionSearch {
+    const KIND: &'static str = "search";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Searches;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "search",
+        form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})",
+        gives: "an analysis",
+        meaning: "A step: searches given positions, or goes on with searches that kept whole trees.",
+        example: "let seen = run.search(trained, [\"startpos moves e2e4\"], #{ lines: 3 });",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] =
+        &[&[ArgumentKind::Network, ArgumentKind::Texts], &[ArgumentKind::Network, ArgumentKind::Analysis]];
+
+    type Params = AnalysisParams;
+
+    fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 2]>::try_from(arguments) {
+            Ok([Argument::Network(network), Argument::Texts(positions)]) => {
+                let what = ToSearch::Games(games(positions, problems));
+                Ok(Self { network, what })
+            }
+            Ok([Argument::Network(_), Argument::Analysis(before)]) if !before.0.can_go_on => {
+                let cause = "these searches kept no whole trees, so none can go on; make them with `tree` and `untried` true";
+                Err(cause.to_owned())
+            }
+            Ok([Argument::Network(network), Argument::Analysis(before)]) => {
+                Ok(Self { network, what: ToSearch::GoOn(before) })
+            }
+            _ => Err(other_form()),
+        }
+    }
+
+    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        let network = past.read(manifest, "network")?.clone();
+        Ok(Self { network, what: ToSearch::Games(Vec::new()) })
+    }
+
+    fn inputs(&self, params: &AnalysisParams) -> Result<Vec<Input>, StepError> {
+        let what = match &self.what {
+            ToSearch::Games(games) => ("positions", durable::digest(texts(games).join("\n").as_bytes())),
+            ToSearch::GoOn(before) => {
+                let digests: Vec<&str> = before.0.files.iter().map(|file| file.blake3.as_str()).collect();
+                ("searches", durable::digest(digests.join("\n").as_bytes()))
+            }
+        };
+        let inputs = [("network", self.network.0.digest.clone()), what];
+        let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
+        inputs.extend(files::tablebases(&params.search)?);
+        Ok(inputs)
+    }
+
+    fn run(
+        &self,
+        params: &AnalysisParams,
+        place: &Workplace,
+        context: &StepContext,
+    ) -> Result<Product, StepError> {
+        let (network, what) = (&self.network, &self.what);
+        let net = files::load(&place.folder, network)?;
+        let shards = shards_of(what.positions() as u32, params.shard_positions);
+        let finished = place.finished_shards::<Part>(shards.len() as u32)?;
+        let done = finished.values().map(|note| note.part.positions).sum();
+        let rest: Vec<Shard> =
+            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let label = format!("searches by {}", network.name());
+        let progress = context.progress(place, &label, ("positions", done, what.positions() as u64));
+        let tables = params.search.open_tablebases()?;
+        let search = |evaluator: &mut Box<dyn Evaluator>, shard| {
+            let begun = begin(place, what, params, shard)?.into_iter();
+            let mut searches: Vec<Search> =
+                begun.map(|search| search.with_tablebases(tables.clone())).collect();
+            evaluator.start_shard();
+            let evaluations = analyse(&mut searches, &mut **evaluator, &progress)?;
+            progress.event(Event::Work { unit: "positions", amount: searches.len() as u64 });
+            Ok((searches, evaluations))
+        };
+        let keep = |shard, searched: (Vec<Search>, u64)| keep(place, network, params, (shard, &searched));
+        place.meter.plays_on(context.lanes);
+        let worker =
+            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
+        lanes::run(&rest, context.lanes, &worker, &search, &keep)?;
+        context.close(&progress);
+        product(place, shards.len() as u32)
+    }
+
+    fn result(&self, params: &AnalysisParams, made: Made) -> Result<StepResult, StepError> {
+        let Made { run, number, files, summary, .. } = made;
+        let can_go_on = params.tree && params.untried;
+        let fields = AnalysisFields { run, number, files, can_go_on, summary };
+        Ok(StepResult::Analysis(Analysis(Arc::new(fields))))
+    }
+
+    fn players(&self) -> String {
+        format!("by {}", self.network.name())
+    }
+
+    fn figures(summary: &Value) -> String {
+        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let [positions, simulations, proven] = ["positions", "simulations", "proven"].map(figure);
+        format!("{positions} positions searched, {} simulations, {proven} proven", amount(simulations))
+    }
+
+    fn planned(&self, _: &AnalysisParams, number: u32) -> Result<String, StepError> {
+        let (positions, network) = (self.what.positions(), self.network.name());
+        Ok(format!("analysis {number:04}: {positions} positions searched by {network}"))
+    }
+
+    fn begun(&self, params: &AnalysisParams, place: &Workplace) -> Result<Begun, RunError> {
+        let of = shards_of(self.what.positions() as u32, params.shard_positions).len() as u32;
+        let finished = place.finished_shards::<Part>(of)?;
+        let amount = finished.values().map(|note| note.part.positions).sum();
+        Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
+    }
+
+    fn estimate(&self, params: &AnalysisParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
+        let all = u32::try_from(self.what.positions()).unwrap_or(u32::MAX);
+        let count = files::left(all, done);
+        let positions = u64::from(count);
+        let evaluations = positions * u64::from(params.search.simulations);
+        let flops = evaluations as f64 * flops(&self.network);
+        let shard = params.shard_positions;
+        let plan = ShardPlan { count, shard, seats: shard, lanes };
+        let pace = plan.pace(in_order(1.0, &params.search), 1.0, evaluations as f64, flops);
+        let bytes = 2.0 * TABLE_BYTES;
+        Estimate { work: Work { positions, evaluations, flops, bytes, ..Work::default() }, pace }
+    }
+
+    fn stand_in(&self, params: &AnalysisParams, _: u32, _: u32) -> StandIn {
+        let summary = assumed(self.what.positions() as u64, params);
+        StandIn { summary, files: vec!["searches".to_owned()] }
+    }
+
+    fn spent(&self, summary: &Value) -> Spent {
+        let evaluations = summary.member("evaluations").and_then(Value::as_f64).unwrap_or(0.0);
+        Spent { evaluations, flops: evaluations * flops(&self.network), ..Spent::default() }
+    }
+}
+
+/// The games of a script's texts; what is wrong with one is a problem of its place in the list.
+fn games(positions: Vec<Result<String, String>>, problems: &mut Vec<Problem>) -> Vec<Game> {
+    if positions.is_empty() {
+        let message = "is empty; give at least one position".to_owned();
+        problems.push(Problem { path: "positions".to_owned(), message });
+    }
+    let mut games = Vec::new();
+    for (index, given) in positions.into_iter().enumerate() {
+        match game_to_search(given) {
+            Ok(game) => games.push(game),
+            Err(message) => problems.push(Problem { path: format!("positions[{index}]"), message }),
+        }
+    }
+    games
+}
+
+/// A game that is not over, of a script's text; or what is wrong with it.
+fn game_to_search(given: Result<String, String>) -> Result<Game, String> {
+    let text = given
+        .map_err(|kind| format!("expected text, such as \"startpos moves e2e4\" or a FEN, got {kind}"))?;
+    let game = Game::from_text(&text).map_err(|error| error.to_string())?;
+    match game.outcome(&ANALYSIS_RULES) {
+        Some(outcome) => {
+            let reason = outcome.reason.word();
+            Err(format!("the game is over there ({reason}), so there is nothing to search"))
+        }
+        None => Ok(game),
+    }
+}
+
+/// Each game as its start and its moves.
+fn texts(games: &[Game]) -> Vec<String> {
+    let text = |game: &Game| {
+        let moves = game.moves().iter().map(|played| format!(" {played}"));
+        game.start().fen() + moves.collect::<String>().as_str()
+    };
+    games.iter().map(text).collect()
+}
+
+/// The searches of a shard, as they begin.
+fn begin(
+    place: &Workplace,
+    what: &ToSearch,
+    params: &AnalysisParams,
+    shard: Shard,
+) -> Result<Vec<Search>, StepError> {
+    let numbers = shard.game_numbers();
+    match what {
+        ToSearch::Games(games) => {
+            let games = &games[numbers.start as usize..numbers.end as usize];
+            let search = |game: &Game| Search::new(game.clone(), ANALYSIS_RULES, params.search.clone());
+            Ok(games.iter().map(search).collect())
+        }
+        ToSearch::GoOn(before) => go_on(place.folder.root(), before, params, numbers),
+    }
+}
+
+/// Searches made again of the tables of an earlier step.
+fn go_on(
+    root: &Path,
+    before: &Analysis,
+    params: &AnalysisParams,
+    numbers: Range<u32>,
+) -> Result<Vec<Search>, StepError> {
+    let mut searches = Vec::new();
+    for pair in before.0.files.chunks_exact(2) {
+        let mut lines: Vec<LineRow> = read_entry(root, &pair[0])?;
+        lines.retain(|line| line.line == 1 && numbers.contains(&line.search));
+        if lines.is_empty() {
+            continue;
+        }
+        let trees: Vec<TreeRow> = read_entry(root, &pair[1])?;
+        for line in lines {
+            let rows = trees.iter().position(|row| row.search == line.search).map_or(&[][..], |start| {
+                let rows = &trees[start..];
+                &rows[..rows.iter().take_while(|row| row.search == line.search).count()]
+            });
+            let game = game_of(&line)?;
+            let search = Search::restore(game, ANALYSIS_RULES, params.search.clone(), rows)?;
+            searches.push(search);
+        }
+    }
+    Ok(searches)
+}
+
+/// The game that a line was searched in.
+fn game_of(line: &LineRow) -> Result<Game, StepError> {
+    let moves = line.moves.iter().filter_map(|packed| Move::from_packed(*packed));
+    let moves: Vec<String> = moves.map(|played| played.to_string()).collect();
+    Ok(Game::from_text(&format!("{} moves {}", line.start_fen, moves.join(" ")))?)
+}
+
+fn keep(
+    place: &Workplace,
+    network: &Network,
+    params: &AnalysisParams,
+    (shard, (searches, evaluations)): (Shard, &(Vec<Search>, u64)),
+) -> Result<(), StepError> {
+    let (name, number) = (files::short_digest(&network.0.digest), shard.index.to_string());
+    let provenance = files::provenance(place, [("network", name), ("shard", &number)]);
+    let numbered = || shard.game_numbers().zip(searches);
+    let lines: Vec<LineRow> =
+        numbered().flat_map(|(number, search)| LineRow::of(search, number, params.lines)).collect();
+    let root = place.folder.root();
+    let mut files = vec![write_table(root, &place.part("searches", shard.index), &lines, &provenance)?];
+    if params.tree {
+        let rows: Vec<TreeRow> =
+            numbered().flat_map(|(number, search)| search.rows(number, params.untried)).collect();
+        files.push(write_table(root, &place.part("trees", shard.index), &rows, &provenance)?);
+    }
+    Ok(place.keep_shard(shard.index, &ShardNote { files, part: Part::of(&lines, searches, *evaluations) })?)
+}
+
+impl Part {
+    fn of(lines: &[LineRow], searches: &[Search], evaluations: u64) -> Self {
+        let best: Vec<&LineRow> = lines.iter().filter(|line| line.line == 1).collect();
+        let text =
+            |packed: u16| Move::from_packed(packed).map(|played| played.to_string()).unwrap_or_default();
+        Self {
+            positions: searches.len() as u64,
+            simulations: searches.iter().map(|search| u64::from(search.visits())).sum(),
+            evaluations,
+            proven: searches.iter().filter(|search| search.proof().is_some()).count() as u64,
+            best: best.iter().map(|line| text(line.played)).collect(),
+            values: best.iter().map(|line| f64::from(line.q)).collect(),
+        }
+    }
+}
+
+/// Adds the shards up in their order.
+fn product(place: &Workplace, shards: u32) -> Result<Product, StepError> {
+    let (mut whole, mut entries) = (Part::default(), Vec::new());
+    for note in place.finished_shards::<Part>(shards)?.into_values() {
+        entries.extend(note.files);
+        whole.positions += note.part.positions;
+        whole.simulations += note.part.simulations;
+        whole.evaluations += note.part.evaluations;
+        whole.proven += note.part.proven;
+        whole.best.extend(note.part.best);
+        whole.values.extend(note.part.values);
+    }
+    Ok(Product { files: entries, summary: whole.summary() })
+}
+
+impl Part {
+    fn summary(self) -> Value {
+        let text = |text: String| Value::Text(text);
+        let members = [
+            ("positions", Value::Int(self.positions as i64)),
+            ("simulations", Value::Int(self.simulations as i64)),
+            ("evaluations", Value::Int(self.evaluations as i64)),
+            ("proven", Value::Int(self.proven as i64)),
+            ("best", Value::List(self.best.into_iter().map(text).collect())),
+            ("values", Value::List(self.values.into_iter().map(Value::Float).collect())),
+        ];
+        Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+}
+
+/// A summary as `--check` assumes it.
+fn assumed(positions: u64, params: &AnalysisParams) -> Value {
+    Part {
+        positions,
+        simulations: positions * u64::from(params.search.simulations),
+        evaluations: positions * u64::from(params.search.simulations),
+        best: vec!["e2e4".to_owned(); positions as usize],
+        values: vec![0.0; positions as usize],
+        ..Part::default()
+    }
+    .summary()
+}

@@ -1,0 +1,227 @@
+//! The step that plays games of a net against itself: one games file and one positions file for each shard.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dc0_backend::Evaluators;
+use dc0_core::event::Observer;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::params::{Problem, Value};
+use dc0_core::rng::Seed;
+use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult, shards_of};
+use dc0_core::store::write_table;
+use dc0_runs::sweep::events::Spent;
+use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Workplace};
+
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, number};
+use crate::files;
+use crate::handles::{Games, GamesFields, Network};
+use crate::metered::metered;
+use crate::past::PastNetworks;
+use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::usage::Usage;
+
+/// The net that plays.
+pub struct SelfPlay {
+    network: Network,
+}
+
+impl Step for SelfPlay {
+    const KIND: &'static str = "self_play";
+    const VERSION: u32 = 1;
+    const SERIES: Series = Series::Iterations;
+    const USAGES: &'static [Usage] = &[
+        Usage {
+            name: "self_play",
+            form: "run.self_play(network, #{…})",
+            gives: "games",
+            meaning: "A step: plays games of a net against itself.",
+            example: "let games = run.self_play(net, #{ games: p.games, search: #{ simulations: p.simulations } });",
+        },
+        Usage {
+            name: "window",
+            form: "run.window(#{…})",
+            gives: "a window",
+            meaning: "The games of the latest iterations.",
+            example: "let window = run.window(#{ iterations: 2 });",
+        },
+    ];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network]];
+
+    type Params = SelfPlayParams;
+
+    fn schedules() -> Option<(&'static str, u32)> {
+        Some(("max_plies", SelfPlayParams::default().max_plies))
+    }
+
+    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 1]>::try_from(arguments) {
+            Ok([Argument::Network(network)]) => Ok(Self { network }),
+            _ => Err(other_form()),
+        }
+    }
+
+    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        Ok(Self { network: past.read(manifest, "network")?.clone() })
+    }
+
+    fn inputs(&self, params: &SelfPlayParams) -> Result<Vec<Input>, StepError> {
+        let mut inputs = vec![Input { name: "network".to_owned(), digest: self.network.0.digest.clone() }];
+        inputs.extend(files::tablebases(&params.search)?);
+        Ok(inputs)
+    }
+
+    fn run(
+        &self,
+        params: &SelfPlayParams,
+        place: &Workplace,
+        context: &StepContext,
+    ) -> Result<Product, StepError> {
+        let net = files::load(&place.folder, &self.network)?;
+        let shards = shards_of(params.games, params.shard_games);
+        let finished = place.finished_shards::<SelfPlayStats>(shards.len() as u32)?;
+        let done: u64 = finished.values().map(|note| note.part.games).sum();
+        let rest: Vec<Shard> =
+            shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
+        let label = format!("self-play of {}", self.network.name());
+        let progress = context.progress(place, &label, ("games", done, params.games.into()));
+        let name = files::short_digest(&self.network.0.digest);
+        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
+        place.meter.plays_on(context.lanes);
+        let tables = params.search.open_tablebases()?;
+        let job = SelfPlayJob {
+            params,
+            seed: place.seed,
+            network: name,
+            make_evaluator: &make_evaluator,
+            tables: tables.as_ref(),
+        };
+        let keep = |shard, result| keep(place, name, shard, result).map_err(Into::into);
+        selfplay::play(&job, &rest, context.lanes, &keep, &progress)?;
+        context.close(&progress);
+        product(place, shards.len() as u32)
+    }
+
+    fn result(&self, _: &SelfPlayParams, made: Made) -> Result<StepResult, StepError> {
+        let Made { run, number, step, files, summary } = made;
+        let network = self.network.0.number;
+        let fields = GamesFields { run, iteration: number, network, step, files, summary };
+        Ok(StepResult::Games(Games(Arc::new(fields))))
+    }
+
+    fn figures(summary: &Value) -> String {
+        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let [games, positions, drawn, plies] = ["games", "positions", "draw_rate", "mean_plies"].map(figure);
+        format!("{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each", 100.0 * drawn)
+    }
+
+    fn planned(&self, _: &SelfPlayParams, number: u32) -> Result<String, StepError> {
+        Ok(format!("iteration {number:04}: self-play of {}", self.network.name()))
+    }
+
+    fn begun(&self, params: &SelfPlayParams, place: &Workplace) -> Result<Begun, RunError> {
+        let of = shards_of(params.games, params.shard_games).len() as u32;
+        let finished = place.finished_shards::<SelfPlayStats>(of)?;
+        let amount = finished.values().map(|note| note.part.games).sum();
+        Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
+    }
+
+    /// A position's row has its moves' visits: the more simulations, the more moves.
+    fn estimate(&self, params: &SelfPlayParams, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate {
+        let left = SelfPlayParams { games: files::left(params.games, done), ..params.clone() };
+        let summary = summary.cloned().unwrap_or_else(|| assumed(&left).to_value());
+        let [games, positions, evaluations] =
+            ["games", "positions", "evaluations"].map(|name| number(&summary, name));
+        let row = 20.0 + 5.0 * f64::from(left.search.simulations).sqrt();
+        let shards = f64::from(left.games.div_ceil(left.shard_games));
+        let bytes = games as f64 * GAME_BYTES + positions as f64 * row + shards * 2.0 * TABLE_BYTES;
+        let flops = evaluations as f64 * flops(&self.network);
+        let plan = ShardPlan { count: left.games, shard: left.shard_games, seats: left.seats, lanes };
+        let in_order = evaluations as f64 / games.max(1) as f64 / f64::from(left.search.leaves);
+        let pace = plan.pace(in_order, 1.0, evaluations as f64, flops);
+        let work = Work { games, positions, evaluations, flops, bytes, ..Work::default() };
+        Estimate { work, pace }
+    }
+
+    fn stand_in(&self, params: &SelfPlayParams, _: u32, _: u32) -> StandIn {
+        let shards = 0..params.games.div_ceil(params.shard_games);
+        let files = shards
+            .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
+            .collect();
+        StandIn { summary: assumed(params).to_value(), files }
+    }
+
+    fn spent(&self, summary: &Value) -> Spent {
+        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
+        let evaluations = figure("evaluations");
+        let flops = evaluations * flops(&self.network);
+        Spent { games: figure("games"), evaluations, flops, ..Spent::default() }
+    }
+}
+
+/// Games as they might end.
+fn assumed(params: &SelfPlayParams) -> SelfPlayStats {
+    let games = u64::from(params.games);
+    let draws = games * 3 / 10;
+    let white_wins = (games - draws).div_ceil(2);
+    let positions = games * assumed_plies(params.max_plies, params.opening_plies);
+    let simulations = positions * u64::from(params.search.simulations);
+    SelfPlayStats {
+        games,
+        white_wins,
+        draws,
+        black_wins: games - draws - white_wins,
+        reasons: [("checkmate".to_owned(), games - draws)].into(),
+        plies: positions + games * u64::from(params.opening_plies),
+        positions,
+        evaluations: simulations,
+        cache_hits: 0,
+        batches: simulations.div_ceil(u64::from(params.seats)),
+        simulations,
+        entropy_sum: positions as f64,
+    }
+}
+
+/// Plays one shard of an iteration without storing it.
+pub fn play_shard(
+    (params, seed): (&SelfPlayParams, Seed),
+    (net, digest): (&Checkpoint, &str),
+    shard: Shard,
+    (evaluators, observer): (&Evaluators, &dyn Observer),
+) -> Result<ShardResult, StepError> {
+    let make_evaluator = || evaluators.make(net);
+    let tables = params.search.open_tablebases()?;
+    let network = files::short_digest(digest);
+    let job = SelfPlayJob { params, seed, network, make_evaluator: &make_evaluator, tables: tables.as_ref() };
+    let played = Mutex::new(None);
+    let keep = |_, result| {
+        *played.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        Ok(())
+    };
+    selfplay::play(&job, &[shard], 1, &keep, observer)?;
+    let played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(played.expect("a shard that was played to its end was kept"))
+}
+
+/// Stores a finished shard: its tables first, then the note that says so.
+fn keep(place: &Workplace, network: &str, shard: Shard, result: ShardResult) -> Result<(), StepError> {
+    let number = shard.index.to_string();
+    let provenance = files::provenance(place, [("network", network), ("shard", &number)]);
+    let root = place.folder.root();
+    let games = write_table(root, &place.part("games", shard.index), &result.games, &provenance)?;
+    let positions = write_table(root, &place.part("positions", shard.index), &result.positions, &provenance)?;
+    let note = ShardNote { files: vec![games, positions], part: result.stats };
+    Ok(place.keep_shard(shard.index, &note)?)
+}
+
+/// Adds the shards up in their order, as read from their notes, so that it makes no difference when they were played.
+fn product(place: &Workplace, shards: u32) -> Result<Product, StepError> {
+    let mut stats = SelfPlayStats::default();
+    let mut entries = Vec::new();
+    for note in place.finished_shards::<SelfPlayStats>(shards)?.into_values() {
+        stats.merge(&note.part);
+        entries.extend(note.files);
+    }
+    Ok(Product { files: entries, summary: stats.to_value() })
+}

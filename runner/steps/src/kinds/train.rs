@@ -1,0 +1,325 @@
+//! The step that trains a net on a window of games.
+
+use std::collections::BTreeMap;
+
+use dc0_core::event::Observer;
+use dc0_core::network::NetworkSpec;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::params::{Problem, Value};
+use dc0_core::store::{FileEntry, GameRow, PositionRow, TrainingRow, ValidationRow, read_entry, write_table};
+use dc0_core::trainer::samples::{Part, Samples};
+use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
+use dc0_runs::sweep::events::Spent;
+use dc0_runs::{Begun, Folder, Input, Manifest, Product, RunError, Series, Workplace};
+
+use super::network;
+use crate::context::StepContext;
+use crate::error::StepError;
+use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
+use crate::files;
+use crate::handles::{Network, Window};
+use crate::past::PastNetworks;
+use crate::speeds::Pace;
+use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::usage::Usage;
+
+/// The state between updates.
+const STATE: &str = "training.state";
+
+/// The net that learns, and the games it learns from.
+pub(crate) struct Training {
+    start: Network,
+    window: Window,
+}
+
+/// The games and the positions of one shard; the name says which, whatever the iteration's number.
+struct StoredPart {
+    name: String,
+    games: FileEntry,
+    positions: FileEntry,
+}
+
+impl Step for Training {
+    const KIND: &'static str = "train";
+    const VERSION: u32 = 2;
+    const SERIES: Series = Series::Networks;
+    const USAGES: &'static [Usage] = &[Usage {
+        name: "train",
+        form: "run.train(network, window, #{…})",
+        gives: "the trained net",
+        meaning: "A step: trains a net on the games of a window.",
+        example: "let trained = run.train(net, window, #{ updates: 10, learning_rate: |update| 0.002 });",
+    }];
+    const FORMS: &'static [&'static [ArgumentKind]] = &[&[ArgumentKind::Network, ArgumentKind::Window]];
+
+    type Params = TrainParams;
+
+    fn schedules() -> Option<(&'static str, u32)> {
+        Some(("updates", TrainParams::default().updates))
+    }
+
+    fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
+        match <[Argument; 2]>::try_from(arguments) {
+            Ok([Argument::Network(start), Argument::Window(window)]) => Ok(Self { start, window }),
+            _ => Err(other_form()),
+        }
+    }
+
+    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+        Ok(Self { start: past.read(manifest, "start")?.clone(), window: Window(<_>::default()) })
+    }
+
+    /// The tables are part of what is read: another set of files in the same folder makes another step.
+    fn inputs(&self, params: &TrainParams) -> Result<Vec<Input>, StepError> {
+        let mut inputs = vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }];
+        for part in parts(&self.window) {
+            for (kind, entry) in [("games", &part.games), ("positions", &part.positions)] {
+                inputs.push(Input { name: format!("{kind} {}", part.name), digest: entry.blake3.clone() });
+            }
+        }
+        if let Some(tables) = params.open_tablebases()? {
+            inputs.push(Input { name: "tablebases".to_owned(), digest: tables.digest() });
+        }
+        Ok(inputs)
+    }
+
+    fn run(
+        &self,
+        params: &TrainParams,
+        place: &Workplace,
+        context: &StepContext,
+    ) -> Result<Product, StepError> {
+        let net = files::load(&place.folder, &self.start)?;
+        let label = format!("training from {}", self.start.name());
+        let progress = context.progress(place, &label, ("updates", 0, params.updates.into()));
+        let samples = samples(&place.folder, &net, &self.window, params, &progress)?;
+        let job = TrainJob {
+            params,
+            start: &net,
+            samples: &samples,
+            seed: place.seed,
+            threads: context.threads,
+            device: context.evaluators.first_device(),
+            state_path: &place.scratch(STATE),
+        };
+        let trained = trainer::train(job, &progress)?;
+        context.close(&progress);
+        store(place, &self.start, &net, trained)
+    }
+
+    fn result(&self, _: &TrainParams, made: Made) -> Result<StepResult, StepError> {
+        Ok(network::network(self.start.0.spec.clone(), made))
+    }
+
+    fn figures(summary: &Value) -> String {
+        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let [updates, loss, policy, value] = ["updates", "loss", "policy_loss", "value_loss"].map(figure);
+        format!("{updates} updates, loss {loss:.3} (policy {policy:.3}, value {value:.3})")
+    }
+
+    fn planned(&self, _: &TrainParams, number: u32) -> Result<String, StepError> {
+        let (start, games) = (self.start.name(), self.window.sum("games"));
+        Ok(format!("network {number:04}: trained from {start} on {games} games"))
+    }
+
+    /// A state that cannot be read is for the step itself to complain of.
+    fn begun(&self, params: &TrainParams, place: &Workplace) -> Result<Begun, RunError> {
+        let parts = trainer::updates_done(&place.scratch(STATE)).unwrap_or(0);
+        Ok(Begun { parts, of: params.updates, unit: "updates", amount: parts.into() })
+    }
+
+    /// A sample's backward pass takes twice its forward pass. The whole window is read, and held-out positions are looked at before
+    /// the first update, at every checkpoint and after the last.
+    fn estimate(&self, params: &TrainParams, done: u64, _: Option<&Value>, _: u32) -> Estimate {
+        let left = files::left(params.updates, done);
+        let updates = u64::from(left);
+        let samples = updates * u64::from(params.batch);
+        let each = flops(&self.start);
+        let flops = 3.0 * samples as f64 * each;
+        let bytes = weight_bytes(&self.start.0.spec) + 2.0 * TABLE_BYTES;
+        let positions = self.window.sum("positions") as f64;
+        let held_out = (positions * params.validation_fraction).min(f64::from(params.validation_samples));
+        let looks = 1.0 + f64::from(left.div_ceil(params.checkpoint_every));
+        let pace = Pace {
+            shards: 0,
+            batches: updates as f64,
+            items: samples as f64 + held_out * looks / 3.0,
+            flops: flops + held_out * looks * each,
+            read: positions,
+        };
+        Estimate { work: Work { updates, samples, flops, bytes, ..Work::default() }, pace }
+    }
+
+    fn stand_in(&self, params: &TrainParams, number: u32, _: u32) -> StandIn {
+        network::stand_in(assumed(params, &self.window, &self.start.0.spec), number)
+    }
+
+    fn spent(&self, summary: &Value) -> Spent {
+        let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
+        let flops = 3.0 * figure("samples_seen") * figure("flops");
+        Spent { updates: figure("updates"), flops, ..Spent::default() }
+    }
+}
+
+/// The window's shards, the oldest first; each games file is followed by its positions file.
+fn parts(window: &Window) -> Vec<StoredPart> {
+    let stem = |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".parquet").to_owned();
+    let files = window.0.iter().flat_map(|games| games.0.files.chunks_exact(2));
+    let part = |pair: &[FileEntry]| StoredPart {
+        name: stem(&pair[0].path),
+        games: pair[0].clone(),
+        positions: pair[1].clone(),
+    };
+    files.map(part).collect()
+}
+
+fn samples(
+    folder: &Folder,
+    net: &Checkpoint,
+    window: &Window,
+    params: &TrainParams,
+    observer: &dyn Observer,
+) -> Result<Samples, StepError> {
+    let mut samples = Samples::new(net.spec.input(), params)?;
+    for part in parts(window) {
+        observer.check()?;
+        let games: Vec<GameRow> = read_entry(folder.root(), &part.games)?;
+        let positions: Vec<PositionRow> = read_entry(folder.root(), &part.positions)?;
+        samples.add(Part { name: &part.name, games: &games, positions: &positions })?;
+    }
+    Ok(samples)
+}
+
+fn store(
+    place: &Workplace,
+    start: &Network,
+    net: &Checkpoint,
+    trained: Trained,
+) -> Result<Product, StepError> {
+    let from = [("start", start.0.digest.as_str())];
+    let provenance = files::net_provenance(place, from);
+    let mut entries =
+        files::save(place, &Checkpoint { spec: net.spec.clone(), weights: trained.weights, provenance })?;
+    let root = place.folder.root();
+    let path = |folder| place.slot.path(folder, ".parquet");
+    let provenance = files::provenance(place, from);
+    entries.push(write_table(root, &path("training"), &trained.curve, &provenance)?);
+    entries.push(write_table(root, &path("validation"), &trained.validation, &provenance)?);
+    let mut summary = summary_value(&trained.summary);
+    summary.extend(network::summary_members(&net.spec));
+    Ok(Product { files: entries, summary: Value::Group(summary) })
+}
+
+/// A training in a few numbers, as scripts see them; () for the validation where no games were held out.
+fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
+    let count = |count: u64| Value::Int(count as i64);
+    let (last, validation) = (summary.last, summary.validation);
+    let held_out = |value: Option<f64>| value.map_or(Value::None, Value::Float);
+    let fields = [
+        ("updates", count(summary.updates.into())),
+        ("samples_seen", count(summary.samples_seen)),
+        ("training_samples", count(summary.training_samples)),
+        ("validation_samples", count(summary.validation_samples)),
+        ("training_games", count(summary.training_games.into())),
+        ("validation_games", count(summary.validation_games.into())),
+        ("loss", Value::Float(last.loss)),
+        ("policy_loss", Value::Float(last.policy_loss)),
+        ("value_loss", Value::Float(last.value_loss)),
+        ("moves_left_loss", Value::Float(last.moves_left_loss)),
+        ("policy_accuracy", Value::Float(last.policy_accuracy)),
+        ("policy_entropy", Value::Float(last.policy_entropy)),
+        ("gradient_norm", Value::Float(last.gradient_norm)),
+        ("validation_loss", held_out(validation.map(|row| row.loss))),
+        ("validation_policy_loss", held_out(validation.map(|row| row.policy_loss))),
+        ("validation_value_loss", held_out(validation.map(|row| row.value_loss))),
+        ("validation_moves_left_loss", held_out(validation.map(|row| row.moves_left_loss))),
+        ("validation_policy_accuracy", held_out(validation.map(|row| row.policy_accuracy))),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// A training as it might end.
+fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec) -> Value {
+    let (loss, policy_loss, value_loss, moves_left_loss) = (3.0, 2.2, 0.8, 0.0);
+    let (policy_accuracy, policy_entropy, update) = (0.4, 1.5, params.updates);
+    let last = TrainingRow {
+        update,
+        learning_rate: params.learning_rate.at(update - 1),
+        loss,
+        policy_loss,
+        value_loss,
+        moves_left_loss,
+        policy_accuracy,
+        policy_entropy,
+        gradient_norm: 1.0,
+    };
+    let held_out = |count: i64| (count as f64 * params.validation_fraction) as u64;
+    let (games, positions) = (window.sum("games"), window.sum("positions"));
+    let validation = ValidationRow {
+        update,
+        loss,
+        policy_loss,
+        value_loss,
+        moves_left_loss,
+        policy_accuracy,
+        policy_entropy,
+    };
+    let summary = TrainSummary {
+        updates: update,
+        samples_seen: u64::from(update) * u64::from(params.batch),
+        training_samples: positions as u64 - held_out(positions),
+        validation_samples: held_out(positions),
+        training_games: (games as u64 - held_out(games)) as u32,
+        validation_games: held_out(games) as u32,
+        last,
+        validation: (held_out(games) > 0).then_some(validation),
+    };
+    let mut members = summary_value(&summary);
+    members.extend(network::summary_members(spec));
+    Value::Group(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use dc0_core::network::NetworkSpec;
+
+    use super::*;
+    use crate::handles::NetworkFields;
+    use dc0_core::params::Param;
+    use dc0_runs::{Identity, StepCall};
+
+    fn identity(tables: Option<&Path>) -> Result<Identity, StepError> {
+        let (digest, file) = ("ab".repeat(32), "networks/0000.safetensors".to_owned());
+        let (spec, summary) = (NetworkSpec::default(), Value::group());
+        let fields = NetworkFields { run: "run".into(), number: 0, digest, spec, file, summary };
+        let tablebases = tables.map(|folder| folder.display().to_string());
+        let params = TrainParams { tablebases, ..TrainParams::default() };
+        let training = Training { start: Network(Arc::new(fields)), window: Window(Arc::default()) };
+        let inputs = training.inputs(&params)?;
+        let (kind, version) = (Training::KIND, Training::VERSION);
+        Ok(Identity::new(&StepCall { kind, version, params: params.to_value(), inputs }, 1, 0))
+    }
+
+    #[test]
+    fn another_set_of_tablebases_is_another_step() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let add = |name| fs::write(folder.path().join(name), [0; 80]).expect("a file");
+        add("KQvK.rtbw");
+        let few = identity(Some(folder.path())).expect("a table");
+        assert_eq!(identity(Some(folder.path())).expect("a table"), few);
+        add("KQvK.rtbz");
+        assert_ne!(identity(Some(folder.path())).expect("tables"), few);
+        assert_ne!(identity(None).expect("no tables"), few);
+    }
+
+    #[test]
+    fn tablebases_that_are_not_there_stop_the_step_before_it_begins() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = identity(Some(folder.path())).expect_err("no tables");
+        assert!(matches!(error, StepError::Tablebase(_)), "{error}");
+    }
+}
