@@ -13,7 +13,7 @@ mod by_reference;
 mod choice;
 mod formulas;
 mod graph;
-mod gumbel;
+mod improved;
 mod keep;
 mod lines;
 mod moves_left;
@@ -23,9 +23,9 @@ mod pending;
 mod proof;
 pub mod reference;
 mod restore;
+mod results;
 mod root;
 mod rows;
-mod scores;
 mod select;
 pub mod suite;
 mod tables;
@@ -34,8 +34,8 @@ mod tree;
 mod walk;
 
 use budget::GainWatch;
-use gumbel::GumbelRoot;
 use reference::Simulation;
+use root::RootSearch;
 use tree::{NodeId, ROOT, State, Tree};
 
 use crate::board::{Game, Move, Outcome, Rules, Tablebase, TablebaseError};
@@ -47,13 +47,13 @@ pub use lines::Line;
 pub use noise::RootNoise;
 pub use params::{
     Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, MovesLeftParams,
-    RootParams, RootRule, SearchParams, TablebaseUse, TreeRule,
+    RootParams, SearchParams, TablebaseUse, TreeRule,
 };
 pub use pending::Pending;
 pub use proof::Proof;
 pub use restore::TreeFault;
+pub use root::{Exploration, RootRule, RootScore};
 pub use rows::TreeRow;
-pub use scores::RootScore;
 pub use threads::SharedSearch;
 pub use tree::TreeMemory;
 
@@ -74,11 +74,9 @@ pub struct Search {
     spare: Tree,
     /// What the net says of the root, once it was asked for this move's search.
     root_evaluation: Option<Wdl>,
-    gumbel: GumbelRoot,
+    rule: Box<dyn RootSearch>,
     /// Visits that the root may have: those kept, and [`SearchParams::simulations`] unless told otherwise.
     budget: u32,
-    /// Whether tried moves of the root are forced to have visits.
-    forcing: bool,
     gain: GainWatch,
     /// Whether the reference engine has spent the budget.
     is_complete: bool,
@@ -109,12 +107,11 @@ impl Search {
             game,
             rules,
             budget: params.simulations,
+            rule: params.root.rule.root_search(),
             params,
             tree,
             spare: Tree::default(),
             root_evaluation: None,
-            gumbel: GumbelRoot::default(),
-            forcing: false,
             gain: GainWatch::default(),
             is_complete: false,
             watching: None,
@@ -180,7 +177,7 @@ impl Search {
     fn start_over(&mut self) {
         self.root_evaluation = None;
         self.started = self.visits();
-        self.forcing = false;
+        self.rule = self.params.root.rule.root_search();
         self.is_complete = false;
         self.watching = None;
         self.simulations.clear();

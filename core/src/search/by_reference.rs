@@ -1,7 +1,5 @@
 //! The reference engine behind the interface of the fast one, so that scripts can ask for either.
 
-use std::collections::HashMap;
-
 use super::params::Engine;
 use super::reference::{Child, Node, Reference, Simulation};
 use super::tree::{Branch, NodeId, ROOT, State, Tree};
@@ -25,19 +23,17 @@ impl Search {
             self.enter_root(slow.root().evaluation);
             return Ok(());
         }
-        let noise = self.root_noise();
-        slow.set_root(|played| noise[&played]);
+        let mut moves = self.tree.moves(ROOT).to_vec();
+        slow.set_priors(&moves, self.tree.priors(ROOT));
+        self.rule.brief(&moves, &mut slow);
         slow.ask(self.tables.clone(), &self.allowed);
-        if self.forcing {
-            slow.force_playouts();
-        }
         if let Some(most) = self.watching {
             slow.watch(most);
         }
         slow.run(evaluator)?;
         self.simulations = slow.simulations().to_vec();
         self.take_over(&slow);
-        self.gumbel.set_noise(self.tree.moves(ROOT).iter().map(|played| noise[played].1));
+        self.follow_moves(&mut moves);
         self.is_complete = true;
         Ok(())
     }
@@ -53,10 +49,13 @@ impl Search {
         &self.simulations
     }
 
-    /// The prior and the Gumbel sample of every move of the root.
-    fn root_noise(&self) -> HashMap<Move, (f32, f64)> {
-        let moves = self.tree.moves(ROOT).iter().zip(self.tree.priors(ROOT));
-        moves.enumerate().map(|(at, (played, prior))| (*played, (*prior, self.gumbel.noise(at)))).collect()
+    /// Lets the rule of the root follow its moves, which stood in another order before.
+    fn follow_moves(&mut self, before: &mut [Move]) {
+        for (to, played) in self.tree.moves(ROOT).iter().enumerate() {
+            let from = before.iter().position(|of| of == played).expect("both engines have the legal moves");
+            before[to..=from].rotate_right(1);
+            self.rule.moved(from, to);
+        }
     }
 
     /// Replaces the tree by the reference's.

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Search;
-use super::choice::{ChoiceParams, Visited, choose_move, rank};
-use super::params::RootRule;
+use super::choice::{ChoiceParams, Visited, rank};
 use super::proof::Proof;
 use super::tree::{NodeId, ROOT};
 use crate::board::Move;
@@ -25,7 +24,7 @@ impl Search {
     /// there is always one line.
     pub fn lines(&self, count: usize) -> Vec<Line> {
         let mut moves = self.playable();
-        let best = self.best_move(&moves);
+        let best = self.best_move();
         moves.sort_by_key(|of| Reverse((of.played == best, rank(of), of.visits, ordered(of.prior))));
         let worth_showing = |of: &Visited| of.visits > 0 || of.proof.is_some() || of.played == best;
         moves.retain(worth_showing);
@@ -49,11 +48,11 @@ impl Search {
         self.lines(1).swap_remove(0).moves
     }
 
-    fn best_move(&self, moves: &[Visited]) -> Move {
-        match self.params.root.rule {
-            RootRule::Puct => best_by_visits(moves),
-            RootRule::Gumbel => self.gumbel_choice(),
-        }
+    /// The move to play where nothing is left to chance.
+    fn best_move(&self) -> Move {
+        // No random number is drawn at temperature 0.
+        let mut unused = crate::rng::Seed { run: 0, step: 0 }.stream(0, crate::rng::Purpose::MoveChoice);
+        self.choose(&ChoiceParams::default(), 0.0, &mut unused)
     }
 
     fn line_of(&self, first: Move) -> Vec<Move> {
@@ -74,12 +73,6 @@ impl Search {
         let best = tried.min_by_key(|(_, of)| Reverse((rank(of.proof), of.visits)));
         best.map(|(played, of)| (*played, of.child))
     }
-}
-
-fn best_by_visits(moves: &[Visited]) -> Move {
-    // No random number is drawn at temperature 0.
-    let mut unused = crate::rng::Seed { run: 0, step: 0 }.stream(0, crate::rng::Purpose::MoveChoice);
-    choose_move(moves, &ChoiceParams::default(), 0.0, &mut unused)
 }
 
 /// Priors as integers of the same order; they are not negative.

@@ -1,5 +1,6 @@
 //! Parameters of the search.
 
+use super::root::RootRule;
 use crate::{param_enum, params};
 
 param_enum! {
@@ -55,17 +56,6 @@ param_enum! {
         Loss = "loss",
         /// It counts as a visit that leaves the mean value as it is, as in Leela Chess Zero.
         Visit = "visit",
-    }
-}
-
-param_enum! {
-    /// How the root spends its simulations, chooses the move and teaches the policy.
-    pub enum RootRule {
-        /// PUCT as below the root; visits decide the move and are the policy's target (Silver et al. 2018).
-        Puct = "puct",
-        /// Sequential halving over moves drawn by the Gumbel-top-k trick; completed values decide, and improve the policy
-        /// even with few simulations (Danihelka et al. 2022).
-        Gumbel = "gumbel",
     }
 }
 
@@ -230,27 +220,6 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
             problems.push(("reuse_tree", fresh.to_owned()));
         }
     }
-    if params.root.rule == RootRule::Gumbel {
-        if params.moves_left.is_some() {
-            let puct = "counts in PUCT only; leave it out, or set root.rule to \"puct\"";
-            problems.push(("moves_left", puct.to_owned()));
-        }
-        if params.reuse_tree {
-            let fresh = "a gumbel root starts every move with a fresh tree; leave it out, or set root.rule to \"puct\"";
-            problems.push(("reuse_tree", fresh.to_owned()));
-        }
-        if params.stop_when_settled {
-            let all = "a gumbel root needs its whole budget; leave it out, or set root.rule to \"puct\"";
-            problems.push(("stop_when_settled", all.to_owned()));
-        }
-        if params.stop_by_gain.is_some() {
-            let all = "a gumbel root needs its whole budget; leave it out, or set root.rule to \"puct\"";
-            problems.push(("stop_by_gain", all.to_owned()));
-        }
-        if params.root.forced_playouts > 0.0 {
-            let puct = "belongs to the puct root; leave it out, or set root.rule to \"puct\"";
-            problems.push(("root.forced_playouts", puct.to_owned()));
-        }
-    }
+    problems.extend(params.root.rule.root_search().conflicts(params));
     problems
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use rand::RngExt;
 
 use super::noise::RootNoise;
-use super::params::{RootRule, SearchParams, TreeRule};
+use super::params::{SearchParams, TreeRule};
 use crate::board::{Game, Move, Rules, Tablebase};
 use crate::network::{Evaluator, EvaluatorError, Wdl};
 use crate::rng::Stream;
@@ -18,10 +18,10 @@ mod leaf;
 mod select;
 mod trace;
 
-pub use trace::{Choice, Counted, End, Leaf, Scored, Simulation, Terms};
+pub use trace::{Choice, Counted, End, Leaf, Scored, Simulation};
 
 use leaf::has_mate;
-use select::considered_visits;
+pub(super) use select::considered_visits;
 use trace::Trace;
 
 /// A position of the reference tree.
@@ -124,14 +124,22 @@ impl<'a> Reference<'a> {
         &self.nodes
     }
 
-    /// Replaces the prior and the Gumbel sample of every move of the root.
-    pub fn set_root(&mut self, of: impl Fn(Move) -> (f32, f64)) {
-        let children = &mut self.nodes[ROOT].children;
-        for child in &mut *children {
-            let (prior, noise) = of(child.played);
-            (child.prior, child.noise) = (f64::from(prior), noise);
+    /// Replaces the priors of the root's moves.
+    pub fn set_priors(&mut self, moves: &[Move], priors: &[f32]) {
+        for (played, prior) in moves.iter().zip(priors) {
+            self.root_child(*played).prior = f64::from(*prior);
         }
-        children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+        self.nodes[ROOT].children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    }
+
+    /// Replaces the Gumbel sample of a move of the root.
+    pub fn set_noise(&mut self, played: Move, noise: f64) {
+        self.root_child(played).noise = noise;
+    }
+
+    fn root_child(&mut self, played: Move) -> &mut Child {
+        let mut children = self.nodes[ROOT].children.iter_mut();
+        children.find(|child| child.played == played).expect("a legal move of the root")
     }
 
     /// Lets the search ask tables at new positions, and confines the root to some moves; none for all.
@@ -166,19 +174,15 @@ impl<'a> Reference<'a> {
     /// Spends the budget.
     pub fn run(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
         let open = self.root().children.iter().filter(|child| self.is_allowed(child)).count();
-        let considered = self.params.root.considered.min(open as u32);
-        let due = considered_visits(considered, self.params.simulations.saturating_sub(1));
+        let rule = self.params.root.rule.root_search().for_reference(self.params, open as u32);
         let mut looked_at = Vec::new();
-        for due in due {
+        for descent in 0..self.params.simulations.saturating_sub(1) as usize {
             let settled = self.params.stop_when_settled && self.is_settled();
             let full = self.nodes.len() >= self.params.max_nodes as usize;
             if self.root().certain.is_some() || settled || full || self.gained_little(&mut looked_at) {
                 break;
             }
-            let choice = match self.params.root.rule {
-                RootRule::Puct => self.select_puct(ROOT, 0),
-                RootRule::Gumbel => self.select_gumbel(due),
-            };
+            let choice = rule(self, descent);
             let best = self.taken(choice);
             self.simulate(ROOT, best, 0, evaluator)?;
             self.tell_root();

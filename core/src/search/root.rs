@@ -1,16 +1,141 @@
-//! The root: its noise, its rule, and what a search says when it is done.
+//! The rules of the root: which move a descent takes first, which one is played, and what the policy learns.
+//!
+//! A rule is a file of this folder and its line in the list below; everything else asks [`RootSearch`].
+
+use std::fmt;
 
 use super::Search;
-use super::choice::{ChoiceParams, Target, Visited, choose_move, visit_shares};
-use super::formulas::{exploration, forced_visits, noisy_prior};
-use super::gumbel::improved_policy;
+use super::choice::{ChoiceParams, Visited};
 use super::noise::RootNoise;
-use super::params::RootRule;
+use super::params::SearchParams;
 use super::proof::Proof;
-use super::tree::{Branch, ROOT, State, TreeMemory};
+use super::reference::{Choice, Reference};
+use super::tree::{ROOT, State, Tree};
 use crate::board::Move;
 use crate::network::Wdl;
+use crate::param_enum;
 use crate::rng::Stream;
+
+mod gumbel;
+mod puct;
+
+pub use puct::RootScore;
+
+/// Declares the parameter that chooses a rule, and makes the rule that it names.
+macro_rules! root_rules {
+    ($( $(#[doc = $doc:literal])+ $module:ident::$rule:ident = $word:literal, )+) => {
+        param_enum! {
+            /// How the root spends its simulations, chooses the move and teaches the policy.
+            pub enum RootRule {
+                $( $(#[doc = $doc])+ $rule = $word, )+
+            }
+        }
+
+        impl RootRule {
+            /// The rule, ready for a root.
+            pub(super) fn root_search(self) -> Box<dyn RootSearch> {
+                match self {
+                    $( Self::$rule => Box::new($module::$rule::default()), )+
+                }
+            }
+        }
+    };
+}
+
+root_rules! {
+    /// PUCT as below the root; visits decide the move and are the policy's target (Silver et al. 2018).
+    puct::Puct = "puct",
+    /// Sequential halving over moves drawn by the Gumbel-top-k trick; completed values decide, and improve the policy
+    /// even with few simulations (Danihelka et al. 2022).
+    gumbel::Gumbel = "gumbel",
+}
+
+impl RootRule {
+    /// As explanations of a search name it.
+    pub fn title(self) -> &'static str {
+        self.root_search().title()
+    }
+
+    /// Whether it shares out a number of simulations that it must know beforehand; a search by it cannot go on until it is stopped.
+    pub fn plans_ahead(self) -> bool {
+        self.root_search().plans_ahead()
+    }
+}
+
+/// What training games draw at a root to differ from each other; a rule takes what belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Exploration<'a> {
+    /// Dirichlet noise in the priors of a `puct` root.
+    pub dirichlet: Option<&'a RootNoise>,
+    /// Scale of a `gumbel` root's samples.
+    pub gumbel: f64,
+    /// Whether the search has the whole budget. A `puct` root adds no noise to a fast one (playout cap randomization, Wu 2020,
+    /// section 3.1).
+    pub is_full: bool,
+}
+
+/// The reference's form of a rule: the choice of a descent, the first of which has the number 0.
+pub(super) type ReferenceRule = Box<dyn Fn(&Reference<'_>, usize) -> Choice>;
+
+/// A rule at one root. Moves are named by their index among the root's moves, the tried ones first.
+pub(super) trait RootSearch: fmt::Debug + Send + Sync {
+    /// As explanations name it.
+    fn title(&self) -> &'static str;
+
+    /// Whether it shares out a number of descents that it must know beforehand.
+    fn plans_ahead(&self) -> bool {
+        false
+    }
+
+    /// Parameters that do not go with it, each with what to do.
+    fn conflicts(&self, _params: &SearchParams) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Begins with a root just evaluated, of whose moves some are open, and a budget of descents.
+    fn begin(&mut self, _params: &SearchParams, _open: u32, _descents: u32) {}
+
+    /// Draws what makes training games differ.
+    fn add_noise(&mut self, tree: &mut Tree, exploration: &Exploration<'_>, stream: &mut Stream);
+
+    /// Forces visits of tried moves as far as `forced_playouts` says.
+    fn force_playouts(&mut self, _params: &SearchParams) {}
+
+    /// The move that the next descent takes. `scratch` is memory to calculate in.
+    fn select(&self, search: &Search, scratch: &mut Vec<f64>) -> usize;
+
+    /// Goes on to the next descent; once for each that ends in a leaf.
+    fn advance(&mut self) {}
+
+    /// Follows a move that went from one index to a smaller one; those between are one further on now.
+    fn moved(&mut self, _from: usize, _to: usize) {}
+
+    /// The move to play.
+    fn choose(&self, search: &Search, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move;
+
+    /// What the policy should learn of `moves`, the root's: shares that sum to 1. Moves that may not be played come without visits.
+    fn policy_target(&self, search: &Search, moves: &[Visited]) -> Vec<f64>;
+
+    /// What the next descent would go by, where that is a score of each move that its statistics explain.
+    fn scores(&self, _search: &Search) -> Option<Vec<RootScore>> {
+        None
+    }
+
+    /// The rule as the reference follows it, at a root of whose moves some are open.
+    fn for_reference(&self, params: &SearchParams, open: u32) -> ReferenceRule;
+
+    /// Gives the reference what was drawn or asked for at this root, whose moves these are.
+    fn brief(&self, _moves: &[Move], _reference: &mut Reference<'_>) {}
+
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn RootSearch>;
+}
+
+impl Clone for Box<dyn RootSearch> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}
 
 impl Search {
     /// Readies a root that was just evaluated for this move's descents.
@@ -20,8 +145,7 @@ impl Search {
         self.restrict_root_by_tables();
         let moves = self.tree.moves(ROOT);
         let open = if self.allowed.is_empty() { moves.len() } else { self.allowed.len() };
-        let considered = self.params.root.considered.min(open as u32);
-        self.gumbel.start(considered, self.budget.saturating_sub(1));
+        self.rule.begin(&self.params, open as u32, self.budget.saturating_sub(1));
         if !self.params.mate_in_one || self.proof().is_some() {
             return;
         }
@@ -38,138 +162,14 @@ impl Search {
         }
     }
 
-    /// Forces visits of the root's tried moves in this move's search, as far as `forced_playouts` says.
+    /// Adds what the rule of the root draws so that training games differ; after the root's evaluation, before this move's descents.
+    pub fn add_noise(&mut self, exploration: &Exploration<'_>, stream: &mut Stream) {
+        debug_assert!(self.root_evaluation.is_some(), "the root was evaluated");
+        self.rule.add_noise(&mut self.tree, exploration, stream);
+    }
+
+    /// Forces visits of the root's tried moves in this move's search, as far as its rule and `forced_playouts` say.
     pub fn force_playouts(&mut self) {
-        self.forcing = self.params.root.forced_playouts > 0.0 && self.params.root.rule == RootRule::Puct;
-    }
-
-    /// Draws Gumbel noise of a scale for the root's moves; after the root's evaluation, before any descent.
-    pub fn add_gumbel_noise(&mut self, scale: f64, stream: &mut Stream) {
-        debug_assert!(self.root_evaluation.is_some(), "the root was evaluated");
-        self.gumbel.draw(self.tree.moves(ROOT).len(), scale, stream);
-    }
-
-    /// Mixes Dirichlet noise into the root's priors; after the root's evaluation, before this move's descents.
-    pub fn add_noise(&mut self, noise: &RootNoise, stream: &mut Stream) {
-        debug_assert!(self.root_evaluation.is_some(), "the root was evaluated");
-        let priors = self.tree.priors(ROOT);
-        let sample = noise.sample(priors.len(), stream);
-        let mixed =
-            |(prior, noisy): (&f32, &f64)| noisy_prior(f64::from(*prior), *noisy, noise.fraction) as f32;
-        let priors: Vec<f32> = priors.iter().zip(&sample).map(mixed).collect();
-        self.tree.set_priors(ROOT, &priors);
-    }
-
-    /// The position's result for the side to move, if the solver proved it.
-    pub fn proof(&self) -> Option<Proof> {
-        self.tree.nodes.first().and_then(|root| root.proof)
-    }
-
-    /// The move to play. The `puct` root draws it by `visits^(1/temperature)`; the `gumbel` root has drawn its noise
-    /// before and takes the best of its most visited moves whatever the temperature.
-    pub fn choose(&self, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
-        match self.params.root.rule {
-            RootRule::Puct => choose_move(&self.playable(), params, temperature, stream),
-            RootRule::Gumbel => self.gumbel_choice(),
-        }
-    }
-
-    /// The move that a `gumbel` root plays.
-    pub(super) fn gumbel_choice(&self) -> Move {
-        let (root, mut scores) = (self.view(ROOT, 0), Vec::new());
-        let place = self.gumbel.choose(&self.params.improved_policy, root, &mut scores);
-        self.tree.moves(ROOT)[place]
-    }
-
-    /// What the policy should learn of the root: shares of all its moves that sum to 1.
-    pub fn policy_target(&self) -> Vec<Target> {
-        let may_be_played = |seen: &Visited| self.allowed.is_empty() || self.allowed.contains(&seen.played);
-        let counted = |seen: Visited| if may_be_played(&seen) { seen } else { Visited { visits: 0, ..seen } };
-        let moves: Vec<Visited> = self.root_moves().map(counted).collect();
-        let shares = match self.params.root.rule {
-            RootRule::Puct if self.forcing => visit_shares(&self.without_forced_visits(&moves)),
-            RootRule::Puct => visit_shares(&moves),
-            RootRule::Gumbel => {
-                let mut shares = Vec::new();
-                improved_policy(&self.params.improved_policy, self.view(ROOT, 0), &mut shares);
-                shares
-            }
-        };
-        let target =
-            |(seen, share): (&Visited, f64)| Target { played: seen.played, visits: seen.visits, share };
-        moves.iter().zip(shares).map(target).collect()
-    }
-
-    /// Takes away visits that only forcing can explain (Wu 2020, section 3.2): as many of a move's forced ones as leave its
-    /// PUCT score below that of the most visited move, and a single one that is left.
-    fn without_forced_visits(&self, moves: &[Visited]) -> Vec<Visited> {
-        let all = self.visits() - 1;
-        let scale = self.exploration_scale(ROOT, self.visits());
-        let preference = self.preference(ROOT, 0);
-        let utility = |of: &Visited| Some(preference.as_ref()?.utility(of.value?, of.moves_left?));
-        let score = |of: &Visited, visits| {
-            let value = of.value? + utility(of).unwrap_or(0.0);
-            Some(value + exploration(scale, of.prior.into(), visits))
-        };
-        let most = moves.iter().max_by_key(|of| of.visits);
-        let bar = most.and_then(|of| score(of, of.visits));
-        let pruned = |of: &Visited| {
-            let forced = forced_visits(self.params.root.forced_playouts, of.prior.into(), all) as u32;
-            let floor = of.visits.saturating_sub(forced);
-            let kept = (floor..of.visits).find(|visits| score(of, *visits) < bar).unwrap_or(of.visits);
-            Visited { visits: if kept == 1 && of.visits > 1 { 0 } else { kept }, ..*of }
-        };
-        let is_most = |of: &Visited| most.is_some_and(|most| most.played == of.played);
-        moves.iter().map(|of| if is_most(of) { *of } else { pruned(of) }).collect()
-    }
-
-    /// The root's value in [−1, 1] for the side to move as P(win) − P(loss), and its P(draw): what is proven, else the mean
-    /// of all simulations; after at least one.
-    pub fn root_value(&self) -> (f64, f64) {
-        let root = self.tree.node(ROOT);
-        if let Some(proof) = root.proof {
-            return (proof.value(0.0), f64::from(proof.wdl().draw));
-        }
-        let draw = root.draw_sum / f64::from(root.visits);
-        (root.value() - draw * self.draw_value(0), draw)
-    }
-
-    /// The net's own value of the root in [−1, 1] for the side to move, and its P(draw).
-    ///
-    /// # Panics
-    /// Before the root's evaluation.
-    pub fn net_value(&self) -> (f64, f64) {
-        let wdl = self.root_evaluation.expect("the root was evaluated");
-        (f64::from(wdl.value()), f64::from(wdl.draw))
-    }
-
-    /// The same with a draw at its worth to the side to move.
-    pub(super) fn root_own_value(&self) -> f64 {
-        let (value, draw) = self.net_value();
-        value + draw * self.draw_value(0)
-    }
-
-    /// What the tree takes of memory now.
-    pub fn memory(&self) -> TreeMemory {
-        self.tree.memory()
-    }
-
-    /// Every legal move of the root with its statistics, the tried ones first.
-    pub fn root_moves(&self) -> impl Iterator<Item = Visited> {
-        let moves = self.tree.moves(ROOT).iter().zip(self.tree.priors(ROOT));
-        moves.enumerate().map(|(place, (played, prior))| {
-            let branch = self.tree.branches(ROOT).get(place);
-            let proof = branch.and_then(|branch| branch.proof);
-            let certain = proof.map(|proof| proof.value(self.draw_value(0)));
-            Visited {
-                played: *played,
-                visits: branch.map_or(0, |branch| branch.visits),
-                prior: *prior,
-                value: certain.or_else(|| branch.and_then(Branch::mean)),
-                standard_error: branch.filter(|_| proof.is_none()).map_or(0.0, Branch::standard_error),
-                proof,
-                moves_left: branch.and_then(|branch| self.tree.moves_left(branch.child)),
-            }
-        })
+        self.rule.force_playouts(&self.params);
     }
 }

@@ -1,10 +1,10 @@
 //! Which move a descent takes from a node.
 
 use super::Search;
-use super::formulas::{c_puct, exploration, first_play_value, forced_visits, mean_value};
-use super::gumbel::{NodeView, select_improved};
+use super::formulas::{c_puct, exploration, first_play_value, mean_value};
+use super::improved::{NodeView, select_improved};
 use super::moves_left::Preference;
-use super::params::{FirstPlayParams, InFlight, RootRule, TreeRule};
+use super::params::{FirstPlayParams, InFlight, TreeRule};
 use super::proof::Proof;
 use super::tree::{Branch, NodeId, ROOT};
 
@@ -12,15 +12,12 @@ impl Search {
     /// The place of the move that a descent takes from a node `depth` plies below the root.
     pub(super) fn select(&mut self, node: NodeId, depth: usize) -> usize {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let improved = &self.params.improved_policy;
-        let place = if node == ROOT && self.params.root.rule == RootRule::Gumbel {
-            self.gumbel.select(improved, self.view(node, depth), &mut scratch)
-        } else if node != ROOT && self.params.tree_rule == TreeRule::Improved {
-            select_improved(improved, self.view(node, depth), &mut scratch)
-        } else if self.params.moves_left.is_some() {
-            self.select_by_plies(node, depth)
+        let place = if node == ROOT {
+            self.rule.select(self, &mut scratch)
+        } else if self.params.tree_rule == TreeRule::Improved {
+            select_improved(&self.params.improved_policy, self.view(node, depth), &mut scratch)
         } else {
-            self.select_by_puct(node, depth, |score, _| score)
+            self.select_puct(node, depth)
         };
         self.scratch = scratch;
         place
@@ -39,6 +36,15 @@ impl Search {
     /// What a draw is worth to the side to move `depth` plies below the root.
     pub(super) fn draw_value(&self, depth: usize) -> f64 {
         if depth.is_multiple_of(2) { self.params.draw_score } else { -self.params.draw_score }
+    }
+
+    /// The move that PUCT takes.
+    pub(super) fn select_puct(&self, node: NodeId, depth: usize) -> usize {
+        if self.params.moves_left.is_some() {
+            self.select_by_plies(node, depth)
+        } else {
+            self.select_by_puct(node, depth, |score, _| score)
+        }
     }
 
     /// The move with the largest `Q + U`; the earlier one wins ties. Moves that are proven to lose are passed over.
@@ -64,9 +70,6 @@ impl Search {
                 None => self.tried_value(branch, parent.value()),
             } + exploration(scale, prior, branch.started());
             let score = adjusted(score, branch);
-            if node == ROOT && self.forcing && self.is_forced(branch, prior, parent.visits) {
-                return place;
-            }
             if score > best_score {
                 (best, best_score) = (place, score);
             }
@@ -95,11 +98,6 @@ impl Search {
         let value = certain.or_else(|| branch.mean());
         let known = value.zip(self.tree.moves_left(branch.child));
         known.map_or(0.0, |(q, plies)| preference.utility(q, plies))
-    }
-
-    fn is_forced(&self, branch: &Branch, prior: f64, parent_visits: u32) -> bool {
-        let forced = forced_visits(self.params.root.forced_playouts, prior, parent_visits - 1);
-        branch.visits > 0 && f64::from(branch.started()) < forced
     }
 
     /// `c_puct · √N`.

@@ -7,9 +7,9 @@ use rand::RngExt;
 use super::reference::{Node, Reference};
 use super::tree::ROOT;
 use super::{
-    ChoiceParams, ChooseBy, Engine, FirstPlay, FirstPlayParams, GainStop, InFlight, MovesLeftParams, Proof,
-    RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, Visited, choose_move,
-    suite,
+    ChoiceParams, ChooseBy, Engine, Exploration, FirstPlay, FirstPlayParams, GainStop, InFlight,
+    MovesLeftParams, Proof, RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule,
+    Visited, choose_move, suite,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -104,6 +104,16 @@ fn searched_with_noise(
     search
 }
 
+/// Dirichlet noise for a `puct` root.
+fn dirichlet(noise: &RootNoise) -> Exploration<'_> {
+    Exploration { dirichlet: Some(noise), gumbel: 0.0, is_full: true }
+}
+
+/// Samples of a scale for a `gumbel` root.
+fn samples(scale: f64) -> Exploration<'static> {
+    Exploration { dirichlet: None, gumbel: scale, is_full: true }
+}
+
 /// The noise of a root.
 #[derive(Debug, Clone, Copy)]
 enum Noise {
@@ -116,8 +126,8 @@ impl Noise {
     fn add(self, search: &mut Search) {
         match self {
             Self::None => {}
-            Self::Dirichlet => search.add_noise(&RootNoise::default(), &mut stream(4)),
-            Self::Gumbel => search.add_gumbel_noise(1.0, &mut stream(4)),
+            Self::Dirichlet => search.add_noise(&dirichlet(&RootNoise::default()), &mut stream(4)),
+            Self::Gumbel => search.add_noise(&samples(1.0), &mut stream(4)),
         }
         search.force_playouts();
     }

@@ -1,7 +1,7 @@
 //! Down the tree to a leaf.
 
 use super::Search;
-use super::params::{Engine, RootRule};
+use super::params::Engine;
 use super::pending::{Leaf, Pending};
 use super::proof::Proof;
 use super::tree::{NodeId, ROOT, State};
@@ -76,8 +76,8 @@ impl Search {
 
     /// Counts a simulation that did not collide. The first one is the root's own evaluation.
     fn start(&mut self) {
-        if self.started > 0 && self.params.root.rule == RootRule::Gumbel {
-            self.gumbel.advance();
+        if self.started > 0 {
+            self.rule.advance();
         }
         self.started += 1;
     }
@@ -146,7 +146,7 @@ impl Search {
     fn try_move(&mut self, node: NodeId, place: usize) -> u8 {
         let tried = self.tree.try_move(node, place);
         if node == ROOT {
-            self.gumbel.moved(place, tried.into());
+            self.rule.moved(place, tried.into());
         }
         tried
     }

@@ -9,7 +9,7 @@ use super::stats::SelfPlayStats;
 use crate::board::{Move, Outcome, Tablebase, random_opening};
 use crate::event::Glimpse;
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::{RootRule, Search, Target};
+use crate::search::{Exploration, Search, Target};
 
 /// A game, its search, and the rows recorded so far.
 pub(super) struct SeatedGame<'a> {
@@ -73,11 +73,9 @@ impl<'a> SeatedGame<'a> {
 
     fn add_noise(&mut self) {
         self.noise_added = true;
-        match (self.params.search.root.rule, &self.params.root_noise) {
-            (RootRule::Gumbel, _) => self.search.add_gumbel_noise(self.params.gumbel_noise, &mut self.noise),
-            (RootRule::Puct, Some(noise)) if self.full => self.search.add_noise(noise, &mut self.noise),
-            (RootRule::Puct, _) => {}
-        }
+        let (dirichlet, gumbel) = (self.params.root_noise.as_ref(), self.params.gumbel_noise);
+        let exploration = Exploration { dirichlet, gumbel, is_full: self.full };
+        self.search.add_noise(&exploration, &mut self.noise);
         if self.full {
             self.search.force_playouts();
         }

@@ -1,12 +1,12 @@
 //! Which move the reference takes, and what its Gumbel root makes of the statistics.
 
 use super::super::params::{FirstPlay, FirstPlayParams};
-use super::{Child, Choice, Node, ROOT, Reference, Scored, Terms};
+use super::{Child, Choice, Node, ROOT, Reference, Scored};
 use crate::board::Move;
 
 impl Reference<'_> {
     /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
-    pub(super) fn select_puct(&self, at: usize, depth: u32) -> Choice {
+    pub(in crate::search) fn select_puct(&self, at: usize, depth: u32) -> Choice {
         let moves = self.puct_scores(at, depth);
         let forced = moves.iter().position(|of| of.is_open && of.is_forced);
         self.choice(at, depth, moves, forced)
@@ -37,7 +37,7 @@ impl Reference<'_> {
                 prior: child.prior,
                 visits: child.visits,
                 q,
-                terms: Terms::Puct { u, plies },
+                terms: [("u", u), ("plies", plies)],
                 score: q + u + plies,
                 is_open: !lost && (!at_root || self.is_allowed(child)),
                 is_forced: at_root && self.forcing && self.is_forced(child, node.visits),
@@ -76,7 +76,7 @@ impl Reference<'_> {
 
     /// Of the moves with the visits that sequential halving asks for, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
     /// 2022, algorithm 2).
-    pub(super) fn select_gumbel(&self, due: u32) -> Choice {
+    pub(in crate::search) fn select_gumbel(&self, due: u32) -> Choice {
         let root = self.root();
         let (completed, improved) = self.completed_and_improved(root, 0);
         let scored = |(at, child): (usize, &Child)| Scored {
@@ -84,7 +84,7 @@ impl Reference<'_> {
             prior: child.prior,
             visits: child.visits,
             q: completed[at],
-            terms: Terms::Gumbel { noise: child.noise, improved: improved[at] },
+            terms: [("noise", child.noise), ("improved", improved[at])],
             score: improved[at] + child.noise,
             is_open: self.is_allowed(child) && self.certain(child) != Some(-1),
             is_forced: false,
@@ -109,7 +109,7 @@ impl Reference<'_> {
                 prior: child.prior,
                 visits: child.visits,
                 q: completed[place],
-                terms: Terms::Improved { policy: policy[place], share },
+                terms: [("policy", policy[place]), ("share", share)],
                 score: policy[place] - share,
                 is_open: self.certain(child) != Some(-1),
                 is_forced: false,
@@ -179,7 +179,7 @@ fn first_play_value(params: &FirstPlayParams, node: &Node) -> f64 {
 }
 
 /// The visits that each descent's move must have so far: sequential halving (Karnin et al. 2013) as one list.
-pub(super) fn considered_visits(considered: u32, descents: u32) -> Vec<u32> {
+pub(in crate::search) fn considered_visits(considered: u32, descents: u32) -> Vec<u32> {
     let phases = f64::from(considered.max(2)).log2().ceil();
     let (mut list, mut visits, mut left) = (Vec::new(), 0, considered.max(1));
     while list.len() < descents as usize {

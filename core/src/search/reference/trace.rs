@@ -41,40 +41,16 @@ pub struct Scored {
     pub visits: u32,
     /// Q(s, a) for the side that makes the move, in [−1, 1]; what the rule took it for where the move has no visit.
     pub q: f64,
-    /// What the rule makes of it.
-    pub terms: Terms,
-    /// The sum of the terms; the largest is taken.
+    /// The parts of the score by name. PUCT has `u` = `c · P · √N(s) / (1 + N(s, a))` and `plies`, what plies left count for, beside Q
+    /// (Silver et al. 2018). A Gumbel root has `noise`, the sample g, and `improved` = `logit + σ(Q)` (Danihelka et al. 2022, algorithm
+    /// 2); the improved tree rule `policy`, π', less `share` = `N(s, a) / (1 + Σ N)` (section 5).
+    pub terms: [(&'static str, f64); 2],
+    /// What they come to; the largest is taken.
     pub score: f64,
     /// Whether the move may be taken: it is allowed and not proven to lose.
     pub is_open: bool,
     /// Whether the move is taken whatever its score, because it has fewer visits than `forced_playouts` asks for.
     pub is_forced: bool,
-}
-
-/// The parts of a score.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Terms {
-    /// `Q + U + M` (Silver et al. 2018; M as in Leela Chess Zero).
-    Puct {
-        /// `c · P · √N(s) / (1 + N(s, a))`.
-        u: f64,
-        /// What plies left count for; 0 unless the search's `moves_left` is set.
-        plies: f64,
-    },
-    /// `g + logit + σ(Q)` (Danihelka et al. 2022, algorithm 2).
-    Gumbel {
-        /// g: the Gumbel sample; 0 without noise.
-        noise: f64,
-        /// `logit + σ(Q)`.
-        improved: f64,
-    },
-    /// `π' − N(s, a) / (1 + Σ N)` (Danihelka et al. 2022, section 5).
-    Improved {
-        /// π': the improved policy.
-        policy: f64,
-        /// The share of visits so far.
-        share: f64,
-    },
 }
 
 /// Where a simulation ended, seen by the side to move there.

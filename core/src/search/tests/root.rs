@@ -7,7 +7,8 @@ fn noise_changes_the_priors_by_its_fraction_and_keeps_their_sum() {
     let mut evaluator = Uniform::new(encoding());
     let mut search = Search::new(Game::initial(), RULES, simulations(1));
     run(&mut search, &mut evaluator);
-    search.add_noise(&RootNoise { alpha: 0.3, fraction: 0.25, ..RootNoise::default() }, &mut stream(0));
+    let noise = RootNoise { alpha: 0.3, fraction: 0.25, ..RootNoise::default() };
+    search.add_noise(&dirichlet(&noise), &mut stream(0));
     let priors: Vec<f32> = search.root_moves().map(|seen| seen.prior).collect();
     assert!((priors.iter().sum::<f32>() - 1.0).abs() < 1e-5);
     assert!(priors.iter().all(|prior| *prior >= 0.75 / 20.0 - 1e-6));
@@ -20,7 +21,7 @@ fn a_total_concentration_is_shared_out_among_the_moves() {
     let noised = |noise: &RootNoise| -> Vec<f32> {
         let mut search = Search::new(Game::initial(), RULES, simulations(1));
         run(&mut search, &mut Uniform::new(encoding()));
-        search.add_noise(noise, &mut stream(0));
+        search.add_noise(&dirichlet(noise), &mut stream(0));
         search.root_moves().map(|seen| seen.prior).collect()
     };
     // Twenty legal moves: a total of 6 is 0.3 for each.
@@ -37,7 +38,7 @@ fn a_single_legal_move_takes_noise_without_harm() {
     assert_eq!(forced.position().legal_moves().len(), 1);
     let mut search = Search::new(forced, RULES, simulations(1));
     run(&mut search, &mut Uniform::new(encoding()));
-    search.add_noise(&RootNoise::default(), &mut stream(0));
+    search.add_noise(&dirichlet(&RootNoise::default()), &mut stream(0));
     let only: Vec<Visited> = search.root_moves().collect();
     assert_eq!(only[0].prior, 1.0);
 }
@@ -58,7 +59,7 @@ fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) 
         evaluator.evaluate(&batch, &mut answers).unwrap();
         search.apply(&batch, &answers, 0).expect("fakes say what is asked");
         if search.visits() == 1 {
-            search.add_gumbel_noise(scale, &mut stream(number));
+            search.add_noise(&samples(scale), &mut stream(number));
         }
     }
     search.check_invariants();

@@ -1,6 +1,6 @@
 //! What the reference shows of its simulations is what the trees hold, its own and the fast one's.
 
-use super::super::reference::{Choice, End, Simulation, Terms};
+use super::super::reference::{Choice, End, Simulation};
 use super::super::suite::search_in_lockstep;
 use super::*;
 
@@ -99,9 +99,10 @@ fn adds_up(choice: &Choice) {
     );
     for of in &choice.moves {
         let sum = match of.terms {
-            Terms::Puct { u, plies } => of.q + u + plies,
-            Terms::Gumbel { noise, improved } => noise + improved,
-            Terms::Improved { policy, share } => policy - share,
+            [("u", u), ("plies", plies)] => of.q + u + plies,
+            [("noise", noise), ("improved", improved)] => noise + improved,
+            [("policy", policy), ("share", share)] => policy - share,
+            terms => panic!("unknown terms {terms:?}"),
         };
         assert!((of.score - sum).abs() < 1e-12);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dc0_core::board::Side;
 use dc0_core::network::parameter_count;
-use dc0_core::search::{Proof, RootRule};
+use dc0_core::search::Proof;
 
 use super::figures::{bar, chances, line, percent, signed, wdl};
 use super::study::{Searched, Study};
@@ -56,15 +56,8 @@ fn beside(study: &Study) -> Vec<String> {
         String::new(),
         format!("net     {}", study.name),
         format!("        {} {}×{}, {parameters} parameters", tower.kind.word(), tower.blocks, tower.filters),
-        format!("search  {} simulations by {}", search.simulations, rule(search.root.rule)),
+        format!("search  {} simulations by {}", search.simulations, search.root.rule.title()),
     ]
-}
-
-fn rule(rule: RootRule) -> &'static str {
-    match rule {
-        RootRule::Puct => "PUCT",
-        RootRule::Gumbel => "sequential halving (Gumbel)",
-    }
 }
 
 fn net(study: &Study, look: Look) -> Vec<String> {
@@ -121,7 +114,7 @@ fn search(study: &Study, look: Look) -> Vec<String> {
     ];
     lines.extend(study.shown().iter().map(|of| row(study, of)));
     lines.extend(rest(study));
-    if study.params.search.root.rule == RootRule::Puct {
+    if search.root_scores().is_some() {
         lines.push(look.tone(
             if study.counts_plies() {
                 "  Q: mean value; U: what exploring it is worth; M: what plies left count for; the largest Q + U + M is next"

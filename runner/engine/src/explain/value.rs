@@ -3,7 +3,7 @@
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::Wdl;
 use dc0_core::params::{Param, Value};
-use dc0_core::search::reference::{Choice, Counted, End, Leaf, Scored, Simulation, Terms};
+use dc0_core::search::reference::{Choice, Counted, End, Leaf, Scored, Simulation};
 
 use super::figures::{line, wdl};
 use super::study::{Searched, Study};
@@ -160,12 +160,7 @@ fn scored(position: &Position, of: &Scored) -> Value {
         ("score", Value::Float(of.score)),
         ("open", Value::Bool(of.is_open)),
     ];
-    let terms = match of.terms {
-        Terms::Puct { u, plies } => [("u", u), ("plies", plies)],
-        Terms::Gumbel { noise, improved } => [("noise", noise), ("improved", improved)],
-        Terms::Improved { policy, share } => [("policy", policy), ("share", share)],
-    };
-    let terms = terms.map(|(name, value)| (name, Value::Float(value)));
+    let terms = of.terms.map(|(name, value)| (name, Value::Float(value)));
     Value::Group(common.into_iter().chain(terms).map(|(name, value)| (name.to_owned(), value)).collect())
 }
 

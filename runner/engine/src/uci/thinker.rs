@@ -14,7 +14,7 @@ use std::time::Duration;
 use dc0_core::board::{Game, Move, Rules, Side};
 use dc0_core::network::EvaluatorError;
 use dc0_core::rng::{Purpose, Seed};
-use dc0_core::search::{ChoiceParams, RootRule, Search, SearchParams, SharedSearch};
+use dc0_core::search::{ChoiceParams, Search, SearchParams, SharedSearch};
 
 use super::options::Settings;
 use super::output::Output;
@@ -260,10 +260,10 @@ impl Tree {
 fn budget(order: &Order, limits: &Limits, kept: Kept) -> u32 {
     // What a search is given counts the evaluation of its root, which a search that goes on has behind it.
     let goes_on = u32::from(kept.visits > 0 && !kept.asks_again);
-    // Pondering has no limit before the hit. Sequential halving shares out a number it knows before.
-    let is_halving = order.settings.search.root.rule == RootRule::Gumbel;
-    let nodes = limits.nodes.filter(|_| !order.go.ponder || is_halving);
-    let otherwise = if is_halving { order.settings.search.simulations } else { NO_LIMIT };
+    // Pondering has no limit before the hit, unless the rule shares out a number that it must know beforehand.
+    let plans_ahead = order.settings.search.root.rule.plans_ahead();
+    let nodes = limits.nodes.filter(|_| !order.go.ponder || plans_ahead);
+    let otherwise = if plans_ahead { order.settings.search.simulations } else { NO_LIMIT };
     nodes.unwrap_or(otherwise).saturating_add(goes_on)
 }
 
