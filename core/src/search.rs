@@ -33,7 +33,7 @@ mod threads;
 mod tree;
 mod walk;
 
-use budget::GainWatch;
+use budget::{Budget, GainWatch};
 use reference::Simulation;
 use root::RootSearch;
 use tree::{NodeId, ROOT, State, Tree};
@@ -75,11 +75,10 @@ pub struct Search {
     /// What the net says of the root, once it was asked for this move's search.
     root_evaluation: Option<Wdl>,
     rule: Box<dyn RootSearch>,
-    /// Visits that the root may have: those kept, and [`SearchParams::simulations`] unless told otherwise.
-    budget: u32,
+    budget: Budget,
     gain: GainWatch,
-    /// Whether the reference engine has spent the budget.
-    is_complete: bool,
+    /// Whether a stopping rule or the engine has ended the search before its budget.
+    is_ended: bool,
     /// How many of the reference engine's simulations are kept for people to see, and those.
     watching: Option<usize>,
     simulations: Vec<Simulation>,
@@ -106,14 +105,14 @@ impl Search {
         Self {
             game,
             rules,
-            budget: params.simulations,
+            budget: Budget::new(params.simulations, 0, false),
             rule: params.root.rule.root_search(),
             params,
             tree,
             spare: Tree::default(),
             root_evaluation: None,
             gain: GainWatch::default(),
-            is_complete: false,
+            is_ended: false,
             watching: None,
             simulations: Vec::new(),
             started: 0,
@@ -178,7 +177,7 @@ impl Search {
         self.root_evaluation = None;
         self.started = self.visits();
         self.rule = self.params.root.rule.root_search();
-        self.is_complete = false;
+        self.is_ended = false;
         self.watching = None;
         self.simulations.clear();
         self.allowed.clear();

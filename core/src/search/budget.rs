@@ -4,29 +4,63 @@ use super::Search;
 use super::params::GainStop;
 use super::tree::{Branch, ROOT};
 
-impl Search {
-    /// Changes the simulations of this move's search; before its first one. Visits that were kept come on top.
-    pub fn set_budget(&mut self, simulations: u32) {
-        // A kept root was visited by its first evaluation; its second one is a simulation without a visit.
-        self.budget = (self.visits().max(1) - 1).saturating_add(simulations);
+/// The simulations of one move's search. The first is the root's own evaluation, unless the search of the same root goes on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Budget {
+    /// Visits that the root may have, those from before included.
+    visits: u32,
+    /// Visits that it had before.
+    kept: u32,
+    /// Whether it had some and is evaluated again nevertheless: a simulation that is no visit.
+    evaluates_again: bool,
+}
+
+impl Budget {
+    /// Some simulations for a root that has visits from before, and may have the evaluation that a search begins with.
+    pub(super) fn new(simulations: u32, kept: u32, is_evaluated: bool) -> Self {
+        let evaluates_again = kept > 0 && !is_evaluated;
+        let visits = (kept - u32::from(evaluates_again)).saturating_add(simulations);
+        Self { visits, kept, evaluates_again }
     }
 
-    /// Lets a search that has begun go on for some simulations more than it was given.
-    pub fn extend(&mut self, simulations: u32) {
-        self.budget = self.budget.saturating_add(simulations);
+    /// Visits that the root may have, those from before included.
+    pub(super) fn visits(&self) -> u32 {
+        self.visits
+    }
+
+    /// Visits that the root's moves may have: all but its own evaluation.
+    pub(super) fn descents(&self) -> u32 {
+        self.visits.saturating_sub(1)
+    }
+
+    /// Simulations that brought the root to its visits.
+    fn spent(&self, visits: u32) -> u32 {
+        visits.saturating_sub(self.kept) + u32::from(self.evaluates_again)
+    }
+}
+
+impl Search {
+    /// Gives this move's search its simulations from here on: the root's own evaluation unless it was made, then descents. Visits so
+    /// far come on top.
+    pub fn set_budget(&mut self, simulations: u32) {
+        self.budget = Budget::new(simulations, self.visits(), self.root_evaluation.is_some());
+    }
+
+    /// Simulations since the budget was set. A second evaluation of a root with visits counts from the start.
+    pub fn spent(&self) -> u32 {
+        self.budget.spent(self.visits())
     }
 
     /// Whether all simulations are done, or there is a reason to end before.
     pub fn is_done(&self) -> bool {
-        self.root_evaluation.is_some() && (self.visits() >= self.budget || self.has_reason_to_end())
+        self.root_evaluation.is_some() && (self.visits() >= self.budget.visits() || self.has_reason_to_end())
     }
 
-    /// Whether the solver left nothing to search, the tree is full, or a stopping rule says that enough is known.
+    /// Whether the engine or a stopping rule says that enough is known, the solver left nothing to search, or the tree is full.
     pub(super) fn has_reason_to_end(&self) -> bool {
-        self.is_complete
+        self.is_ended
             || self.proof().is_some()
             || self.tree.nodes.len() >= self.params.max_nodes as usize
-            || self.gain.is_spent
             || self.is_settled()
     }
 
@@ -39,15 +73,16 @@ impl Search {
         for visits in self.tree.branches(ROOT).iter().map(|branch| branch.visits) {
             (most, second) = (most.max(visits), second.max(most.min(visits)));
         }
-        most - second > self.budget - self.visits().min(self.budget)
+        most - second > self.budget.visits().saturating_sub(self.visits())
     }
 
     /// Looks at what the last simulations changed, if that can end the search.
     pub(super) fn watch_gain(&mut self) {
         if let Some(stop) = &self.params.stop_by_gain
             && !self.tree.nodes.is_empty()
+            && let Some(gain) = self.gain.look(stop, self.tree.branches(ROOT))
         {
-            self.gain.look(stop, self.tree.branches(ROOT));
+            self.is_ended = gain < stop.minimum;
         }
     }
 }
@@ -57,22 +92,20 @@ impl Search {
 pub(super) struct GainWatch {
     visits: Vec<u32>,
     total: u32,
-    pub(super) is_spent: bool,
 }
 
 impl GainWatch {
-    fn look(&mut self, stop: &GainStop, branches: &[Branch]) {
+    /// What a visit gained since the last look, once the interval is over.
+    fn look(&mut self, stop: &GainStop, branches: &[Branch]) -> Option<f64> {
         let total: u32 = branches.iter().map(|branch| branch.visits).sum();
         if total < self.total.saturating_add(stop.interval) {
-            return;
+            return None;
         }
-        if self.total > 0 {
-            let gain = self.divergence(branches, total) / f64::from(total - self.total);
-            self.is_spent = gain < stop.minimum;
-        }
+        let gain = (self.total > 0).then(|| self.divergence(branches, total) / f64::from(total - self.total));
         self.visits.clear();
         self.visits.extend(branches.iter().map(|branch| branch.visits));
         self.total = total;
+        gain
     }
 
     /// KL(shares at the last look ‖ shares now), in nats; moves keep their places, and no visit is lost.

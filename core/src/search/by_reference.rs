@@ -14,7 +14,7 @@ impl Search {
         if self.params.engine != Engine::Reference || self.is_done() {
             return Ok(());
         }
-        let params = SearchParams { simulations: self.budget, ..self.params.clone() };
+        let params = SearchParams { simulations: self.budget.visits(), ..self.params.clone() };
         let mut slow = Reference::new(&self.game, self.rules, &params, evaluator)?;
         if self.root_evaluation.is_none() {
             self.take_over(&slow);
@@ -34,7 +34,7 @@ impl Search {
         self.simulations = slow.simulations().to_vec();
         self.take_over(&slow);
         self.follow_moves(&mut moves);
-        self.is_complete = true;
+        self.is_ended = true;
         Ok(())
     }
 

@@ -145,7 +145,7 @@ impl Search {
         self.restrict_root_by_tables();
         let moves = self.tree.moves(ROOT);
         let open = if self.allowed.is_empty() { moves.len() } else { self.allowed.len() };
-        self.rule.begin(&self.params, open as u32, self.budget.saturating_sub(1));
+        self.rule.begin(&self.params, open as u32, self.budget.descents());
         if !self.params.mate_in_one || self.proof().is_some() {
             return;
         }

@@ -87,7 +87,9 @@ impl Search {
         if self.root_evaluation.is_none() {
             return self.in_flight == 0;
         }
-        self.started < self.budget && waiting < self.params.leaves as usize && !self.has_reason_to_end()
+        self.started < self.budget.visits()
+            && waiting < self.params.leaves as usize
+            && !self.has_reason_to_end()
     }
 
     /// Walks from the root, marking edges as in flight.

@@ -24,13 +24,15 @@ fn a_search_that_changes_its_mind_no_more_ends() {
 }
 
 #[test]
-fn a_search_may_be_told_to_go_on() {
+fn a_search_goes_on_with_a_new_budget_as_if_it_had_been_given_both() {
     let mut evaluator = Hashed::new(encoding(), 1);
     let mut search = searched(&Game::initial(), &simulations(100), &mut evaluator);
-    search.extend(150);
+    search.set_budget(150);
+    assert_eq!(search.spent(), 0);
     run(&mut search, &mut evaluator);
     let whole = searched(&Game::initial(), &simulations(250), &mut evaluator);
     assert_eq!(visits(&search), visits(&whole));
+    assert_eq!((search.spent(), whole.spent()), (150, 250));
 }
 
 #[test]

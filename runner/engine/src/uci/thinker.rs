@@ -22,7 +22,7 @@ use super::parse::Go;
 use super::report::{Frame, visits_of};
 use super::signal::Signal;
 use super::time::{Allowance, Clock};
-use super::watch::{Kept, Limits, Watch};
+use super::watch::{Limits, Watch};
 use super::workers::Pool;
 
 /// Games go on until chess ends them.
@@ -146,13 +146,13 @@ impl Thinker {
             order.go.searchmoves.iter().copied().filter(|played| legal.contains(played)).collect();
         let fallback = only.first().or(legal.first()).copied();
         self.make_ready(&order.settings);
-        let (mut search, kept) = self.take_tree(game, &order.settings, !only.is_empty());
+        let mut search = self.take_tree(game, &order.settings, !only.is_empty());
         search.restrict_root(&only);
         let open = if only.is_empty() { legal.len() } else { only.len() };
         let limits = self.limits(game, order, (open, search.visits()));
         self.searches += 1;
-        search.set_budget(budget(order, &limits, kept));
-        let watch = Watch::new(Arc::clone(&order.signal), limits, frame(&order.settings), kept);
+        search.set_budget(budget(order, &limits));
+        let watch = Watch::new(Arc::clone(&order.signal), limits, frame(&order.settings));
         let (search, ended) = self.run(search, watch);
         let has_visits = search.visits() > 0;
         let found = has_visits.then(|| self.choose(&search, &order.settings));
@@ -167,15 +167,11 @@ impl Thinker {
     }
 
     /// The tree of the last search where it leads to this game, else a new one.
-    fn take_tree(&mut self, game: &Game, settings: &Settings, restricts: bool) -> (Search, Kept) {
-        let fresh = || Search::new(game.clone(), RULES, settings.search.clone());
+    fn take_tree(&mut self, game: &Game, settings: &Settings, restricts: bool) -> Search {
         let tree = self.tree.take().filter(|tree| tree.params == settings.search);
-        let Some((search, asks_again)) = tree.and_then(|tree| tree.lead_to(game, restricts)) else {
-            let search = fresh().with_tablebases(settings.tables.clone());
-            return (search, Kept { visits: 0, asks_again: false });
-        };
-        let visits = search.visits();
-        (search, Kept { visits, asks_again: asks_again && visits > 0 })
+        tree.and_then(|tree| tree.lead_to(game, restricts)).unwrap_or_else(|| {
+            Search::new(game.clone(), RULES, settings.search.clone()).with_tablebases(settings.tables.clone())
+        })
     }
 
     fn limits(&self, game: &Game, order: &Order, (open, kept): (usize, u32)) -> Limits {
@@ -235,8 +231,8 @@ impl Thinker {
 }
 
 impl Tree {
-    /// The search of a game that this one's leads to, and whether moves were played to get there.
-    fn lead_to(mut self, game: &Game, restricts: bool) -> Option<(Search, bool)> {
+    /// The search of a game that this one's leads to.
+    fn lead_to(mut self, game: &Game, restricts: bool) -> Option<Search> {
         let own = self.search.game();
         let known = own.moves().len();
         let is_later = game.moves().starts_with(own.moves()) && own.start().fen() == game.start().fen();
@@ -252,19 +248,17 @@ impl Tree {
         for played in played {
             self.search.play(*played);
         }
-        Some((self.search, !played.is_empty()))
+        Some(self.search)
     }
 }
 
 /// Simulations that a search is given.
-fn budget(order: &Order, limits: &Limits, kept: Kept) -> u32 {
-    // What a search is given counts the evaluation of its root, which a search that goes on has behind it.
-    let goes_on = u32::from(kept.visits > 0 && !kept.asks_again);
+fn budget(order: &Order, limits: &Limits) -> u32 {
     // Pondering has no limit before the hit, unless the rule shares out a number that it must know beforehand.
     let plans_ahead = order.settings.search.root.rule.plans_ahead();
     let nodes = limits.nodes.filter(|_| !order.go.ponder || plans_ahead);
     let otherwise = if plans_ahead { order.settings.search.simulations } else { NO_LIMIT };
-    nodes.unwrap_or(otherwise).saturating_add(goes_on)
+    nodes.unwrap_or(otherwise)
 }
 
 fn frame(settings: &Settings) -> Frame {

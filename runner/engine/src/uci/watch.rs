@@ -37,8 +37,6 @@ pub(super) struct Watch {
     pub(super) signal: Arc<Signal>,
     pub(super) limits: Limits,
     pub(super) frame: Frame,
-    /// Visits that the root had before.
-    pub(super) kept: Kept,
     /// Since the search began.
     pub(super) started: Stopwatch,
     /// `None` for a silent search.
@@ -46,21 +44,6 @@ pub(super) struct Watch {
     /// What the evaluators remember.
     pub(super) memory: Memory,
     last: Option<Last>,
-}
-
-/// Visits of the root from before the search.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Kept {
-    pub(super) visits: u32,
-    /// Whether the root is evaluated again, which is a simulation without a visit.
-    pub(super) asks_again: bool,
-}
-
-impl Kept {
-    /// Simulations of a search that began with these.
-    pub(super) fn nodes(self, search: &Search) -> u32 {
-        search.visits().saturating_sub(self.visits) + u32::from(self.asks_again)
-    }
 }
 
 /// What was told last.
@@ -72,9 +55,9 @@ struct Last {
 }
 
 impl Watch {
-    pub(super) fn new(signal: Arc<Signal>, limits: Limits, frame: Frame, kept: Kept) -> Self {
+    pub(super) fn new(signal: Arc<Signal>, limits: Limits, frame: Frame) -> Self {
         let (started, memory) = (Stopwatch::start(), Memory::default());
-        Self { signal, limits, frame, kept, started, output: None, memory, last: None }
+        Self { signal, limits, frame, started, output: None, memory, last: None }
     }
 
     /// Whether the search is to go on. There is a first visit in any case, so that there is a move.
@@ -93,7 +76,7 @@ impl Watch {
     }
 
     fn is_enough(&self, search: &Search, elapsed: Duration) -> bool {
-        let nodes = self.kept.nodes(search);
+        let nodes = search.spent();
         let by_nodes = self.limits.nodes.is_some_and(|most| nodes >= most);
         // Pondering counts for the speed, though not for the time.
         let speed = f64::from(nodes) / self.started.elapsed().as_secs_f64().max(1e-6);
@@ -131,7 +114,7 @@ impl Watch {
 
     /// Tells how far the search is.
     pub(super) fn report(&self, search: &Search, output: &Output) {
-        let (nodes, elapsed) = (self.kept.nodes(search), self.started.elapsed());
+        let (nodes, elapsed) = (search.spent(), self.started.elapsed());
         let hash_permill = self.memory.permill();
         for line in info(search, &Frame { hash_permill, nodes, elapsed, ..self.frame }) {
             output.say(&line);

@@ -11,7 +11,6 @@ use dc0_core::search::{ChoiceParams, Line, Search, SharedSearch};
 use super::{RULES, Tree};
 use crate::uci::options::Settings;
 use crate::uci::report::{centipawns, chances, line_to_mate, mate};
-use crate::uci::watch::Kept;
 use crate::uci::workers::Pool;
 
 /// An engine with a tree that it keeps from move to move.
@@ -65,23 +64,20 @@ impl Engine {
 
     /// Searches the present position of a game that is not over, until the simulations are done or `stop` is set.
     pub fn search(&mut self, game: &Game, stop: &Arc<AtomicBool>) -> Result<Found, EvaluatorError> {
-        let (mut search, kept) = self.take_tree(game);
-        let goes_on = u32::from(kept.visits > 0 && !kept.asks_again);
-        search.set_budget(self.settings.search.simulations.saturating_add(goes_on));
+        let mut search = self.take_tree(game);
+        search.set_budget(self.settings.search.simulations);
         self.searches += 1;
         let search = self.run(search, stop)?;
-        let found = self.found(&search, kept);
+        let found = self.found(&search);
         self.tree = Some(Tree { search, params: self.settings.search.clone(), is_restricted: false });
         Ok(found)
     }
 
-    fn take_tree(&mut self, game: &Game) -> (Search, Kept) {
-        if let Some((search, asks_again)) = self.tree.take().and_then(|tree| tree.lead_to(game, false)) {
-            let visits = search.visits();
-            return (search, Kept { visits, asks_again: asks_again && visits > 0 });
-        }
-        let search = Search::new(game.clone(), RULES, self.settings.search.clone());
-        (search.with_tablebases(self.settings.tables.clone()), Kept { visits: 0, asks_again: false })
+    fn take_tree(&mut self, game: &Game) -> Search {
+        self.tree.take().and_then(|tree| tree.lead_to(game, false)).unwrap_or_else(|| {
+            let search = Search::new(game.clone(), RULES, self.settings.search.clone());
+            search.with_tablebases(self.settings.tables.clone())
+        })
     }
 
     fn run(&self, search: Search, stop: &Arc<AtomicBool>) -> Result<Search, EvaluatorError> {
@@ -97,7 +93,7 @@ impl Engine {
         Ok(Arc::try_unwrap(shared).expect("every thread has given its share back").into_search())
     }
 
-    fn found(&self, search: &Search, kept: Kept) -> Found {
+    fn found(&self, search: &Search) -> Found {
         let lines = search.lines(usize::MAX);
         let temperature = if self.settings.analyses { 0.0 } else { self.settings.temperature };
         let mut stream = Seed { run: self.settings.seed, step: 0 }.stream(self.searches, Purpose::MoveChoice);
@@ -105,7 +101,7 @@ impl Engine {
             .then(|| search.choose(&ChoiceParams::default(), temperature, &mut stream))
             .and_then(|drawn| lines.iter().position(|line| line.first.played == drawn));
         let told = lines.iter().map(|line| told(search, line)).collect();
-        Found { chosen: drawn.unwrap_or(0), lines: told, simulations: kept.nodes(search) }
+        Found { chosen: drawn.unwrap_or(0), lines: told, simulations: search.spent() }
     }
 }
 

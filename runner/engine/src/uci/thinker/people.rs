@@ -11,7 +11,7 @@ use dc0_core::search::{Search, SearchParams, Visited};
 use super::{RULES, Thinker, frame, run_on};
 use crate::uci::options::Settings;
 use crate::uci::signal::Signal;
-use crate::uci::watch::{Kept, Limits, Watch};
+use crate::uci::watch::{Limits, Watch};
 use crate::uci::workers::Pool;
 use dc0_process::clock::Stopwatch;
 
@@ -91,8 +91,7 @@ pub(in crate::uci) fn speed(pool: &Pool, settings: &Settings) -> Result<f64, Eva
     for game in positions() {
         let mut search = Search::new(game, RULES, settings.search.clone());
         search.set_budget(BENCH_SIMULATIONS);
-        let (signal, kept) = (Arc::new(Signal::new(false)), Kept { visits: 0, asks_again: false });
-        let watch = Watch::new(signal, Limits::default(), frame(settings), kept);
+        let watch = Watch::new(Arc::new(Signal::new(false)), Limits::default(), frame(settings));
         let (search, _, ended) = run_on(pool, search, watch);
         ended?;
         simulations += u64::from(search.visits());
