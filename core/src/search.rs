@@ -7,6 +7,7 @@
 
 mod analysis;
 mod back_up;
+pub mod bench;
 mod blocks;
 mod budget;
 mod by_reference;
@@ -16,6 +17,7 @@ mod graph;
 mod improved;
 mod keep;
 mod lines;
+mod lockstep;
 mod moves_left;
 mod noise;
 mod params;
@@ -26,35 +28,36 @@ mod restore;
 mod results;
 mod root;
 mod rows;
+mod searcher;
 mod select;
-pub mod suite;
 mod tables;
 mod threads;
 mod tree;
 mod walk;
 
-use budget::{Budget, GainWatch};
-use reference::Simulation;
-use root::RootSearch;
+use budget::Budget;
+use by_reference::Watched;
+use pending::Pending;
+use root::Root;
+use tables::Oracle;
 use tree::{NodeId, ROOT, State, Tree};
 
 use crate::board::{Game, Move, Outcome, Rules, Tablebase, TablebaseError};
-use crate::network::Wdl;
 
 pub use analysis::{AnalysisError, AnalysisParams, LineRow, RULES as ANALYSIS_RULES, analyse};
 pub use choice::{ChoiceParams, ChooseBy, Target, Visited, choose_move};
 pub use lines::Line;
+pub use lockstep::{Lockstep, Seat, search_in_lockstep};
 pub use noise::RootNoise;
 pub use params::{
     Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, MovesLeftParams,
     RootParams, SearchParams, TablebaseUse, TreeRule,
 };
-pub use pending::Pending;
 pub use proof::Proof;
 pub use restore::TreeFault;
 pub use root::{Exploration, RootRule, RootScore};
 pub use rows::TreeRow;
-pub use threads::SharedSearch;
+pub use threads::{NotShareable, SharedSearch};
 pub use tree::TreeMemory;
 
 #[cfg(test)]
@@ -62,8 +65,9 @@ mod tests;
 
 /// The search of one game's present position.
 ///
-/// Use: [`gather`](Self::gather), evaluate, [`apply`](Self::apply), until [`is_done`](Self::is_done). Nothing is
-/// allocated for a simulation once the arrays have grown to the size of the search.
+/// [`run`](Self::run) searches it alone. Batches that hold leaves of many searches take [`gather`](Self::gather), evaluate,
+/// [`apply`](Self::apply), until [`is_done`](Self::is_done). Nothing is allocated for a simulation once the arrays have grown to the
+/// size of the search.
 #[derive(Debug, Clone)]
 pub struct Search {
     game: Game,
@@ -72,59 +76,54 @@ pub struct Search {
     tree: Tree,
     /// Where the part of the tree goes that is kept for the next move.
     spare: Tree,
-    /// What the net says of the root, once it was asked for this move's search.
-    root_evaluation: Option<Wdl>,
-    rule: Box<dyn RootSearch>,
+    root: Root,
     budget: Budget,
-    gain: GainWatch,
-    /// Whether a stopping rule or the engine has ended the search before its budget.
-    is_ended: bool,
-    /// How many of the reference engine's simulations are kept for people to see, and those.
-    watching: Option<usize>,
-    simulations: Vec<Simulation>,
-    /// Simulations started, the root's evaluation and visits that were kept included.
-    started: u32,
+    oracle: Oracle,
+    watched: Watched,
+    pending: Pending,
     /// Rows of all batches that wait for their evaluations.
     in_flight: usize,
-    pending: Pending,
-    tables: Option<Tablebase>,
-    tablebase_hits: u64,
-    /// A table that could not be read.
-    damage: Option<TablebaseError>,
-    /// The moves of the root that may be searched; empty for all.
-    allowed: Vec<Move>,
-    generated: Vec<Move>,
-    tempered: Vec<f32>,
-    scratch: Vec<f64>,
+    scratch: Scratch,
+}
+
+/// Memory that is used again and again.
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    /// Legal moves of the position that a descent has come to.
+    legal: Vec<Move>,
+    /// Priors of a leaf.
+    priors: Vec<f32>,
+    /// Scores of a node's moves.
+    scores: Vec<f64>,
 }
 
 impl Search {
-    /// A search of a game that is not over under `rules`.
-    pub fn new(game: Game, rules: Rules, params: SearchParams) -> Self {
-        let tree = Tree::new(&params);
+    /// A search of a game that is not over under `rules`. Opens the tablebases that the parameters name.
+    pub fn new(game: Game, rules: Rules, params: SearchParams) -> Result<Self, TablebaseError> {
+        let tablebases = params.open_tablebases()?;
+        Ok(Self::with_tablebases(game, rules, params, tablebases))
+    }
+
+    /// As [`new`](Self::new) with tablebases that are open already, so that many searches share them, or none.
+    pub fn with_tablebases(
+        game: Game,
+        rules: Rules,
+        params: SearchParams,
+        tablebases: Option<Tablebase>,
+    ) -> Self {
         Self {
             game,
             rules,
-            budget: Budget::new(params.simulations, 0, false),
-            rule: params.root.rule.root_search(),
-            params,
-            tree,
+            tree: Tree::new(&params),
             spare: Tree::default(),
-            root_evaluation: None,
-            gain: GainWatch::default(),
-            is_ended: false,
-            watching: None,
-            simulations: Vec::new(),
-            started: 0,
-            in_flight: 0,
+            root: Root::new(params.root.rule),
+            budget: Budget::new(params.simulations, 0),
+            oracle: Oracle::new(tablebases),
+            params,
+            watched: Watched::default(),
             pending: Pending::default(),
-            tables: None,
-            tablebase_hits: 0,
-            damage: None,
-            allowed: Vec::new(),
-            generated: Vec::new(),
-            tempered: Vec::new(),
-            scratch: Vec::new(),
+            in_flight: 0,
+            scratch: Scratch::default(),
         }
     }
 
@@ -148,9 +147,10 @@ impl Search {
         self.tree.nodes.first().map_or(0, |root| root.visits)
     }
 
-    /// Plays a legal move. The tree below it is kept if `reuse_tree` says so, and forgotten otherwise.
-    pub fn play(&mut self, played: Move) {
+    /// Plays a move that the caller knows to be legal. The tree below it is kept if `reuse_tree` says so, and forgotten otherwise.
+    pub fn play_unchecked(&mut self, played: Move) {
         debug_assert!(self.in_flight == 0, "no leaf is in flight between moves");
+        debug_assert!(self.game.position().is_legal(played), "the move is legal");
         let child = self.params.reuse_tree.then(|| self.child_to_keep(played)).flatten();
         self.game.play_unchecked(played);
         match child {
@@ -174,37 +174,8 @@ impl Search {
 
     /// Readies the search of a new root, whose visits so far are kept ones.
     fn start_over(&mut self) {
-        self.root_evaluation = None;
-        self.started = self.visits();
-        self.rule = self.params.root.rule.root_search();
-        self.is_ended = false;
-        self.watching = None;
-        self.simulations.clear();
-        self.allowed.clear();
-        self.gain = GainWatch::default();
-        self.set_budget(self.params.simulations);
-    }
-
-    /// Checks the tree's invariants; for tests.
-    ///
-    /// # Panics
-    /// If one does not hold.
-    pub fn check_invariants(&self) {
-        for (id, node) in self.tree.nodes.iter().enumerate() {
-            let (branches, priors) = (self.tree.branches(id as NodeId), self.tree.priors(id as NodeId));
-            let below: u32 = branches.iter().map(|branch| branch.visits).sum();
-            match (node.state, node.proof) {
-                (State::Expanded, None) => {
-                    assert_eq!(node.visits, 1 + below, "visits of a node are its own and its moves'");
-                }
-                _ => assert!(node.visits >= below, "a proven node is visited without going on"),
-            }
-            assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
-            assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");
-            let untried = &priors[branches.len()..];
-            let leads = untried.first().is_none_or(|first| untried.iter().all(|prior| prior <= first));
-            assert!(branches.is_empty() || leads, "the likeliest untried move comes first");
-            assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
-        }
+        self.root = Root::new(self.params.root.rule);
+        self.budget = Budget::new(self.params.simulations, self.visits());
+        self.watched = Watched::default();
     }
 }

@@ -5,7 +5,6 @@
 //! number of them gives the same games.
 
 pub mod lanes;
-pub mod lockstep;
 mod params;
 mod play;
 mod records;

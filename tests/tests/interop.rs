@@ -243,7 +243,7 @@ fn duckdb_and_polars_read_the_same_tables() {
 /// The lines and the tree of a search of the initial position.
 fn a_search() -> (Vec<LineRow>, Vec<TreeRow>) {
     let params = SearchParams { simulations: 200, ..SearchParams::default() };
-    let mut search = [Search::new(Game::initial(), ANALYSIS_RULES, params)];
+    let mut search = [Search::with_tablebases(Game::initial(), ANALYSIS_RULES, params, None)];
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluator = Hashed::new(encoding, 1);
     analyse(&mut search, &mut evaluator, &Silent).expect("fakes do not fail");

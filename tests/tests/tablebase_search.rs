@@ -7,7 +7,6 @@ use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::EvaluatorError;
 use dc0_core::network::fake::Hashed;
 use dc0_core::rng::{Purpose, Seed};
-use dc0_core::search::suite::search_in_lockstep;
 use dc0_core::search::{
     ChoiceParams, Engine, Proof, RootParams, RootRule, Search, SearchParams, TablebaseUse,
 };
@@ -20,12 +19,12 @@ fn params(simulations: u32, tablebase_use: TablebaseUse) -> SearchParams {
 }
 
 fn begun(game: &Game, params: &SearchParams, tables: &Tablebase) -> Search {
-    Search::new(game.clone(), RULES, params.clone()).with_tablebases(Some(tables.clone()))
+    Search::with_tablebases(game.clone(), RULES, params.clone(), Some(tables.clone()))
 }
 
 fn run(search: &mut Search) -> Result<(), EvaluatorError> {
     let mut evaluator = Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 5);
-    search_in_lockstep(std::slice::from_mut(search), &mut evaluator, &mut |_| Ok(()))
+    search.run(&mut evaluator)
 }
 
 fn searched(game: &Game, params: &SearchParams, tables: &Tablebase) -> Search {
@@ -92,6 +91,15 @@ fn only_moves_that_keep_the_result_are_searched_at_the_root() {
 }
 
 #[test]
+fn a_search_asks_the_tables_that_its_parameters_name() {
+    let folder = syzygy().display().to_string();
+    let params = SearchParams { tablebases: Some(folder), ..params(50, TablebaseUse::Both) };
+    let mut search = Search::new(game("8/8/8/3k4/8/8/8/4K2R w - - 0 1"), RULES, params).expect("tables");
+    run(&mut search).expect("sound tables");
+    assert!(search.tablebase_hits() > 0);
+}
+
+#[test]
 fn a_capture_into_the_tables_is_certain() {
     let tables = Tablebase::open(&syzygy()).expect("tables");
     // Taking the rook leaves a queen against a king; the position itself has five pieces.
@@ -110,7 +118,7 @@ fn a_rook_wins_with_a_few_simulations_a_move() {
     let mut search = begun(&game("8/8/8/3k4/8/8/8/4K2R w - - 0 1"), &params, &tables);
     while search.outcome().is_none() {
         run(&mut search).expect("sound tables");
-        search.play(played(&search));
+        search.play_unchecked(played(&search));
     }
     let outcome = search.outcome().expect("is over");
     assert_eq!(outcome.winner, Some(dc0_core::board::Side::White), "{outcome:?}");

@@ -9,8 +9,7 @@ use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
 use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_core::rng::{Purpose, Seed};
-use dc0_core::search::suite::search_in_lockstep;
-use dc0_core::search::{Search, SearchParams};
+use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 
 /// Searches many games side by side. What a run of two rounds takes more than a run of one is the search alone.
 #[derive(Parser)]
@@ -60,7 +59,7 @@ fn main() {
     let params = SearchParams { simulations: options.simulations, ..SearchParams::default() };
     let mut simulations = 0;
     for _ in 0..options.rounds {
-        let new = |game: &Game| Search::new(game.clone(), RULES, params.clone());
+        let new = |game: &Game| Search::with_tablebases(game.clone(), RULES, params.clone(), None);
         let mut searches: Vec<Search> = games.iter().map(new).collect();
         search_in_lockstep(&mut searches, &mut *evaluator(options.evaluator), &mut |_| {
             Ok::<_, EvaluatorError>(())

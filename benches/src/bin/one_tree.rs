@@ -58,7 +58,8 @@ fn main() {
         graph: options.graph,
         ..SearchParams::default()
     };
-    let shared = SharedSearch::new(Search::new(Game::initial(), Rules { max_plies: 512 }, params));
+    let search = Search::with_tablebases(Game::initial(), Rules { max_plies: 512 }, params, None);
+    let shared = SharedSearch::new(search).expect("the fast engine takes threads");
     let sums = Sums::default();
     let start = now();
     std::thread::scope(|scope| {

@@ -10,8 +10,7 @@ use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
 use dc0_core::network::{Batch, Evaluator, EvaluatorError};
 use dc0_core::rng::{Purpose, Seed};
-use dc0_core::search::suite::search_in_lockstep;
-use dc0_core::search::{Search, SearchParams};
+use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 
 /// Simulations a second of the search with evaluators that cost next to nothing, on one core.
 #[derive(Parser)]
@@ -40,8 +39,8 @@ fn sample(games: u64) -> Vec<Game> {
 }
 
 fn search_all(games: &[Game], params: &SearchParams, evaluator: &mut dyn Evaluator) -> u64 {
-    let mut searches: Vec<Search> =
-        games.iter().map(|game| Search::new(game.clone(), RULES, params.clone())).collect();
+    let new = |game: &Game| Search::with_tablebases(game.clone(), RULES, params.clone(), None);
+    let mut searches: Vec<Search> = games.iter().map(new).collect();
     search_in_lockstep(&mut searches, evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
         .expect("fakes do not fail");
     searches.iter().map(|search| u64::from(search.visits())).sum()

@@ -8,8 +8,8 @@ use crate::board::Tablebase;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
 use crate::rng::Seed;
+use crate::search::Lockstep;
 use crate::selfplay::lanes::{self, Shard};
-use crate::selfplay::lockstep::Lockstep;
 use crate::selfplay::{MakeEvaluator, remembering};
 use crate::store::MatchGameRow;
 

@@ -6,8 +6,7 @@ use super::play::{Match, Mover};
 use crate::board::{Game, Move, Outcome, Side, random_opening};
 use crate::event::Glimpse;
 use crate::rng::{Purpose, Stream};
-use crate::search::Search;
-use crate::selfplay::lockstep::Seat;
+use crate::search::{Search, Seat};
 use crate::store::MatchGameRow;
 
 /// A game between two movers.
@@ -34,8 +33,8 @@ impl<'a> MatchGame<'a> {
             number,
             movers,
             searches: [0, 1].map(|player| {
-                let search = Search::new(game.clone(), rules, searches[player].clone());
-                search.with_tablebases(job.tables[player].cloned())
+                let tablebases = job.tables[player].cloned();
+                Search::with_tablebases(game.clone(), rules, searches[player].clone(), tablebases)
             }),
             choice: seed.stream(u64::from(number), Purpose::MoveChoice),
             random: seed.stream(u64::from(number), Purpose::RandomPlayer),
@@ -65,7 +64,7 @@ impl<'a> MatchGame<'a> {
     }
 
     fn play(&mut self, played: Move) {
-        self.searches.iter_mut().for_each(|search| search.play(played));
+        self.searches.iter_mut().for_each(|search| search.play_unchecked(played));
         self.outcome = self.searches[0].outcome();
     }
 

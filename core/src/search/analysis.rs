@@ -2,8 +2,7 @@
 
 use super::lines::Line;
 use super::rows::proof_word;
-use super::suite::search_in_lockstep;
-use super::{Search, SearchParams};
+use super::{Search, SearchParams, search_in_lockstep};
 use crate::board::{Game, Rules};
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};

@@ -25,7 +25,7 @@ impl Search {
     }
 
     /// As [`apply`](Self::apply), for what [`gather_into`](Self::gather_into) left in `pending`.
-    pub fn apply_from(
+    pub(super) fn apply_from(
         &mut self,
         pending: &mut Pending,
         batch: &Batch,
@@ -41,13 +41,13 @@ impl Search {
             let wdl = evaluations.wdl[row];
             let is_new = self.tree.node(leaf.node).state == State::InFlight;
             if is_new || leaf.node == ROOT {
-                self.tempered.clear();
-                self.tempered.extend_from_slice(&evaluations.policy[batch.legal_range(row)]);
+                self.scratch.priors.clear();
+                self.scratch.priors.extend_from_slice(&evaluations.policy[batch.legal_range(row)]);
                 let temperature = self.policy_temperature(leaf.node);
-                tempered(&mut self.tempered, temperature);
+                tempered(&mut self.scratch.priors, temperature);
                 let legal = &pending.legal[legal_start..leaf.legal_end];
                 if is_new {
-                    self.tree.expand(leaf.node, legal, self.tempered.iter().copied());
+                    self.tree.expand(leaf.node, legal, self.scratch.priors.iter().copied());
                     if let Some(graph) = &mut self.tree.graph {
                         graph.evaluated(leaf.node, wdl);
                     }
@@ -56,7 +56,7 @@ impl Search {
                     }
                     self.back_up(way, leaf.node, wdl);
                 } else {
-                    self.tree.renew_priors(ROOT, legal, &self.tempered);
+                    self.tree.renew_priors(ROOT, legal, &self.scratch.priors);
                 }
             } else {
                 // Another way's evaluation of the shared position came first.

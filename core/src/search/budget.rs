@@ -5,7 +5,7 @@ use super::params::GainStop;
 use super::tree::{Branch, ROOT};
 
 /// The simulations of one move's search. The first is the root's own evaluation, unless the search of the same root goes on.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Budget {
     /// Visits that the root may have, those from before included.
     visits: u32,
@@ -13,14 +13,43 @@ pub(super) struct Budget {
     kept: u32,
     /// Whether it had some and is evaluated again nevertheless: a simulation that is no visit.
     evaluates_again: bool,
+    /// Simulations begun that are visits, with those that were kept.
+    started: u32,
+    /// Whether a stopping rule or the engine has ended the search before its time.
+    is_ended: bool,
+    gain: GainWatch,
 }
 
 impl Budget {
-    /// Some simulations for a root that has visits from before, and may have the evaluation that a search begins with.
-    pub(super) fn new(simulations: u32, kept: u32, is_evaluated: bool) -> Self {
-        let evaluates_again = kept > 0 && !is_evaluated;
-        let visits = (kept - u32::from(evaluates_again)).saturating_add(simulations);
-        Self { visits, kept, evaluates_again }
+    /// The simulations of a new search, whose root may have visits from before but no evaluation yet.
+    pub(super) fn new(simulations: u32, kept: u32) -> Self {
+        let (started, is_ended, gain) = (kept, false, GainWatch::default());
+        let mut budget = Self { visits: 0, kept, evaluates_again: false, started, is_ended, gain };
+        budget.set(simulations, kept, false);
+        budget
+    }
+
+    /// Gives simulations to a root with some visits, which may have the evaluation that a search begins with.
+    fn set(&mut self, simulations: u32, kept: u32, is_evaluated: bool) {
+        self.kept = kept;
+        self.evaluates_again = kept > 0 && !is_evaluated;
+        self.visits = (kept - u32::from(self.evaluates_again)).saturating_add(simulations);
+    }
+
+    /// Counts a simulation that begins, and tells whether it is a descent: the first one is the root's own evaluation.
+    pub(super) fn start(&mut self) -> bool {
+        self.started += 1;
+        self.started > 1
+    }
+
+    /// Whether all simulations have begun.
+    pub(super) fn is_started(&self) -> bool {
+        self.started >= self.visits
+    }
+
+    /// Ends the search before its time.
+    pub(super) fn end(&mut self) {
+        self.is_ended = true;
     }
 
     /// Visits that the root may have, those from before included.
@@ -43,7 +72,7 @@ impl Search {
     /// Gives this move's search its simulations from here on: the root's own evaluation unless it was made, then descents. Visits so
     /// far come on top.
     pub fn set_budget(&mut self, simulations: u32) {
-        self.budget = Budget::new(simulations, self.visits(), self.root_evaluation.is_some());
+        self.budget.set(simulations, self.visits(), self.root.evaluation.is_some());
     }
 
     /// Simulations since the budget was set. A second evaluation of a root with visits counts from the start.
@@ -53,12 +82,12 @@ impl Search {
 
     /// Whether all simulations are done, or there is a reason to end before.
     pub fn is_done(&self) -> bool {
-        self.root_evaluation.is_some() && (self.visits() >= self.budget.visits() || self.has_reason_to_end())
+        self.root.evaluation.is_some() && (self.visits() >= self.budget.visits || self.has_reason_to_end())
     }
 
     /// Whether the engine or a stopping rule says that enough is known, the solver left nothing to search, or the tree is full.
     pub(super) fn has_reason_to_end(&self) -> bool {
-        self.is_ended
+        self.budget.is_ended
             || self.proof().is_some()
             || self.tree.nodes.len() >= self.params.max_nodes as usize
             || self.is_settled()
@@ -73,23 +102,23 @@ impl Search {
         for visits in self.tree.branches(ROOT).iter().map(|branch| branch.visits) {
             (most, second) = (most.max(visits), second.max(most.min(visits)));
         }
-        most - second > self.budget.visits().saturating_sub(self.visits())
+        most - second > self.budget.visits.saturating_sub(self.visits())
     }
 
     /// Looks at what the last simulations changed, if that can end the search.
     pub(super) fn watch_gain(&mut self) {
         if let Some(stop) = &self.params.stop_by_gain
             && !self.tree.nodes.is_empty()
-            && let Some(gain) = self.gain.look(stop, self.tree.branches(ROOT))
+            && let Some(gain) = self.budget.gain.look(stop, self.tree.branches(ROOT))
         {
-            self.is_ended = gain < stop.minimum;
+            self.budget.is_ended = gain < stop.minimum;
         }
     }
 }
 
 /// The root's visits at the last look, in the order in which its moves were first tried.
 #[derive(Debug, Clone, Default)]
-pub(super) struct GainWatch {
+struct GainWatch {
     visits: Vec<u32>,
     total: u32,
 }

@@ -1,22 +1,58 @@
-//! The reference engine behind the interface of the fast one, so that scripts can ask for either.
+//! The reference as one of the engines, so that scripts can ask for either.
 
-use super::params::Engine;
+use super::params::SearchParams;
 use super::reference::{Child, Node, Reference, Simulation};
+use super::searcher::Searcher;
 use super::tree::{Branch, NodeId, ROOT, State, Tree};
-use super::{Proof, Search, SearchParams};
+use super::{Proof, Search};
 use crate::board::Move;
-use crate::network::{Evaluator, EvaluatorError};
+use crate::network::{Batch, Evaluator, EvaluatorError};
+
+/// The reference engine. It asks the evaluator itself, one position at a time, and adds nothing to batches.
+#[derive(Debug)]
+pub(super) struct ByReference;
+
+impl Searcher for ByReference {
+    fn gather(
+        &self,
+        search: &mut Search,
+        evaluator: &mut dyn Evaluator,
+        _: &mut Batch,
+    ) -> Result<(), EvaluatorError> {
+        if search.is_done() { Ok(()) } else { search.search_by_reference(evaluator) }
+    }
+
+    fn takes_threads(&self) -> bool {
+        false
+    }
+
+    fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        if params.leaves > 1 {
+            problems.push(("leaves", "must be 1 with the reference engine".to_owned()));
+        }
+        if params.reuse_tree {
+            let fresh = "the reference engine starts every move with a fresh tree; leave it out";
+            problems.push(("reuse_tree", fresh.to_owned()));
+        }
+        problems
+    }
+}
+
+/// What is kept of a search for people to see.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Watched {
+    /// How many simulations are kept, if any are.
+    most: Option<usize>,
+    simulations: Vec<Simulation>,
+}
 
 impl Search {
-    /// Does the work of the reference engine if the parameters ask for it; for callers of [`gather`](Self::gather), before it.
-    /// The first call evaluates the root, so that noise can be added to it; the second spends the budget.
-    pub fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
-        if self.params.engine != Engine::Reference || self.is_done() {
-            return Ok(());
-        }
+    /// The first call of a search evaluates the root, so that noise can be added to it; the second spends the budget.
+    fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
         let params = SearchParams { simulations: self.budget.visits(), ..self.params.clone() };
         let mut slow = Reference::new(&self.game, self.rules, &params, evaluator)?;
-        if self.root_evaluation.is_none() {
+        if self.root.evaluation.is_none() {
             self.take_over(&slow);
             // A mate in one is proven with its move, as for the fast engine.
             self.tree.nodes[ROOT as usize].proof = None;
@@ -25,28 +61,28 @@ impl Search {
         }
         let mut moves = self.tree.moves(ROOT).to_vec();
         slow.set_priors(&moves, self.tree.priors(ROOT));
-        self.rule.brief(&moves, &mut slow);
-        slow.ask(self.tables.clone(), &self.allowed);
-        if let Some(most) = self.watching {
+        self.root.rule.brief(&moves, &mut slow);
+        slow.ask(self.oracle.tablebases(), &self.root.allowed);
+        if let Some(most) = self.watched.most {
             slow.watch(most);
         }
         slow.run(evaluator)?;
-        self.simulations = slow.simulations().to_vec();
+        self.watched.simulations = slow.simulations().to_vec();
         self.take_over(&slow);
         self.follow_moves(&mut moves);
-        self.is_ended = true;
+        self.budget.end();
         Ok(())
     }
 
     /// Keeps the first simulations of this move's search as they happen, the root's evaluation among them; before it has begun. Only
     /// the reference engine shows them.
     pub fn watch(&mut self, most: usize) {
-        self.watching = Some(most);
+        self.watched.most = Some(most);
     }
 
     /// The simulations that were kept.
     pub fn simulations(&self) -> &[Simulation] {
-        &self.simulations
+        &self.watched.simulations
     }
 
     /// Lets the rule of the root follow its moves, which stood in another order before.
@@ -54,7 +90,7 @@ impl Search {
         for (to, played) in self.tree.moves(ROOT).iter().enumerate() {
             let from = before.iter().position(|of| of == played).expect("both engines have the legal moves");
             before[to..=from].rotate_right(1);
-            self.rule.moved(from, to);
+            self.root.rule.moved(from, to);
         }
     }
 

@@ -211,15 +211,7 @@ fn check_search(params: &SearchParams) -> Vec<(&'static str, String)> {
         let puct = "counts in PUCT only; leave it out, or set tree_rule to \"puct\"";
         problems.push(("moves_left", puct.to_owned()));
     }
-    if params.engine == Engine::Reference {
-        if params.leaves > 1 {
-            problems.push(("leaves", "must be 1 with the reference engine".to_owned()));
-        }
-        if params.reuse_tree {
-            let fresh = "the reference engine starts every move with a fresh tree; leave it out";
-            problems.push(("reuse_tree", fresh.to_owned()));
-        }
-    }
+    problems.extend(params.engine.searcher().conflicts(params));
     problems.extend(params.root.rule.root_search().conflicts(params));
     problems
 }

@@ -5,7 +5,7 @@ use crate::board::Move;
 
 /// The leaves that one batch holds of a search. Searches keep one of their own; threads that share a search have one each.
 #[derive(Debug, Clone, Default)]
-pub struct Pending {
+pub(super) struct Pending {
     pub(super) leaves: Vec<Leaf>,
     /// Edges walked to the leaves, each with the node it leaves, one way after the other.
     pub(super) ways: Vec<(NodeId, u8)>,
@@ -25,12 +25,12 @@ pub(super) struct Leaf {
 
 impl Pending {
     /// The number of leaves.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.leaves.len()
     }
 
     /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
 

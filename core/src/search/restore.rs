@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::rows::{PROOF_WORDS, TreeRow};
 use super::tree::{Branch, Node, NodeId, ROOT, State, Tree};
-use super::{Proof, Search, SearchParams};
-use crate::board::{Game, Move, Rules};
+use super::{Proof, Search};
+use crate::board::Move;
 use crate::network::Wdl;
 
 /// Rows are not a tree that a search could go on with.
@@ -25,29 +25,23 @@ fn fault(row: &TreeRow, fault: impl Into<String>) -> TreeFault {
 }
 
 impl Search {
-    /// A search of the same game with the tree of [`Search::rows`], moves that were not tried included. It goes on like one whose
-    /// tree was kept: the root is evaluated again, and the budget comes on top of the visits so far.
-    pub fn restore(
-        game: Game,
-        rules: Rules,
-        params: SearchParams,
-        rows: &[TreeRow],
-    ) -> Result<Self, TreeFault> {
-        let mut search = Self::new(game, rules, params);
-        let Some((root, moves)) = rows.split_first() else { return Ok(search) };
+    /// This search, which has not begun, with the tree that [`Search::rows`] gave of one of the same game, moves that were not tried
+    /// included. It goes on like one whose tree was kept: the root is evaluated again, and the budget comes on top of the visits so far.
+    pub fn restore(mut self, rows: &[TreeRow]) -> Result<Self, TreeFault> {
+        let Some((root, moves)) = rows.split_first() else { return Ok(self) };
         if root.depth != 0 || root.node != ROOT {
             return Err(fault(root, "is not the root; rows must be all of one search, in their order"));
         }
-        search.add_nodes(root, moves)?;
+        self.add_nodes(root, moves)?;
         let mut left = moves;
         while let Some(first) = left.first() {
             let (own, rest) = left.split_at(left.iter().take_while(|row| row.parent == first.parent).count());
-            search.expand_from(first.parent, own)?;
+            self.expand_from(first.parent, own)?;
             left = rest;
         }
-        search.check_against_game(root, moves)?;
-        search.start_over();
-        Ok(search)
+        self.check_against_game(root, moves)?;
+        self.start_over();
+        Ok(self)
     }
 
     /// Adds every node once, in the order of their numbers.

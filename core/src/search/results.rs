@@ -17,15 +17,16 @@ impl Search {
     /// The move to play. The `puct` root draws it by `visits^(1/temperature)`; the `gumbel` root has drawn its noise
     /// before and takes the best of its most visited moves whatever the temperature.
     pub fn choose(&self, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
-        self.rule.choose(self, params, temperature, stream)
+        self.root.rule.choose(self, params, temperature, stream)
     }
 
     /// What the policy should learn of the root: shares of all its moves that sum to 1.
     pub fn policy_target(&self) -> Vec<Target> {
-        let may_be_played = |seen: &Visited| self.allowed.is_empty() || self.allowed.contains(&seen.played);
-        let counted = |seen: Visited| if may_be_played(&seen) { seen } else { Visited { visits: 0, ..seen } };
+        let counted = |seen: Visited| {
+            if self.root.allows(seen.played) { seen } else { Visited { visits: 0, ..seen } }
+        };
         let moves: Vec<Visited> = self.root_moves().map(counted).collect();
-        let shares = self.rule.policy_target(self, &moves);
+        let shares = self.root.rule.policy_target(self, &moves);
         let target =
             |(seen, share): (&Visited, f64)| Target { played: seen.played, visits: seen.visits, share };
         moves.iter().zip(shares).map(target).collect()
@@ -34,7 +35,7 @@ impl Search {
     /// Every move of the root in the order of [`root_moves`](Self::root_moves) as a `puct` root sees it; after its evaluation, with
     /// nothing in flight. `None` for a root with another rule.
     pub fn root_scores(&self) -> Option<Vec<RootScore>> {
-        self.rule.scores(self)
+        self.root.rule.scores(self)
     }
 
     /// The root's value in [−1, 1] for the side to move as P(win) − P(loss), and its P(draw): what is proven, else the mean
@@ -53,7 +54,7 @@ impl Search {
     /// # Panics
     /// Before the root's evaluation.
     pub fn net_value(&self) -> (f64, f64) {
-        let wdl = self.root_evaluation.expect("the root was evaluated");
+        let wdl = self.root.evaluation.expect("the root was evaluated");
         (f64::from(wdl.value()), f64::from(wdl.draw))
     }
 

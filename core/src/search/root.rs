@@ -137,15 +137,36 @@ impl Clone for Box<dyn RootSearch> {
     }
 }
 
+/// What a search has at its root beside the node.
+#[derive(Debug, Clone)]
+pub(super) struct Root {
+    /// What the net says of it, once it was asked for this move's search.
+    pub(super) evaluation: Option<Wdl>,
+    /// The moves that may be searched; empty for all.
+    pub(super) allowed: Vec<Move>,
+    pub(super) rule: Box<dyn RootSearch>,
+}
+
+impl Root {
+    pub(super) fn new(rule: RootRule) -> Self {
+        Self { evaluation: None, allowed: Vec::new(), rule: rule.root_search() }
+    }
+
+    /// Whether a move may be searched and played.
+    pub(super) fn allows(&self, played: Move) -> bool {
+        self.allowed.is_empty() || self.allowed.contains(&played)
+    }
+}
+
 impl Search {
     /// Readies a root that was just evaluated for this move's descents.
     pub(super) fn enter_root(&mut self, evaluation: Wdl) {
-        self.root_evaluation = Some(evaluation);
+        self.root.evaluation = Some(evaluation);
         self.tree.sort_untried(ROOT);
         self.restrict_root_by_tables();
         let moves = self.tree.moves(ROOT);
-        let open = if self.allowed.is_empty() { moves.len() } else { self.allowed.len() };
-        self.rule.begin(&self.params, open as u32, self.budget.descents());
+        let open = if self.root.allowed.is_empty() { moves.len() } else { self.root.allowed.len() };
+        self.root.rule.begin(&self.params, open as u32, self.budget.descents());
         if !self.params.mate_in_one || self.proof().is_some() {
             return;
         }
@@ -164,12 +185,12 @@ impl Search {
 
     /// Adds what the rule of the root draws so that training games differ; after the root's evaluation, before this move's descents.
     pub fn add_noise(&mut self, exploration: &Exploration<'_>, stream: &mut Stream) {
-        debug_assert!(self.root_evaluation.is_some(), "the root was evaluated");
-        self.rule.add_noise(&mut self.tree, exploration, stream);
+        debug_assert!(self.root.evaluation.is_some(), "the root was evaluated");
+        self.root.rule.add_noise(&mut self.tree, exploration, stream);
     }
 
     /// Forces visits of the root's tried moves in this move's search, as far as its rule and `forced_playouts` say.
     pub fn force_playouts(&mut self) {
-        self.rule.force_playouts(&self.params);
+        self.root.rule.force_playouts(&self.params);
     }
 }

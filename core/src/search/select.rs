@@ -11,15 +11,15 @@ use super::tree::{Branch, NodeId, ROOT};
 impl Search {
     /// The place of the move that a descent takes from a node `depth` plies below the root.
     pub(super) fn select(&mut self, node: NodeId, depth: usize) -> usize {
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut scratch = std::mem::take(&mut self.scratch.scores);
         let place = if node == ROOT {
-            self.rule.select(self, &mut scratch)
+            self.root.rule.select(self, &mut scratch)
         } else if self.params.tree_rule == TreeRule::Improved {
             select_improved(&self.params.improved_policy, self.view(node, depth), &mut scratch)
         } else {
             self.select_puct(node, depth)
         };
-        self.scratch = scratch;
+        self.scratch.scores = scratch;
         place
     }
 
@@ -29,7 +29,7 @@ impl Search {
             if node == ROOT { self.root_own_value() } else { self.tree.own_value(node, draw_value) };
         let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
         let (moves, allowed) =
-            if node == ROOT { (self.tree.moves(ROOT), &*self.allowed) } else { (&[][..], &[][..]) };
+            if node == ROOT { (self.tree.moves(ROOT), &*self.root.allowed) } else { (&[][..], &[][..]) };
         NodeView { priors, branches, own_value, draw_value, moves, allowed }
     }
 

@@ -9,7 +9,7 @@ use super::tree::ROOT;
 use super::{
     ChoiceParams, ChooseBy, Engine, Exploration, FirstPlay, FirstPlayParams, GainStop, InFlight,
     MovesLeftParams, Proof, RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule,
-    Visited, choose_move, suite,
+    Visited, bench, choose_move, search_in_lockstep,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -42,20 +42,23 @@ fn from_fen(fen: &str) -> Game {
     Game::from_position(Position::from_fen(fen).expect("test FEN"))
 }
 
+/// A search without tablebases.
+fn begun(game: Game, params: SearchParams) -> Search {
+    Search::with_tablebases(game, RULES, params, None)
+}
+
+/// A search of the initial position for several threads.
+fn in_threads(params: SearchParams) -> SharedSearch {
+    SharedSearch::new(begun(Game::initial(), params)).expect("the fast engine takes threads")
+}
+
 fn run(search: &mut Search, evaluator: &mut dyn Evaluator) {
-    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
-    let encoding = evaluator.encoding().clone();
-    while !search.is_done() {
-        batch.clear();
-        search.gather(&encoding, &mut batch);
-        evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
-        search.apply(&batch, &answers, 0).expect("fakes say what is asked");
-    }
+    search.run(evaluator).expect("fakes do not fail");
     search.check_invariants();
 }
 
 fn searched(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Search {
-    let mut search = Search::new(game.clone(), RULES, params.clone());
+    let mut search = begun(game.clone(), params.clone());
     run(&mut search, evaluator);
     search
 }
@@ -87,13 +90,12 @@ fn searched_with_noise(
     noise: Noise,
     evaluator: &mut dyn Evaluator,
 ) -> Search {
-    let mut search = Search::new(game.clone(), RULES, params.clone());
+    let mut search = begun(game.clone(), params.clone());
     let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
     let mut fresh = true;
     while !search.is_done() {
         batch.clear();
-        search.search_by_reference(evaluator).expect("fakes do not fail");
-        search.gather(&encoding(), &mut batch);
+        search.gather(evaluator, &mut batch).expect("no tablebase is damaged");
         evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
         search.apply(&batch, &answers, 0).expect("fakes say what is asked");
         if std::mem::take(&mut fresh) {
@@ -146,18 +148,17 @@ impl Noise {
 
 #[test]
 fn trees_in_one_batch_do_not_touch_each_other() {
-    let games = suite::positions();
+    let games = bench::positions();
     let mut evaluator = Hashed::new(encoding(), 5);
     let alone: Vec<_> =
         games.iter().map(|game| visits(&searched(game, &simulations(100), &mut evaluator))).collect();
-    let mut together: Vec<Search> =
-        games.iter().map(|game| Search::new(game.clone(), RULES, simulations(100))).collect();
+    let mut together: Vec<Search> = games.iter().map(|game| begun(game.clone(), simulations(100))).collect();
     let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
     while together.iter().any(|search| !search.is_done()) {
         batch.clear();
         let mut rows = vec![0];
         for search in &mut together {
-            search.gather(&encoding(), &mut batch);
+            search.gather(&mut evaluator, &mut batch).expect("no tablebase is damaged");
             rows.push(batch.len());
         }
         evaluator.evaluate(&batch, &mut answers).unwrap();
@@ -220,14 +221,14 @@ fn a_lost_position_one_ply_down_is_good_for_the_mover() {
 fn a_kept_tree_goes_on_where_it_was() {
     let params =
         SearchParams { reuse_tree: true, draw_score: 0.4, policy_temperature: 1.2, ..simulations(300) };
-    for (salt, game) in suite::positions().iter().enumerate() {
+    for (salt, game) in bench::positions().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64);
         let mut search = searched(game, &params, &mut evaluator);
         if search.proof().is_some() {
             continue;
         }
         let best = search.root_moves().max_by_key(|seen| seen.visits).expect("has moves");
-        search.play(best.played);
+        search.play_unchecked(best.played);
         if search.visits() == 0 {
             assert!(search.outcome().is_some() || best.visits <= 1 || best.proof.is_some());
             continue;
@@ -250,7 +251,7 @@ fn a_kept_tree_goes_on_where_it_was() {
 fn a_settled_search_plays_what_the_whole_one_plays() {
     let settled = SearchParams { stop_when_settled: true, solver: false, ..simulations(400) };
     let mut saved = 0;
-    for (salt, game) in suite::positions().iter().enumerate() {
+    for (salt, game) in bench::positions().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64);
         let (short, whole) = (
             searched(game, &settled, &mut evaluator),
@@ -273,5 +274,5 @@ fn nodes_and_edges_stay_within_the_sizes_promised() {
 
 #[test]
 fn the_signature_of_the_search_is_unchanged() {
-    assert_eq!(suite::signature().expect("fakes do not fail"), 5_154_080_596_592_768_200);
+    assert_eq!(bench::signature().expect("fakes do not fail"), 5_154_080_596_592_768_200);
 }

@@ -2,8 +2,21 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Pending, Search};
+use thiserror::Error;
+
+use super::Search;
+use super::pending::Pending;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
+
+/// Several threads cannot work on a search.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "the engine \"{engine}\" searches on one thread; set `search.engine` to \"fast\", or search without sharing"
+)]
+pub struct NotShareable {
+    /// The engine of the search.
+    pub engine: &'static str,
+}
 
 /// A search that several threads work on, each with an evaluator of its own.
 ///
@@ -25,8 +38,12 @@ struct State {
 
 impl SharedSearch {
     /// Lets threads work on a search.
-    pub fn new(search: Search) -> Self {
-        Self { state: Mutex::new(State { search, is_stopped: false }), applied: Condvar::new() }
+    pub fn new(search: Search) -> Result<Self, NotShareable> {
+        let engine = search.params.engine;
+        if !engine.searcher().takes_threads() {
+            return Err(NotShareable { engine: engine.word() });
+        }
+        Ok(Self { state: Mutex::new(State { search, is_stopped: false }), applied: Condvar::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -56,7 +73,7 @@ impl SharedSearch {
             }
             self.applied.notify_all();
         }
-        Ok(self.state().search.take_damage()?)
+        Ok(self.state().search.oracle.take_damage()?)
     }
 
     /// Fills a batch, waiting for other threads' where there is nothing to fill it with yet; false once there is nothing to do.
@@ -71,7 +88,7 @@ impl SharedSearch {
         let mut state = self.state();
         loop {
             state.is_stopped |= !goes_on(&state.search);
-            if state.is_stopped || state.search.is_damaged() || state.search.is_done() {
+            if state.is_stopped || state.search.oracle.is_damaged() || state.search.is_done() {
                 self.applied.notify_all();
                 return false;
             }

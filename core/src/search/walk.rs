@@ -1,13 +1,13 @@
 //! Down the tree to a leaf.
 
 use super::Search;
-use super::params::Engine;
 use super::pending::{Leaf, Pending};
 use super::proof::Proof;
+use super::searcher::Searcher;
 use super::tree::{NodeId, ROOT, State};
 use crate::board::Reason;
 use crate::encoding::Encoding;
-use crate::network::{Batch, Wdl};
+use crate::network::{Batch, Evaluator, EvaluatorError, Wdl};
 
 /// Where a descent stopped.
 #[derive(Clone, Copy)]
@@ -22,25 +22,38 @@ enum Stop {
     Collision,
 }
 
-impl Search {
-    /// Starts simulations until `leaves` of them wait for an evaluation, and adds those to the batch.
-    ///
-    /// Returns the number of rows added; the same rows must come back through [`apply`](Self::apply). None are added
-    /// once the search is done, nor for the reference engine. Simulations that end in a known result are done at once.
-    pub fn gather(&mut self, encoding: &Encoding, batch: &mut Batch) -> usize {
-        let mut pending = std::mem::take(&mut self.pending);
-        let rows = self.gather_into(&mut pending, encoding, batch);
-        self.pending = pending;
-        rows
+/// The fast engine.
+#[derive(Debug)]
+pub(super) struct Fast;
+
+impl Searcher for Fast {
+    fn gather(
+        &self,
+        search: &mut Search,
+        evaluator: &mut dyn Evaluator,
+        batch: &mut Batch,
+    ) -> Result<(), EvaluatorError> {
+        let mut pending = std::mem::take(&mut search.pending);
+        search.gather_into(&mut pending, evaluator.encoding(), batch);
+        search.pending = pending;
+        Ok(())
     }
 
-    /// As [`gather`](Self::gather), for several batches under way at once: each has its `pending`, which must come back with
-    /// its evaluations through [`apply_from`](Self::apply_from).
-    pub fn gather_into(&mut self, pending: &mut Pending, encoding: &Encoding, batch: &mut Batch) -> usize {
+    fn takes_threads(&self) -> bool {
+        true
+    }
+}
+
+impl Search {
+    /// Starts simulations until `leaves` of them wait for an evaluation, and adds those to the batch; for several batches under way at
+    /// once, each of which has its `pending`. Gives the number of rows that wait.
+    pub(super) fn gather_into(
+        &mut self,
+        pending: &mut Pending,
+        encoding: &Encoding,
+        batch: &mut Batch,
+    ) -> usize {
         debug_assert!(pending.is_empty(), "the last batch was applied");
-        if self.params.engine == Engine::Reference {
-            return 0;
-        }
         let root_ply = self.game.ply();
         while self.may_start(pending.len()) {
             let way_start = pending.ways.len();
@@ -74,31 +87,28 @@ impl Search {
         pending.len()
     }
 
-    /// Counts a simulation that did not collide. The first one is the root's own evaluation.
+    /// Counts a simulation that did not collide.
     fn start(&mut self) {
-        if self.started > 0 {
-            self.rule.advance();
+        if self.budget.start() {
+            self.root.rule.advance();
         }
-        self.started += 1;
     }
 
     /// Whether one more descent may start where a batch has `waiting` leaves. The first is the root's own evaluation, alone.
     fn may_start(&self, waiting: usize) -> bool {
-        if self.root_evaluation.is_none() {
+        if self.root.evaluation.is_none() {
             return self.in_flight == 0;
         }
-        self.started < self.budget.visits()
-            && waiting < self.params.leaves as usize
-            && !self.has_reason_to_end()
+        !self.budget.is_started() && waiting < self.params.leaves as usize && !self.has_reason_to_end()
     }
 
     /// Walks from the root, marking edges as in flight.
     fn descend(&mut self, pending: &mut Pending) -> (NodeId, Stop) {
-        if self.root_evaluation.is_none() {
+        if self.root.evaluation.is_none() {
             if self.tree.nodes.is_empty() {
                 self.tree.add_node(State::InFlight, None, self.state_key(0));
             }
-            self.game.position().legal_moves_into(&mut self.generated);
+            self.game.position().legal_moves_into(&mut self.scratch.legal);
             return (ROOT, Stop::New);
         }
         let (mut node, mut depth) = (ROOT, 0);
@@ -148,7 +158,7 @@ impl Search {
     fn try_move(&mut self, node: NodeId, place: usize) -> u8 {
         let tried = self.tree.try_move(node, place);
         if node == ROOT {
-            self.rule.moved(place, tried.into());
+            self.root.rule.moved(place, tried.into());
         }
         tried
     }
@@ -183,7 +193,7 @@ impl Search {
 
     /// The node of the present position, `depth` plies below the root and one below `parent`, and whether it is new.
     fn reach(&mut self, parent: NodeId, depth: usize) -> (NodeId, bool) {
-        self.game.position().legal_moves_into(&mut self.generated);
+        self.game.position().legal_moves_into(&mut self.scratch.legal);
         let key = self.state_key(depth);
         if let Some(shared) = self.tree.graph.as_ref().and_then(|graph| graph.find(key)) {
             return (shared, false);
@@ -199,7 +209,7 @@ impl Search {
     /// What is known of the present position without a net.
     fn first_look(&mut self, depth: usize) -> (State, Option<Proof>) {
         let position = self.game.position();
-        match self.game.outcome_given(!self.generated.is_empty(), &self.rules) {
+        match self.game.outcome_given(!self.scratch.legal.is_empty(), &self.rules) {
             Some(outcome) if outcome.reason == Reason::Threefold && self.tree.graph.is_some() => {
                 return (State::Repeated, None);
             }
@@ -209,10 +219,10 @@ impl Search {
             }
             None => {}
         }
-        if self.params.mate_in_one && position.mate_in_one(&self.generated).is_some() {
+        if self.params.mate_in_one && position.mate_in_one(&self.scratch.legal).is_some() {
             return (State::Certain, Some(Proof::Win));
         }
-        if self.tables.is_some()
+        if self.oracle.is_open()
             && let Some(proof) = self.probe_leaf()
         {
             return (State::Certain, Some(proof));
@@ -223,10 +233,10 @@ impl Search {
     fn add_row(&mut self, node: NodeId, encoding: &Encoding, pending: &mut Pending, batch: &mut Batch) {
         encoding.encode(&self.game, &mut batch.binary, &mut batch.scalars);
         let side = self.game.position().side_to_move();
-        batch.legal.extend(self.generated.iter().map(|played| encoding.policy_index(*played, side)));
+        batch.legal.extend(self.scratch.legal.iter().map(|played| encoding.policy_index(*played, side)));
         batch.legal_ends.push(batch.legal.len() as u32);
         batch.keys.push(self.game.key());
-        pending.legal.extend_from_slice(&self.generated);
+        pending.legal.extend_from_slice(&self.scratch.legal);
         let (way_end, legal_end) = (pending.ways.len(), pending.legal.len());
         pending.leaves.push(Leaf { node, way_end, legal_end });
         self.in_flight += 1;

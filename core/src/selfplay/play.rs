@@ -3,7 +3,6 @@
 use thiserror::Error;
 
 use super::lanes::{self, Shard};
-use super::lockstep::Lockstep;
 use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
 use super::seat::SeatedGame;
@@ -12,6 +11,7 @@ use crate::board::Tablebase;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Cached, Evaluator, EvaluatorError};
 use crate::rng::Seed;
+use crate::search::{Lockstep, Seat};
 
 /// Makes an evaluator for one lane; called in the lane's own thread.
 pub type MakeEvaluator<'a> = dyn Fn() -> Result<Box<dyn Evaluator>, EvaluatorError> + Sync + 'a;
@@ -124,7 +124,7 @@ pub fn play_shard(
             }
         }
         if finished.len() > before {
-            seats.retain_mut(|seat| super::lockstep::Seat::waiting(seat).is_some());
+            seats.retain_mut(|seat| Seat::waiting(seat).is_some());
         }
     }
     finished.sort_by_key(|game| game.game.game);

@@ -2,14 +2,13 @@
 
 use rand::RngExt;
 
-use super::lockstep::Seat;
 use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
 use crate::board::{Move, Outcome, Tablebase, random_opening};
 use crate::event::Glimpse;
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::{Exploration, Search, Target};
+use crate::search::{Exploration, Search, Seat, Target};
 
 /// A game, its search, and the rows recorded so far.
 pub(super) struct SeatedGame<'a> {
@@ -46,7 +45,7 @@ impl<'a> SeatedGame<'a> {
         let mut seat = Self {
             params,
             number,
-            search: Search::new(game, rules, params.search.clone()).with_tablebases(tables),
+            search: Search::with_tablebases(game, rules, params.search.clone(), tables),
             noise: stream(Purpose::RootNoise),
             choice: stream(Purpose::MoveChoice),
             cap: stream(Purpose::PlayoutCap),
@@ -87,7 +86,7 @@ impl<'a> SeatedGame<'a> {
             self.search.choose(&self.params.choice, self.params.temperature.at(ply as u32), &mut self.choice);
         let row = self.row(played);
         self.rows.push(row);
-        self.search.play(played);
+        self.search.play_unchecked(played);
         self.outcome = self.search.outcome();
         self.start_move();
     }

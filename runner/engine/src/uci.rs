@@ -19,7 +19,7 @@ mod workers;
 use std::io::{self, Write};
 
 use dc0_core::network::EvaluatorError;
-use dc0_core::search::suite::signature;
+use dc0_core::search::bench::signature;
 use thiserror::Error;
 
 use crate::args::UciArgs;

@@ -13,7 +13,7 @@ fn sorted(mut visits: Vec<(Move, u32)>) -> Vec<(Move, u32)> {
 }
 
 fn compare_with_the_reference(params: &SearchParams, noise: Noise) {
-    for (salt, game) in suite::positions().iter().enumerate() {
+    for (salt, game) in bench::positions().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64).with_moves_left();
         let fast = searched_with_noise(game, params, noise, &mut evaluator);
         let mut slow = Reference::new(game, RULES, params, &mut evaluator).expect("fakes do not fail");
@@ -154,7 +154,7 @@ fn the_reference_engine_says_what_the_fast_one_says() {
         SearchParams { max_nodes: 30, mate_in_one: true, ..simulations(200) },
     ];
     for params in shapes().into_iter().chain(more) {
-        for (salt, game) in suite::positions().iter().enumerate() {
+        for (salt, game) in bench::positions().iter().enumerate() {
             compare_engines(game, &params, salt as u64);
         }
     }

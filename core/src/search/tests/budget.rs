@@ -36,11 +36,25 @@ fn a_search_goes_on_with_a_new_budget_as_if_it_had_been_given_both() {
 }
 
 #[test]
+fn a_search_by_the_reference_engine_cannot_be_shared_by_threads() {
+    let params = SearchParams { engine: Engine::Reference, ..simulations(10) };
+    let refused = SharedSearch::new(begun(Game::initial(), params)).expect_err("has one thread").to_string();
+    assert!(refused.contains("\"reference\"") && refused.contains("search.engine"), "{refused}");
+}
+
+#[test]
+fn tablebases_that_the_parameters_name_are_opened_with_the_search() {
+    let params = SearchParams { tablebases: Some("no/such/folder".to_owned()), ..simulations(10) };
+    let refused = Search::new(Game::initial(), RULES, params).expect_err("cannot be opened").to_string();
+    assert!(refused.contains("no/such/folder"), "{refused}");
+}
+
+#[test]
 fn one_thread_does_what_a_search_does_and_several_spend_the_same_budget() {
     let params = SearchParams { leaves: 8, ..simulations(3000) };
     let alone = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1));
     let threaded = |threads: usize| {
-        let shared = SharedSearch::new(Search::new(Game::initial(), RULES, params.clone()));
+        let shared = in_threads(params.clone());
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| shared.work(&mut Hashed::new(encoding(), 1)).expect("fakes do not fail"));
@@ -59,7 +73,7 @@ fn one_thread_does_what_a_search_does_and_several_spend_the_same_budget() {
 #[test]
 fn a_budget_of_time_ends_a_search_within_a_batch() {
     let params = SearchParams { leaves: 8, ..simulations(100_000) };
-    let shared = SharedSearch::new(Search::new(Game::initial(), RULES, params));
+    let shared = in_threads(params);
     // The clock ticks once a batch; the first batch is the root alone.
     let mut ticks = 0;
     let mut goes_on = |_: &Search| {
@@ -98,7 +112,7 @@ impl Evaluator for Failing {
 #[test]
 fn a_stopped_search_and_a_failing_evaluator_end_the_work_of_all_threads() {
     let endless = SearchParams { leaves: 4, ..simulations(10_000_000) };
-    let shared = SharedSearch::new(Search::new(Game::initial(), RULES, endless.clone()));
+    let shared = in_threads(endless.clone());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| shared.work(&mut Hashed::new(encoding(), 1)).expect("fakes do not fail"));
@@ -110,7 +124,7 @@ fn a_stopped_search_and_a_failing_evaluator_end_the_work_of_all_threads() {
     });
     shared.into_search().check_invariants();
 
-    let shared = SharedSearch::new(Search::new(Game::initial(), RULES, endless));
+    let shared = in_threads(endless);
     let results = std::thread::scope(|scope| {
         let work = |_| scope.spawn(|| shared.work(&mut Failing(Hashed::new(encoding(), 1), 0)));
         let threads: Vec<_> = (0..2).map(work).collect();

@@ -12,7 +12,7 @@ fn some_searches() -> Vec<(Game, SearchParams, Search)> {
         by_plies(SearchParams::default()),
         by_plies(SearchParams { graph: true, ..SearchParams::default() }),
     ];
-    let games = suite::positions();
+    let games = bench::positions();
     let pairs = games.iter().flat_map(|game| shapes.iter().map(move |shape| (game, shape)));
     pairs
         .map(|(game, shape)| {
@@ -69,8 +69,7 @@ fn alike(a: &TreeRow, b: &TreeRow) -> bool {
 fn a_search_made_of_rows_goes_on_like_a_kept_one() {
     for (game, params, search) in some_searches() {
         let rows = search.rows(0, true);
-        let restored =
-            Search::restore(game.clone(), RULES, params.clone(), &rows).expect("rows of a search fit");
+        let restored = begun(game.clone(), params.clone()).restore(&rows).expect("rows of a search fit");
         restored.check_invariants();
         assert!(restored.rows(0, true).iter().zip(&rows).all(|(a, b)| alike(a, b)), "{params:?}");
         let mut kept = search;
@@ -94,7 +93,7 @@ fn rows_that_are_no_tree_of_the_game_are_refused() {
     let refusal = |change: Change<'_>| {
         let mut rows = rows.clone();
         change(&mut rows);
-        Search::restore(game.clone(), RULES, simulations(50), &rows).expect_err("is refused").to_string()
+        begun(game.clone(), simulations(50)).restore(&rows).expect_err("is refused").to_string()
     };
     let cases: [(Change<'_>, &str); 8] = [
         (&|rows| drop(rows.remove(0)), "is not the root"),
@@ -111,7 +110,7 @@ fn rows_that_are_no_tree_of_the_game_are_refused() {
         assert!(text.starts_with("row ") && text.contains("search 3") && text.contains(words), "{text}");
     }
     let other = from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
-    let text = Search::restore(other, RULES, simulations(50), &rows).expect_err("is refused").to_string();
+    let text = begun(other, simulations(50)).restore(&rows).expect_err("is refused").to_string();
     assert!(text.contains("must be the one that was searched"), "{text}");
 }
 

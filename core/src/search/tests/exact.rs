@@ -111,7 +111,7 @@ fn a_proof_leaves_the_nets_own_figures_as_they_are() {
         // So wide that every move is tried.
         let params = SearchParams { simulations, c_puct: 50.0, mate_in_one: true, ..SearchParams::default() };
         let game = from_fen("4r1k1/8/8/8/8/8/P5PP/7K w - - 0 1");
-        let mut search = Search::new(game, Rules { max_plies: 2 }, params);
+        let mut search = Search::with_tablebases(game, Rules { max_plies: 2 }, params, None);
         run(&mut search, &mut Hashed::new(encoding(), 1));
         search
     };

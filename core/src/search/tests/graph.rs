@@ -109,12 +109,12 @@ fn several_leaves_in_flight_may_meet_in_one_position() {
 fn a_kept_graph_goes_on_where_it_was() {
     let params = SearchParams { reuse_tree: true, draw_score: 0.3, ..shared(2000) };
     let mut evaluator = Hashed::new(encoding(), 4);
-    let mut search = Search::new(Game::initial(), RULES, params);
+    let mut search = begun(Game::initial(), params);
     for _ in 0..6 {
         run(&mut search, &mut evaluator);
         let best = search.lines(1)[0].first;
         let nodes = search.memory().nodes;
-        search.play(best.played);
+        search.play_unchecked(best.played);
         assert!(search.visits() >= best.visits && search.memory().nodes < nodes);
         search.check_invariants();
     }

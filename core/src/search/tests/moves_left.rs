@@ -85,7 +85,7 @@ fn the_losing_side_goes_for_the_longer_game() {
 
 #[test]
 fn plies_count_only_where_they_are_asked_for() {
-    for (salt, game) in (0..).zip(suite::positions()) {
+    for (salt, game) in (0..).zip(bench::positions()) {
         let plain = searched(&game, &simulations(200), &mut Hashed::new(encoding(), salt));
         let with = |params: SearchParams| {
             searched(&game, &params, &mut Hashed::new(encoding(), salt).with_moves_left())
@@ -105,7 +105,7 @@ fn plies_count_only_where_they_are_asked_for() {
 
 #[test]
 fn plies_left_are_means_of_what_the_evaluations_below_say() {
-    for game in suite::positions() {
+    for game in bench::positions() {
         let params = by_plies(SearchParams { solver: false, ..simulations(300) });
         let search = searched(&game, &params, &mut Hashed::new(encoding(), 2).with_moves_left());
         let tree = &search.tree;
@@ -169,16 +169,16 @@ fn the_shortest_proven_win_and_the_longest_proven_loss_are_played() {
 fn a_net_that_does_not_know_is_refused_by_the_first_evaluation() {
     for (engine, graph) in [(Engine::Fast, false), (Engine::Fast, true), (Engine::Reference, false)] {
         let params = SearchParams { engine, graph, ..with_plies() };
-        let mut search = [Search::new(Game::initial(), RULES, params)];
+        let mut search = [begun(Game::initial(), params)];
         let mut batches = 0;
-        let ended = suite::search_in_lockstep(&mut search, &mut Uniform::new(encoding()), &mut |_| {
+        let ended = search_in_lockstep(&mut search, &mut Uniform::new(encoding()), &mut |_| {
             batches += 1;
             Ok::<_, EvaluatorError>(())
         });
         let text = ended.expect_err("is refused").to_string();
         assert!(text.contains("moves_left_head") && batches == 0, "{text}");
     }
-    let shared = SharedSearch::new(Search::new(Game::initial(), RULES, with_plies()));
+    let shared = in_threads(with_plies());
     let ended = shared.work(&mut Uniform::new(encoding()));
     assert!(matches!(ended, Err(EvaluatorError::NoMovesLeft)));
 }
@@ -201,7 +201,7 @@ fn a_kept_tree_keeps_its_plies() {
         let mut evaluator = Hashed::new(encoding(), 1).with_moves_left();
         let mut search = searched(&Game::initial(), &params, &mut evaluator);
         let best = search.lines(1)[0].first;
-        search.play(best.played);
+        search.play_unchecked(best.played);
         assert_eq!(search.tree.moves_left(ROOT), best.moves_left);
         run(&mut search, &mut evaluator);
         assert!(search.visits() > best.visits);
@@ -225,13 +225,12 @@ fn leaves_in_flight_lose_no_plies() {
 fn rows_without_plies_are_no_tree_for_a_search_with_them() {
     let game = Game::initial();
     let rows = searched(&game, &simulations(50), &mut Hashed::new(encoding(), 2)).rows(3, true);
-    let refused =
-        Search::restore(game.clone(), RULES, by_plies(simulations(50)), &rows).expect_err("is refused");
+    let refused = begun(game.clone(), by_plies(simulations(50))).restore(&rows).expect_err("is refused");
     assert!(refused.to_string().contains("go on from a search with `moves_left`"), "{refused}");
     // The other way round they are not needed.
     let mut evaluator = Hashed::new(encoding(), 2).with_moves_left();
     let rows = searched(&game, &by_plies(simulations(50)), &mut evaluator).rows(3, true);
-    let mut without = Search::restore(game, RULES, simulations(50), &rows).expect("is a tree");
+    let mut without = begun(game, simulations(50)).restore(&rows).expect("is a tree");
     run(&mut without, &mut Hashed::new(encoding(), 2));
     assert_eq!(without.visits(), 99);
 }

@@ -15,7 +15,7 @@ fn sample(random: u64) -> Vec<Game> {
         let mut stream = Seed { run: 11, step: 0 }.stream(number, Purpose::Opening);
         random_opening((number * 7 % 150) as u32, &RULES, &mut stream)
     });
-    suite::positions().into_iter().chain(opened).collect()
+    bench::positions().into_iter().chain(opened).collect()
 }
 
 /// The kinds of search that properties are tried on.
@@ -123,8 +123,8 @@ fn a_seat_searches_the_same_alone_and_among_a_thousand() {
     let seats = seats(1000);
     let mut evaluator = Hashed::new(encoding(), 3);
     let mut together: Vec<Search> =
-        seats.iter().map(|(game, params)| Search::new(game.clone(), RULES, params.clone())).collect();
-    suite::search_in_lockstep(&mut together, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
+        seats.iter().map(|(game, params)| begun(game.clone(), params.clone())).collect();
+    search_in_lockstep(&mut together, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
         .expect("fakes do not fail");
     for ((game, params), search) in seats.iter().zip(&together) {
         let alone = searched(game, params, &mut evaluator);
@@ -141,12 +141,12 @@ fn rows_of_other_trees_change_nothing_where_one_leaf_is_in_flight() {
     let mut evaluator = Hashed::new(encoding(), 4);
     let mut searched_with = |in_flight, turned: bool| {
         let params = SearchParams { leaves: 1, in_flight, ..simulations(60) };
-        let new = |game: &Game| Search::new(game.clone(), RULES, params.clone());
+        let new = |game: &Game| begun(game.clone(), params.clone());
         let mut searches: Vec<Search> = games.iter().map(new).collect();
         if turned {
             searches.reverse();
         }
-        suite::search_in_lockstep(&mut searches, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
+        search_in_lockstep(&mut searches, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
             .expect("fakes do not fail");
         if turned {
             searches.reverse();

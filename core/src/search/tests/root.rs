@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn noise_changes_the_priors_by_its_fraction_and_keeps_their_sum() {
     let mut evaluator = Uniform::new(encoding());
-    let mut search = Search::new(Game::initial(), RULES, simulations(1));
+    let mut search = begun(Game::initial(), simulations(1));
     run(&mut search, &mut evaluator);
     let noise = RootNoise { alpha: 0.3, fraction: 0.25, ..RootNoise::default() };
     search.add_noise(&dirichlet(&noise), &mut stream(0));
@@ -19,7 +19,7 @@ fn noise_changes_the_priors_by_its_fraction_and_keeps_their_sum() {
 #[test]
 fn a_total_concentration_is_shared_out_among_the_moves() {
     let noised = |noise: &RootNoise| -> Vec<f32> {
-        let mut search = Search::new(Game::initial(), RULES, simulations(1));
+        let mut search = begun(Game::initial(), simulations(1));
         run(&mut search, &mut Uniform::new(encoding()));
         search.add_noise(&dirichlet(noise), &mut stream(0));
         search.root_moves().map(|seen| seen.prior).collect()
@@ -36,7 +36,7 @@ fn a_single_legal_move_takes_noise_without_harm() {
     assert_eq!(forced.position().legal_moves().len(), 0);
     let forced = from_fen("k7/8/8/8/8/7p/r6P/7K w - - 0 1");
     assert_eq!(forced.position().legal_moves().len(), 1);
-    let mut search = Search::new(forced, RULES, simulations(1));
+    let mut search = begun(forced, simulations(1));
     run(&mut search, &mut Uniform::new(encoding()));
     search.add_noise(&dirichlet(&RootNoise::default()), &mut stream(0));
     let only: Vec<Visited> = search.root_moves().collect();
@@ -51,11 +51,11 @@ fn gumbel(considered: u32, budget: u32) -> SearchParams {
 /// A gumbel search whose noise is drawn after the root's evaluation.
 fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) -> Search {
     let mut evaluator = Hashed::new(encoding(), 1);
-    let mut search = Search::new(game.clone(), RULES, params.clone());
+    let mut search = begun(game.clone(), params.clone());
     let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
     while !search.is_done() {
         batch.clear();
-        search.gather(&encoding(), &mut batch);
+        search.gather(&mut evaluator, &mut batch).expect("no tablebase is damaged");
         evaluator.evaluate(&batch, &mut answers).unwrap();
         search.apply(&batch, &answers, 0).expect("fakes say what is asked");
         if search.visits() == 1 {
@@ -216,10 +216,10 @@ fn a_root_may_be_confined_to_some_moves() {
     let only: Vec<Move> = ["a2a3", "h2h4"].map(|text| Move::from_uci(text).unwrap()).into();
     for params in [simulations(60), gumbel(16, 40)] {
         for engine in [Engine::Fast, Engine::Reference] {
-            let mut search = Search::new(Game::initial(), RULES, SearchParams { engine, ..params.clone() });
+            let mut search = begun(Game::initial(), SearchParams { engine, ..params.clone() });
             search.restrict_root(&only);
             let mut evaluator = Hashed::new(encoding(), 2);
-            suite::search_in_lockstep(std::slice::from_mut(&mut search), &mut evaluator, &mut |_| {
+            search_in_lockstep(std::slice::from_mut(&mut search), &mut evaluator, &mut |_| {
                 Ok::<_, crate::network::EvaluatorError>(())
             })
             .expect("fakes do not fail");
@@ -228,7 +228,7 @@ fn a_root_may_be_confined_to_some_moves() {
             }
             let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
             assert!(only.contains(&played) && search.lines(9).len() == 2);
-            search.play(played);
+            search.play_unchecked(played);
             let other = search.game().position().legal_moves().len();
             assert_eq!((other, search.visits()), (20, 0), "the next move has all moves again");
         }

@@ -1,14 +1,14 @@
 //! What the reference shows of its simulations is what the trees hold, its own and the fast one's.
 
 use super::super::reference::{Choice, End, Simulation};
-use super::super::suite::search_in_lockstep;
+use super::super::search_in_lockstep;
 use super::*;
 
 /// A search of the reference engine with all of its simulations, and the same one of the fast engine.
 fn watched(game: &Game, params: &SearchParams, salt: u64) -> (Search, Search) {
     let of = |engine| {
         let params = SearchParams { engine, ..params.clone() };
-        let mut search = [Search::new(game.clone(), RULES, params)];
+        let mut search = [begun(game.clone(), params)];
         search[0].watch(usize::MAX);
         let mut evaluator = Hashed::new(encoding(), salt).with_moves_left();
         search_in_lockstep(&mut search, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(())).expect("fakes");
@@ -32,7 +32,7 @@ fn shapes() -> Vec<SearchParams> {
 
 fn each(check: impl Fn(&SearchParams, &Search, &Search)) {
     for params in shapes() {
-        for (salt, game) in (0..).zip(suite::positions()) {
+        for (salt, game) in (0..).zip(bench::positions()) {
             let (slow, fast) = watched(&game, &params, salt);
             check(&params, &slow, &fast);
         }
@@ -111,7 +111,7 @@ fn adds_up(choice: &Choice) {
 #[test]
 fn values_change_sides_on_the_way_up() {
     let params = SearchParams { solver: false, ..simulations(60) };
-    let (slow, _) = watched(&suite::positions()[3], &params, 3);
+    let (slow, _) = watched(&bench::positions()[3], &params, 3);
     for simulation in slow.simulations() {
         let depths: Vec<u32> = simulation.back_up.iter().map(|counted| counted.depth).collect();
         assert_eq!(depths, (0..=simulation.leaf.depth).rev().collect::<Vec<_>>());
@@ -128,7 +128,7 @@ fn values_change_sides_on_the_way_up() {
 fn only_the_first_simulations_are_kept() {
     let game = Game::initial();
     let params = SearchParams { engine: Engine::Reference, ..simulations(50) };
-    let mut search = [Search::new(game, RULES, params)];
+    let mut search = [begun(game, params)];
     search[0].watch(3);
     let mut evaluator = Hashed::new(encoding(), 1);
     search_in_lockstep(&mut search, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(())).expect("fakes");
@@ -139,7 +139,7 @@ fn only_the_first_simulations_are_kept() {
 #[test]
 fn the_best_score_of_the_root_is_the_move_that_is_next() {
     for params in shapes().into_iter().filter(|params| params.root.rule == RootRule::Puct) {
-        for (salt, game) in (0..).zip(suite::positions()) {
+        for (salt, game) in (0..).zip(bench::positions()) {
             let (_, mut fast) = watched(&game, &params, salt);
             if fast.proof().is_some() {
                 continue;

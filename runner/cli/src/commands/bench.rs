@@ -18,9 +18,9 @@ use dc0_core::network::torch::TorchError;
 use dc0_core::network::torch::runtime::DeviceError;
 use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_core::rng::{Purpose, Seed};
+use dc0_core::search::bench::signature;
 use dc0_core::search::reference::Reference;
-use dc0_core::search::suite::{search_in_lockstep, signature};
-use dc0_core::search::{Search, SearchParams};
+use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 use dc0_core::selfplay::SelfPlayError;
 use thiserror::Error;
 
@@ -209,8 +209,8 @@ fn games(count: u32) -> impl Iterator<Item = Game> {
 
 /// Searches games side by side.
 fn searched(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
-    let mut searches: Vec<Search> =
-        games.iter().map(|game| Search::new(game.clone(), RULES, load.params())).collect();
+    let new = |game: &Game| Search::new(game.clone(), RULES, load.params());
+    let mut searches = games.iter().map(new).collect::<Result<Vec<Search>, _>>()?;
     search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok::<_, EvaluatorError>(()))?;
     Ok(searches)
 }

@@ -21,7 +21,6 @@ pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
     let params = params(args)?;
     let game = position(&args.position.join(" "))?;
     let (net, name) = net(args.net.as_deref())?;
-    let tables = params.search.open_tablebases()?;
     let wish = Wish {
         backend: args.backend.unwrap_or(Backend::Torch),
         device: args.device.as_deref().unwrap_or("auto"),
@@ -30,7 +29,7 @@ pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
     };
     let evaluators = Evaluators::new(&wish.settle(true)?, args.onnxruntime.as_deref())?;
     let mut evaluator = evaluators.make(&net)?;
-    Study::new(game, (name, &net.spec), params, tables, (&mut *evaluator, &Silent))
+    Study::new(game, (name, &net.spec), params, (&mut *evaluator, &Silent))
 }
 
 /// The parameters of the command line; `--sims` is one of them.

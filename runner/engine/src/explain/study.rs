@@ -1,10 +1,11 @@
 //! One position, looked at by a net and by a search.
 
-use dc0_core::board::{Game, Move, Side, Tablebase};
+use dc0_core::board::{Game, Move, Side};
 use dc0_core::event::Observer;
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl};
-use dc0_core::search::suite::search_in_lockstep;
-use dc0_core::search::{ANALYSIS_RULES, Engine, Line, RootScore, Search, Target, Visited};
+use dc0_core::search::{
+    ANALYSIS_RULES, Engine, Line, RootScore, Search, Target, Visited, search_in_lockstep,
+};
 
 use super::ExplainError;
 use super::params::ExplainParams;
@@ -48,14 +49,13 @@ impl Study {
         game: Game,
         (name, spec): (String, &NetworkSpec),
         mut params: ExplainParams,
-        tables: Option<Tablebase>,
         (evaluator, observer): (&mut dyn Evaluator, &dyn Observer),
     ) -> Result<Self, ExplainError> {
-        let net = Opinion::of(&game, evaluator)?;
         if params.steps > 0 {
             params.search.engine = Engine::Reference;
         }
-        let mut search = Search::new(game, ANALYSIS_RULES, params.search.clone()).with_tablebases(tables);
+        let mut search = Search::new(game, ANALYSIS_RULES, params.search.clone())?;
+        let net = Opinion::of(search.game(), evaluator)?;
         search.watch(params.steps as usize);
         let mut searches = [search];
         search_in_lockstep(&mut searches, evaluator, &mut |_| Ok::<_, ExplainError>(observer.check()?))?;

@@ -18,7 +18,7 @@ fn study(position: &str, params: ExplainParams) -> Study {
     let encoding = dc0_core::encoding::Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluator = Hashed::new(encoding, 5).with_moves_left();
     let named = ("made up".to_owned(), &NetworkSpec::default());
-    Study::new(game, named, params, None, (&mut evaluator, &Silent)).expect("fakes do not fail")
+    Study::new(game, named, params, (&mut evaluator, &Silent)).expect("fakes do not fail")
 }
 
 fn small(simulations: u32) -> ExplainParams {

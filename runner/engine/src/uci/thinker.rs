@@ -170,7 +170,7 @@ impl Thinker {
     fn take_tree(&mut self, game: &Game, settings: &Settings, restricts: bool) -> Search {
         let tree = self.tree.take().filter(|tree| tree.params == settings.search);
         tree.and_then(|tree| tree.lead_to(game, restricts)).unwrap_or_else(|| {
-            Search::new(game.clone(), RULES, settings.search.clone()).with_tablebases(settings.tables.clone())
+            Search::with_tablebases(game.clone(), RULES, settings.search.clone(), settings.tables.clone())
         })
     }
 
@@ -246,7 +246,7 @@ impl Tree {
             return None;
         }
         for played in played {
-            self.search.play(*played);
+            self.search.play_unchecked(*played);
         }
         Some(self.search)
     }
@@ -289,7 +289,7 @@ fn allowance(go: &Go, side: Side, settings: &Settings) -> Option<Allowance> {
 
 /// Lets the first thread watch, and the others follow.
 fn run_on(pool: &Pool, search: Search, watch: Watch) -> (Search, Watch, Result<(), EvaluatorError>) {
-    let shared = Arc::new(SharedSearch::new(search));
+    let shared = Arc::new(SharedSearch::new(search).expect("UCI has no option for the engine"));
     let signal = Arc::clone(&watch.signal);
     let watching = Arc::new(std::sync::Mutex::new(watch));
     let ended = pool.all(|number| {

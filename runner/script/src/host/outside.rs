@@ -121,10 +121,9 @@ fn explained(
         params.search.simulations = params.search.simulations.min(STAND_IN_SIMULATIONS);
     }
     let study = || -> Result<Study, OutsideError> {
-        let tables = params.search.open_tablebases().map_err(ExplainError::from)?;
         let (mut evaluator, observer) = (host.evaluator(&net.0.net)?, host.observer());
         let named = (net.0.file.display().to_string(), &net.0.net.spec);
-        Ok(Study::new(game.clone(), named, params.clone(), tables, (&mut *evaluator, &*observer))?)
+        Ok(Study::new(game.clone(), named, params.clone(), (&mut *evaluator, &*observer))?)
     };
     call.run(study()).map(|study| to_dynamic(&explain::value(&study)))
 }

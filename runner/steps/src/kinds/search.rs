@@ -114,10 +114,10 @@ impl Step for PositionSearch {
         let label = format!("searches by {}", network.name());
         let progress = context.progress(place, &label, ("positions", done, what.positions() as u64));
         let tables = params.search.open_tablebases()?;
+        let new =
+            |game: Game| Search::with_tablebases(game, ANALYSIS_RULES, params.search.clone(), tables.clone());
         let search = |evaluator: &mut Box<dyn Evaluator>, shard| {
-            let begun = begin(place, what, params, shard)?.into_iter();
-            let mut searches: Vec<Search> =
-                begun.map(|search| search.with_tablebases(tables.clone())).collect();
+            let mut searches = begin(place, what, shard, &new)?;
             evaluator.start_shard();
             let evaluations = analyse(&mut searches, &mut **evaluator, &progress)?;
             progress.event(Event::Work { unit: "positions", amount: searches.len() as u64 });
@@ -228,17 +228,16 @@ fn texts(games: &[Game]) -> Vec<String> {
 fn begin(
     place: &Workplace,
     what: &ToSearch,
-    params: &AnalysisParams,
     shard: Shard,
+    new: &dyn Fn(Game) -> Search,
 ) -> Result<Vec<Search>, StepError> {
     let numbers = shard.game_numbers();
     match what {
         ToSearch::Games(games) => {
             let games = &games[numbers.start as usize..numbers.end as usize];
-            let search = |game: &Game| Search::new(game.clone(), ANALYSIS_RULES, params.search.clone());
-            Ok(games.iter().map(search).collect())
+            Ok(games.iter().cloned().map(new).collect())
         }
-        ToSearch::GoOn(before) => go_on(place.folder.root(), before, params, numbers),
+        ToSearch::GoOn(before) => go_on(place.folder.root(), before, numbers, new),
     }
 }
 
@@ -246,8 +245,8 @@ fn begin(
 fn go_on(
     root: &Path,
     before: &Analysis,
-    params: &AnalysisParams,
     numbers: Range<u32>,
+    new: &dyn Fn(Game) -> Search,
 ) -> Result<Vec<Search>, StepError> {
     let mut searches = Vec::new();
     for pair in before.0.files.chunks_exact(2) {
@@ -262,9 +261,7 @@ fn go_on(
                 let rows = &trees[start..];
                 &rows[..rows.iter().take_while(|row| row.search == line.search).count()]
             });
-            let game = game_of(&line)?;
-            let search = Search::restore(game, ANALYSIS_RULES, params.search.clone(), rows)?;
-            searches.push(search);
+            searches.push(new(game_of(&line)?).restore(rows)?);
         }
     }
     Ok(searches)

@@ -75,13 +75,13 @@ impl Engine {
 
     fn take_tree(&mut self, game: &Game) -> Search {
         self.tree.take().and_then(|tree| tree.lead_to(game, false)).unwrap_or_else(|| {
-            let search = Search::new(game.clone(), RULES, self.settings.search.clone());
-            search.with_tablebases(self.settings.tables.clone())
+            let (search, tables) = (self.settings.search.clone(), self.settings.tables.clone());
+            Search::with_tablebases(game.clone(), RULES, search, tables)
         })
     }
 
     fn run(&self, search: Search, stop: &Arc<AtomicBool>) -> Result<Search, EvaluatorError> {
-        let shared = Arc::new(SharedSearch::new(search));
+        let shared = Arc::new(SharedSearch::new(search).expect("UCI has no option for the engine"));
         self.pool.all(|_| {
             let (shared, stop) = (Arc::clone(&shared), Arc::clone(stop));
             Box::new(move |evaluator| {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dc0_core::board::Game;
-use dc0_core::network::{Batch, Evaluations, EvaluatorError};
-use dc0_core::search::suite::{positions, short, signature};
+use dc0_core::network::EvaluatorError;
+use dc0_core::search::bench::{positions, short, signature};
 use dc0_core::search::{Search, SearchParams, Visited};
 
 use super::{RULES, Thinker, frame, run_on};
@@ -27,16 +27,12 @@ impl Thinker {
         }
         self.make_ready(settings);
         let Some(pool) = &self.pool else { return };
-        let params = SearchParams { leaves: 1, reuse_tree: false, ..settings.search.clone() };
-        let looked = Arc::new(Mutex::new(Search::new(game, RULES, params)));
+        // One simulation is the root's own evaluation.
+        let params = SearchParams { simulations: 1, leaves: 1, reuse_tree: false, ..settings.search.clone() };
+        let looked = Arc::new(Mutex::new(Search::with_tablebases(game, RULES, params, None)));
         let search = Arc::clone(&looked);
         let asked = pool.one(Box::new(move |evaluator| {
-            let mut search = search.lock().unwrap_or_else(PoisonError::into_inner);
-            let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
-            search.gather(evaluator.encoding(), &mut batch);
-            evaluator.evaluate(&batch, &mut answers)?;
-            search.apply(&batch, &answers, 0)?;
-            Ok(())
+            search.lock().unwrap_or_else(PoisonError::into_inner).run(evaluator)
         }));
         let looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
         match asked {
@@ -89,7 +85,7 @@ pub(in crate::uci) fn speed(pool: &Pool, settings: &Settings) -> Result<f64, Eva
     pool.forget()?;
     let (started, mut simulations) = (Stopwatch::start(), 0u64);
     for game in positions() {
-        let mut search = Search::new(game, RULES, settings.search.clone());
+        let mut search = Search::with_tablebases(game, RULES, settings.search.clone(), None);
         search.set_budget(BENCH_SIMULATIONS);
         let watch = Watch::new(Arc::new(Signal::new(false)), Limits::default(), frame(settings));
         let (search, _, ended) = run_on(pool, search, watch);

@@ -1,10 +1,11 @@
-//! Fixed positions, searches of many games at once, and one number for what the search does.
+//! For tests and benches: fixed positions, one number for what the search does on them, and what holds of every tree.
 
+use super::tree::{NodeId, State};
 use super::{Search, SearchParams};
 use crate::board::{Game, Position, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
+use crate::network::EvaluatorError;
 use crate::network::fake::Hashed;
-use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 use crate::rng::{Purpose, Seed};
 
 const RULES: Rules = Rules { max_plies: 512 };
@@ -25,34 +26,6 @@ pub fn positions() -> Vec<Game> {
     opened.chain(fens.map(from_fen)).collect()
 }
 
-/// Searches games side by side, the leaves of all in every batch, until all are done. `after_batch` is told the rows of every
-/// batch, and may end it.
-pub fn search_in_lockstep<E: From<EvaluatorError>>(
-    searches: &mut [Search],
-    evaluator: &mut dyn Evaluator,
-    after_batch: &mut dyn FnMut(usize) -> Result<(), E>,
-) -> Result<(), E> {
-    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
-    let encoding = evaluator.encoding().clone();
-    let mut first_rows = Vec::new();
-    while searches.iter().any(|search| !search.is_done()) {
-        batch.clear();
-        first_rows.clear();
-        for search in &mut *searches {
-            search.search_by_reference(evaluator)?;
-            first_rows.push(batch.len());
-            search.gather(&encoding, &mut batch);
-            search.take_damage().map_err(EvaluatorError::from)?;
-        }
-        evaluator.evaluate(&batch, &mut answers)?;
-        for (search, first_row) in searches.iter_mut().zip(&first_rows) {
-            search.apply(&batch, &answers, *first_row)?;
-        }
-        after_batch(batch.len())?;
-    }
-    Ok(())
-}
-
 /// A signature in 31 bits, which match servers keep.
 pub fn short(signature: u64) -> u32 {
     (signature ^ signature >> 32) as u32 >> 1
@@ -65,13 +38,38 @@ pub fn signature() -> Result<u64, EvaluatorError> {
     let mut signature = 0u64;
     for (salt, game) in (0..).zip(positions()) {
         let mut evaluator = Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), salt);
-        let mut search = [Search::new(game, RULES, params.clone())];
-        search_in_lockstep(&mut search, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))?;
-        for seen in search[0].root_moves() {
+        let mut search = Search::new(game, RULES, params.clone())?;
+        search.run(&mut evaluator)?;
+        for seen in search.root_moves() {
             let item = u64::from(seen.played.packed()) << 32 | u64::from(seen.visits);
             // FNV-1a's step (Fowler, Noll & Vo).
             signature = (signature ^ item).wrapping_mul(0x100_0000_01b3);
         }
     }
     Ok(signature)
+}
+
+impl Search {
+    /// Checks the tree's invariants.
+    ///
+    /// # Panics
+    /// If one does not hold.
+    pub fn check_invariants(&self) {
+        for (id, node) in self.tree.nodes.iter().enumerate() {
+            let (branches, priors) = (self.tree.branches(id as NodeId), self.tree.priors(id as NodeId));
+            let below: u32 = branches.iter().map(|branch| branch.visits).sum();
+            match (node.state, node.proof) {
+                (State::Expanded, None) => {
+                    assert_eq!(node.visits, 1 + below, "visits of a node are its own and its moves'");
+                }
+                _ => assert!(node.visits >= below, "a proven node is visited without going on"),
+            }
+            assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
+            assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");
+            let untried = &priors[branches.len()..];
+            let leads = untried.first().is_none_or(|first| untried.iter().all(|prior| prior <= first));
+            assert!(branches.is_empty() || leads, "the likeliest untried move comes first");
+            assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
+        }
+    }
 }

@@ -1,7 +1,9 @@
-//! Many searches, one batch: the loop that self-play and matches share.
+//! Many searches, one batch: the loop that self-play, matches and analyses share.
 
+use std::ops::DerefMut;
+
+use super::Search;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
-use crate::search::Search;
 
 /// A game whose moves are found by searches.
 pub trait Seat {
@@ -34,10 +36,10 @@ impl Lockstep {
     /// One round: gather from all seats, evaluate one batch for each evaluator, apply to all.
     ///
     /// Returns the number of positions evaluated.
-    pub fn round<S: Seat>(
+    pub fn round<'a, S: Seat, E: DerefMut<Target = dyn Evaluator + 'a>>(
         &mut self,
         seats: &mut [S],
-        evaluators: &mut [Box<dyn Evaluator>],
+        evaluators: &mut [E],
     ) -> Result<usize, EvaluatorError> {
         self.gather(seats, evaluators)?;
         for (number, evaluator) in evaluators.iter_mut().enumerate() {
@@ -49,10 +51,10 @@ impl Lockstep {
         Ok(self.batches.iter().map(Batch::len).sum())
     }
 
-    fn gather<S: Seat>(
+    fn gather<'a, S: Seat, E: DerefMut<Target = dyn Evaluator + 'a>>(
         &mut self,
         seats: &mut [S],
-        evaluators: &mut [Box<dyn Evaluator>],
+        evaluators: &mut [E],
     ) -> Result<(), EvaluatorError> {
         self.batches.iter_mut().for_each(Batch::clear);
         self.places.clear();
@@ -61,10 +63,8 @@ impl Lockstep {
                 self.places.push(None);
                 continue;
             };
-            search.search_by_reference(&mut *evaluators[number])?;
             self.places.push(Some((number, self.batches[number].len())));
-            search.gather(evaluators[number].encoding(), &mut self.batches[number]);
-            search.take_damage()?;
+            search.gather(&mut *evaluators[number], &mut self.batches[number])?;
         }
         Ok(())
     }
@@ -82,4 +82,27 @@ impl Lockstep {
         }
         Ok(())
     }
+}
+
+/// A search by itself has nothing to do once an evaluation was applied.
+impl Seat for Search {
+    fn waiting(&mut self) -> Option<(usize, &mut Search)> {
+        Some((0, self))
+    }
+
+    fn advance(&mut self) {}
+}
+
+/// Searches games side by side, the leaves of all in every batch, until all are done. `after_batch` is told the rows of every
+/// batch, and may end it.
+pub fn search_in_lockstep<E: From<EvaluatorError>>(
+    searches: &mut [Search],
+    evaluator: &mut dyn Evaluator,
+    after_batch: &mut dyn FnMut(usize) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut lockstep = Lockstep::new(1);
+    while searches.iter().any(|search| !search.is_done()) {
+        after_batch(lockstep.round(searches, &mut [&mut *evaluator])?)?;
+    }
+    Ok(())
 }
