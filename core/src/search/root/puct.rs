@@ -39,7 +39,7 @@ impl RootSearch for Puct {
 
     fn select(&self, search: &Search, _scratch: &mut Vec<f64>) -> usize {
         let forced = if self.forces { first_forced(search) } else { None };
-        forced.unwrap_or_else(|| search.select_puct(ROOT, 0))
+        forced.unwrap_or_else(|| search.select_puct_at_root())
     }
 
     fn choose(&self, search: &Search, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
