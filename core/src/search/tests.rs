@@ -153,19 +153,8 @@ fn trees_in_one_batch_do_not_touch_each_other() {
     let alone: Vec<_> =
         games.iter().map(|game| visits(&searched(game, &simulations(100), &mut evaluator))).collect();
     let mut together: Vec<Search> = games.iter().map(|game| begun(game.clone(), simulations(100))).collect();
-    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
-    while together.iter().any(|search| !search.is_done()) {
-        batch.clear();
-        let mut rows = vec![0];
-        for search in &mut together {
-            search.gather(&mut evaluator, &mut batch).expect("no tablebase is damaged");
-            rows.push(batch.len());
-        }
-        evaluator.evaluate(&batch, &mut answers).unwrap();
-        for (search, first_row) in together.iter_mut().zip(rows) {
-            search.apply(&batch, &answers, first_row).expect("fakes say what is asked");
-        }
-    }
+    search_in_lockstep(&mut together, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
+        .expect("fakes do not fail");
     assert_eq!(alone, together.iter().map(visits).collect::<Vec<_>>());
 }
 

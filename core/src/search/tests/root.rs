@@ -219,10 +219,7 @@ fn a_root_may_be_confined_to_some_moves() {
             let mut search = begun(Game::initial(), SearchParams { engine, ..params.clone() });
             search.restrict_root(&only);
             let mut evaluator = Hashed::new(encoding(), 2);
-            search_in_lockstep(std::slice::from_mut(&mut search), &mut evaluator, &mut |_| {
-                Ok::<_, crate::network::EvaluatorError>(())
-            })
-            .expect("fakes do not fail");
+            search.run(&mut evaluator).expect("fakes do not fail");
             for seen in search.root_moves() {
                 assert_eq!(seen.visits > 0, only.contains(&seen.played), "{}", seen.played);
             }

@@ -1,18 +1,16 @@
 //! What the reference shows of its simulations is what the trees hold, its own and the fast one's.
 
 use super::super::reference::{Choice, End, Simulation};
-use super::super::search_in_lockstep;
 use super::*;
 
 /// A search of the reference engine with all of its simulations, and the same one of the fast engine.
 fn watched(game: &Game, params: &SearchParams, salt: u64) -> (Search, Search) {
     let of = |engine| {
         let params = SearchParams { engine, ..params.clone() };
-        let mut search = [begun(game.clone(), params)];
-        search[0].watch(usize::MAX);
+        let mut search = begun(game.clone(), params);
+        search.watch(usize::MAX);
         let mut evaluator = Hashed::new(encoding(), salt).with_moves_left();
-        search_in_lockstep(&mut search, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(())).expect("fakes");
-        let [search] = search;
+        search.run(&mut evaluator).expect("fakes do not fail");
         search
     };
     (of(Engine::Reference), of(Engine::Fast))
@@ -128,12 +126,11 @@ fn values_change_sides_on_the_way_up() {
 fn only_the_first_simulations_are_kept() {
     let game = Game::initial();
     let params = SearchParams { engine: Engine::Reference, ..simulations(50) };
-    let mut search = [begun(game, params)];
-    search[0].watch(3);
-    let mut evaluator = Hashed::new(encoding(), 1);
-    search_in_lockstep(&mut search, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(())).expect("fakes");
-    assert_eq!((search[0].simulations().len(), search[0].visits()), (3, 50));
-    assert_eq!(search[0].simulations()[0].choices, []);
+    let mut search = begun(game, params);
+    search.watch(3);
+    search.run(&mut Hashed::new(encoding(), 1)).expect("fakes do not fail");
+    assert_eq!((search.simulations().len(), search.visits()), (3, 50));
+    assert_eq!(search.simulations()[0].choices, []);
 }
 
 #[test]
