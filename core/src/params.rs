@@ -5,11 +5,13 @@
 //! same for a choice of words. Nothing here knows where values come from; the runner converts script maps to [`Value`].
 
 mod declare;
+mod kind;
 mod problems;
 mod schedule;
 mod types;
 mod value;
 
+pub use kind::ParamKind;
 pub use problems::{ParamErrors, Problem, Problems, nearest};
 pub use schedule::Schedule;
 pub use types::{Bounds, Param, Row, group_row};

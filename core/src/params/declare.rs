@@ -62,8 +62,8 @@ macro_rules! params {
         }
 
         impl $crate::params::Param for $name {
-            fn kind() -> String {
-                "a group #{…}".to_owned()
+            fn kind() -> $crate::params::ParamKind {
+                $crate::params::ParamKind::Group
             }
 
             fn read(
@@ -171,8 +171,8 @@ macro_rules! param_enum {
         }
 
         impl $crate::params::Param for $name {
-            fn kind() -> String {
-                format!("one of {}", Self::WORDS.join(", "))
+            fn kind() -> $crate::params::ParamKind {
+                $crate::params::ParamKind::Choice(Self::WORDS)
             }
 
             fn read(

@@ -1,7 +1,7 @@
 //! A number that changes with a counter: plies of a game, updates of a training step.
 
 use super::types::Bounds;
-use super::{Param, Problems, Value};
+use super::{Param, ParamKind, Problems, Value};
 
 /// A piecewise constant function of a whole number.
 ///
@@ -62,8 +62,8 @@ fn point(item: &Value) -> Option<(u32, f64)> {
 }
 
 impl Param for Schedule {
-    fn kind() -> String {
-        "a number, or a function of one whole number".to_owned()
+    fn kind() -> ParamKind {
+        ParamKind::Schedule
     }
 
     fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {

@@ -163,6 +163,6 @@ fn the_reference_has_a_row_for_every_group_and_leaf() {
             "name"
         ]
     );
-    assert_eq!(rows[1].range, "0.0..=10.0");
+    assert_eq!(rows[1].range.map(|range| range.to_string()).as_deref(), Some("0.0..=10.0"));
     assert_eq!((rows[2].default.as_str(), rows[3].doc.as_str()), ("", "Concentration."));
 }

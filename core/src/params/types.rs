@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Problems, Value};
+use super::{ParamKind, Problems, Value};
 
 /// The closed range a number must lie in.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +13,11 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// The least and the greatest number of a range of whole numbers; `None` for one of numbers.
+    pub fn whole_numbers(self) -> Option<(i64, i64)> {
+        self.whole.then_some((self.min as i64, self.max as i64))
+    }
+
     fn contains(self, value: f64) -> bool {
         // NaN compares false with everything, so it lies in no range.
         self.min <= value && value <= self.max
@@ -46,33 +51,19 @@ pub struct Row {
     /// Dotted path from the group's root.
     pub path: String,
     /// What kind of value is read.
-    pub kind: String,
+    pub kind: ParamKind,
     /// The default, as a script would write it.
     pub default: String,
     /// The allowed range, if there is one.
-    pub range: String,
+    pub range: Option<Bounds>,
     /// The declaration's doc text.
     pub doc: String,
-}
-
-impl Row {
-    /// The words of a choice, also where it is that of a list's items; none where the kind is no choice.
-    pub fn words(&self) -> Vec<&str> {
-        let kind = self.kind.strip_suffix(", or () for none").unwrap_or(&self.kind);
-        let kind = kind.strip_prefix("a list, each ").unwrap_or(kind);
-        kind.strip_prefix("one of ").map(|words| words.split(", ").collect()).unwrap_or_default()
-    }
-
-    /// Whether the value is a group `#{…}` of further parameters.
-    pub fn is_group(&self) -> bool {
-        self.kind.starts_with("a group")
-    }
 }
 
 /// A type that a parameter can have.
 pub trait Param: Sized {
     /// What kind of value is read, as an error and the reference name it.
-    fn kind() -> String;
+    fn kind() -> ParamKind;
 
     /// Reads a value; anything wrong goes to `problems` under `path` and gives `None`.
     fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self>;
@@ -91,7 +82,7 @@ pub trait Param: Sized {
             path: path.to_owned(),
             kind: Self::kind(),
             default: default.to_value().to_string(),
-            range: range.map(|range| range.to_string()).unwrap_or_default(),
+            range,
             doc: doc.to_owned(),
         }]
     }
@@ -102,12 +93,11 @@ pub fn group_row(path: &str, doc: &str) -> Vec<Row> {
     if doc.is_empty() {
         return Vec::new();
     }
-    let kind = "a group #{…}".to_owned();
     vec![Row {
         path: path.to_owned(),
-        kind,
+        kind: ParamKind::Group,
         default: String::new(),
-        range: String::new(),
+        range: None,
         doc: doc.to_owned(),
     }]
 }
@@ -128,8 +118,8 @@ fn in_range(number: f64, shown: &Value, range: Option<Bounds>, path: &str, probl
 }
 
 impl Param for f64 {
-    fn kind() -> String {
-        "a number".to_owned()
+    fn kind() -> ParamKind {
+        ParamKind::Number
     }
 
     fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
@@ -149,8 +139,8 @@ impl Param for f64 {
 macro_rules! whole_number {
     ($($number:ty),*) => {$(
         impl Param for $number {
-            fn kind() -> String {
-                "a whole number".to_owned()
+            fn kind() -> ParamKind {
+                ParamKind::WholeNumber
             }
 
             fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
@@ -175,8 +165,8 @@ macro_rules! whole_number {
 whole_number!(u32, u64, usize);
 
 impl Param for bool {
-    fn kind() -> String {
-        "true or false".to_owned()
+    fn kind() -> ParamKind {
+        ParamKind::Bool
     }
 
     fn read(value: &Value, path: &str, _: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
@@ -190,8 +180,8 @@ impl Param for bool {
 }
 
 impl Param for String {
-    fn kind() -> String {
-        "text".to_owned()
+    fn kind() -> ParamKind {
+        ParamKind::Text
     }
 
     fn read(value: &Value, path: &str, _: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
@@ -205,8 +195,8 @@ impl Param for String {
 }
 
 impl<T: Param> Param for Option<T> {
-    fn kind() -> String {
-        format!("{}, or () for none", T::kind())
+    fn kind() -> ParamKind {
+        ParamKind::Optional(Box::new(T::kind()))
     }
 
     fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
@@ -225,7 +215,7 @@ impl<T: Param> Param for Option<T> {
             path: path.to_owned(),
             kind: Self::kind(),
             default: default.to_value().to_string(),
-            range: range.map(|range| range.to_string()).unwrap_or_default(),
+            range,
             doc: doc.to_owned(),
         };
         [vec![row], T::member_rows(path)].concat()
@@ -233,8 +223,8 @@ impl<T: Param> Param for Option<T> {
 }
 
 impl<T: Param> Param for Vec<T> {
-    fn kind() -> String {
-        format!("a list, each {}", T::kind())
+    fn kind() -> ParamKind {
+        ParamKind::List(Box::new(T::kind()))
     }
 
     fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {

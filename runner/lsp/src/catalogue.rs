@@ -290,7 +290,7 @@ mod tests {
         let rule = catalogue
             .parameter("self_play", &["search", "root", "rule"].map(ToOwned::to_owned))
             .expect("a rule");
-        assert!(rule.words().contains(&"gumbel"));
+        assert!(rule.kind.words().contains(&"gumbel"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use dc0_core::params::Row;
+use dc0_core::params::{ParamKind, Row};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent,
     MarkupKind, TextEdit,
@@ -151,9 +151,10 @@ impl<'a> Completer<'a> {
         if let Some(row) = of_parameter {
             let doc = row.doc.clone();
             return row
+                .kind
                 .words()
-                .into_iter()
-                .map(|word| Offer::new(word, CompletionItemKind::ENUM_MEMBER).doc(&doc))
+                .iter()
+                .map(|word| Offer::new(*word, CompletionItemKind::ENUM_MEMBER).doc(&doc))
                 .collect();
         }
         let call = script.parent(token).and_then(|paren| Some((paren, script.callee(paren)?)));
@@ -304,23 +305,24 @@ fn own_function(function: &Declared) -> Offer {
 
 /// A parameter's name with its value to be filled in.
 fn with_value(offer: Offer, name: &str, row: &Row) -> Offer {
-    let snippet = match row.words().as_slice() {
-        [] if row.is_group() => format!("{name}: #{{ $1 \\}}"),
-        [] if row.kind == "text" => format!("{name}: \"$1\""),
-        [] if row.default.is_empty() => format!("{name}: $1"),
-        [] => format!("{name}: ${{1:{}}}", words::escaped(&row.default)),
-        all if row.kind.starts_with("one of") => format!("{name}: \"${{1|{}|}}\"", all.join(",")),
-        _ => format!("{name}: $1"),
+    let snippet = match row.kind.required() {
+        ParamKind::Choice(words) => format!("{name}: \"${{1|{}|}}\"", words.join(",")),
+        _ if !row.kind.words().is_empty() => format!("{name}: $1"),
+        kind if kind.is_group() => format!("{name}: #{{ $1 \\}}"),
+        _ if row.kind == ParamKind::Text => format!("{name}: \"$1\""),
+        _ if row.default.is_empty() => format!("{name}: $1"),
+        _ => format!("{name}: ${{1:{}}}", words::escaped(&row.default)),
     };
     offer.insert(snippet, format!("{name}: "))
 }
 
 /// Values that fit a parameter.
 fn values(row: &Row) -> Vec<Offer> {
-    let quoted = row.words().into_iter().map(|word| format!("\"{word}\""));
-    let switch = row.kind.starts_with("true or false").then_some(["true".to_owned(), "false".to_owned()]);
-    let group = row.is_group().then(|| "#{}".to_owned());
-    let nothing = row.kind.ends_with("or () for none").then(|| "()".to_owned());
+    let quoted = row.kind.words().iter().map(|word| format!("\"{word}\""));
+    let is_switch = *row.kind.required() == ParamKind::Bool;
+    let switch = is_switch.then_some(["true".to_owned(), "false".to_owned()]);
+    let group = row.kind.is_group().then(|| "#{}".to_owned());
+    let nothing = matches!(row.kind, ParamKind::Optional(_)).then(|| "()".to_owned());
     let default = Some(row.default.clone()).filter(|default| !default.is_empty());
     let mut all: Vec<String> = default
         .into_iter()

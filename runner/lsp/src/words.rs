@@ -59,7 +59,7 @@ impl Script {
 
 /// A parameter in a line: its kind, range and default.
 pub(super) fn detail(row: &Row) -> String {
-    let range = if row.range.is_empty() { String::new() } else { format!(" in {}", row.range) };
+    let range = row.range.map(|range| format!(" in {range}")).unwrap_or_default();
     let default = if row.default.is_empty() { String::new() } else { format!(" = {}", row.default) };
     format!("{}{range}{default}", row.kind)
 }
@@ -67,10 +67,11 @@ pub(super) fn detail(row: &Row) -> String {
 /// A parameter of a call.
 pub(super) fn of_row(row: &Row, call: &str) -> String {
     let mut text = format!("**`{}`** of `{call}`: {}", row.path, row.kind);
-    for (what, value) in [("range", &row.range), ("default", &row.default)] {
-        if !value.is_empty() {
-            let _ = write!(text, ", {what} `{value}`");
-        }
+    if let Some(range) = row.range {
+        let _ = write!(text, ", range `{range}`");
+    }
+    if !row.default.is_empty() {
+        let _ = write!(text, ", default `{}`", row.default);
     }
     format!("{text}\n\n{}", row.doc)
 }

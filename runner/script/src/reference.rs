@@ -116,6 +116,7 @@ fn named_nets(page: &mut String) {
 
 fn line(row: &Row) -> String {
     let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
-    let cells = [code(&row.path), row.kind.clone(), code(&row.default), code(&row.range), row.doc.clone()];
+    let range = row.range.map(|range| range.to_string()).unwrap_or_default();
+    let cells = [code(&row.path), row.kind.to_string(), code(&row.default), code(&range), row.doc.clone()];
     format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
 }

@@ -1,6 +1,6 @@
 //! Declared parameters as options, by their dotted names.
 
-use dc0_core::params::{Param, ParamErrors, Params, Row, Value, read};
+use dc0_core::params::{ParamErrors, ParamKind, Params, Row, Value, read};
 use dc0_core::search::SearchParams;
 
 use super::{BATCH_SIZE, Declared, Kind};
@@ -22,7 +22,7 @@ pub(super) fn declared() -> Vec<Declared> {
 
 fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iterator<Item = Declared> {
     let defaults = defaults.to_value();
-    let is_shown = |row: &Row| !left_out.contains(&row.path.as_str()) && row.kind != P::kind();
+    let is_shown = |row: &Row| !left_out.contains(&row.path.as_str()) && row.kind != ParamKind::Group;
     P::rows().into_iter().filter(is_shown).map(move |row| {
         let default =
             at(&defaults, &row.path).map_or_else(|| row.default.trim_matches('"').to_owned(), plain);
@@ -31,21 +31,19 @@ fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iter
 }
 
 fn kind(row: &Row, default: String) -> Kind {
-    let range = || {
-        let (least, most) = row.range.split_once("..=")?;
-        Some((least.parse().ok()?, most.parse().ok()?))
-    };
-    if row.kind == bool::kind() {
-        Kind::Check(default == "true")
-    } else if let (true, Some((least, most)), Ok(number)) =
-        (row.kind == u32::kind(), range(), default.parse())
-    {
-        Kind::Spin { default: number, least, most }
-    } else if let Some(words) = row.kind.strip_prefix("one of ").filter(|words| !words.contains("()")) {
-        Kind::Combo { default, words: words.split(", ").map(ToOwned::to_owned).collect() }
-    } else {
-        Kind::Text(default)
+    match &row.kind {
+        ParamKind::Bool => Kind::Check(default == "true"),
+        ParamKind::Choice(words) => {
+            Kind::Combo { default, words: words.iter().map(|word| (*word).to_owned()).collect() }
+        }
+        ParamKind::WholeNumber => spin(row, &default).unwrap_or(Kind::Text(default)),
+        _ => Kind::Text(default),
     }
+}
+
+fn spin(row: &Row, default: &str) -> Option<Kind> {
+    let (least, most) = row.range?.whole_numbers()?;
+    Some(Kind::Spin { default: default.parse().ok()?, least, most })
 }
 
 fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {

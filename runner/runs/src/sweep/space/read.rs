@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dc0_core::params::{Bounds, Param, Problems, Value};
+use dc0_core::params::{Bounds, Param, ParamKind, Problems, Value};
 
 use super::conditions::Conditions;
 use super::{Condition, Dimension, Domain, Space};
@@ -22,8 +22,8 @@ const MOST_DIMENSIONS: usize = 256;
 type Group = BTreeMap<String, Value>;
 
 impl Param for Space {
-    fn kind() -> String {
-        "a group of dimensions #{ name: choice([…]), … }".to_owned()
+    fn kind() -> ParamKind {
+        ParamKind::OpenGroup("a group of dimensions #{ name: choice([…]), … }")
     }
 
     fn read(value: &Value, path: &str, _: Option<Bounds>, problems: &mut Problems) -> Option<Self> {
@@ -225,8 +225,8 @@ impl Members<'_> {
 struct Whole(i64);
 
 impl Param for Whole {
-    fn kind() -> String {
-        "a whole number".to_owned()
+    fn kind() -> ParamKind {
+        ParamKind::WholeNumber
     }
 
     fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self> {

@@ -1,0 +1,85 @@
+//! What kind of value a parameter takes.
+
+use std::fmt;
+
+/// A kind of parameter; its text is how errors and the reference name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A finite number.
+    Number,
+    /// A whole number.
+    WholeNumber,
+    /// True or false.
+    Bool,
+    /// Any text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A [`Schedule`](super::Schedule).
+    Schedule,
+    /// A group of declared parameters.
+    Group,
+    /// A group whose members the script names itself, as this text says.
+    OpenGroup(&'static str),
+    /// A list of this kind.
+    List(Box<Self>),
+    /// This kind, or nothing.
+    Optional(Box<Self>),
+}
+
+impl ParamKind {
+    /// The kind itself, where nothing may be given as well.
+    pub fn required(&self) -> &Self {
+        match self {
+            Self::Optional(kind) => kind.required(),
+            kind => kind,
+        }
+    }
+
+    /// The words of a choice, also where it is that of a list's items; none where the kind is no choice.
+    pub fn words(&self) -> &'static [&'static str] {
+        match self.required() {
+            Self::Choice(words) => words,
+            Self::List(items) => items.words(),
+            _ => &[],
+        }
+    }
+
+    /// Whether the value is a group `#{…}` of further parameters.
+    pub fn is_group(&self) -> bool {
+        matches!(self.required(), Self::Group | Self::OpenGroup(_))
+    }
+}
+
+impl fmt::Display for ParamKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number => f.write_str("a number"),
+            Self::WholeNumber => f.write_str("a whole number"),
+            Self::Bool => f.write_str("true or false"),
+            Self::Text => f.write_str("text"),
+            Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Schedule => f.write_str("a number, or a function of one whole number"),
+            Self::Group => f.write_str("a group #{…}"),
+            Self::OpenGroup(text) => f.write_str(text),
+            Self::List(items) => write!(f, "a list, each {items}"),
+            Self::Optional(kind) => write!(f, "{kind}, or () for none"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ParamKind;
+
+    #[test]
+    fn words_and_groups_are_found_below_lists_and_options() {
+        let choice = ParamKind::Choice(&["a", "b"]);
+        let list = ParamKind::Optional(Box::new(ParamKind::List(Box::new(choice.clone()))));
+        assert_eq!(list.to_string(), "a list, each one of a, b, or () for none");
+        assert_eq!((choice.words(), list.words()), (&["a", "b"][..], &["a", "b"][..]));
+        let group = ParamKind::Optional(Box::new(ParamKind::Group));
+        assert!(group.is_group() && group.words().is_empty() && !list.is_group());
+        assert!(ParamKind::OpenGroup("a group of dimensions").is_group());
+    }
+}
