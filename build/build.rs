@@ -14,6 +14,10 @@ use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-env-changed=LIBTORCH");
+    // The core alone can do without; every other member has it in through the core.
+    if env::var("CARGO_PKG_NAME")? == "dc0-core" && env::var_os("CARGO_FEATURE_TORCH").is_none() {
+        return Ok(());
+    }
     let libraries = libraries()?;
     let is_macos = env::var("CARGO_CFG_TARGET_OS")? == "macos";
     let origin = if is_macos { "@loader_path" } else { "$ORIGIN" };

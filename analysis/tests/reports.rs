@@ -6,7 +6,7 @@ use std::path::Path;
 use dc0_analysis::charts::{Chart, Marks, Scale};
 use dc0_analysis::report::{Report, ReportRun, ReportSweep, report};
 use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
-use dc0_core::board::Move;
+use dc0_core::board::{GameResult, Move, Reason};
 use dc0_core::params::Value;
 use dc0_core::store::{GameRow, MatchGameRow, PositionRow, Provenance, WideColumn, write_table, write_wide};
 
@@ -30,8 +30,8 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
         start_fen: START.to_owned(),
         moves: vec![packed("e2e4"), packed("e7e5")],
         opening_plies: 0,
-        result: i8::from(game == 0),
-        reason: "threefold".to_owned(),
+        result: if game == 0 { GameResult::WhiteWins } else { GameResult::Draw },
+        reason: Reason::Threefold,
     };
     let position = |game: u32, ply: u16| PositionRow {
         game,
@@ -71,8 +71,8 @@ fn store_match(folder: &Path, number: u32, pairs: u32) {
         opening_plies: 0,
         plies: 0,
         score: f64::from(game % 2),
-        result: -1,
-        reason: "checkmate".to_owned(),
+        result: GameResult::BlackWins,
+        reason: Reason::Checkmate,
     };
     let rows: Vec<MatchGameRow> = (0..2 * pairs).map(game).collect();
     let path = format!("matches/{number:04}-{:04}-vs-{number:04}.parquet", number + 1);

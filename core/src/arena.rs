@@ -8,7 +8,7 @@ mod seat;
 
 pub use params::ArenaParams;
 pub use play::{ArenaError, KeepMatchShard, Match, MatchShard, Player, play};
-pub use score::{MatchSummary, elo_of, student, summarise};
+pub use score::{EloInterval, MatchSummary, elo_of, student, summarise};
 
 #[cfg(test)]
 mod tests;

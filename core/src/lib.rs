@@ -1,13 +1,4 @@
-//! The compiled core of dc0: AlphaZero-style chess research, from the rules to the strength of a net.
-//!
-//! The stages form a pipeline, and a module may use only those to its left:
-//!
-//! ```text
-//! board → encoding → network → search → selfplay → store → trainer → arena
-//! ```
-//!
-//! [`params`], [`rng`], [`event`] and [`durable`] are leaves that every stage may use. Randomness and time are arguments; the core
-//! never prints, and reports progress to an [`event::Observer`]. `docs/ARCHITECTURE.md` has the map and the invariants.
+#![doc = include_str!("../README.md")]
 
 pub mod arena;
 pub mod board;
@@ -16,6 +7,7 @@ pub mod encoding;
 pub mod event;
 pub mod network;
 pub mod params;
+pub mod poison;
 pub mod rng;
 pub mod search;
 pub mod selfplay;

@@ -1,32 +1,37 @@
 //! Nets: what they look like ([`NetworkSpec`]), what they say ([`Evaluator`]), and how they are stored.
 //!
-//! Only `network::torch` (and `trainer`) know libtorch, and only `network::onnx` knows ONNX Runtime. The [`fake`]
+//! Only `network::torch` (and `trainer::torch`) know libtorch, and only `network::onnx` knows ONNX Runtime. The [`fake`]
 //! evaluators are pure functions of the position, so whole searches and games can be golden files.
 
 mod batch;
 mod cache;
 pub mod checkpoint;
 pub mod fake;
-mod fold;
+pub mod fold;
 pub mod graph;
 mod grow;
 mod layout;
+#[cfg(feature = "onnx")]
 pub mod onnx;
 mod outputs;
+mod precision;
 mod presets;
 #[cfg(test)]
 mod samples;
 mod softmax;
 mod spec;
+#[cfg(feature = "torch")]
 pub mod torch;
 mod weights;
 
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 pub use cache::Cached;
 pub use grow::{GrowError, GrowParams, grow};
-pub use layout::{Init, TensorSpec, initial_weights, layout, parameter_count};
-pub use outputs::MOVES_LEFT_SCALE;
+pub use layout::{Init, TensorRole, TensorSpec, initial_weights, layout, parameter_count};
+pub use outputs::{MOVES_LEFT_SCALE, expected_result, plies_left, value_width};
+pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
+pub use softmax::softmax;
 pub use spec::{
     Activation, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec,
     ValueHead, ValueHeadSpec,

@@ -1,4 +1,4 @@
-//! Experience and results as Parquet. Only this module names arrow and parquet.
+//! Experience and results as Parquet. Only this module names arrow's packages and parquet.
 //!
 //! A table is declared once, in `tables`: its row type, name, key and columns. Schema, writer, reader and the checks of
 //! rows come from there. Files are written whole; the same rows give the same bytes. `datasets/README.md` describes every
@@ -8,8 +8,10 @@ mod cell;
 mod error;
 mod file;
 mod format;
+mod game;
 mod records;
 mod row;
+mod shard_files;
 mod tables;
 mod wide;
 
@@ -20,8 +22,10 @@ pub use file::{
     FileEntry, peek_table, peek_wide, read_entry, read_table, verify_file, verify_files, write_table,
 };
 pub use format::Provenance;
+pub use game::{StoredGame, StoredPly};
 pub use records::{MatchGameRow, TrainingRow, ValidationRow};
-pub use row::{Column, TableRow};
+pub use row::{Column, RowFault, TableRow};
+pub use shard_files::{SearchFiles, ShardFiles};
 pub use wide::{WideColumn, write_wide};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Training: from games and positions to the next weights.
 //!
-//! [`samples`] replays games into compact training samples, and [`train`] makes updates from them. The result depends on
+//! [`samples`] replays games into compact training samples, and `train` makes updates from them, on libtorch. The result depends on
 //! the start, the samples, the parameters, the seed and the number of libtorch threads, and on nothing else: a run that is
 //! stopped and resumed gives the same bytes (on a CPU; GPUs add in no fixed order).
 //!
@@ -14,24 +14,19 @@
 //! The policy's support is *all legal moves*: the softmax runs over them only, so illegal moves have no probability and
 //! no gradient, and a legal move without a visit has the target 0.
 
-mod batch;
-mod error;
-mod job;
-mod loss;
-mod optimizer;
 mod params;
-mod report;
-mod run;
 pub mod samples;
 mod sampling;
-mod state;
-mod update;
+#[cfg(feature = "torch")]
+mod torch;
 
-pub use error::TrainError;
-pub use job::{TrainJob, Trained, threads_that_pay, train};
-pub use params::{OptimizerKind, OptimizerParams, TrainParams, TrainPrecision};
-pub use report::{TrainSummary, TrainingRow, ValidationRow};
-pub use state::updates_done;
+pub use params::{BatchNormMode, OptimizerKind, OptimizerParams, TrainParams, TrainPrecision};
+pub use sampling::Sampler;
+#[cfg(feature = "torch")]
+pub use torch::{
+    TrainError, TrainJob, TrainSummary, Trained, TrainingRow, ValidationRow, threads_that_pay, train,
+    updates_done,
+};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 const PIPELINE: [&str; 8] =
     ["board", "encoding", "network", "search", "selfplay", "store", "trainer", "arena"];
-const LEAVES: [&str; 4] = ["params", "rng", "event", "durable"];
+const LEAVES: [&str; 5] = ["params", "rng", "event", "durable", "poison"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
@@ -88,17 +88,19 @@ fn the_rule_of_imports_can_fail() {
 const NAMES: &[(&str, &[&str])] = &[
     ("shakmaty", &["core/src/board"]),
     ("shakmaty_syzygy", &["core/src/board/tablebase"]),
-    ("tch", &["core/src/network/torch", "core/src/trainer"]),
+    ("tch", &["core/src/network/torch", "core/src/trainer/torch"]),
     ("ort", &["core/src/network/onnx"]),
     ("prost", &["core/src/network/onnx", "runner/src/sweep/tensorboard"]),
     ("crc32c", &["runner/src/sweep/tensorboard"]),
-    ("arrow", &["core/src/store"]),
+    ("arrow_array", &["core/src/store"]),
+    ("arrow_buffer", &["core/src/store"]),
+    ("arrow_schema", &["core/src/store"]),
     ("parquet", &["core/src/store"]),
     ("polars", &["analysis/src"]),
     ("polars_plan", &["analysis/src/scan.rs"]),
     ("sqlparser", &["analysis/src/statement"]),
     ("csv", &["analysis/src/export.rs"]),
-    ("safetensors", &["core/src/network/checkpoint", "core/src/trainer/state.rs"]),
+    ("safetensors", &["core/src/network/checkpoint", "core/src/trainer/torch/state.rs"]),
     ("rhai", &["runner/"]),
     ("clap", &["runner/", "benches/", "xtask/"]),
     ("indicatif", &["runner/", "xtask/"]),

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dc0_core::board::{Game, Move, Outcome, Position, Rules, Side};
+use dc0_core::board::{Game, GameResult, Move, Outcome, Position, Reason, Rules, Side};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -90,7 +90,7 @@ fn corners() -> (Vec<GameRow>, Vec<PositionRow>) {
     let (mut games, mut positions) = (Vec::new(), Vec::new());
     for (number, (fen, moves, max_plies, reason)) in (0..).zip(CORNERS) {
         let (game, rows) = recorded(number, fen, moves, max_plies);
-        assert_eq!(game.reason, reason, "{moves} from {fen}");
+        assert_eq!(game.reason.word(), reason, "{moves} from {fen}");
         games.push(game);
         positions.extend(rows);
     }
@@ -122,8 +122,8 @@ fn game_row(number: u32, game: &Game, outcome: Outcome) -> GameRow {
         start_fen: game.start().fen(),
         moves: game.moves().iter().map(|played| played.packed()).collect(),
         opening_plies: 0,
-        result: outcome.score_for(Side::White),
-        reason: outcome.reason.word().to_owned(),
+        result: outcome.result(),
+        reason: outcome.reason,
     }
 }
 
@@ -149,6 +149,11 @@ fn position(number: u32, game: &Game, played: Move) -> PositionRow {
     }
 }
 
+/// The first player has White in every other game.
+fn first_side(game: &GameRow) -> Side {
+    if game.game.is_multiple_of(2) { Side::White } else { Side::Black }
+}
+
 fn match_rows(games: &[GameRow]) -> Vec<MatchGameRow> {
     let row = |game: &GameRow| MatchGameRow {
         game: game.game,
@@ -160,9 +165,9 @@ fn match_rows(games: &[GameRow]) -> Vec<MatchGameRow> {
         moves: game.moves.clone(),
         opening_plies: game.opening_plies,
         plies: game.moves.len() as u16,
-        score: f64::from(1 + if game.game.is_multiple_of(2) { game.result } else { -game.result }) / 2.0,
+        score: f64::from(1 + game.result.score_for(first_side(game))) / 2.0,
         result: game.result,
-        reason: game.reason.clone(),
+        reason: game.reason,
     };
     games.iter().map(row).collect()
 }
@@ -203,8 +208,8 @@ fn noticed(damage: &dyn Fn(&mut Vec<GameRow>, &mut Vec<PositionRow>), expected: 
 #[test]
 fn the_replay_notices_every_kind_of_mistake() {
     noticed(&|games, _| games[0].moves[1] = 0, "game 0: ply 1: 0000 is not legal");
-    noticed(&|games, _| games[1].reason = "ply_cap".to_owned(), "game 1: reason: stored 'ply_cap'");
-    noticed(&|games, _| games[0].result = 1, "game 0: ply 0: result");
+    noticed(&|games, _| games[1].reason = Reason::PlyCap, "game 1: reason: stored 'ply_cap'");
+    noticed(&|games, _| games[0].result = GameResult::WhiteWins, "game 0: ply 0: result");
     noticed(&|games, _| games[4].moves.truncate(1), "game 4: positions of plies that were not played");
     noticed(&|_, rows| rows[0].fen = rows[1].fen.clone(), "game 0: ply 0: fen");
     noticed(&|_, rows| rows[0].played = rows[1].played, "game 0: ply 0: played");

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use dc0_core::board::Reason;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
-use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::checkpoint::{Checkpoint, LoadedCheckpoint};
 use dc0_core::network::fake::Hashed;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
@@ -99,14 +100,14 @@ fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
 fn every_net_trains_on_the_same_games_and_says_the_same_after_storing_and_exporting() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let (games, rows) = stored_games(folder.path());
-    assert!(games.iter().any(|game| game.reason != "ply_cap"), "some games must end by themselves");
+    assert!(games.iter().any(|game| game.reason != Reason::PlyCap), "some games must end by themselves");
     let (path, state) = (folder.path().join("net.safetensors"), folder.path().join("state"));
     let onnx_path = folder.path().join("net.onnx");
     for spec in matrix() {
         let net = trained(&spec, &games, &rows, &state);
         std::fs::remove_file(&state).expect("the trainer leaves its state");
         net.save(&path).expect("saves");
-        let (loaded, digest) = Checkpoint::load(&path).expect("loads");
+        let LoadedCheckpoint { checkpoint: loaded, digest } = Checkpoint::load(&path).expect("loads");
         assert_eq!(loaded, net);
         let model =
             OnnxModel::export(&net.spec, &net.weights, Some(&digest), InputForm::Packed).expect("exports");

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use dc0_core::board::TablebaseResult::{CursedWin, Draw, Loss, Win};
-use dc0_core::board::{Game, Move, Outcome, Position, Reason, Rules, Side, Tablebase, TablebaseResult};
+use dc0_core::board::{
+    Game, GameResult, Move, Outcome, Position, Reason, Rules, Side, Tablebase, TablebaseResult,
+};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_core::store::{GameRow, PositionRow};
@@ -174,7 +176,8 @@ fn stored(fen: &str, moves: &str, result: i8, reason: Reason) -> (GameRow, Vec<P
         game.play_unchecked(played);
     }
     let moves = game.moves().iter().map(|played| played.packed()).collect();
-    let (network, reason) = ("0123456789abcdef".to_owned(), reason.word().to_owned());
+    let network = "0123456789abcdef".to_owned();
+    let result = GameResult::from_white_score(result).expect("1, 0 or -1");
     let start_fen = game.start().fen();
     (GameRow { game: 0, network, start_fen, moves, opening_plies: 0, result, reason }, rows)
 }

@@ -1,7 +1,8 @@
 //! Games to step through, with what the search thought of each position.
 
-use dc0_core::board::{Move, Position};
+use dc0_core::board::{GameResult, Move, Position, Reason};
 use dc0_core::params::Value;
+use dc0_core::store::{GameRow, PositionRow, StoredGame, StoredPly};
 use serde_json::{Value as Json, json};
 
 use super::section::{Part, Section};
@@ -18,49 +19,35 @@ pub(super) struct SampleGame {
     pub(super) data: Json,
 }
 
-/// A stored game.
-struct Stored {
-    network: String,
-    start: String,
-    moves: Vec<i64>,
-    opening: usize,
-    result: i8,
-    reason: String,
-}
-
-/// What the search thought of a position.
-struct Thought {
-    ply: usize,
-    json: Vec<(u16, u64, u64)>,
-    search: [f64; 2],
-    net: [f64; 2],
-    simulations: f64,
-    full: bool,
-}
-
 /// Moves that are shown of a search. Chosen.
 const SHOWN: usize = 8;
 
 pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
-    let mut games = Vec::new();
+    let (mut games, mut parts) = (Vec::new(), Vec::new());
     for run in context.runs {
-        games.extend(of_run(context, run)?);
+        for (what, (iteration, game)) in chosen(context, run)? {
+            let Some(database) = context.iteration(&run.name, iteration) else { continue };
+            match stored(database, game)? {
+                Some(Ok(stored)) => games.push(sample(context, run, &what, &stored)),
+                Some(Err(fault)) => {
+                    let what = format!("Game {game}, {what}, cannot be shown: {fault}.");
+                    parts.push(Part::Text(format!("{}{what}", prefix(context, run))));
+                }
+                None => {}
+            }
+        }
     }
-    let parts = if games.is_empty() { Vec::new() } else { vec![Part::Games(games)] };
+    if !games.is_empty() {
+        parts.push(Part::Games(games));
+    }
     let about = "Games of self-play, with the search's opinion of each position. Step with the buttons, the slider, or the arrow \
         keys, Home and End. Values are White's.";
     Ok(Section::new("sample-games", "Sample games", about, parts, "no games are stored"))
 }
 
-fn of_run(context: &Context<'_>, run: &ReportRun) -> Result<Vec<SampleGame>, AnalysisError> {
-    let mut samples = Vec::new();
-    for (what, (iteration, game)) in chosen(context, run)? {
-        let Some(database) = context.iteration(&run.name, iteration) else { continue };
-        let thoughts = thoughts(database, game)?;
-        let stored = stored(database, game)?;
-        samples.extend(stored.map(|stored| sample(context, run, &what, &stored, &thoughts)));
-    }
-    Ok(samples)
+/// The run's name, where there are several.
+fn prefix(context: &Context<'_>, run: &ReportRun) -> String {
+    if context.runs.len() > 1 { format!("{}: ", run.name) } else { String::new() }
 }
 
 /// Why a game is shown, with its iteration and its number.
@@ -93,128 +80,129 @@ fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, Analysi
     Ok(chosen)
 }
 
-fn stored(database: &Database, game: u32) -> Result<Option<Stored>, AnalysisError> {
+/// A game with its searches, or what is wrong with it; `None` if the table has no such game.
+fn stored(database: &Database, game: u32) -> Result<Option<Result<StoredGame, String>>, AnalysisError> {
+    let Some(row) = game_row(database, game)? else { return Ok(None) };
+    let positions = positions(database, game)?;
+    let replayed = |row| StoredGame::of_self_play(&row, &positions).map_err(|error| error.to_string());
+    Ok(Some(row.and_then(replayed)))
+}
+
+fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, String>>, AnalysisError> {
     let answer = Answer::of(database, &format!("select * from games where game = {game}"))?;
     let (networks, starts) = (answer.texts("network")?, answer.texts("start_fen")?);
     let (moves, openings) = (answer.lists("moves")?, answer.numbers("opening_plies")?);
     let (results, reasons) = (answer.numbers("result")?, answer.texts("reason")?);
-    let row = |at: usize| Stored {
-        network: networks[at].clone(),
-        start: starts[at].clone(),
-        moves: moves[at].clone(),
-        opening: openings[at] as usize,
-        result: results[at] as i8,
-        reason: reasons[at].clone(),
+    let row = |at: usize| {
+        let result = GameResult::from_white_score(results[at] as i8);
+        let reason = Reason::from_word(&reasons[at]);
+        Ok(GameRow {
+            game,
+            network: networks[at].clone(),
+            start_fen: starts[at].clone(),
+            moves: moves[at].iter().map(|packed| *packed as u16).collect(),
+            opening_plies: openings[at] as u16,
+            result: result.ok_or_else(|| format!("its result is {}, expected -1, 0 or 1", results[at]))?,
+            reason: reason.ok_or_else(|| format!("its reason \"{}\" is not known", reasons[at]))?,
+        })
     };
     Ok((0..answer.len()).map(row).next())
 }
 
-fn thoughts(database: &Database, game: u32) -> Result<Vec<Thought>, AnalysisError> {
-    let statement = format!(
-        "select ply, moves, visits, target, root_q, root_d, net_q, net_d, simulations, \"full\" from positions \
-         where game = {game} order by ply",
-    );
-    let answer = Answer::of(database, &statement)?;
-    let plies = answer.numbers("ply")?;
+fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, AnalysisError> {
+    let answer = Answer::of(database, &format!("select * from positions where game = {game} order by ply"))?;
+    let (fens, full) = (answer.texts("fen")?, answer.values("full")?);
     let (moves, visits, targets) = (answer.lists("moves")?, answer.lists("visits")?, answer.lists("target")?);
-    let values = ["root_q", "root_d", "net_q", "net_d", "simulations"];
-    let values = values.map(|column| answer.numbers(column));
-    let [root_q, root_d, net_q, net_d, simulations] = values;
-    let (root_q, root_d, net_q, net_d) = (root_q?, root_d?, net_q?, net_d?);
-    let (simulations, full) = (simulations?, answer.values("full")?);
-    let row = |at: usize| {
-        let rows = moves[at].iter().zip(&visits[at]).zip(&targets[at]);
-        Thought {
-            ply: plies[at] as usize,
-            json: rows
-                .map(|((played, visits), target)| (*played as u16, *visits as u64, *target as u64))
-                .collect(),
-            search: [root_q[at], root_d[at]],
-            net: [net_q[at], net_d[at]],
-            simulations: simulations[at],
-            full: full[at] == Value::Bool(true),
-        }
+    let number = |column| answer.numbers(column);
+    let (plies, played, legal, results) =
+        (number("ply")?, number("played")?, number("legal")?, number("result")?);
+    let (root_q, root_d, net_q, net_d, simulations) =
+        (number("root_q")?, number("root_d")?, number("net_q")?, number("net_d")?, number("simulations")?);
+    let row = |at: usize| PositionRow {
+        game,
+        ply: plies[at] as u16,
+        fen: fens[at].clone(),
+        played: played[at] as u16,
+        legal: legal[at] as u16,
+        moves: moves[at].iter().map(|packed| *packed as u16).collect(),
+        visits: visits[at].iter().map(|visits| *visits as u32).collect(),
+        target: targets[at].iter().map(|share| *share as u16).collect(),
+        root_q: root_q[at] as f32,
+        root_d: root_d[at] as f32,
+        net_q: net_q[at] as f32,
+        net_d: net_d[at] as f32,
+        simulations: simulations[at] as u32,
+        full: full[at] == Value::Bool(true),
+        result: results[at] as i8,
     };
     Ok((0..answer.len()).map(row).collect())
 }
 
-fn sample(
-    context: &Context<'_>,
-    run: &ReportRun,
-    what: &str,
-    game: &Stored,
-    thoughts: &[Thought],
-) -> SampleGame {
+fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame) -> SampleGame {
     let makes =
-        |step: &&super::steps::Step| step.run == run.name && step.makes_net() && step.network == game.network;
+        |step: &&super::steps::Step| step.run == run.name && step.makes_net() && step.network == game.white;
     let net = context
         .steps
         .iter()
         .find(makes)
         .and_then(|step| step.number)
-        .map_or_else(|| game.network.clone(), |net| format!("{net:04}"));
-    let result = ["0–1", "½–½", "1–0"][(game.result + 1) as usize];
-    let of = if context.runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
-    let title = format!("{of}{what} ({result}, {} plies)", game.moves.len());
+        .map_or_else(|| game.white.clone(), |net| format!("{net:04}"));
+    let result = match game.result {
+        GameResult::WhiteWins => "1–0",
+        GameResult::Draw => "½–½",
+        GameResult::BlackWins => "0–1",
+    };
+    let title = format!("{}{what} ({result}, {} plies)", prefix(context, run), game.game.ply());
     let data = json!({
         "title": title,
         "net": net,
         "result": result,
-        "reason": game.reason.replace('_', " "),
-        "opening": game.opening,
-        "plies": plies(game, thoughts),
+        "reason": game.reason.word().replace('_', " "),
+        "opening": game.opening_plies,
+        "plies": plies(game),
     });
     SampleGame { title, data }
 }
 
 /// One entry for each position, the last one included: the board, the move that led to it, and what the search thought.
-fn plies(game: &Stored, thoughts: &[Thought]) -> Vec<Json> {
-    let Ok(mut position) = Position::from_fen(&game.start) else { return Vec::new() };
-    let mut plies = Vec::new();
+fn plies(game: &StoredGame) -> Vec<Json> {
     let mut before = Json::Null;
-    for ply in 0..=game.moves.len() {
-        let thought = thoughts.iter().find(|thought| thought.ply == ply);
+    let entry = |StoredPly { position, played, search, .. }: StoredPly<'_>| {
         let fen = position.fen();
         let fields: Vec<&str> = fen.split(' ').take(2).collect();
-        let played = game.moves.get(ply).and_then(|packed| Move::from_packed(*packed as u16));
-        let played = played.filter(|played| position.is_legal(*played));
-        plies.push(json!({
+        let led = played.map(|played| json!([position.san(played), played.from(), played.to()]));
+        json!({
             "b": fields.join(" "),
-            "m": before,
-            "t": thought.map(|thought| opinion(&position, thought, played)),
-        }));
-        let Some(played) = played else { break };
-        before = json!([position.san(played), played.from(), played.to()]);
-        let key = position.key();
-        position.play_unchecked(played, key);
-    }
-    plies
+            "m": std::mem::replace(&mut before, led.unwrap_or_default()),
+            "t": search.map(|search| opinion(position, search)),
+        })
+    };
+    game.plies().map(entry).collect()
 }
 
-fn opinion(position: &Position, thought: &Thought, played: Option<Move>) -> Json {
-    let visits: u64 = thought.json.iter().map(|(_, visits, _)| visits).sum();
-    let targets: u64 = thought.json.iter().map(|(.., target)| target).sum();
-    let mut moves = thought.json.clone();
+fn opinion(position: &Position, search: &PositionRow) -> Json {
+    let visits: u64 = search.visits.iter().map(|visits| u64::from(*visits)).sum();
+    let targets: u64 = search.target.iter().map(|target| u64::from(*target)).sum();
+    let mut moves: Vec<(u16, u32, u16)> = search
+        .moves
+        .iter()
+        .zip(search.visits.iter().zip(&search.target))
+        .map(|(packed, (visits, target))| (*packed, *visits, *target))
+        .collect();
     moves.sort_by_key(|(packed, visits, target)| (std::cmp::Reverse((*target, *visits)), *packed));
-    let share = |part: u64, all: u64| if all == 0 { 0.0 } else { rounded(part as f64 / all as f64) };
-    let row = |(packed, own, target): &(u16, u64, u64)| {
+    let share = |part: u16| if targets == 0 { 0.0 } else { rounded(f64::from(part) / targets as f64) };
+    let row = |(packed, own, target): &(u16, u32, u16)| {
         let made = Move::from_packed(*packed).filter(|made| position.is_legal(*made))?;
-        let is_played = Some(made) == played;
-        Some(json!([
-            position.san(made),
-            made.from(),
-            made.to(),
-            own,
-            share(*target, targets),
-            u8::from(is_played)
-        ]))
+        let is_played = *packed == search.played;
+        Some(json!([position.san(made), made.from(), made.to(), own, share(*target), u8::from(is_played)]))
     };
+    let pair = |q: f32, d: f32| [q, d].map(|value| rounded(value.into()));
     json!({
-        "q": thought.search.map(rounded),
-        "n": thought.net.map(rounded),
-        "s": thought.simulations,
+        "q": pair(search.root_q, search.root_d),
+        "n": pair(search.net_q, search.net_d),
+        "s": f64::from(search.simulations),
         "v": visits,
-        "f": thought.full,
+        "f": search.full,
         "a": moves.len(),
         "p": moves.iter().take(SHOWN).filter_map(row).collect::<Vec<_>>(),
     })

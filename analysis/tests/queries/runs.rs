@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dc0_analysis::{AnalysisError, Database, Frame, Limits, RunSource, Work};
-use dc0_core::board::{Game, Move};
+use dc0_core::board::{Game, GameResult, Move, Reason};
 use dc0_core::store::{GameRow, PositionRow, Provenance, TrainingRow, write_table};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -19,8 +19,8 @@ pub(crate) fn game(game: u32, moves: &str, result: i8) -> GameRow {
         start_fen: START.to_owned(),
         moves: packed(moves),
         opening_plies: 0,
-        result,
-        reason: if result == 0 { "threefold" } else { "checkmate" }.to_owned(),
+        result: GameResult::from_white_score(result).expect("1, 0 or -1"),
+        reason: if result == 0 { Reason::Threefold } else { Reason::Checkmate },
     }
 }
 

@@ -151,8 +151,8 @@ fn game_row(number: u32, game: &Game, outcome: Outcome) -> GameRow {
         start_fen: game.start().fen(),
         moves: game.moves().iter().map(|played| played.packed()).collect(),
         opening_plies: 0,
-        result: outcome.score_for(Side::White),
-        reason: outcome.reason.word().to_owned(),
+        result: outcome.result(),
+        reason: outcome.reason,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parameters of a match.
 
 use crate::board::Rules;
-use crate::network::torch::Precision;
+use crate::network::Precision;
 use crate::params;
 use crate::params::Schedule;
 use crate::search::{ChoiceParams, SearchParams};

@@ -37,6 +37,17 @@ pub struct MatchSummary {
     pub evaluations: u64,
 }
 
+/// An Elo difference with its 95 % interval; each is `None` where its score is 0 or 1, which no difference predicts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EloInterval {
+    /// The lower end.
+    pub low: Option<f64>,
+    /// The difference that predicts the score.
+    pub elo: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
 /// Elo difference that predicts a score (logistic model); `None` for a score of 0 or 1, which no difference predicts.
 pub fn elo_of(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| 0.0 - 400.0 * (1.0 / score - 1.0).log10())
@@ -110,15 +121,16 @@ pub fn student(degrees: usize) -> f64 {
 }
 
 impl MatchSummary {
-    /// Elo difference with the ends of its 95 % interval; `None` where a score is 0 or 1.
-    pub fn elo(&self) -> [Option<f64>; 3] {
-        [self.score_low, self.score, self.score_high].map(elo_of)
+    /// Elo difference with the ends of its 95 % interval.
+    pub fn elo(&self) -> EloInterval {
+        EloInterval { low: elo_of(self.score_low), elo: elo_of(self.score), high: elo_of(self.score_high) }
     }
 
     /// Figures by name, as scripts and manifests see them; () where an Elo has no bound.
     pub fn to_value(&self) -> Value {
         let count = |count: u32| Value::Int(i64::from(count));
-        let [low, elo, high] = self.elo().map(|elo| elo.map_or(Value::None, Value::Float));
+        let EloInterval { low, elo, high } = self.elo();
+        let elo_or_none = |elo: Option<f64>| elo.map_or(Value::None, Value::Float);
         let fields = [
             ("games", count(self.games)),
             ("wins", count(self.wins)),
@@ -127,9 +139,9 @@ impl MatchSummary {
             ("score", Value::Float(self.score)),
             ("score_low", Value::Float(self.score_low)),
             ("score_high", Value::Float(self.score_high)),
-            ("elo", elo),
-            ("elo_low", low),
-            ("elo_high", high),
+            ("elo", elo_or_none(elo)),
+            ("elo_low", elo_or_none(low)),
+            ("elo_high", elo_or_none(high)),
             ("pentanomial", Value::List(self.pentanomial.map(count).to_vec())),
             ("evaluations", Value::Int(self.evaluations as i64)),
         ];

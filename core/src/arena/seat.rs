@@ -107,8 +107,8 @@ impl<'a> MatchGame<'a> {
             opening_plies: self.params.opening_plies as u16,
             plies: game.ply() as u16,
             score: f64::from(1 + outcome.score_for(first_side)) / 2.0,
-            result: outcome.score_for(Side::White),
-            reason: outcome.reason.word().to_owned(),
+            result: outcome.result(),
+            reason: outcome.reason,
         })
     }
 }

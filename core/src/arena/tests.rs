@@ -4,7 +4,10 @@ use std::sync::Mutex;
 
 use rand::RngExt;
 
-use super::{ArenaParams, Match, MatchShard, MatchSummary, Player, elo_of, play, student, summarise};
+use super::{
+    ArenaParams, EloInterval, Match, MatchShard, MatchSummary, Player, elo_of, play, student, summarise,
+};
+use crate::board::{GameResult, Reason};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::{Hashed, Uniform};
@@ -132,8 +135,8 @@ fn row(pair: u32, score: f64) -> MatchGameRow {
         opening_plies: 0,
         plies: 0,
         score,
-        result: 0,
-        reason: String::new(),
+        result: GameResult::Draw,
+        reason: Reason::PlyCap,
     }
 }
 
@@ -161,7 +164,7 @@ fn scores_and_intervals_worked_by_hand() {
 fn a_match_won_to_nil_has_a_bound_on_one_side() {
     let rows: Vec<_> = (0..40).map(|game| row(game / 2, 1.0)).collect();
     let summary = summarise(&rows, 0);
-    let [low, elo, high] = summary.elo();
+    let EloInterval { low, elo, high } = summary.elo();
     assert!(low.is_some_and(|low| low > 300.0), "{low:?}");
     assert_eq!((elo, high), (None, None));
 }

@@ -54,6 +54,11 @@ impl Game {
         self.moves.len().checked_sub(plies).map(|at| &self.plies[at].position)
     }
 
+    /// The positions from the start to the present one, one more than moves.
+    pub fn positions(&self) -> impl ExactSizeIterator<Item = &Position> {
+        self.plies.iter().map(|ply| &ply.position)
+    }
+
     /// The positions from the present one back to the start, each with how often it had occurred before in this game.
     pub fn recent(&self) -> impl Iterator<Item = (&Position, u8)> {
         self.plies.iter().rev().map(|ply| (&ply.position, ply.repetitions))

@@ -30,6 +30,11 @@ impl Reason {
         Self::PlyCap,
     ];
 
+    /// The reason that a word names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.word() == word)
+    }
+
     /// The word that tables store.
     pub fn word(self) -> &'static str {
         match self {
@@ -39,6 +44,48 @@ impl Reason {
             Self::Threefold => "threefold",
             Self::FiftyMoves => "fifty_moves",
             Self::PlyCap => "ply_cap",
+        }
+    }
+}
+
+/// Who won a game. Where results are counted for a player or for the side to move, they are numbers: 1, 0 or −1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GameResult {
+    /// White won.
+    WhiteWins,
+    /// Nobody won.
+    Draw,
+    /// Black won.
+    BlackWins,
+}
+
+impl GameResult {
+    /// From White's score: 1, 0 or −1; `None` for any other number.
+    pub fn from_white_score(score: i8) -> Option<Self> {
+        match score {
+            1 => Some(Self::WhiteWins),
+            0 => Some(Self::Draw),
+            -1 => Some(Self::BlackWins),
+            _ => None,
+        }
+    }
+
+    /// 1 if this side won, 0 for a draw, −1 if it lost.
+    pub fn score_for(self, side: Side) -> i8 {
+        let white = match self {
+            Self::WhiteWins => 1,
+            Self::Draw => 0,
+            Self::BlackWins => -1,
+        };
+        if side == Side::White { white } else { -white }
+    }
+
+    /// As PGN has it: `1-0`, `1/2-1/2` or `0-1`.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::WhiteWins => "1-0",
+            Self::Draw => "1/2-1/2",
+            Self::BlackWins => "0-1",
         }
     }
 }
@@ -58,13 +105,18 @@ impl Outcome {
         Self { winner: None, reason }
     }
 
+    /// Who won.
+    pub fn result(&self) -> GameResult {
+        match self.winner {
+            Some(Side::White) => GameResult::WhiteWins,
+            None => GameResult::Draw,
+            Some(Side::Black) => GameResult::BlackWins,
+        }
+    }
+
     /// 1 if this side won, 0 for a draw, −1 if it lost.
     pub fn score_for(self, side: Side) -> i8 {
-        match self.winner {
-            None => 0,
-            Some(winner) if winner == side => 1,
-            Some(_) => -1,
-        }
+        self.result().score_for(side)
     }
 }
 

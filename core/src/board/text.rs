@@ -42,26 +42,45 @@ impl Game {
         Ok(game)
     }
 
+    /// Plays moves from a FEN as tables hold both: every one must be legal.
+    pub fn from_packed(start_fen: &str, moves: &[u16]) -> Result<Self, GameTextError> {
+        let mut game = Self::from_position(Position::from_fen(start_fen)?);
+        for (number, &packed) in (1..).zip(moves) {
+            let played = Move::from_packed(packed).filter(|played| game.position().is_legal(*played));
+            let text = || Move::from_packed(packed).map_or_else(|| packed.to_string(), |mv| mv.to_string());
+            game.play_unchecked(played.ok_or_else(|| game.refused(number, text()))?);
+        }
+        Ok(game)
+    }
+
+    /// The start's FEN, with `moves e2e4 e7e5 …` behind it if there are any; [`Game::from_text`] reads it.
+    pub fn to_text(&self) -> String {
+        let moves: String = self.moves().iter().map(|played| format!(" {played}")).collect();
+        if moves.is_empty() { self.start().fen() } else { format!("{} moves{moves}", self.start().fen()) }
+    }
+
     fn play_text(&mut self, number: usize, text: &str) -> Result<(), GameTextError> {
         let legal = self.position().legal_moves();
-        match Move::from_uci(text).filter(|played| legal.contains(played)) {
-            Some(played) => {
-                self.play_unchecked(played);
-                Ok(())
-            }
-            None => Err(GameTextError::Move {
-                number,
-                text: text.to_owned(),
-                fen: self.position().fen(),
-                example: legal.first().map_or("none".to_owned(), ToString::to_string),
-            }),
+        let played = Move::from_uci(text).filter(|played| legal.contains(played));
+        self.play_unchecked(played.ok_or_else(|| self.refused(number, text.to_owned()))?);
+        Ok(())
+    }
+
+    /// The error of a move that is not legal in the present position.
+    fn refused(&self, number: usize, text: String) -> GameTextError {
+        let legal = self.position().legal_moves();
+        GameTextError::Move {
+            number,
+            text,
+            fen: self.position().fen(),
+            example: legal.first().map_or("none".to_owned(), ToString::to_string),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::board::Game;
+    use crate::board::{Game, Move, Position};
 
     #[test]
     fn a_game_is_a_start_and_its_moves() {
@@ -71,6 +90,29 @@ mod tests {
         assert_eq!(Game::from_text(fen).unwrap().position().fen(), fen);
         assert_eq!(Game::from_text(&format!("fen {fen} moves e2e4")).unwrap().ply(), 1);
         assert_eq!(Game::from_text("startpos moves").unwrap().ply(), 0);
+    }
+
+    #[test]
+    fn text_and_packed_moves_give_the_game_back() {
+        let text = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1 moves e2e4 e8d7";
+        let game = Game::from_text(text).unwrap();
+        assert_eq!(game.to_text(), text);
+        let packed: Vec<u16> = game.moves().iter().map(|played| played.packed()).collect();
+        let again = Game::from_packed(&game.start().fen(), &packed).unwrap();
+        assert_eq!((again.to_text().as_str(), again.state_key()), (text, game.state_key()));
+        let fens: Vec<String> = again.positions().map(Position::fen).collect();
+        assert_eq!((fens.len(), &fens[0], &fens[2]), (3, &game.start().fen(), &game.position().fen()));
+        assert_eq!(Game::from_packed(&fens[0], &[]).unwrap().to_text(), fens[0]);
+    }
+
+    #[test]
+    fn a_packed_move_that_is_not_legal_is_named() {
+        let start = Game::initial().start().fen();
+        let e4 = Move::from_uci("e2e4").unwrap().packed();
+        let refused = |moves: &[u16]| Game::from_packed(&start, moves).unwrap_err().to_string();
+        assert!(refused(&[e4, e4]).starts_with("move 2, \"e2e4\", is not legal in rnbqkbnr"));
+        assert!(refused(&[0xffff]).starts_with("move 1, \"65535\", is not legal in"));
+        assert!(Game::from_packed("no FEN", &[]).is_err());
     }
 
     #[test]

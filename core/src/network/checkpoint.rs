@@ -29,6 +29,15 @@ pub struct Checkpoint {
     pub provenance: Value,
 }
 
+/// A net that was read, with what identifies it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedCheckpoint {
+    /// The net.
+    pub checkpoint: Checkpoint,
+    /// The blake3 digest of its weights file, 64 hex digits.
+    pub digest: String,
+}
+
 impl Checkpoint {
     /// Writes `path`, which ends in `.safetensors`, and its `.json`; gives the blake3 digest of the weights file.
     ///
@@ -44,14 +53,18 @@ impl Checkpoint {
         Ok(digest)
     }
 
-    /// Reads `path`, which ends in `.safetensors`, and its `.json`; gives the net and the weights' digest.
-    pub fn load(path: &Path) -> Result<(Self, String), CheckpointError> {
+    /// Reads `path`, which ends in `.safetensors`, and its `.json`.
+    pub fn load(path: &Path) -> Result<LoadedCheckpoint, CheckpointError> {
         let manifest = tensors::read(&manifest_path(path)?)?;
         Self::from_bytes(path, &manifest, &tensors::read(path)?)
     }
 
     /// As [`load`](Self::load), of files that lie in memory; `path` is the weights file's name for errors.
-    pub fn from_bytes(path: &Path, manifest: &[u8], bytes: &[u8]) -> Result<(Self, String), CheckpointError> {
+    pub fn from_bytes(
+        path: &Path,
+        manifest: &[u8],
+        bytes: &[u8],
+    ) -> Result<LoadedCheckpoint, CheckpointError> {
         let manifest_path = manifest_path(path)?;
         let manifest = Manifest::parse(&manifest_path, manifest)?;
         let digest = durable::digest(bytes);
@@ -63,7 +76,7 @@ impl Checkpoint {
         let weights = tensors::parse(path, bytes)?;
         let checkpoint = Self { spec, weights, provenance: manifest.provenance };
         checkpoint.check(path)?;
-        Ok((checkpoint, digest))
+        Ok(LoadedCheckpoint { checkpoint, digest })
     }
 
     fn check(&self, path: &Path) -> Result<(), CheckpointError> {

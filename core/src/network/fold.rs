@@ -3,48 +3,54 @@
 //! Ioffe & Szegedy 2015, section 3.1: with fixed statistics batch norm is linear, `γ·(x − μ)/√(σ² + ε) + β`.
 
 use super::graph::{Layer, Op};
-use super::layout::norm_name;
-use super::{WeightTensor, Weights};
+use super::{TensorRole, WeightTensor, Weights};
 
 /// ε: added to the variance in batch norm; libtorch's usual value.
-pub(super) const BATCH_NORM_EPSILON: f64 = 1e-5;
+pub const BATCH_NORM_EPSILON: f64 = 1e-5;
 
 /// ε: added to the variance, or to the mean square, in the norms of a transformer; libtorch's usual value.
-pub(super) const NORM_EPSILON: f64 = 1e-5;
+pub const NORM_EPSILON: f64 = 1e-5;
+
+/// γ, β, μ and σ² of a batch norm.
+pub(super) const BATCH_NORM: [TensorRole; 4] = [
+    TensorRole::BatchNormScale,
+    TensorRole::BatchNormShift,
+    TensorRole::RunningMean,
+    TensorRole::RunningVariance,
+];
 
 /// A convolution or a dense layer with a bias.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Linear {
+pub struct Linear {
     /// `[out, in, height, width]`, or `[out, in]` for a dense layer.
-    pub(super) weight: WeightTensor,
+    pub weight: WeightTensor,
     /// `[out]`.
-    pub(super) bias: WeightTensor,
+    pub bias: WeightTensor,
 }
 
 /// A tensor of weights that were checked against the net's layout.
-pub(super) fn tensor<'a>(weights: &'a Weights, name: &str) -> &'a WeightTensor {
+pub fn tensor<'a>(weights: &'a Weights, name: &str) -> &'a WeightTensor {
     weights.get(name).expect("the names were checked against the layout")
 }
 
 /// The weight and bias named `at`, as they are.
-pub(super) fn plain(weights: &Weights, at: &str) -> Linear {
+pub fn plain(weights: &Weights, at: &str) -> Linear {
     let part = |name: &str| tensor(weights, &format!("{at}.{name}")).clone();
     Linear { weight: part("weight"), bias: part("bias") }
 }
 
 /// The convolution or dense layer of a layer of the net, with batch norm folded in if it has one.
-pub(super) fn linear(weights: &Weights, layer: &Layer) -> Linear {
+pub fn linear(weights: &Weights, layer: &Layer) -> Linear {
     match layer.op {
-        Op::Conv { norm: true, .. } => folded(weights, &layer.name),
+        Op::Conv { norm: true, .. } => folded(weights, layer),
         _ => plain(weights, &layer.name),
     }
 }
 
-fn folded(weights: &Weights, conv: &str) -> Linear {
-    let norm = norm_name(conv);
-    let mut weight = tensor(weights, &format!("{conv}.weight")).clone();
-    let [gamma, beta, mean, variance] = ["weight", "bias", "running_mean", "running_var"]
-        .map(|name| &tensor(weights, &format!("{norm}.{name}")).data);
+fn folded(weights: &Weights, conv: &Layer) -> Linear {
+    let part = |role| tensor(weights, &conv.tensor_name(role));
+    let mut weight = part(TensorRole::Weight).clone();
+    let [gamma, beta, mean, variance] = BATCH_NORM.map(|role| &part(role).data);
     let channels = gamma.len();
     let mut bias = WeightTensor { shape: vec![channels], data: vec![0.0; channels] };
     let fan_in = weight.data.len() / channels;

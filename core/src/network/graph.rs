@@ -3,7 +3,7 @@
 //! The tensors and their first values, the trained and the inference copy, the ONNX file, the operation count and the
 //! growth of nets all walk this list.
 
-use super::layout::{TensorSpec, tensors};
+use super::layout::{TensorRole, TensorSpec, tensors};
 use super::{Activation, NetworkSpec, NormKind, PolicyHead, Tower, ValueHead};
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE};
 
@@ -171,6 +171,12 @@ impl Graph {
 }
 
 impl Layer {
+    /// The name of the layer's tensor with a role that its operation has.
+    pub fn tensor_name(&self, role: TensorRole) -> String {
+        let tensor = tensors(self).into_iter().find(|tensor| tensor.role == role);
+        tensor.expect("the caller knows the layer's operation").name
+    }
+
     /// The number of trained values.
     pub fn parameter_count(&self) -> usize {
         tensors(self).iter().filter(|tensor| tensor.is_trained()).map(TensorSpec::len).sum()

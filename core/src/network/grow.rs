@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::graph::Graph;
 use super::layout::{stream_number, tensors};
-use super::{NetworkSpec, Tower, WeightTensor, Weights, initial_weights};
+use super::{NetworkSpec, TensorRole, Tower, WeightTensor, Weights, initial_weights};
 use crate::params;
 use crate::rng::{Purpose, Seed};
 
@@ -63,7 +63,7 @@ pub fn grow(
         let inner = if new.reads_flat_board(layer) { 64 } else { 1 };
         for (tensor, before) in tensors(layer).iter().zip(tensors(before)) {
             // The two halves of an excitation are scales and shifts.
-            let groups = if tensor.name.contains(".excite.") { 2 } else { 1 };
+            let groups = if is_excitation(tensor.role) { 2 } else { 1 };
             let axes = axes([groups, inner], [&before.shape, &tensor.shape]);
             let source = weights.get(&before.name).expect("the weights were checked against the layout");
             let mut widened = widen(source, &tensor.shape, &axes);
@@ -73,6 +73,10 @@ pub fn grow(
         }
     }
     Ok((to, grown))
+}
+
+fn is_excitation(role: TensorRole) -> bool {
+    matches!(role, TensorRole::ExciteWeight | TensorRole::ExciteBias)
 }
 
 fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {

@@ -4,7 +4,7 @@
 
 use rand_distr::{Distribution, Normal};
 
-use super::graph::{Graph, Layer, Op};
+use super::graph::{Graph, Layer, Op, Squeeze};
 use super::weights::{WeightTensor, Weights};
 use super::{NetworkSpec, NormKind};
 use crate::rng::{Purpose, Seed};
@@ -18,11 +18,59 @@ pub enum Init {
     Constant(f32),
 }
 
+/// What a tensor is to its layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TensorRole {
+    /// What a convolution or a dense layer multiplies by, or what an embedding adds.
+    Weight,
+    /// What a convolution or a dense layer adds.
+    Bias,
+    /// The weight of the narrowing dense layer of squeeze-and-excitation.
+    SqueezeWeight,
+    /// The bias of that layer.
+    SqueezeBias,
+    /// The weight of its widening dense layer; the first half of the outputs are scales, the second shifts.
+    ExciteWeight,
+    /// The bias of that layer, in the same halves.
+    ExciteBias,
+    /// What attention adds for each pair of squares.
+    PositionBias,
+    /// The scale of a norm over the channels of a square.
+    NormScale,
+    /// Its shift.
+    NormShift,
+    /// Batch norm's scale γ.
+    BatchNormScale,
+    /// Batch norm's shift β.
+    BatchNormShift,
+    /// Batch norm's running mean of its input.
+    RunningMean,
+    /// Batch norm's running variance of its input.
+    RunningVariance,
+}
+
+impl TensorRole {
+    /// Whether gradients change it; running statistics of batch norm follow the batches instead.
+    pub fn is_trained(self) -> bool {
+        !matches!(self, Self::RunningMean | Self::RunningVariance)
+    }
+
+    /// Whether it belongs to batch norm.
+    pub fn is_batch_norm(self) -> bool {
+        matches!(
+            self,
+            Self::BatchNormScale | Self::BatchNormShift | Self::RunningMean | Self::RunningVariance
+        )
+    }
+}
+
 /// One tensor of a net.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorSpec {
     /// Dotted name, such as `tower.0.conv1.weight`.
     pub name: String,
+    /// What it is to its layer.
+    pub role: TensorRole,
     /// Its shape; convolutions are `[out, in, height, width]`, dense layers `[out, in]`.
     pub shape: Vec<usize>,
     /// How its first values are drawn.
@@ -40,9 +88,9 @@ impl TensorSpec {
         self.len() == 0
     }
 
-    /// Whether gradients change it; running statistics of batch norm follow the batches instead.
+    /// Whether gradients change it.
     pub fn is_trained(&self) -> bool {
-        !self.name.contains(".running_")
+        self.role.is_trained()
     }
 }
 
@@ -51,64 +99,74 @@ pub fn layout(spec: &NetworkSpec) -> Vec<TensorSpec> {
     Graph::new(spec).layers.iter().flat_map(tensors).collect()
 }
 
-/// The name of the batch norm that follows a convolution: `tower.0.conv1` is followed by `tower.0.bn1`.
-pub(super) fn norm_name(conv: &str) -> String {
-    conv.replace("conv", "bn")
-}
-
-/// The tensors of one layer.
+/// The tensors of one layer; each has a role of its own.
 pub(super) fn tensors(layer: &Layer) -> Vec<TensorSpec> {
     let Layer { name, gain, .. } = layer;
     match layer.op {
         Op::Conv { inputs, outputs, size, norm: true, .. } => {
-            let mut tensors = vec![weight(name, &[outputs, inputs, size, size], 1.0)];
-            tensors.extend(batch_norm(&norm_name(name), outputs, *gain));
-            tensors
+            let weight = weight(name, TensorRole::Weight, &[outputs, inputs, size, size], 1.0);
+            [weight].into_iter().chain(batch_norm(name, outputs, *gain)).collect()
         }
-        Op::Conv { inputs, outputs, size, norm: false, .. } => {
-            vec![weight(name, &[outputs, inputs, size, size], *gain), bias(name, outputs)]
-        }
-        Op::Join { channels, squeeze: Some(squeeze), .. } => {
-            let (squeezed, at) = (squeeze.width, [format!("{name}.squeeze"), format!("{name}.excite")]);
+        Op::Conv { inputs, outputs, size, norm: false, .. } => vec![
+            weight(name, TensorRole::Weight, &[outputs, inputs, size, size], *gain),
+            bias(name, TensorRole::Bias, outputs),
+        ],
+        Op::Join { channels, squeeze: Some(Squeeze { width, .. }), .. } => {
+            let (squeeze, excite) = (format!("{name}.squeeze"), format!("{name}.excite"));
             vec![
-                weight(&at[0], &[squeezed, channels], 1.0),
-                bias(&at[0], squeezed),
-                weight(&at[1], &[2 * channels, squeezed], 1.0),
-                bias(&at[1], 2 * channels),
+                weight(&squeeze, TensorRole::SqueezeWeight, &[width, channels], 1.0),
+                bias(&squeeze, TensorRole::SqueezeBias, width),
+                weight(&excite, TensorRole::ExciteWeight, &[2 * channels, width], 1.0),
+                bias(&excite, TensorRole::ExciteBias, 2 * channels),
             ]
         }
-        Op::Dense { inputs, outputs, .. } => {
-            vec![weight(name, &[outputs, inputs], *gain), bias(name, outputs)]
+        Op::Dense { inputs, outputs, .. } => vec![
+            weight(name, TensorRole::Weight, &[outputs, inputs], *gain),
+            bias(name, TensorRole::Bias, outputs),
+        ],
+        Op::PositionEmbedding { channels } => {
+            vec![filled(format!("{name}.weight"), TensorRole::Weight, &[channels, 8, 8], 0.0)]
         }
-        Op::PositionEmbedding { channels } => vec![filled(name, "weight", &[channels, 8, 8], 0.0)],
         Op::Norm { channels, kind } => {
-            let scale = filled(name, "weight", &[channels], 1.0);
-            let shift = (kind == NormKind::Layer).then(|| bias(name, channels));
+            let scale = filled(format!("{name}.weight"), TensorRole::NormScale, &[channels], 1.0);
+            let shift = (kind == NormKind::Layer).then(|| bias(name, TensorRole::NormShift, channels));
             [scale].into_iter().chain(shift).collect()
         }
-        Op::Attention { heads, .. } => vec![filled(name, "position_bias", &[heads, 64, 64], 0.0)],
+        Op::Attention { heads, .. } => {
+            vec![filled(format!("{name}.position_bias"), TensorRole::PositionBias, &[heads, 64, 64], 0.0)]
+        }
         Op::Join { squeeze: None, .. } | Op::Flatten { .. } => Vec::new(),
     }
 }
 
-fn filled(at: &str, name: &str, shape: &[usize], value: f32) -> TensorSpec {
-    TensorSpec { name: format!("{at}.{name}"), shape: shape.to_vec(), init: Init::Constant(value) }
+fn filled(name: String, role: TensorRole, shape: &[usize], value: f32) -> TensorSpec {
+    TensorSpec { name, role, shape: shape.to_vec(), init: Init::Constant(value) }
 }
 
-fn bias(at: &str, outputs: usize) -> TensorSpec {
-    filled(at, "bias", &[outputs], 0.0)
+fn bias(at: &str, role: TensorRole, outputs: usize) -> TensorSpec {
+    filled(format!("{at}.bias"), role, &[outputs], 0.0)
 }
 
 /// `[out, in, …]`, with `gain` times the deviation of He et al. 2015, "Delving deep into rectifiers", equation 10.
-fn weight(at: &str, shape: &[usize], gain: f32) -> TensorSpec {
+fn weight(at: &str, role: TensorRole, shape: &[usize], gain: f32) -> TensorSpec {
     let fan_in: usize = shape[1..].iter().product();
     let init = Init::Normal((2.0 / fan_in as f32).sqrt() * gain);
-    TensorSpec { name: format!("{at}.weight"), shape: shape.to_vec(), init }
+    TensorSpec { name: format!("{at}.weight"), role, shape: shape.to_vec(), init }
 }
 
-fn batch_norm(at: &str, channels: usize, scale: f32) -> [TensorSpec; 4] {
-    [("weight", scale), ("bias", 0.0), ("running_mean", 0.0), ("running_var", 1.0)]
-        .map(|(name, value)| filled(at, name, &[channels], value))
+/// The batch norm that follows a convolution: `tower.0.conv1` is followed by `tower.0.bn1`.
+fn batch_norm(conv: &str, channels: usize, scale: f32) -> [TensorSpec; 4] {
+    let (at, number) = conv
+        .rsplit_once('.')
+        .and_then(|(at, own)| Some((at, own.strip_prefix("conv")?)))
+        .expect("a convolution with batch norm has a name that ends in .conv and maybe a number");
+    [
+        ("weight", TensorRole::BatchNormScale, scale),
+        ("bias", TensorRole::BatchNormShift, 0.0),
+        ("running_mean", TensorRole::RunningMean, 0.0),
+        ("running_var", TensorRole::RunningVariance, 1.0),
+    ]
+    .map(|(name, role, value)| filled(format!("{at}.bn{number}.{name}"), role, &[channels], value))
 }
 
 /// The number of trained values; running statistics do not count.

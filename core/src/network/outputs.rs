@@ -8,7 +8,7 @@ use super::{ValueHead, Wdl};
 pub const MOVES_LEFT_SCALE: f64 = 20.0;
 
 /// The numbers that a value head puts out for a position.
-pub(super) fn value_width(head: ValueHead) -> usize {
+pub fn value_width(head: ValueHead) -> usize {
     match head {
         ValueHead::Wdl => 3,
         ValueHead::Scalar => 1,
@@ -18,7 +18,7 @@ pub(super) fn value_width(head: ValueHead) -> usize {
 /// The expected result that a value head's numbers mean; `None` if they are not finite.
 ///
 /// A scalar head does not know draws: its value is split into wins and losses.
-pub(super) fn expected_result(head: ValueHead, numbers: &mut [f32]) -> Option<Wdl> {
+pub fn expected_result(head: ValueHead, numbers: &mut [f32]) -> Option<Wdl> {
     match head {
         ValueHead::Wdl => {
             softmax(numbers).then(|| Wdl { win: numbers[0], draw: numbers[1], loss: numbers[2] })
@@ -28,7 +28,7 @@ pub(super) fn expected_result(head: ValueHead, numbers: &mut [f32]) -> Option<Wd
 }
 
 /// Plies left in the game: `20 · ln(1 + eˣ)`; `None` if it is not finite.
-pub(super) fn plies_left(number: f32) -> Option<f32> {
+pub fn plies_left(number: f32) -> Option<f32> {
     let x = f64::from(number);
     // For large x the exponential would overflow, where the logarithm is x itself.
     let softplus = x.max(0.0) + (-x.abs()).exp().ln_1p();

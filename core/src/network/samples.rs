@@ -3,8 +3,8 @@
 use rand::RngExt;
 
 use super::{
-    Activation, Batch, Evaluations, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec,
-    Tower, TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
+    Activation, Batch, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower,
+    TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use crate::board::{Game, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -49,25 +49,6 @@ pub(super) fn batch_of(games: impl Iterator<Item = u64>) -> Batch {
     let mut batch = Batch::default();
     games.for_each(|number| batch.push(&encoding(), &random_game(number)));
     batch
-}
-
-pub(super) fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
-    assert_eq!((a.policy.len(), a.wdl.len()), (b.policy.len(), b.wdl.len()));
-    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
-    let wdl = a
-        .wdl
-        .iter()
-        .zip(&b.wdl)
-        .flat_map(|(a, b)| [(a.win - b.win).abs(), (a.draw - b.draw).abs(), (a.loss - b.loss).abs()]);
-    assert_eq!(a.moves_left.len(), b.moves_left.len());
-    // Plies are some tens.
-    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
-    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
-}
-
-pub(super) fn top_move(evaluations: &Evaluations, batch: &Batch, row: usize) -> usize {
-    let policy = &evaluations.policy[batch.legal_range(row)];
-    (0..policy.len()).max_by(|a, b| policy[*a].total_cmp(&policy[*b])).expect("a legal move")
 }
 
 /// Small nets of every tower, activation and head, each kind at least once with each other kind it could trip over.

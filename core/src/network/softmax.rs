@@ -5,7 +5,7 @@
 ///
 /// The largest logit is subtracted first, so that no exponential overflows.
 #[must_use]
-pub(super) fn softmax(logits: &mut [f32]) -> bool {
+pub fn softmax(logits: &mut [f32]) -> bool {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let is_finite = logits.iter().all(|logit| logit.is_finite());
     let mut sum = 0.0;

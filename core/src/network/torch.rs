@@ -11,7 +11,7 @@ mod product;
 pub mod runtime;
 mod watch;
 
-pub use evaluator::{Precision, TorchEvaluator, TorchOptions};
+pub use evaluator::{TorchEvaluator, TorchOptions};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
 pub use model::{BatchNorm, Heads, Net, download, upload};
 pub use product::Product;
@@ -19,6 +19,7 @@ pub use tch::Device;
 use thiserror::Error;
 pub use watch::{ForwardPass, LayerSeen, forward_pass};
 
+pub use super::Precision;
 use super::TensorProblems;
 
 /// A net could not be put on a device.

@@ -1,5 +1,7 @@
 //! The rows of the experience tables, as self-play records them.
 
+use crate::board::{GameResult, Reason};
+
 /// One game of self-play.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GameRow {
@@ -13,10 +15,10 @@ pub struct GameRow {
     pub moves: Vec<u16>,
     /// Random plies at the start; they have no row in `positions`.
     pub opening_plies: u16,
-    /// 1 White won, 0 draw, −1 Black won.
-    pub result: i8,
-    /// Why the game ended, as `board::Reason` words it.
-    pub reason: String,
+    /// Who won; stored as 1 White, 0 draw, −1 Black.
+    pub result: GameResult,
+    /// Why the game ended; stored as its word.
+    pub reason: Reason,
 }
 
 /// One searched ply of a game.

@@ -148,8 +148,8 @@ impl<'a> SeatedGame<'a> {
             start_fen: game.start().fen(),
             moves: game.moves().iter().map(|played| played.packed()).collect(),
             opening_plies: self.params.opening_plies as u16,
-            result: outcome.score_for(crate::board::Side::White),
-            reason: outcome.reason.word().to_owned(),
+            result: outcome.result(),
+            reason: outcome.reason,
         };
         stats.add_game(outcome, game.ply(), &positions);
         Some(FinishedGame { game: row, positions })

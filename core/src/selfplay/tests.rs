@@ -91,13 +91,12 @@ fn rows_replay_as_games() {
                     assert!(position.moves.is_sorted());
                     // The net's own figures stay its own whatever the solver proves.
                     assert!(position.net_q.abs() + position.net_d <= 1.0 + 1e-5 && position.net_d >= 0.0);
-                    let white_to_move = ply % 2 == 0;
-                    assert_eq!(position.result, if white_to_move { row.result } else { -row.result });
+                    assert_eq!(position.result, row.result.score_for(game.position().side_to_move()));
                 }
                 game.play_unchecked(next);
             }
             let outcome = game.outcome(&params().rules()).expect("the game is over");
-            assert_eq!(outcome.reason.word(), row.reason);
+            assert_eq!((outcome.reason, outcome.result()), (row.reason, row.result));
         }
         assert!(rows.next().is_none());
         assert_eq!(shard.stats.positions as usize, shard.positions.len());

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow::array::cast::AsArray;
-use arrow::array::{
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type, Int8Type, UInt16Type, UInt32Type};
+use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, ListArray, PrimitiveArray, StringArray,
 };
-use arrow::buffer::{OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{
-    ArrowNativeType, DataType, Field, Float32Type, Float64Type, Int8Type, UInt16Type, UInt32Type,
-};
+use arrow_buffer::{ArrowNativeType, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field};
 
-/// A type that a column can hold. No column has missing values.
+use crate::board::{GameResult, Reason, Side};
+
+/// A type that a column can hold. No column has missing values, and a column of an enum holds nothing but its values.
 pub(super) trait Cell: Sized {
     /// The type as the schema page names it.
     fn kind() -> String;
@@ -24,8 +25,66 @@ pub(super) trait Cell: Sized {
     where
         Self: 'a;
 
-    /// The cells of a column of [`Cell::data_type`].
-    fn cells(array: &dyn Array) -> Vec<Self>;
+    /// The cells of a column of [`Cell::data_type`], or the first that is no value of the type.
+    fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault>;
+}
+
+/// A cell that is no value of its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CellFault {
+    /// Its row among those of the column.
+    pub(super) row: usize,
+    /// What is wrong with it, such as `is 5, expected -1, 0 or 1`.
+    pub(super) fault: String,
+}
+
+/// Each stored cell as a value of an enum.
+fn values<S, T>(
+    stored: &[S],
+    value: impl Fn(&S) -> Option<T>,
+    fault: impl Fn(&S) -> String,
+) -> Result<Vec<T>, CellFault> {
+    let value = |(row, cell): (usize, &S)| value(cell).ok_or_else(|| CellFault { row, fault: fault(cell) });
+    stored.iter().enumerate().map(value).collect()
+}
+
+impl Cell for GameResult {
+    fn kind() -> String {
+        i8::kind()
+    }
+
+    fn data_type() -> DataType {
+        i8::data_type()
+    }
+
+    fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        let scores: Vec<i8> = cells.map(|result| result.score_for(Side::White)).collect();
+        i8::array(scores.iter())
+    }
+
+    fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
+        let fault = |score: &i8| format!("is {score}, expected -1, 0 or 1");
+        values(&i8::cells(array)?, |score| Self::from_white_score(*score), fault)
+    }
+}
+
+impl Cell for Reason {
+    fn kind() -> String {
+        String::kind()
+    }
+
+    fn data_type() -> DataType {
+        String::data_type()
+    }
+
+    fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(cells.map(|reason| reason.word())))
+    }
+
+    fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
+        let fault = |word: &String| format!("is \"{word}\", which is not known");
+        values(&String::cells(array)?, |word| Self::from_word(word), fault)
+    }
 }
 
 /// A number in its real width.
@@ -60,8 +119,8 @@ impl<N: Number> Cell for N {
         Arc::new(PrimitiveArray::<N::Arrow>::from_iter_values(cells.copied()))
     }
 
-    fn cells(array: &dyn Array) -> Vec<Self> {
-        array.as_primitive::<N::Arrow>().values().to_vec()
+    fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
+        Ok(array.as_primitive::<N::Arrow>().values().to_vec())
     }
 }
 
@@ -78,8 +137,8 @@ impl Cell for bool {
         Arc::new(cells.copied().map(Some).collect::<BooleanArray>())
     }
 
-    fn cells(array: &dyn Array) -> Vec<Self> {
-        array.as_boolean().values().iter().collect()
+    fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
+        Ok(array.as_boolean().values().iter().collect())
     }
 }
 
@@ -96,9 +155,9 @@ impl Cell for String {
         Arc::new(StringArray::from_iter_values(cells))
     }
 
-    fn cells(array: &dyn Array) -> Vec<Self> {
+    fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
         let texts = array.as_string::<i32>();
-        (0..texts.len()).map(|row| texts.value(row).to_owned()).collect()
+        Ok((0..texts.len()).map(|row| texts.value(row).to_owned()).collect())
     }
 }
 
@@ -121,11 +180,11 @@ impl<N: Number> Cell for Vec<N> {
         Arc::new(ListArray::new(items::<N>(), OffsetBuffer::from_lengths(lengths), Arc::new(values), None))
     }
 
-    fn cells(array: &dyn Array) -> Vec<Self> {
+    fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
         let lists = array.as_list::<i32>();
         let values = lists.values().as_primitive::<N::Arrow>().values();
         let range = |ends: &[i32]| ends[0] as usize..ends[1] as usize;
-        lists.offsets().windows(2).map(|ends| values[range(ends)].to_vec()).collect()
+        Ok(lists.offsets().windows(2).map(|ends| values[range(ends)].to_vec()).collect())
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+use super::row::RowFault;
 
 /// A stored file that cannot be used, or one that cannot be stored.
 #[derive(Debug, Error)]
@@ -109,6 +111,12 @@ pub enum StoreError {
         /// Every one of them.
         faults: Vec<FileFault>,
     },
+}
+
+impl StoreError {
+    pub(super) fn of_row(path: &Path, table: &'static str, RowFault { row, key, fault }: RowFault) -> Self {
+        Self::Row { file: path.to_owned(), table, row, key, fault }
+    }
 }
 
 /// A file that is not as it was written.

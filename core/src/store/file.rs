@@ -82,9 +82,7 @@ fn unreadable(path: &Path) -> impl Fn(io::Error) -> StoreError {
 }
 
 fn check_rows<R: TableRow>(rows: &[R], path: &Path) -> Result<(), StoreError> {
-    let Some((row, fault)) = first_fault(rows) else { return Ok(()) };
-    let key = rows[row].key_text();
-    Err(StoreError::Row { file: path.to_owned(), table: R::TABLE, row, key, fault })
+    first_fault(rows).map_or(Ok(()), |fault| Err(StoreError::of_row(path, R::TABLE, fault)))
 }
 
 /// Reads a file again and compares it with what was written.

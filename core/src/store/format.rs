@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -17,7 +17,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use super::error::StoreError;
-use super::row::{Column, Packing, TableRow, schema};
+use super::row::{Column, Packing, RowFault, TableRow, schema};
 
 /// Where a file comes from: names such as `run`, `step`, `seed` or `network`, with their values. Stored in the file's
 /// metadata under `dc0.<name>`; part of its bytes.
@@ -105,7 +105,10 @@ fn decode_sound<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreErr
     let expected = builder.metadata().file_metadata().num_rows();
     let mut rows = Vec::new();
     for batch in builder.with_batch_size(ROW_GROUP).build().map_err(|cause| damaged(path)(cause))? {
-        rows.extend(R::rows(&batch.map_err(|cause| damaged(path)(cause))?));
+        let read = R::rows(&batch.map_err(|cause| damaged(path)(cause))?);
+        let before = rows.len();
+        let in_file = |fault: RowFault| RowFault { row: before + fault.row, ..fault };
+        rows.extend(read.map_err(|fault| StoreError::of_row(path, R::TABLE, in_file(fault)))?);
     }
     if rows.len() as i64 != expected {
         return Err(damaged(path)(format!("it has {} rows and says {expected}", rows.len())));

@@ -1,5 +1,7 @@
 //! The rows of the result tables whose makers come after the store.
 
+use crate::board::{GameResult, Reason};
+
 /// One game of a match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchGameRow {
@@ -23,10 +25,10 @@ pub struct MatchGameRow {
     pub plies: u16,
     /// The first player's score: 1, 0.5 or 0.
     pub score: f64,
-    /// 1 White won, 0 draw, −1 Black won.
-    pub result: i8,
-    /// Why the game ended, as `board::Reason` words it.
-    pub reason: String,
+    /// Who won; stored as 1 White, 0 draw, −1 Black.
+    pub result: GameResult,
+    /// Why the game ended; stored as its word.
+    pub reason: Reason,
 }
 
 /// The mean over some neighbouring updates of a training step.

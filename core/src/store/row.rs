@@ -1,7 +1,7 @@
 //! What makes a struct a row of a table, and the macro that declares it.
 
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +53,19 @@ pub trait TableRow: Sized {
     /// One array for each column.
     fn arrays(rows: &[Self]) -> Vec<ArrayRef>;
 
-    /// The rows of a batch that has all columns with their types.
-    fn rows(batch: &RecordBatch) -> Vec<Self>;
+    /// The rows of a batch that has all columns with their types, or the first with a cell that means nothing.
+    fn rows(batch: &RecordBatch) -> Result<Vec<Self>, RowFault>;
+}
+
+/// What is wrong with a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowFault {
+    /// Its index among the rows.
+    pub row: usize,
+    /// Its key, such as `game 3, ply 12`.
+    pub key: String,
+    /// What is wrong.
+    pub fault: String,
 }
 
 /// The schema of a table's files.
@@ -63,16 +74,18 @@ pub(super) fn schema<R: TableRow>() -> Schema {
     Schema::new(R::columns().into_iter().map(field).collect::<Vec<_>>())
 }
 
-/// The first row that must not be stored, with what is wrong with it.
-pub(super) fn first_fault<R: TableRow>(rows: &[R]) -> Option<(usize, String)> {
+/// The first row that must not be stored.
+pub(super) fn first_fault<R: TableRow>(rows: &[R]) -> Option<RowFault> {
     let disorder = |at: usize| {
         let last = &rows[at.checked_sub(1)?];
         let falls = last.key() >= rows[at].key();
         falls.then(|| format!("comes after {}; rows are sorted by {}", last.key_text(), R::KEY.join(" and ")))
     };
-    rows.iter()
-        .enumerate()
-        .find_map(|(at, row)| row.fault().or_else(|| disorder(at)).map(|fault| (at, fault)))
+    let fault_at = |(index, row): (usize, &R)| {
+        let fault = row.fault().or_else(|| disorder(index))?;
+        Some(RowFault { row: index, key: row.key_text(), fault })
+    };
+    rows.iter().enumerate().find_map(fault_at)
 }
 
 /// Declares a table: its row type, name, version, key, check and columns with their types and packing.
@@ -109,17 +122,25 @@ macro_rules! table {
                 $check(self)
             }
 
-            fn arrays(rows: &[Self]) -> Vec<arrow::array::ArrayRef> {
+            fn arrays(rows: &[Self]) -> Vec<arrow_array::ArrayRef> {
                 vec![$(<$cell as $crate::store::cell::Cell>::array(rows.iter().map(|row| &row.$column))),+]
             }
 
-            fn rows(batch: &arrow::array::RecordBatch) -> Vec<Self> {
-                $(let mut $column = {
-                    let array = batch.column_by_name(stringify!($column)).expect("the reader checked the columns");
-                    <$cell as $crate::store::cell::Cell>::cells(array).into_iter()
-                };)+
+            fn rows(batch: &arrow_array::RecordBatch) -> Result<Vec<Self>, $crate::store::row::RowFault> {
+                let array = |name| batch.column_by_name(name).expect("the reader checked the columns");
+                let fault = |column, cell: $crate::store::cell::CellFault| {
+                    let keys = [$({
+                        let keys = <$key_type as $crate::store::cell::Cell>::cells(array(stringify!($key)));
+                        format!("{} {}", stringify!($key), keys.expect("keys are numbers")[cell.row])
+                    }),+];
+                    let fault = format!("`{column}` {}", cell.fault);
+                    $crate::store::row::RowFault { row: cell.row, key: keys.join(", "), fault }
+                };
+                $(let mut $column = <$cell as $crate::store::cell::Cell>::cells(array(stringify!($column)))
+                    .map_err(|cell| fault(stringify!($column), cell))?
+                    .into_iter();)+
                 let mut row = || Some(Self { $($column: $column.next()?),+ });
-                std::iter::from_fn(&mut row).collect()
+                Ok(std::iter::from_fn(&mut row).collect())
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use super::records::{MatchGameRow, TrainingRow, ValidationRow};
 use super::row::table;
-use crate::board::{Move, Reason};
+use crate::board::{GameResult, Move, Reason, Side};
 use crate::search::{LineRow, TreeRow};
 use crate::selfplay::{GameRow, PositionRow};
 
@@ -13,8 +13,8 @@ table! {
         start_fen: String as Dictionary,
         moves: Vec<u16> as Dictionary,
         opening_plies: u16 as Dictionary,
-        result: i8 as Dictionary,
-        reason: String as Dictionary,
+        result: GameResult as Dictionary,
+        reason: Reason as Dictionary,
     }
 }
 
@@ -50,8 +50,8 @@ table! {
         opening_plies: u16 as Dictionary,
         plies: u16 as Dictionary,
         score: f64 as Dictionary,
-        result: i8 as Dictionary,
-        reason: String as Dictionary,
+        result: GameResult as Dictionary,
+        reason: Reason as Dictionary,
     }
 }
 
@@ -131,10 +131,7 @@ fn sound<R>(_: &R) -> Option<String> {
 }
 
 fn game_fault(row: &GameRow) -> Option<String> {
-    unknown_move(&row.moves)
-        .or_else(|| opening_fault(row.opening_plies, row.moves.len()))
-        .or_else(|| result_fault(row.result))
-        .or_else(|| reason_fault(&row.reason))
+    unknown_move(&row.moves).or_else(|| opening_fault(row.opening_plies, row.moves.len()))
 }
 
 fn position_fault(row: &PositionRow) -> Option<String> {
@@ -203,17 +200,16 @@ fn match_game_fault(row: &MatchGameRow) -> Option<String> {
     if row.plies as usize != plies {
         return Some(format!("`plies` is {}, but `moves` has {plies} moves", row.plies));
     }
-    let firsts = if row.first_is_white { row.result } else { -row.result };
-    if row.score != f64::from(firsts + 1) / 2.0 {
+    let first = if row.first_is_white { Side::White } else { Side::Black };
+    if row.score != f64::from(row.result.score_for(first) + 1) / 2.0 {
         return Some(format!(
             "`score` is {}, which does not fit `result` = {} with first_is_white = {}",
-            row.score, row.result, row.first_is_white
+            row.score,
+            row.result.score_for(Side::White),
+            row.first_is_white
         ));
     }
-    unknown_move(&row.moves)
-        .or_else(|| opening_fault(row.opening_plies, plies))
-        .or_else(|| result_fault(row.result))
-        .or_else(|| reason_fault(&row.reason))
+    unknown_move(&row.moves).or_else(|| opening_fault(row.opening_plies, plies))
 }
 
 fn unknown_move(moves: &[u16]) -> Option<String> {
@@ -228,11 +224,6 @@ fn opening_fault(opening_plies: u16, plies: usize) -> Option<String> {
 
 fn result_fault(result: i8) -> Option<String> {
     (!(-1..=1).contains(&result)).then(|| format!("`result` is {result}, expected -1, 0 or 1"))
-}
-
-fn reason_fault(reason: &str) -> Option<String> {
-    let known = Reason::ALL.iter().any(|known| known.word() == reason);
-    (!known).then(|| format!("`reason` is \"{reason}\", which is not known"))
 }
 
 /// Sums of many terms may pass a bound by a rounding error; more than that is a mistake.

@@ -6,6 +6,7 @@ use super::{
     FileEntry, GameRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, ValidationRow,
     write_table,
 };
+use crate::board::{GameResult, Reason};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::Hashed;
@@ -15,6 +16,7 @@ use crate::selfplay::{SelfPlayJob, SelfPlayParams, Shard, ShardResult, play_shar
 
 mod damage;
 mod files;
+mod game;
 mod page;
 mod rows;
 
@@ -51,8 +53,8 @@ fn game() -> GameRow {
         start_fen: "4k3/P7/8/8/8/8/8/4K3 w - - 0 1".to_owned(),
         moves: vec![0x4e30, 0],
         opening_plies: 1,
-        result: -1,
-        reason: "checkmate".to_owned(),
+        result: GameResult::BlackWins,
+        reason: Reason::Checkmate,
     }
 }
 
@@ -88,8 +90,8 @@ fn match_game() -> MatchGameRow {
         opening_plies: 0,
         plies: 1,
         score: 0.0,
-        result: 1,
-        reason: "checkmate".to_owned(),
+        result: GameResult::WhiteWins,
+        reason: Reason::Checkmate,
     }
 }
 

@@ -20,8 +20,10 @@ use crate::encoding::Encoding;
 use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
 
-pub(super) use rows::{Rows, Sample, hash_numbers};
-pub(super) use target::Targets;
+use rows::Rows;
+pub use rows::Sample;
+pub(super) use rows::hash_numbers;
+use target::Targets;
 
 /// Some games with all their positions, as one part of the stored tables holds them.
 #[derive(Debug, Clone, Copy)]
@@ -186,14 +188,10 @@ impl Samples {
         &self.encoding
     }
 
-    /// The parameters that the samples depend on.
-    pub(super) fn targets(&self) -> Targets {
-        self.targets
-    }
-
-    /// The folders of the tablebases that correct the results, if any do.
-    pub(super) fn tablebases(&self) -> Option<&Path> {
-        self.tables.as_ref().map(Tablebase::folders)
+    /// Whether these parameters make the same samples of the same games.
+    pub fn are_made_with(&self, params: &TrainParams) -> bool {
+        let folders = self.tables.as_ref().map(Tablebase::folders);
+        folders == params.tablebases.as_deref().map(Path::new) && self.targets == Targets::of(params)
     }
 
     /// The number of samples to train on.
@@ -229,14 +227,14 @@ impl Samples {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The `place`-th sample to train on.
-    pub(super) fn training_row(&self, place: usize) -> Sample<'_> {
-        self.rows.sample(self.training[place] as usize)
+    /// The `index`-th sample to train on, counted from 0 and below [`training_count`](Self::training_count).
+    pub fn training_row(&self, index: usize) -> Sample<'_> {
+        self.rows.sample(self.training[index] as usize)
     }
 
-    /// The `place`-th held-out sample.
-    pub(super) fn validation_row(&self, place: usize) -> Sample<'_> {
-        self.rows.sample(self.validation[place] as usize)
+    /// The `index`-th held-out sample, counted from 0 and below [`validation_count`](Self::validation_count).
+    pub fn validation_row(&self, index: usize) -> Sample<'_> {
+        self.rows.sample(self.validation[index] as usize)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::rng::{Purpose, Seed};
 /// Draws batches without replacement: every epoch is a shuffled pass over all samples, and batches follow each other
 /// through the epochs without a gap. What an update sees depends on its number only, so training can go on anywhere.
 #[derive(Debug)]
-pub(super) struct Sampler {
+pub struct Sampler {
     seed: Seed,
     count: u64,
     batch: u64,
@@ -17,13 +17,13 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// For `count` samples, at least one, in batches of `batch`.
-    pub(super) fn new(seed: Seed, count: usize, batch: u32) -> Self {
+    /// For `count` samples, at least one, in batches of `batch`; `count` fits 32 bits.
+    pub fn new(seed: Seed, count: usize, batch: u32) -> Self {
         Self { seed, count: count as u64, batch: batch.into(), epoch: None, order: Vec::new() }
     }
 
     /// The places of an update's samples, each below the count; updates are counted from 0.
-    pub(super) fn batch(&mut self, update: u32) -> Vec<usize> {
+    pub fn batch(&mut self, update: u32) -> Vec<usize> {
         let first = u64::from(update) * self.batch;
         (first..first + self.batch).map(|drawn| self.place(drawn)).collect()
     }

@@ -1,29 +1,25 @@
 //! Tests at the stage's border, with the small games and nets that they share.
 
-mod loss;
-mod optimizer;
 mod samples;
 mod sampling;
-mod state;
-mod training;
 
 use rand::RngExt;
 
 use super::TrainParams;
 use super::samples::{Part, Samples};
-use crate::board::{Game, Move, Piece, Position, Side};
+use crate::board::{Game, GameResult, Move, Piece, Position, Reason, Side};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::rng::{Purpose, Seed};
 use crate::store::{GameRow, PositionRow};
 
-const SEED: Seed = Seed { run: 7, step: 3 };
+pub(super) const SEED: Seed = Seed { run: 7, step: 3 };
 
-fn encoding() -> Encoding {
+pub(super) fn encoding() -> Encoding {
     Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
 }
 
 /// A game's rows as self-play would store them; every move is visited, the `n`-th one `n + 1` times.
-fn rows(number: u32, moves: &[Move], result: i8) -> (GameRow, Vec<PositionRow>) {
+pub(super) fn rows(number: u32, moves: &[Move], result: i8) -> (GameRow, Vec<PositionRow>) {
     rows_from(Game::initial(), number, moves, result)
 }
 
@@ -35,7 +31,8 @@ fn rows_from(mut game: Game, number: u32, moves: &[Move], result: i8) -> (GameRo
         game.play_unchecked(played);
     }
     let moves = moves.iter().map(|played| played.packed()).collect();
-    let (network, reason) = ("0123456789abcdef".to_owned(), "checkmate".to_owned());
+    let (network, reason) = ("0123456789abcdef".to_owned(), Reason::Checkmate);
+    let result = GameResult::from_white_score(result).expect("1, 0 or -1");
     (GameRow { game: number, network, start_fen, moves, opening_plies: 0, result, reason }, positions)
 }
 
@@ -62,12 +59,12 @@ fn position_row(number: u32, game: &Game, played: Move, result: i8) -> PositionR
     }
 }
 
-fn uci(text: &str) -> Vec<Move> {
+pub(super) fn uci(text: &str) -> Vec<Move> {
     text.split_whitespace().map(|word| Move::from_uci(word).expect("UCI")).collect()
 }
 
 /// Games of random moves, won by whoever has more material after `plies` plies.
-fn random_games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<PositionRow>) {
+pub(super) fn random_games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<PositionRow>) {
     let (mut games, mut positions) = (Vec::new(), Vec::new());
     for number in 0..count {
         let mut stream = SEED.stream(number.into(), Purpose::RandomPlayer);
@@ -87,7 +84,7 @@ fn random_games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<PositionRow>) {
 }
 
 /// White's material less Black's, in pawns.
-fn material(position: &Position) -> i32 {
+pub(super) fn material(position: &Position) -> i32 {
     let count = |side| {
         let worth =
             [(Piece::Pawn, 1), (Piece::Knight, 3), (Piece::Bishop, 3), (Piece::Rook, 5), (Piece::Queen, 9)];
@@ -99,13 +96,13 @@ fn material(position: &Position) -> i32 {
     count(Side::White) - count(Side::Black)
 }
 
-fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {
+pub(super) fn samples(games: &[GameRow], positions: &[PositionRow], params: &TrainParams) -> Samples {
     let mut samples = Samples::new(encoding(), params).expect("no tablebases");
     samples.add(Part { name: "iteration=0000/part-00000", games, positions }).expect("sound rows");
     samples
 }
 
 /// Everything is trained on, nothing held out.
-fn all_trained() -> TrainParams {
+pub(super) fn all_trained() -> TrainParams {
     TrainParams { validation_fraction: 0.0, ..TrainParams::default() }
 }

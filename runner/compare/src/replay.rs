@@ -4,7 +4,6 @@ mod again;
 mod game;
 mod json;
 mod name;
-mod pgn;
 mod text;
 
 use std::io::IsTerminal;
@@ -24,7 +23,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_process::look::{Colours, Look};
 use dc0_steps::StepError;
-use game::StoredGame;
+use game::FoundGame;
 use name::GameName;
 
 /// Which game `replay` shows, and how.
@@ -124,15 +123,15 @@ impl Command for ReplayArgs {
 
 fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
     let run = Loaded::read(&args.run, run_folder(&args.run)?)?;
-    let game = StoredGame::read(&run, args.game)?;
+    let game = FoundGame::read(&run, args.game)?;
     if args.recompute {
         return again::recompute(args, (&run, &game), process);
     }
-    if let Some(asked) = args.ply.filter(|ply| *ply > game.moves.len()) {
-        return Err(ReplayError::NoPly { asked, last: game.moves.len() });
+    if let Some(asked) = args.ply.filter(|ply| *ply > game.stored.game.ply()) {
+        return Err(ReplayError::NoPly { asked, last: game.stored.game.ply() });
     }
     let page = match (args.format, args.pgn) {
-        (_, true) => pgn::pgn(&run.record.name, &game),
+        (_, true) => game.stored.pgn(&format!("{}, {}", run.record.name, game.step.name())),
         (OutputFormat::Json, false) => json::page(&game, args.ply).to_string(),
         (OutputFormat::Text, false) => text::page(&game, args.ply, look(args)),
     };

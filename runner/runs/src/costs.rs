@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_schema_page_names_every_column() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/README.md");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/README.md");
         let page = std::fs::read_to_string(page).expect("the page");
         let section = page.split("### `costs`").nth(1).expect("a section on costs");
         for (name, _) in COLUMNS {

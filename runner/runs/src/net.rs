@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
+use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoint};
 use thiserror::Error;
 
 use crate::{Folder, Generation, Generations, RunError};
@@ -85,16 +85,16 @@ pub fn shipped() -> Result<Named, CheckpointError> {
     let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_small.json");
     let file = Path::new("datasets/networks/az_small.safetensors");
-    let (net, digest) = Checkpoint::from_bytes(file, manifest, weights)?;
-    Ok(Named { file: PathBuf::from("az_small, in the program"), net, digest })
+    let loaded = Checkpoint::from_bytes(file, manifest, weights)?;
+    Ok(Named { file: PathBuf::from("az_small, in the program"), net: loaded.checkpoint, digest: loaded.digest })
 }
 
 /// Reads the net that `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION` names; `RUN` is a run's folder, or its
 /// name in `datasets`.
 pub fn named(name: &str) -> Result<Named, NetError> {
     if Path::new(name).extension().is_some_and(|extension| extension == "safetensors") {
-        let (net, digest) = Checkpoint::load(Path::new(name))?;
-        return Ok(Named { file: PathBuf::from(name), net, digest });
+        let loaded = Checkpoint::load(Path::new(name))?;
+        return Ok(Named { file: PathBuf::from(name), net: loaded.checkpoint, digest: loaded.digest });
     }
     let (run, asked) = match name.rsplit_once(':') {
         Some((run, generation)) => (run, Some(generation)),
@@ -104,11 +104,11 @@ pub fn named(name: &str) -> Result<Named, NetError> {
     let generations = Generations::open(&folder)?;
     let generation = pick(&folder, generations.all(), asked)?;
     let file = folder.path(&generation.network);
-    let (net, found) = Checkpoint::load(&file)?;
-    if found != generation.blake3 {
-        return Err(NetError::Digest { file, expected: generation.blake3.clone(), found });
+    let LoadedCheckpoint { checkpoint, digest } = Checkpoint::load(&file)?;
+    if digest != generation.blake3 {
+        return Err(NetError::Digest { file, expected: generation.blake3.clone(), found: digest });
     }
-    Ok(Named { file, net, digest: found })
+    Ok(Named { file, net: checkpoint, digest })
 }
 
 /// The folder of a run: its path, or its name in `datasets`.

@@ -15,12 +15,12 @@ use dc0_runs::{Folder, Input, RunError, Workplace};
 
 /// Loads a net and makes sure that it is the one the run knows.
 pub(crate) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, StepError> {
-    let (checkpoint, found) = Checkpoint::load(&folder.path(&network.0.file))?;
-    if found == network.0.digest {
-        return Ok(checkpoint);
+    let loaded = Checkpoint::load(&folder.path(&network.0.file))?;
+    if loaded.digest == network.0.digest {
+        return Ok(loaded.checkpoint);
     }
     let (file, expected) = (network.0.file.clone(), network.0.digest.clone());
-    Err(StepError::OtherNetwork { file, expected, found })
+    Err(StepError::OtherNetwork { file, expected, found: loaded.digest })
 }
 
 /// Stores a net and describes its two files, the weights first.

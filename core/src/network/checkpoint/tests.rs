@@ -3,22 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Checkpoint, CheckpointError, load_tensors, save_tensors};
-use crate::network::{
-    NetworkSpec, TensorProblem, TowerSpec, WeightTensor, Weights, initial_weights, layout, parameter_count,
-};
+use super::{Checkpoint, CheckpointError, LoadedCheckpoint, load_tensors, save_tensors};
+use crate::network::samples::spec_of;
+use crate::network::{TensorProblem, WeightTensor, Weights, initial_weights, layout, parameter_count};
 use crate::params::Value;
 use crate::rng::Seed;
 
-fn small_spec() -> NetworkSpec {
-    NetworkSpec {
-        tower: TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() },
-        ..NetworkSpec::default()
-    }
-}
-
 fn checkpoint() -> Checkpoint {
-    let spec = small_spec();
+    let spec = spec_of(1, 8);
     let weights = initial_weights(&spec, Seed { run: 1, step: 2 });
     let origin = [("generation".to_owned(), Value::Int(3)), ("loss".to_owned(), Value::Float(0.5))];
     Checkpoint { spec, weights, provenance: Value::Group(origin.into()) }
@@ -60,7 +52,7 @@ fn problems(error: CheckpointError) -> Vec<TensorProblem> {
 #[test]
 fn a_net_comes_back_as_it_was_and_saving_it_again_gives_the_same_bytes() {
     let (folder, path) = saved(&checkpoint());
-    let (loaded, digest) = Checkpoint::load(&path).expect("loads");
+    let LoadedCheckpoint { checkpoint: loaded, digest } = Checkpoint::load(&path).expect("loads");
     assert_eq!(loaded, checkpoint());
     let again = folder.path().join("again.safetensors");
     assert_eq!(loaded.save(&again).expect("saves"), digest);
@@ -92,7 +84,7 @@ fn the_parameters_of_a_small_net_add_up_by_hand() {
     // stem 8·22·9 + 16; block 2·(8·8·9 + 16); SE 8·2 + 2 and 2·16 + 16; policy 8·8 + 16 and 73·8 + 73;
     // value 32·8 + 64, 2048·256 + 256 and 256·3 + 3.
     let expected = 1_584 + 16 + 2 * 592 + 18 + 48 + 80 + 657 + 320 + 524_544 + 771;
-    assert_eq!(parameter_count(&small_spec()), expected);
+    assert_eq!(parameter_count(&spec_of(1, 8)), expected);
 }
 
 #[test]
@@ -226,7 +218,7 @@ fn loose_tensors_come_back_with_any_names_and_shapes() {
 
 #[test]
 fn names_in_a_layout_are_unique() {
-    let tensors = layout(&small_spec());
+    let tensors = layout(&spec_of(1, 8));
     let names: std::collections::BTreeSet<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     assert_eq!(names.len(), tensors.len());
 }

@@ -7,7 +7,7 @@ use ort::value::TensorRef;
 use super::input::Planes;
 use super::{InputForm, MOVES_LEFT, OnnxError, OnnxLibrary, OnnxModel, POLICY, VALUE, WDL};
 use crate::encoding::{Encoding, POLICY_SIZE};
-use crate::network::softmax::softmax;
+use crate::network::softmax;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 
 /// How ONNX Runtime runs a net.

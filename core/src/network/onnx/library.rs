@@ -4,10 +4,12 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ort::environment::Environment;
 use thiserror::Error;
+
+use crate::poison::IgnorePoison;
 
 /// ONNX Runtime, ready for nets. Copies share the one library of the process.
 #[derive(Debug, Clone)]
@@ -88,7 +90,7 @@ impl OnnxLibrary {
     pub fn load(path: &Path) -> Result<Self, OnnxLibraryError> {
         let path = located(path)?;
         // A panic while loading leaves `None` behind, which is true.
-        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = LOADED.lock().ignore_poison();
         if let Some(library) = &*loaded {
             return if library.path == path {
                 Ok(library.clone())

@@ -7,26 +7,12 @@ use super::input::{Input, send};
 use super::{TorchError, runtime};
 use crate::encoding::Encoding;
 use crate::network::graph::Graph;
-use crate::network::outputs::{expected_result, plies_left, value_width};
-use crate::network::softmax::softmax;
+use crate::network::softmax;
 use crate::network::{
-    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, ValueHead, Weights, check_against, layout,
+    Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Precision, ValueHead, Weights, check_against,
+    layout,
 };
-use crate::param_enum;
-
-param_enum! {
-    /// The numbers that an inference copy calculates with.
-    pub enum Precision {
-        /// bf16 where the device multiplies it by itself, otherwise 32-bit floats.
-        Auto = "auto",
-        /// 32-bit floats.
-        F32 = "f32",
-        /// 16-bit floats with 8 bits of precision; the last layers stay in 32 bits.
-        Bf16 = "bf16",
-        /// 16-bit floats with 11 bits of precision that end at 65,504, for devices; slow on most CPUs.
-        F16 = "f16",
-    }
-}
+use crate::network::{expected_result, plies_left, value_width};
 
 impl Precision {
     /// What `auto` comes to on a device; never `auto`.

@@ -7,9 +7,8 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::TorchError;
 use super::layers::{Attention, Norm, activate};
 use crate::encoding::POLICY_SIZE;
-use crate::network::fold::BATCH_NORM_EPSILON;
+use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
 use crate::network::graph::{Graph, Layer, Op, Squeeze};
-use crate::network::layout::norm_name;
 use crate::network::{NetworkSpec, WeightTensor, Weights, check_against, layout};
 
 /// What batch norm normalises by.
@@ -105,7 +104,7 @@ impl Net {
     fn run(&self, layer: &Layer, inputs: &[&Tensor], mode: BatchNorm) -> Result<Tensor, TchError> {
         let (name, input) = (layer.name.as_str(), inputs[0]);
         match layer.op {
-            Op::Conv { norm, activation, .. } => activate(self.conv(input, name, norm, mode)?, activation),
+            Op::Conv { norm, activation, .. } => activate(self.conv(input, layer, norm, mode)?, activation),
             Op::Join { squeeze, activation, .. } => {
                 let branch = squeeze.map(|squeeze| self.squeeze_excite(input, name, squeeze)).transpose()?;
                 activate(branch.as_ref().unwrap_or(input).f_add(inputs[1])?, activation)
@@ -134,18 +133,22 @@ impl Net {
     }
 
     fn part(&self, at: &str, name: &str) -> &Tensor {
-        self.tensors.get(&format!("{at}.{name}")).expect("the names were checked against the layout")
+        self.tensor(&format!("{at}.{name}"))
+    }
+
+    fn tensor(&self, name: &str) -> &Tensor {
+        self.tensors.get(name).expect("the names were checked against the layout")
     }
 
     /// A convolution that keeps the board's size, with batch norm or a bias.
-    fn conv(&self, input: &Tensor, at: &str, norm: bool, mode: BatchNorm) -> Result<Tensor, TchError> {
-        let weight = self.part(at, "weight");
+    fn conv(&self, input: &Tensor, layer: &Layer, norm: bool, mode: BatchNorm) -> Result<Tensor, TchError> {
+        let weight = self.part(&layer.name, "weight");
         let padding = weight.size()[3] / 2;
         if norm {
             let made = input.f_conv2d(weight, None::<&Tensor>, 1, padding, 1, 1)?;
-            self.batch_norm(&made, &norm_name(at), mode)
+            self.batch_norm(&made, layer, mode)
         } else {
-            input.f_conv2d(weight, Some(self.part(at, "bias")), 1, padding, 1, 1)
+            input.f_conv2d(weight, Some(self.part(&layer.name, "bias")), 1, padding, 1, 1)
         }
     }
 
@@ -153,9 +156,9 @@ impl Net {
         input.f_linear(self.part(at, "weight"), Some(self.part(at, "bias")))
     }
 
-    fn batch_norm(&self, input: &Tensor, at: &str, mode: BatchNorm) -> Result<Tensor, TchError> {
+    fn batch_norm(&self, input: &Tensor, conv: &Layer, mode: BatchNorm) -> Result<Tensor, TchError> {
         let [weight, bias, mean, variance] =
-            ["weight", "bias", "running_mean", "running_var"].map(|name| Some(self.part(at, name)));
+            BATCH_NORM.map(|role| Some(self.tensor(&conv.tensor_name(role))));
         let (train, momentum) = match mode {
             BatchNorm::Train { momentum } => (true, momentum),
             BatchNorm::Eval => (false, 0.0),

@@ -9,15 +9,15 @@ use super::runtime::{DeviceError, parse_device, parse_devices};
 use super::{BatchNorm, Net, Precision, TorchError, TorchEvaluator, TorchOptions};
 use crate::board::Game;
 use crate::encoding::{Encoding, EncodingName, Orientation, PlaneKind};
-use crate::network::samples::{
-    all_kinds, batch_of, encoding, largest_difference, random_game, spec_of, top_move, trained_weights,
-};
-use crate::network::softmax::softmax;
+use crate::network::samples::{all_kinds, batch_of, encoding, random_game, spec_of, trained_weights};
+use crate::network::softmax;
 use crate::network::{
     Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl, Weights, initial_weights,
 };
 use crate::rng::Seed;
 
+mod growth;
+mod inspect;
 mod layers;
 mod watch;
 
@@ -30,6 +30,25 @@ fn answers(evaluator: &mut TorchEvaluator, batch: &Batch) -> Evaluations {
     let mut out = Evaluations::default();
     evaluator.evaluate(batch, &mut out).expect("evaluates");
     out
+}
+
+fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
+    assert_eq!((a.policy.len(), a.wdl.len()), (b.policy.len(), b.wdl.len()));
+    let policy = a.policy.iter().zip(&b.policy).map(|(a, b)| (a - b).abs());
+    let wdl = a
+        .wdl
+        .iter()
+        .zip(&b.wdl)
+        .flat_map(|(a, b)| [(a.win - b.win).abs(), (a.draw - b.draw).abs(), (a.loss - b.loss).abs()]);
+    assert_eq!(a.moves_left.len(), b.moves_left.len());
+    // Plies are some tens.
+    let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
+    policy.chain(wdl).chain(plies).fold(0.0, f32::max)
+}
+
+fn top_move(evaluations: &Evaluations, batch: &Batch, row: usize) -> usize {
+    let policy = &evaluations.policy[batch.legal_range(row)];
+    (0..policy.len()).max_by(|a, b| policy[*a].total_cmp(&policy[*b])).expect("a legal move")
 }
 
 /// The same answers from the trained copy: planes written out one by one, all 4672 logits, batch norm as it is.

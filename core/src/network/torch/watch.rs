@@ -5,9 +5,9 @@ use tch::{Device, Kind, TchError, Tensor};
 use super::input::Input;
 use super::inspect::{legal_logits, statistics};
 use super::{BatchNorm, LayerStatistics, Net};
-use crate::network::outputs::{expected_result, plies_left};
-use crate::network::softmax::softmax;
+use crate::network::softmax;
 use crate::network::{Batch, EvaluatorError, NetworkSpec, ValueHead, Wdl, Weights};
+use crate::network::{expected_result, plies_left};
 
 /// What a layer made of a position.
 #[derive(Debug, Clone, PartialEq)]

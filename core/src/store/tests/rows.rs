@@ -5,6 +5,7 @@ use std::fs::File;
 use super::super::row::table;
 use super::super::{GameRow, MatchGameRow, PositionRow, StoreError, TableRow, read_table, write_table};
 use super::{game, match_game, position, provenance, training, write};
+use crate::board::GameResult;
 
 /// Writes rows of which the second is wrong, and expects to be told how.
 fn refused<R: TableRow>(rows: &[R], row: usize, expected: &str) {
@@ -24,8 +25,6 @@ fn impossible_games_are_refused() {
     };
     bad(&|row| row.moves[1] = 5 << 12, "20480 is no packed move");
     bad(&|row| row.opening_plies = 3, "`opening_plies` is 3, but the game has 2 plies");
-    bad(&|row| row.result = 2, "`result` is 2, expected -1, 0 or 1");
-    bad(&|row| row.reason = "boredom".to_owned(), "`reason` is \"boredom\"");
     bad(&|row| row.game = 3, "(game 3): comes after game 3; rows are sorted by game");
 }
 
@@ -61,7 +60,7 @@ fn impossible_match_games_are_refused() {
     };
     bad(&|row| row.plies = 7, "`plies` is 7, but `moves` has 1 moves");
     bad(&|row| row.score = 1.0, "`score` is 1, which does not fit `result` = 1 with first_is_white = false");
-    bad(&|row| row.result = 0, "`score` is 0, which does not fit `result` = 0");
+    bad(&|row| row.result = GameResult::Draw, "`score` is 0, which does not fit `result` = 0");
 }
 
 #[test]
@@ -90,6 +89,17 @@ struct Odd {
     reason: String,
 }
 
+/// A table `games` whose enums are what stands in their columns.
+struct Loose {
+    game: u32,
+    network: String,
+    start_fen: String,
+    moves: Vec<u16>,
+    opening_plies: u16,
+    result: i8,
+    reason: String,
+}
+
 fn fine<R>(_: &R) -> Option<String> {
     None
 }
@@ -108,10 +118,50 @@ table! {
     }
 }
 
+table! {
+    Loose is "games" version 1, key (game: u32), check fine {
+        game: u32 as Plain,
+        network: String as Dictionary,
+        start_fen: String as Dictionary,
+        moves: Vec<u16> as Dictionary,
+        opening_plies: u16 as Dictionary,
+        result: i8 as Dictionary,
+        reason: String as Dictionary,
+    }
+}
+
 fn error_of<R: TableRow>(row: R) -> StoreError {
+    error_of_all(&[row])
+}
+
+fn error_of_all<R: TableRow>(rows: &[R]) -> StoreError {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "part.parquet", &[row]);
+    write(folder.path(), "part.parquet", rows);
     read_table::<GameRow>(&folder.path().join("part.parquet")).unwrap_err()
+}
+
+#[test]
+fn values_that_no_enum_has_are_named_with_their_row() {
+    let row = |game: u32, result: i8, reason: &str| Loose {
+        game,
+        network: "0123456789abcdef".to_owned(),
+        start_fen: "4k3/P7/8/8/8/8/8/4K3 w - - 0 1".to_owned(),
+        moves: Vec::new(),
+        opening_plies: 0,
+        result,
+        reason: reason.to_owned(),
+    };
+    let error = |second| error_of_all(&[row(3, 1, "checkmate"), second]).to_string();
+    let result = error(row(4, 2, "checkmate"));
+    let place = "part.parquet: row 1 of the table `games` (game 4): ";
+    assert!(result.ends_with(&format!("{place}`result` is 2, expected -1, 0 or 1")), "{result}");
+    let reason = error(row(9, -1, "boredom"));
+    assert!(reason.ends_with("(game 9): `reason` is \"boredom\", which is not known"), "{reason}");
+    // Past the rows that are read at once.
+    let mut many: Vec<Loose> = (0..70_000).map(|game| row(game, 0, "threefold")).collect();
+    many[69_999].result = -2;
+    let late = error_of_all(&many).to_string();
+    assert!(late.contains("row 69999 of the table `games` (game 69999): `result` is -2"), "{late}");
 }
 
 #[test]
@@ -149,10 +199,10 @@ fn every_wrong_column_is_named_at_once() {
 
 #[test]
 fn a_parquet_file_of_another_program_is_no_table() {
-    use arrow::array::{Int8Array, RecordBatch};
+    use arrow_array::{Int8Array, RecordBatch};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.parquet");
-    let column: arrow::array::ArrayRef = std::sync::Arc::new(Int8Array::from(vec![1]));
+    let column: arrow_array::ArrayRef = std::sync::Arc::new(Int8Array::from(vec![1]));
     let batch = RecordBatch::try_from_iter([("game", column)]).unwrap();
     let file = File::create(&path).unwrap();
     let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();

@@ -2,7 +2,7 @@
 
 use super::target::{self, Targets};
 use super::{Fault, GameWithPositions, Rows, SampleError, rescore};
-use crate::board::{Game, Move, Position, Reason, Side, Tablebase};
+use crate::board::{Game, Move, Position, Reason, Tablebase};
 use crate::encoding::Encoding;
 use crate::store::{GameRow, PositionRow};
 
@@ -78,10 +78,7 @@ impl Replay<'_> {
 
     /// Compares a stored position with the replayed one.
     fn check(&self, row: &PositionRow, game: &Game, played: u16) -> Result<(), Fault> {
-        let result = match game.position().side_to_move() {
-            Side::White => self.row.result,
-            Side::Black => -self.row.result,
-        };
+        let result = self.row.result.score_for(game.position().side_to_move());
         same("fen", &game.position().fen(), &row.fen)?;
         same("legal", &self.legal.len(), &usize::from(row.legal))?;
         same("played", &played, &row.played)?;
@@ -112,7 +109,7 @@ impl Replay<'_> {
             let perfect = known.get(*ply).copied().flatten();
             let plies_left = self.row.moves.len() - *ply;
             let target = target::value(row, perfect, plies_left, self.making.targets)?;
-            let cut_off = self.row.reason == Reason::PlyCap.word();
+            let cut_off = self.row.reason == Reason::PlyCap;
             let is_known = !cut_off || perfect.is_some();
             let weight = if is_known { 1.0 } else { self.making.targets.weight_of_cut_off() };
             self.rows.wdl.push(target::weighted(target, weight));

@@ -26,19 +26,19 @@ pub(in crate::trainer) struct Rows {
 
 /// One sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::trainer) struct Sample<'a> {
+pub struct Sample<'a> {
     /// `[binary planes]`.
-    pub(in crate::trainer) binary: &'a [u64],
+    pub binary: &'a [u64],
     /// `[scalar planes]`.
-    pub(in crate::trainer) scalars: &'a [f32],
+    pub scalars: &'a [f32],
     /// Policy indices of the legal moves; empty where there is no policy target.
-    pub(in crate::trainer) legal: &'a [PolicyIndex],
+    pub legal: &'a [PolicyIndex],
     /// Target probabilities of `legal`; they sum to 1.
-    pub(in crate::trainer) shares: &'a [f32],
+    pub shares: &'a [f32],
     /// Target win, draw and loss for the side to move.
-    pub(in crate::trainer) wdl: Wdl,
+    pub wdl: Wdl,
     /// Plies left in the game, unless only the ply cap ended it.
-    pub(in crate::trainer) plies_left: Option<u16>,
+    pub plies_left: Option<u16>,
 }
 
 impl Rows {

@@ -10,7 +10,7 @@ const ROUNDING: f32 = 1e-4;
 
 /// The parameters that samples depend on; see [`TrainParams`] for their meaning.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::trainer) struct Targets {
+pub(super) struct Targets {
     search_value_weight: f64,
     discount: f64,
     ply_cap_value_weight: f64,
@@ -18,7 +18,7 @@ pub(in crate::trainer) struct Targets {
 }
 
 impl Targets {
-    pub(in crate::trainer) fn of(params: &TrainParams) -> Self {
+    pub(super) fn of(params: &TrainParams) -> Self {
         let TrainParams { search_value_weight, discount, ply_cap_value_weight, validation_fraction, .. } =
             *params;
         Self { search_value_weight, discount, ply_cap_value_weight, validation_fraction }

@@ -1,7 +1,7 @@
 //! Targets worked by hand, and data that contradicts itself.
 
 use super::{all_trained, encoding, random_games, rows, rows_from, samples, uci};
-use crate::board::{Game, Position};
+use crate::board::{Game, Position, Reason};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::network::Wdl;
 use crate::store::{GameRow, PositionRow};
@@ -58,9 +58,9 @@ fn a_game_that_only_the_ply_cap_ended_weighs_less_and_a_drawn_one_does_not() {
             samples(std::slice::from_ref(game), &positions, &params).training_row(0).wdl;
         [win, draw, loss]
     };
-    game.reason = "threefold".to_owned();
+    game.reason = Reason::Threefold;
     assert_eq!(first(&game), [0.0, 1.0, 0.0]);
-    game.reason = "ply_cap".to_owned();
+    game.reason = Reason::PlyCap;
     assert_eq!(first(&game), [0.0, 0.25, 0.0]);
 }
 

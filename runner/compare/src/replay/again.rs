@@ -12,7 +12,7 @@ use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayParams, Shard, ShardResul
 use dc0_core::store::{MatchGameRow, read_entry};
 use serde_json::json;
 
-use super::game::StoredGame;
+use super::game::FoundGame;
 use super::{ReplayArgs, ReplayError};
 use crate::diff::{CompareError, Loaded, Step};
 use dc0_backend::{Choice, Evaluators};
@@ -36,7 +36,7 @@ struct Outcome {
 /// Plays a game's shard again, and says whether it came to what is stored.
 pub(super) fn recompute(
     args: &ReplayArgs,
-    (run, game): (&Loaded, &StoredGame),
+    (run, game): (&Loaded, &FoundGame),
     process: &Process,
 ) -> Result<Exit, ReplayError> {
     let environment = &run.record.environment;
@@ -69,7 +69,7 @@ pub(super) fn recompute(
     Ok(if outcome.difference.is_none() { Exit::Done } else { Exit::Failed })
 }
 
-fn told(game: &StoredGame, shard: Shard, outcome: &Outcome) -> String {
+fn told(game: &FoundGame, shard: Shard, outcome: &Outcome) -> String {
     let Outcome { games, positions, difference } = outcome;
     let numbers = shard.game_numbers();
     let what = format!("{}, games {} to {}", game.step.name(), numbers.start, numbers.end - 1);
@@ -92,7 +92,7 @@ fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, Repla
 }
 
 /// The shard of a game.
-fn shard_of(game: &StoredGame) -> Result<Shard, ReplayError> {
+fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     let (games, shard_games) = if game.name.slot.series == Series::Matches {
         let params: ArenaParams = params(&game.step, (Arena::KIND, Arena::VERSION))?;
         (params.games, params.shard_games)
@@ -119,13 +119,13 @@ fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint,
     if !path.is_file() {
         return Err(absent());
     }
-    let (net, found) = Checkpoint::load(&path)?;
-    if found == *digest { Ok(Some((net, found))) } else { Err(absent()) }
+    let loaded = Checkpoint::load(&path)?;
+    if loaded.digest == *digest { Ok(Some((loaded.checkpoint, loaded.digest))) } else { Err(absent()) }
 }
 
 fn of_iteration(
     run: &Loaded,
-    (game, shard): (&StoredGame, Shard),
+    (game, shard): (&FoundGame, Shard),
     (evaluators, watching): (&Evaluators, &StepProgress),
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
@@ -190,7 +190,7 @@ fn first_difference<R: PartialEq>(
 
 fn of_match(
     run: &Loaded,
-    (game, shard): (&StoredGame, Shard),
+    (game, shard): (&FoundGame, Shard),
     (evaluators, watching): (&Evaluators, &StepProgress),
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;

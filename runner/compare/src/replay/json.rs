@@ -2,38 +2,37 @@
 
 use dc0_core::board::Position;
 use dc0_core::selfplay::PositionRow;
+use dc0_core::store::StoredPly;
 use serde_json::{Value as Json, json};
 
-use super::game::StoredGame;
+use super::game::FoundGame;
 use super::text::ranked;
 
 /// The game with all plies, or with one.
-pub(super) fn page(game: &StoredGame, ply: Option<usize>) -> Json {
-    let is_asked = |at: &usize| ply.is_none_or(|ply| ply == *at);
+pub(super) fn page(game: &FoundGame, ply: Option<usize>) -> Json {
+    let stored = &game.stored;
+    let is_asked = |at: &StoredPly<'_>| ply.is_none_or(|ply| ply == at.ply);
     json!({
         "step": game.step.name(),
         "game": game.name.game,
         "file": game.file.path,
-        "white": game.white,
-        "black": game.black,
-        "result": game.score(),
-        "reason": game.reason,
-        "opening_plies": game.opening_plies,
-        "plies": (0..game.positions.len()).filter(is_asked).map(|at| of_ply(game, at)).collect::<Vec<_>>(),
+        "white": stored.white,
+        "black": stored.black,
+        "result": stored.result.symbol(),
+        "reason": stored.reason.word(),
+        "opening_plies": stored.opening_plies,
+        "plies": stored.plies().filter(is_asked).map(of_ply).collect::<Vec<_>>(),
     })
 }
 
 /// The position before a ply; `san` and `uci` are the move played, and are `null` behind the last.
-fn of_ply(game: &StoredGame, ply: usize) -> Json {
-    let position = &game.positions[ply];
-    let played = game.moves.get(ply);
-    let searched = game.searched.get(ply).and_then(Option::as_ref).map(|row| search(position, row));
+fn of_ply(StoredPly { ply, position, played, search: row, .. }: StoredPly<'_>) -> Json {
     json!({
         "ply": ply,
         "fen": position.fen(),
-        "san": played.map(|played| position.san(*played)),
-        "uci": played.map(ToString::to_string),
-        "search": searched,
+        "san": played.map(|played| position.san(played)),
+        "uci": played.map(|played| played.to_string()),
+        "search": row.map(|row| search(position, row)),
     })
 }
 

@@ -1,9 +1,10 @@
 //! A game as text: for each ply the board, the search's opinion, and the move.
 
-use dc0_core::board::{Move, Side};
+use dc0_core::board::{Move, Position, Side};
 use dc0_core::selfplay::PositionRow;
+use dc0_core::store::{StoredGame, StoredPly};
 
-use super::game::StoredGame;
+use super::game::FoundGame;
 use dc0_engine::play::board::{self, Scene, board};
 use dc0_process::look::{Look, Tone, padded};
 
@@ -11,23 +12,18 @@ use dc0_process::look::{Look, Tone, padded};
 const MOST_MOVES: usize = 5;
 
 /// The whole game, or the position before one ply.
-pub(super) fn page(game: &StoredGame, ply: Option<usize>, look: Look) -> String {
-    let mut lines = vec![look.tone(&title(game), Tone::Bold), players(game)];
-    match ply {
-        Some(ply) => lines.extend(of_ply(game, ply, look)),
-        None => (0..=game.moves.len()).for_each(|ply| lines.extend(of_ply(game, ply, look))),
-    }
+pub(super) fn page(game: &FoundGame, ply: Option<usize>, look: Look) -> String {
+    let stored = &game.stored;
+    let mut lines = vec![look.tone(&title(game), Tone::Bold), players(stored)];
+    let is_asked = |at: &StoredPly<'_>| ply.is_none_or(|ply| ply == at.ply);
+    lines.extend(stored.plies().filter(is_asked).flat_map(|ply| of_ply(stored, &ply, look)));
     lines.join("\n")
 }
 
-fn title(game: &StoredGame) -> String {
-    format!(
-        "{}, game {}: {}, {}",
-        game.step.name(),
-        game.name.game,
-        game.score(),
-        game.reason.replace('_', " ")
-    )
+fn title(game: &FoundGame) -> String {
+    let StoredGame { result, reason, .. } = &game.stored;
+    let (step, number) = (game.step.name(), game.name.game);
+    format!("{step}, game {number}: {}, {}", result.symbol(), reason.word().replace('_', " "))
 }
 
 fn players(game: &StoredGame) -> String {
@@ -35,13 +31,12 @@ fn players(game: &StoredGame) -> String {
         0 => String::new(),
         plies => format!(", of which {plies} at random"),
     };
-    format!("White {}, Black {}; {} plies{opening}", game.white, game.black, game.moves.len())
+    format!("White {}, Black {}; {} plies{opening}", game.white, game.black, game.game.ply())
 }
 
 /// The board before a ply, with what is known of the ply beside it.
-fn of_ply(game: &StoredGame, ply: usize, look: Look) -> Vec<String> {
-    let last = ply.checked_sub(1).map(|before| game.moves[before]);
-    let scene = Scene { position: &game.positions[ply], last, is_flipped: false, look };
+fn of_ply(game: &StoredGame, ply: &StoredPly<'_>, look: Look) -> Vec<String> {
+    let scene = Scene { position: ply.position, last: ply.last, is_flipped: false, look };
     let beside = beside(game, ply, look);
     let mut lines = vec![String::new()];
     for (at, rank) in board(&scene).iter().enumerate() {
@@ -52,29 +47,28 @@ fn of_ply(game: &StoredGame, ply: usize, look: Look) -> Vec<String> {
 }
 
 /// At most as many lines as a board has.
-fn beside(game: &StoredGame, ply: usize, look: Look) -> Vec<String> {
-    let position = &game.positions[ply];
-    let Some(played) = game.moves.get(ply) else {
+fn beside(game: &StoredGame, at: &StoredPly<'_>, look: Look) -> Vec<String> {
+    let StoredPly { ply, position, .. } = *at;
+    let Some(played) = at.played else {
         return vec![
             format!("ply {ply}"),
-            look.tone(game.score(), Tone::Bold),
-            game.reason.replace('_', " "),
+            look.tone(game.result.symbol(), Tone::Bold),
+            game.reason.word().replace('_', " "),
         ];
     };
     let (number, side) = (position.fullmove_number(), position.side_to_move());
     let dots = if side == Side::White { "." } else { "..." };
-    let san = look.tone(&format!("{number}{dots} {}", position.san(*played)), Tone::Bold);
+    let san = look.tone(&format!("{number}{dots} {}", position.san(played)), Tone::Bold);
     let mut lines = vec![format!("ply {ply}: {san}")];
-    match &game.searched[ply] {
+    match at.search {
         None if ply < game.opening_plies => lines.push("played at random".to_owned()),
         None => {}
-        Some(row) => lines.extend(opinion(game, ply, row)),
+        Some(row) => lines.extend(opinion(position, played, row)),
     }
     lines
 }
 
-fn opinion(game: &StoredGame, ply: usize, row: &PositionRow) -> Vec<String> {
-    let position = &game.positions[ply];
+fn opinion(position: &Position, chosen: Move, row: &PositionRow) -> Vec<String> {
     let side = position.side_to_move();
     let fast = if row.full { "" } else { ", no policy target" };
     let mut lines = vec![
@@ -86,7 +80,7 @@ fn opinion(game: &StoredGame, ply: usize, row: &PositionRow) -> Vec<String> {
     ];
     let target: u32 = row.target.iter().map(|share| u32::from(*share)).sum();
     for (played, visits, share) in ranked(row).into_iter().take(MOST_MOVES) {
-        let mark = if played == game.moves[ply] { "<" } else { "" };
+        let mark = if played == chosen { "<" } else { "" };
         let share = 100.0 * f64::from(share) / f64::from(target.max(1));
         let line = format!("{:<8}{visits:>7} visits  target {share:>5.1}% {mark}", position.san(played));
         lines.push(line.trim_end().to_owned());

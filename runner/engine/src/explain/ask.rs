@@ -1,6 +1,6 @@
 //! What is asked for: the position, the net and the search.
 
-use dc0_core::board::{Game, Move};
+use dc0_core::board::Game;
 use dc0_core::event::Silent;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::Precision;
@@ -82,9 +82,7 @@ fn stored(given: &str, name: &str, ply: &str) -> Result<Game, ExplainError> {
     if ply > row.moves.len() {
         return Err(missing(format!("the game has {} plies", row.moves.len())));
     }
-    let moves = row.moves[..ply].iter().filter_map(|packed| Move::from_packed(*packed));
-    let moves: Vec<String> = moves.map(|played| played.to_string()).collect();
-    Ok(Game::from_text(&format!("{} moves {}", row.start_fen, moves.join(" ")))?)
+    Ok(Game::from_packed(&row.start_fen, &row.moves[..ply])?)
 }
 
 fn row(folder: &Folder, iteration: u32, game: u32) -> Result<Option<GameRow>, ExplainError> {

@@ -1,9 +1,8 @@
 //! Numbers and bars as people read them.
 
-use dc0_core::board::{Move, Position};
+use dc0_core::board::{Move, Position, numbered_moves};
 use dc0_core::network::Wdl;
 
-use crate::play::record::numbered;
 use dc0_process::look::Look;
 
 /// A value in [−1, 1], always with its sign.
@@ -38,7 +37,7 @@ pub(super) fn chances(wdl: Wdl, columns: usize, look: Look) -> String {
 /// As many moves of a line, with their numbers, as a width holds.
 pub(super) fn line(position: &Position, moves: &[Move], columns: usize) -> String {
     let mut text = String::new();
-    for word in numbered(position, moves) {
+    for word in numbered_moves(position, moves) {
         let gap = usize::from(!text.is_empty());
         if text.len() + gap + word.len() > columns {
             break;

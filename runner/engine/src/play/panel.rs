@@ -75,7 +75,8 @@ fn moves(record: &Record, look: Look) -> Vec<String> {
 fn pairs(record: &Record, look: Look) -> Vec<String> {
     let mut pairs: Vec<String> = Vec::new();
     let last = record.game.ply();
-    for (ply, (position, san, _)) in (1..).zip(record.plies()) {
+    for (ply, (position, played, _)) in (1..).zip(record.plies()) {
+        let san = position.san(played);
         let san = if ply == last { look.tone(&san, Tone::Bold) } else { san };
         match (pairs.last_mut(), position.side_to_move()) {
             (Some(pair), Side::Black) => *pair = format!("{} {san}", padded(pair, 13.max(width(pair)))),

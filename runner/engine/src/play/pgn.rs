@@ -1,11 +1,8 @@
-//! A game as PGN, in the export format of the standard (Edwards 1994), section 8.
+//! A game in the terminal as PGN, with the evaluations of its searches.
 
-use dc0_core::board::Side;
+use dc0_core::board::{PgnRoster, PgnWriter, Side};
 
 use super::record::Record;
-
-/// Longest line; the standard wants fewer than 80 characters.
-const LONGEST: usize = 79;
 
 /// Who played, and when.
 #[derive(Debug, Clone)]
@@ -23,88 +20,38 @@ pub struct Tags {
 
 /// The game with its tags, and an empty line at its end.
 pub fn pgn(record: &Record, tags: &Tags) -> String {
-    let all = pairs(record, tags);
-    let tags: String = all.iter().map(|(name, value)| format!("[{name} \"{}\"]\n", escaped(value))).collect();
-    format!("{tags}\n{}\n", wrapped(&words(record)))
-}
-
-fn pairs(record: &Record, tags: &Tags) -> Vec<(&'static str, String)> {
     let players = [(tags.human.clone(), "human"), (tags.engine.clone(), "program")];
     let [(white, white_type), (black, black_type)] =
         if tags.side == Side::White { players } else { [players[1].clone(), players[0].clone()] };
-    let mut all = vec![
-        ("Event", "Game in the terminal".to_owned()),
-        ("Site", "?".to_owned()),
-        ("Date", tags.date.clone()),
-        ("Round", "-".to_owned()),
-        ("White", white),
-        ("Black", black),
-        ("Result", record.result().to_owned()),
-    ];
-    let start = record.game.start();
-    if start.fen() != dc0_core::board::Position::initial().fen() {
-        all.extend([("SetUp", "1".to_owned()), ("FEN", start.fen())]);
-    }
+    let roster = PgnRoster {
+        event: "Game in the terminal".to_owned(),
+        date: Some(tags.date.clone()),
+        round: "-".to_owned(),
+        white,
+        black,
+        result: record.game_result(),
+    };
+    let mut pgn = PgnWriter::new(&roster, record.game.start());
     let termination = if record.is_over() { "normal" } else { "unterminated" };
-    all.extend([
-        ("WhiteType", white_type.to_owned()),
-        ("BlackType", black_type.to_owned()),
-        ("PlyCount", record.game.ply().to_string()),
-        ("Termination", termination.to_owned()),
-        ("DC0Net", tags.net.clone()),
-        ("DC0Simulations", tags.simulations.to_string()),
-    ]);
-    all
-}
-
-/// A tag's value in quotes may hold anything that can be printed.
-pub fn escaped(value: &str) -> String {
-    let printed = value.chars().filter(|letter| !letter.is_control());
-    printed
-        .flat_map(|letter| ['\\'].into_iter().filter(move |_| "\\\"".contains(letter)).chain([letter]))
-        .collect()
-}
-
-/// The movetext's words; a Black move has its number at the start and after a comment.
-fn words(record: &Record) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut needs_number = true;
-    for (position, san, score) in record.plies() {
-        let (number, side) = (position.fullmove_number(), position.side_to_move());
-        match side {
-            Side::White => words.push(format!("{number}.")),
-            Side::Black if needs_number => words.push(format!("{number}...")),
-            Side::Black => {}
-        }
-        words.push(san);
-        let evaluation = score.and_then(|score| score.after_move(side));
-        needs_number = evaluation.is_some();
-        words.extend(evaluation.map(|evaluation| format!("{{[%eval {evaluation}]}}")));
+    for (name, value) in [
+        ("WhiteType", white_type),
+        ("BlackType", black_type),
+        ("PlyCount", &record.game.ply().to_string()),
+        ("Termination", termination),
+        ("DC0Net", &tags.net),
+        ("DC0Simulations", &tags.simulations.to_string()),
+    ] {
+        pgn.tag(name, value);
+    }
+    for (position, played, score) in record.plies() {
+        let evaluation = score.and_then(|score| score.after_move(position.side_to_move()));
+        let comment = evaluation.map(|evaluation| format!("[%eval {evaluation}]"));
+        pgn.play(position, played, comment.as_deref());
     }
     if let Some(reason) = record.reason() {
-        words.extend(format!("{{{reason}}}").split(' ').map(ToOwned::to_owned));
+        pgn.comment(&reason);
     }
-    words.push(record.result().to_owned());
-    words
-}
-
-/// Words in lines, each with its end.
-pub fn wrapped(words: &[String]) -> String {
-    let mut text = String::new();
-    let mut column = 0;
-    for word in words {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > LONGEST {
-            text.push('\n');
-            column = 0;
-        } else if column > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
-    }
-    text + "\n"
+    pgn.finish() + "\n"
 }
 
 #[cfg(test)]
@@ -112,7 +59,7 @@ mod tests {
     use dc0_core::board::{Game, Side};
 
     use super::super::score::{Score, Worth};
-    use super::{Record, Tags, escaped, pgn};
+    use super::{Record, Tags, pgn};
 
     fn tags(side: Side) -> Tags {
         Tags {
@@ -167,19 +114,5 @@ mod tests {
         assert!(text.contains(&format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n")), "{text}");
         assert!(text.contains("[White \"dc0 0.1.0 (small net)\"]\n[Black \"Human\"]"), "{text}");
         assert!(text.ends_with("\n\n17... Kd7 18. e4 {[%eval #8]} 18... Kd6 *\n\n"), "{text}");
-    }
-
-    #[test]
-    fn lines_are_shorter_than_eighty() {
-        let shuffle = "g1f3 g8f6 f3g1 f6g8 e2e4 e7e5 ";
-        let text = format!("startpos moves {shuffle}{}", "g1f3 g8f6 f3g1 f6g8 ".repeat(40));
-        let text = pgn(&Record::new(Game::from_text(&text).unwrap()), &tags(Side::White));
-        assert!(text.lines().all(|line| line.len() < 80));
-        assert!(text.lines().any(|line| line.len() > 70));
-    }
-
-    #[test]
-    fn quotes_in_tags_are_escaped() {
-        assert_eq!(escaped("a\"b\\c\nd"), "a\\\"b\\\\cd");
     }
 }

@@ -1,6 +1,6 @@
 //! A game that is played: its moves, what was thought of them, and how it ended.
 
-use dc0_core::board::{Game, Move, Outcome, Position, Reason, Rules, Side};
+use dc0_core::board::{Game, GameResult, Move, Outcome, Position, Reason, Rules, Side};
 
 use super::score::Score;
 
@@ -59,19 +59,19 @@ impl Record {
         self.game.ply() == 0 && self.agreed.is_none()
     }
 
+    /// How the game ended, if it did.
+    pub(crate) fn game_result(&self) -> Option<GameResult> {
+        match (self.agreed, self.outcome()) {
+            (Some(Agreed::Resigned(Side::White)), _) => Some(GameResult::BlackWins),
+            (Some(Agreed::Resigned(Side::Black)), _) => Some(GameResult::WhiteWins),
+            (Some(Agreed::Draw), _) => Some(GameResult::Draw),
+            (None, outcome) => outcome.map(|outcome| outcome.result()),
+        }
+    }
+
     /// The result as PGN has it.
     pub fn result(&self) -> &'static str {
-        let winner = match (self.agreed, self.outcome()) {
-            (Some(Agreed::Resigned(side)), _) => Some(side.other()),
-            (None, Some(outcome)) => outcome.winner,
-            (Some(Agreed::Draw), _) => None,
-            (None, None) => return "*",
-        };
-        match winner {
-            Some(Side::White) => "1-0",
-            Some(Side::Black) => "0-1",
-            None => "1/2-1/2",
-        }
+        self.game_result().map_or("*", GameResult::symbol)
     }
 
     /// Why the game is over, in words.
@@ -113,37 +113,18 @@ impl Record {
         self.game.position_before(plies).expect("a ply of the game")
     }
 
-    /// Every ply with its position, its move in SAN, and what was thought of it.
-    pub fn plies(&self) -> impl Iterator<Item = (&Position, String, Option<Score>)> {
-        self.game.moves().iter().enumerate().map(|(ply, played)| {
-            let before = self.before(ply);
-            (before, before.san(*played), self.scores[ply])
-        })
+    /// Every ply with its position, its move, and what was thought of it.
+    pub fn plies(&self) -> impl Iterator<Item = (&Position, Move, Option<Score>)> {
+        let moves = self.game.moves().iter().zip(&self.scores);
+        self.game.positions().zip(moves).map(|(before, (played, score))| (before, *played, *score))
     }
-}
-
-/// Moves from a position in SAN with their numbers: `12... Nf6 13. Bd3 O-O`.
-pub fn numbered(start: &Position, moves: &[Move]) -> Vec<String> {
-    let mut game = Game::from_position(start.clone());
-    let mut words = Vec::new();
-    for (place, played) in moves.iter().enumerate() {
-        let position = game.position();
-        let san = position.san(*played);
-        words.push(match (position.side_to_move(), place) {
-            (Side::White, _) => format!("{}. {san}", position.fullmove_number()),
-            (Side::Black, 0) => format!("{}... {san}", position.fullmove_number()),
-            (Side::Black, _) => san,
-        });
-        game.play_unchecked(*played);
-    }
-    words
 }
 
 #[cfg(test)]
 mod tests {
     use dc0_core::board::{Game, Side};
 
-    use super::{Agreed, Record, numbered};
+    use super::{Agreed, Record};
 
     fn record(text: &str) -> Record {
         Record::new(Game::from_text(text).unwrap())
@@ -172,13 +153,5 @@ mod tests {
         assert_eq!((two.last_turn_of(Side::White), two.last_turn_of(Side::Black)), (Some(0), Some(1)));
         let one = record("startpos moves e2e4");
         assert_eq!((one.last_turn_of(Side::White), one.last_turn_of(Side::Black)), (Some(0), None));
-    }
-
-    #[test]
-    fn lines_have_numbers() {
-        let game = Game::from_text("startpos moves e2e4 e7e5 g1f3").unwrap();
-        assert_eq!(numbered(game.start(), game.moves()).join(" "), "1. e4 e5 2. Nf3");
-        let second = game.position_before(2).unwrap();
-        assert_eq!(numbered(second, &game.moves()[1..]).join(" "), "1... e5 2. Nf3");
     }
 }

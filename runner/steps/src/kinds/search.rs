@@ -11,7 +11,7 @@ use dc0_core::network::Evaluator;
 use dc0_core::params::{Problem, Value};
 use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, TreeRow, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
-use dc0_core::store::{read_entry, write_table};
+use dc0_core::store::{SearchFiles, read_entry, write_table};
 use dc0_process::figures::amount;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Workplace};
@@ -249,29 +249,23 @@ fn go_on(
     new: &dyn Fn(Game) -> Search,
 ) -> Result<Vec<Search>, StepError> {
     let mut searches = Vec::new();
-    for pair in before.0.files.chunks_exact(2) {
-        let mut lines: Vec<LineRow> = read_entry(root, &pair[0])?;
+    for shard in SearchFiles::of_analysis(&before.0.files) {
+        let mut lines: Vec<LineRow> = read_entry(root, shard.lines)?;
         lines.retain(|line| line.line == 1 && numbers.contains(&line.search));
         if lines.is_empty() {
             continue;
         }
-        let trees: Vec<TreeRow> = read_entry(root, &pair[1])?;
+        let trees: Vec<TreeRow> = read_entry(root, shard.trees)?;
         for line in lines {
             let rows = trees.iter().position(|row| row.search == line.search).map_or(&[][..], |start| {
                 let rows = &trees[start..];
                 &rows[..rows.iter().take_while(|row| row.search == line.search).count()]
             });
-            searches.push(new(game_of(&line)?).restore(rows)?);
+            let game = Game::from_packed(&line.start_fen, &line.moves)?;
+            searches.push(new(game).restore(rows)?);
         }
     }
     Ok(searches)
-}
-
-/// The game that a line was searched in.
-fn game_of(line: &LineRow) -> Result<Game, StepError> {
-    let moves = line.moves.iter().filter_map(|packed| Move::from_packed(*packed));
-    let moves: Vec<String> = moves.map(|played| played.to_string()).collect();
-    Ok(Game::from_text(&format!("{} moves {}", line.start_fen, moves.join(" ")))?)
 }
 
 fn keep(

@@ -6,7 +6,7 @@ use dc0_core::event::Observer;
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Problem, Value};
-use dc0_core::store::{FileEntry, GameRow, PositionRow, TrainingRow, ValidationRow, read_entry, write_table};
+use dc0_core::store::{GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, write_table};
 use dc0_core::trainer::samples::{Part, Samples};
 use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
 use dc0_runs::sweep::events::Spent;
@@ -30,13 +30,6 @@ const STATE: &str = "training.state";
 pub(crate) struct Training {
     start: Network,
     window: Window,
-}
-
-/// The games and the positions of one shard; the name says which, whatever the iteration's number.
-struct StoredPart {
-    name: String,
-    games: FileEntry,
-    positions: FileEntry,
 }
 
 impl Step for Training {
@@ -73,8 +66,8 @@ impl Step for Training {
     fn inputs(&self, params: &TrainParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }];
         for part in parts(&self.window) {
-            for (kind, entry) in [("games", &part.games), ("positions", &part.positions)] {
-                inputs.push(Input { name: format!("{kind} {}", part.name), digest: entry.blake3.clone() });
+            for (kind, entry) in [("games", part.games), ("positions", part.positions)] {
+                inputs.push(Input { name: format!("{kind} {}", part.name()), digest: entry.blake3.clone() });
             }
         }
         if let Some(tables) = params.open_tablebases()? {
@@ -161,16 +154,9 @@ impl Step for Training {
     }
 }
 
-/// The window's shards, the oldest first; each games file is followed by its positions file.
-fn parts(window: &Window) -> Vec<StoredPart> {
-    let stem = |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".parquet").to_owned();
-    let files = window.0.iter().flat_map(|games| games.0.files.chunks_exact(2));
-    let part = |pair: &[FileEntry]| StoredPart {
-        name: stem(&pair[0].path),
-        games: pair[0].clone(),
-        positions: pair[1].clone(),
-    };
-    files.map(part).collect()
+/// The window's shards, the oldest first.
+fn parts(window: &Window) -> impl Iterator<Item = ShardFiles<'_>> {
+    window.0.iter().flat_map(|games| ShardFiles::of_iteration(&games.0.files))
 }
 
 fn samples(
@@ -183,9 +169,9 @@ fn samples(
     let mut samples = Samples::new(net.spec.input(), params)?;
     for part in parts(window) {
         observer.check()?;
-        let games: Vec<GameRow> = read_entry(folder.root(), &part.games)?;
-        let positions: Vec<PositionRow> = read_entry(folder.root(), &part.positions)?;
-        samples.add(Part { name: &part.name, games: &games, positions: &positions })?;
+        let games: Vec<GameRow> = read_entry(folder.root(), part.games)?;
+        let positions: Vec<PositionRow> = read_entry(folder.root(), part.positions)?;
+        samples.add(Part { name: part.name(), games: &games, positions: &positions })?;
     }
     Ok(samples)
 }

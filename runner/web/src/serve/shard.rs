@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use dc0_core::board::{Move, Position};
+use dc0_core::board::{GameResult, Move, Position};
 use dc0_core::store::{GameRow, MatchGameRow, PositionRow, StoreError, read_table};
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ fn of_self_play(game: &GameRow, thoughts: &BTreeMap<(u32, usize), &PositionRow>)
     json!({
         "title": format!("game {}", game.game),
         "white": game.network, "black": game.network,
-        "result": result(game.result), "reason": game.reason.replace('_', " "),
+        "result": result(game.result), "reason": game.reason.word().replace('_', " "),
         "opening": game.opening_plies,
         "plies": plies(&game.start_fen, &game.moves, &thought),
     })
@@ -159,17 +159,17 @@ fn of_match(game: &MatchGameRow) -> Value {
     json!({
         "title": format!("match game {}", game.game),
         "white": white, "black": black,
-        "result": result(game.result), "reason": game.reason.replace('_', " "),
+        "result": result(game.result), "reason": game.reason.word().replace('_', " "),
         "opening": game.opening_plies,
         "plies": plies(&game.start_fen, &game.moves, &|_| None),
     })
 }
 
-fn result(result: i8) -> &'static str {
+fn result(result: GameResult) -> &'static str {
     match result {
-        1 => "1–0",
-        -1 => "0–1",
-        _ => "½–½",
+        GameResult::WhiteWins => "1–0",
+        GameResult::Draw => "½–½",
+        GameResult::BlackWins => "0–1",
     }
 }
 

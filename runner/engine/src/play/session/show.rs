@@ -3,12 +3,11 @@
 use super::{PlayError, Session};
 use crate::play::board::{self, Scene, board};
 use crate::play::panel::panel;
-use crate::play::record::numbered;
 use crate::play::score::Score;
 use crate::uci::{Found, Told};
 use dc0_process::look::{Tone, padded};
 
-use dc0_core::board::Side;
+use dc0_core::board::{Side, numbered_moves};
 
 /// Columns that lines are broken at.
 const COLUMNS: usize = 79;
@@ -92,7 +91,7 @@ impl Session<'_> {
     pub(super) fn tell_answer(&mut self, found: &Found) -> Result<(), PlayError> {
         let chosen = &found.lines[found.chosen];
         let position = self.record.game.position();
-        let played = numbered(position, &chosen.moves[..1]).concat();
+        let played = numbered_moves(position, &chosen.moves[..1]).concat();
         let played = self.setup.look.tone(&format!("dc0 plays {played}"), Tone::Bold);
         if self.setup.hides_evaluation {
             return self.say(&format!("\n{played}"));
@@ -109,7 +108,7 @@ impl Session<'_> {
         let (position, side) = (self.record.game.position().clone(), self.turn());
         for line in lines {
             let start = format!("  {:>8}  {:>7}  ", line.visits, Score::of(line, side).text());
-            let moves = fitting(&numbered(&position, &line.moves), COLUMNS - start.len());
+            let moves = fitting(&numbered_moves(&position, &line.moves), COLUMNS - start.len());
             self.say(&format!("{start}{moves}"))?;
         }
         Ok(())

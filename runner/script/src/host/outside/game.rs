@@ -7,12 +7,12 @@ use dc0_core::network::EvaluatorError;
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{self, GameRow, PositionRow, SelfPlayJob, SelfPlayParams, Shard, ShardResult};
+use dc0_core::store::StoredGame;
 use dc0_core::trainer::TrainParams;
 use dc0_core::trainer::samples::value_target;
 
 use super::OutsideError;
 use dc0_engine::explain::ExplainError;
-use dc0_engine::play::record::numbered;
 use dc0_runs::net::Named;
 use dc0_steps::StepError;
 use dc0_steps::host::{Host, HostError};
@@ -50,25 +50,19 @@ pub(super) fn played(
 }
 
 fn value(row: &GameRow, searched: &[PositionRow], params: &SelfPlayParams) -> Result<Value, OutsideError> {
-    let start = Position::from_fen(&row.start_fen).expect("self-play records positions");
-    let moves: Vec<Move> = row.moves.iter().filter_map(|packed| Move::from_packed(*packed)).collect();
-    let mut game = Game::from_position(start.clone());
+    let stored = StoredGame::of_self_play(row, searched).expect("self-play plays legal moves");
+    let mut game = Game::from_position(stored.game.start().clone());
     let mut plies = Vec::new();
-    for played in &moves {
-        let row = searched.iter().find(|row| usize::from(row.ply) == game.ply());
-        plies.push(ply(&game, *played, row, (params, moves.len()))?);
-        game.play_unchecked(*played);
+    for at in stored.plies() {
+        let Some(played) = at.played else { break };
+        plies.push(ply(&game, played, at.search, (params, stored.game.ply()))?);
+        game.play_unchecked(played);
     }
-    let score = match row.result {
-        1 => "1-0",
-        -1 => "0-1",
-        _ => "1/2-1/2",
-    };
     Ok(Value::of([
-        ("result", Value::Text(score.to_owned())),
-        ("reason", Value::Text(row.reason.replace('_', " "))),
+        ("result", Value::Text(stored.result.symbol().to_owned())),
+        ("reason", Value::Text(stored.reason.word().replace('_', " "))),
         ("fen", Value::Text(game.position().fen())),
-        ("moves", Value::Text(numbered(&start, &moves).join(" "))),
+        ("moves", Value::Text(stored.movetext())),
         ("opening_plies", Value::Int(row.opening_plies.into())),
         ("plies", Value::List(plies)),
     ]))
@@ -82,19 +76,13 @@ fn ply(
     (params, all): (&SelfPlayParams, usize),
 ) -> Result<Value, OutsideError> {
     let position = game.position();
-    let line = game.moves().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let search = row.map(|row| search(position, row, all - game.ply())).transpose()?;
     Ok(Value::of([
         ("ply", Value::Int(game.ply() as i64)),
         ("number", Value::Int(position.fullmove_number().into())),
         ("side", side(position.side_to_move())),
         ("fen", Value::Text(position.fen())),
-        (
-            "position",
-            Value::Text(
-                format!("{} moves {line}", game.start().fen()).trim_end_matches(" moves ").to_owned(),
-            ),
-        ),
+        ("position", Value::Text(game.to_text())),
         ("move", Value::Text(played.to_string())),
         ("san", Value::Text(position.san(played))),
         ("temperature", Value::Float(params.temperature.at(game.ply() as u32))),

@@ -1,10 +1,10 @@
 //! How a game stands, as its page reads it.
 
-use dc0_core::board::{Game, Move, Promotion, Side};
+use dc0_core::board::{Game, Move, Promotion, Side, numbered_moves};
 use serde_json::{Value, json};
 
 use crate::serve::shard::men;
-use dc0_engine::play::record::{Record, numbered};
+use dc0_engine::play::record::Record;
 use dc0_engine::play::score::Score;
 use dc0_engine::uci::{Found, Told};
 
@@ -50,7 +50,7 @@ pub(super) fn told(scene: &Scene<'_>) -> Value {
         "check": position.is_check(),
         "number": scene.record.game.start().fullmove_number(),
         "first": word(scene.record.game.start().side_to_move()),
-        "moves": scene.record.plies().map(|(_, san, _)| san).collect::<Vec<_>>(),
+        "moves": scene.record.plies().map(|(position, played, _)| position.san(played)).collect::<Vec<_>>(),
         "last": scene.record.game.moves().last().map(|last| [last.from(), last.to()]),
         "legal": legal,
         "result": is_over.then(|| scene.record.result()),
@@ -90,7 +90,7 @@ impl Thought {
             json!({
                 "san": position.san(first), "from": first.from(), "to": first.to(), "visits": told.visits,
                 "share": f64::from(told.visits) / f64::from(all.max(1)), "prior": told.prior, "q": told.q,
-                "score": Score::of(told, side).text(), "line": numbered(position, shown).join(" "),
+                "score": Score::of(told, side).text(), "line": numbered_moves(position, shown).join(" "),
                 "chosen": at == found.chosen,
             })
         };

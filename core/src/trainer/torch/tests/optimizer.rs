@@ -3,7 +3,7 @@
 use tch::nn::OptimizerConfig;
 use tch::{Device, Kind, Tensor, nn};
 
-use crate::trainer::optimizer::{Optimizer, Step};
+use crate::trainer::torch::optimizer::{Optimizer, Step};
 use crate::trainer::{OptimizerKind, OptimizerParams};
 
 fn sgd(momentum: f64, nesterov: bool, weight_decay: f64) -> OptimizerParams {

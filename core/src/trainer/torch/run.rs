@@ -6,13 +6,13 @@ use super::job::{TrainJob, Trained};
 use super::loss::Totals;
 use super::optimizer::Optimizer;
 use super::report::{Report, TrainSummary, validation_row};
-use super::samples::Sample;
-use super::sampling::Sampler;
 use super::state::State;
 use super::update::{Figures, Learner};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
 use crate::network::torch::Net;
+use crate::trainer::Sampler;
+use crate::trainer::samples::Sample;
 
 /// Training under way.
 pub(super) struct Run<'a> {

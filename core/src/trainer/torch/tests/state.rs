@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::network::{WeightTensor, Weights};
 use crate::trainer::TrainError;
-use crate::trainer::report::{Meter, Report, TrainingRow, ValidationRow};
-use crate::trainer::state::{State, updates_done};
+use crate::trainer::torch::report::{Meter, Report, TrainingRow, ValidationRow};
+use crate::trainer::torch::state::{State, updates_done};
 
 fn weights(name: &str, data: &[f32]) -> Weights {
     [(name.to_owned(), WeightTensor { shape: vec![1, data.len()], data: data.to_vec() })].into()

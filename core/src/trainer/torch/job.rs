@@ -4,11 +4,9 @@ use std::path::Path;
 
 use tch::Device;
 
-use super::TrainParams;
 use super::error::TrainError;
 use super::report::{TrainSummary, TrainingRow, ValidationRow};
 use super::run::Run;
-use super::samples::{Samples, Targets, hash_numbers};
 use super::state::State;
 use crate::event::Observer;
 use crate::network::Weights;
@@ -17,6 +15,8 @@ use crate::network::graph::Graph;
 use crate::network::torch::runtime;
 use crate::params::Param;
 use crate::rng::Seed;
+use crate::trainer::TrainParams;
+use crate::trainer::samples::{Samples, hash_numbers};
 
 /// What to train, from what, and where the state between updates lies.
 #[derive(Debug, Clone, Copy)]
@@ -88,8 +88,7 @@ fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
         let all = games.training + games.validation;
         return Err(TrainError::NoSamples { games: all, held_out: games.validation });
     }
-    let same_tables = job.samples.tablebases() == job.params.tablebases.as_deref().map(Path::new);
-    if !same_tables || job.samples.targets() != Targets::of(job.params) {
+    if !job.samples.are_made_with(job.params) {
         return Err(TrainError::OtherTargets);
     }
     let net = job.start.spec.input();

@@ -1,13 +1,15 @@
 //! One update: forward, backward, clip, step.
 
+use std::collections::BTreeSet;
+
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
 use super::loss::{LossSums, Totals};
 use super::optimizer::{Optimizer, Step};
-use super::params::{BatchNormMode, TrainParams, TrainPrecision};
 use crate::network::torch::{BatchNorm, Heads, Net};
 use crate::network::{TensorSpec, layout};
+use crate::trainer::{BatchNormMode, TrainParams, TrainPrecision};
 
 /// A net while it is trained.
 #[derive(Debug)]
@@ -112,11 +114,11 @@ impl<'a> Learner<'a> {
 /// The same net with its convolutions and dense layers in 16 bits; gradients reach the 32-bit weights, and batch norm
 /// changes the same running statistics.
 fn half(net: &Net) -> Result<Net, TchError> {
-    let is_batch_norm = |name: &str| {
-        name.rsplit_once('.').is_some_and(|(at, _)| net.tensors.contains_key(&format!("{at}.running_mean")))
-    };
+    let layout = layout(&net.spec).into_iter();
+    let batch_norm: BTreeSet<String> =
+        layout.filter(|tensor| tensor.role.is_batch_norm()).map(|tensor| tensor.name).collect();
     net.with_tensors(|name, tensor| {
-        if is_batch_norm(name) { Ok(tensor.shallow_clone()) } else { tensor.f_to_kind(Kind::BFloat16) }
+        if batch_norm.contains(name) { Ok(tensor.shallow_clone()) } else { tensor.f_to_kind(Kind::BFloat16) }
     })
 }
 

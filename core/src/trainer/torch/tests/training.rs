@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tch::Device;
 
 use super::{SEED, all_trained, material, random_games, samples};
-use crate::board::{Game, Position};
+use crate::board::{Game, GameResult, Position, Reason, Side};
 use crate::event::{Event, Observer, Silent};
 use crate::network::checkpoint::Checkpoint;
 use crate::network::torch::{TorchEvaluator, TorchOptions};
@@ -202,10 +202,12 @@ fn held_out_games_do_not_touch_the_weights() {
     for game in &mut changed_games {
         let lone = samples(std::slice::from_ref(game), &[], &params);
         if lone.games().validation == 1 {
-            game.result = if game.result == 1 { -1 } else { 1 };
+            let is_won = game.result == GameResult::WhiteWins;
+            game.result = if is_won { GameResult::BlackWins } else { GameResult::WhiteWins };
             let of_game = |row: &&mut crate::store::PositionRow| row.game == game.game;
             for row in changed.iter_mut().filter(of_game) {
-                row.result = if row.ply % 2 == 0 { game.result } else { -game.result };
+                let side = if row.ply % 2 == 0 { Side::White } else { Side::Black };
+                row.result = game.result.score_for(side);
             }
         }
     }
@@ -303,7 +305,7 @@ fn a_flood_of_cut_off_games_need_not_teach_that_all_is_drawn() {
     // Trap: draws swallow the buffer and the value learns their mean, while the losses fall.
     let (mut games, mut positions) = random_games(60, 40);
     for game in games.iter_mut().filter(|game| game.game % 10 != 0) {
-        (game.result, game.reason) = (0, "ply_cap".to_owned());
+        (game.result, game.reason) = (GameResult::Draw, Reason::PlyCap);
     }
     positions.iter_mut().filter(|row| row.game % 10 != 0).for_each(|row| row.result = 0);
     let decided: Vec<PositionRow> = positions.iter().filter(|row| row.game % 10 == 0).cloned().collect();

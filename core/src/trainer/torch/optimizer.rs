@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use tch::{Device, TchError, Tensor};
 
-use super::params::{OptimizerKind, OptimizerParams};
 use crate::network::Weights;
 use crate::network::torch::{download, upload};
+use crate::trainer::{OptimizerKind, OptimizerParams};
 
 /// An optimiser with its state.
 #[derive(Debug)]

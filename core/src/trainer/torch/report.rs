@@ -1,8 +1,8 @@
 //! What training says of itself: rows of the curve, validations and a summary.
 
 use super::loss::{Means, Totals};
-use super::params::TrainParams;
 pub use crate::store::{TrainingRow, ValidationRow};
+use crate::trainer::TrainParams;
 
 /// One training step in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,12 +3,13 @@
 use tch::{Device, Kind, Tensor};
 
 use super::{all_trained, encoding, random_games, rows, samples, uci};
+use crate::board::{GameResult, Reason};
 use crate::encoding::POLICY_SIZE;
 use crate::network::torch::Heads;
 use crate::trainer::TrainParams;
-use crate::trainer::batch::TrainingBatch;
-use crate::trainer::loss::{LossSums, Totals};
 use crate::trainer::samples::{Sample, Samples};
+use crate::trainer::torch::batch::TrainingBatch;
+use crate::trainer::torch::loss::{LossSums, Totals};
 
 fn batch(samples: &Samples) -> TrainingBatch {
     let rows: Vec<Sample<'_>> =
@@ -87,7 +88,7 @@ fn a_value_that_counts_for_nothing_is_no_trouble_for_a_scalar_head() {
     for row in &mut positions {
         row.result = 0;
     }
-    (games[0].result, games[0].reason) = (0, "ply_cap".to_owned());
+    (games[0].result, games[0].reason) = (GameResult::Draw, Reason::PlyCap);
     let params = TrainParams { ply_cap_value_weight: 0.0, ..all_trained() };
     let samples = samples(&games, &positions, &params);
     let batch = batch(&samples);

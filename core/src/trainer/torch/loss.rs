@@ -3,9 +3,9 @@
 use tch::{Kind, TchError, Tensor};
 
 use super::batch::TrainingBatch;
-use super::params::TrainParams;
 use crate::network::MOVES_LEFT_SCALE;
 use crate::network::torch::Heads;
+use crate::trainer::TrainParams;
 
 /// The logit of a move that is only filled up: its probability is exactly 0, and unlike minus infinity it stays finite
 /// when multiplied with a target of 0.

@@ -2,8 +2,8 @@
 
 use tch::{Device, TchError, Tensor};
 
-use super::samples::Sample;
 use crate::encoding::{Encoding, PlaneKind};
+use crate::trainer::samples::Sample;
 
 /// One batch on the device; `L` is the largest number of legal moves of its samples.
 #[derive(Debug)]

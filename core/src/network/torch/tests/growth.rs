@@ -1,0 +1,57 @@
+//! Grown nets against those that they grew from.
+
+use super::largest_difference;
+use crate::network::samples::{all_kinds, batch_of, trained_weights};
+use crate::network::torch::{Precision, TorchEvaluator, TorchOptions};
+use crate::network::{Activation, Evaluations, Evaluator, GrowParams, NetworkSpec, Tower, Weights, grow};
+use crate::rng::Seed;
+
+const SEED: Seed = Seed { run: 4, step: 2 };
+
+fn answers(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
+    let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
+    let mut evaluator = TorchEvaluator::new(spec, weights, options).expect("builds");
+    let mut out = Evaluations::default();
+    evaluator.evaluate(&batch_of(0..30), &mut out).expect("evaluates");
+    out
+}
+
+#[test]
+fn grown_nets_answer_as_before() {
+    for spec in all_kinds() {
+        let is_transformer = spec.tower.kind == Tower::Transformer;
+        let is_relu = spec.tower.activation == Activation::Relu;
+        let weights = trained_weights(&spec);
+        let before = answers(&spec, &weights);
+        let wider = GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() };
+        let more = [
+            GrowParams { value_hidden: Some(24), ..GrowParams::default() },
+            GrowParams {
+                blocks: (is_relu || is_transformer).then_some(3),
+                value_hidden: Some(17),
+                ..GrowParams::default()
+            },
+            if is_transformer { GrowParams { filters: None, ..wider.clone() } } else { wider },
+        ];
+        for params in more.map(|params| GrowParams { noise: 0.0, ..params }) {
+            let (grown, weights) = grow(&spec, &weights, &params, SEED).expect("grows");
+            let difference = largest_difference(&answers(&grown, &weights), &before);
+            assert!(difference < 1e-4, "{spec:?} {params:?}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn noise_tells_copies_apart_and_changes_answers_little() {
+    let spec = all_kinds().remove(0);
+    let weights = trained_weights(&spec);
+    let params = GrowParams { filters: Some(48), ..GrowParams::default() };
+    let (grown, noisy) = grow(&spec, &weights, &params, SEED).expect("grows");
+    let stem = &noisy["stem.conv.weight"];
+    let row = stem.data.len() / 48;
+    assert!(
+        (0..24).all(|channel| stem.data[channel * row..][..row] != stem.data[(channel + 24) * row..][..row])
+    );
+    let difference = largest_difference(&answers(&grown, &noisy), &answers(&spec, &weights));
+    assert!((1e-6..0.1).contains(&difference), "{difference}");
+}

@@ -1,0 +1,121 @@
+//! A stored game, replayed: its positions, what its searches found, and the game as text and PGN.
+
+use super::{GameRow, MatchGameRow, PositionRow};
+use crate::board::{
+    Game, GameResult, GameTextError, Move, PgnRoster, PgnWriter, Position, Reason, numbered_moves,
+};
+
+/// A game of a table, replayed from its start.
+#[derive(Debug, Clone)]
+pub struct StoredGame {
+    /// Its number within its step.
+    pub number: u32,
+    /// Who had White, as the table names players.
+    pub white: String,
+    /// Who had Black.
+    pub black: String,
+    /// The whole game.
+    pub game: Game,
+    /// Random plies at the start.
+    pub opening_plies: usize,
+    /// Who won.
+    pub result: GameResult,
+    /// Why it ended.
+    pub reason: Reason,
+    /// What the search of each ply found; `None` for random plies and in matches. As many as moves.
+    pub searches: Vec<Option<PositionRow>>,
+}
+
+/// One position of a stored game; the last one has no move.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredPly<'a> {
+    /// Moves played before it.
+    pub ply: usize,
+    /// The position.
+    pub position: &'a Position,
+    /// The move that led to it.
+    pub last: Option<Move>,
+    /// The move played in it.
+    pub played: Option<Move>,
+    /// What its search found.
+    pub search: Option<&'a PositionRow>,
+}
+
+impl StoredGame {
+    /// A game of self-play; of the positions, those of other games are passed over.
+    pub fn of_self_play(row: &GameRow, positions: &[PositionRow]) -> Result<Self, GameTextError> {
+        let game = Game::from_packed(&row.start_fen, &row.moves)?;
+        let mut searches = vec![None; game.ply()];
+        for position in positions.iter().filter(|position| position.game == row.game) {
+            if let Some(search) = searches.get_mut(usize::from(position.ply)) {
+                *search = Some(position.clone());
+            }
+        }
+        Ok(Self {
+            number: row.game,
+            white: row.network.clone(),
+            black: row.network.clone(),
+            game,
+            opening_plies: row.opening_plies.into(),
+            result: row.result,
+            reason: row.reason,
+            searches,
+        })
+    }
+
+    /// A game of a match.
+    pub fn of_match(row: &MatchGameRow) -> Result<Self, GameTextError> {
+        let game = Game::from_packed(&row.start_fen, &row.moves)?;
+        let (white, black) =
+            if row.first_is_white { (&row.first, &row.second) } else { (&row.second, &row.first) };
+        Ok(Self {
+            number: row.game,
+            white: white.clone(),
+            black: black.clone(),
+            searches: vec![None; game.ply()],
+            game,
+            opening_plies: row.opening_plies.into(),
+            result: row.result,
+            reason: row.reason,
+        })
+    }
+
+    /// Every position from the start to the end, one more than moves.
+    pub fn plies(&self) -> impl Iterator<Item = StoredPly<'_>> {
+        let moves = self.game.moves();
+        self.game.positions().enumerate().map(move |(ply, position)| StoredPly {
+            ply,
+            position,
+            last: ply.checked_sub(1).map(|before| moves[before]),
+            played: moves.get(ply).copied(),
+            search: self.searches.get(ply).and_then(Option::as_ref),
+        })
+    }
+
+    /// The moves in SAN with their numbers: `1. e4 e5 2. Nf3`.
+    pub fn movetext(&self) -> String {
+        numbered_moves(self.game.start(), self.game.moves()).join(" ")
+    }
+
+    /// The game as PGN. Behind each searched move stand the values of the search and of the net, for the side that moved.
+    pub fn pgn(&self, event: &str) -> String {
+        let roster = PgnRoster {
+            event: event.to_owned(),
+            date: None,
+            round: self.number.to_string(),
+            white: self.white.clone(),
+            black: self.black.clone(),
+            result: Some(self.result),
+        };
+        let mut pgn = PgnWriter::new(&roster, self.game.start());
+        pgn.tag("PlyCount", &self.game.ply().to_string());
+        pgn.tag("DC0Reason", self.reason.word());
+        pgn.tag("DC0RandomPlies", &self.opening_plies.to_string());
+        for StoredPly { position, played, search, .. } in self.plies() {
+            let Some(played) = played else { break };
+            let comment = search.map(|row| format!("q={:+.2} net={:+.2}", row.root_q, row.net_q));
+            pgn.play(position, played, comment.as_deref());
+        }
+        pgn.finish()
+    }
+}

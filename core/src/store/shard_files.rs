@@ -1,0 +1,45 @@
+//! Which files of a step belong together.
+
+use super::FileEntry;
+
+/// The files of a shard of self-play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShardFiles<'a> {
+    /// Its games.
+    pub games: &'a FileEntry,
+    /// Their positions.
+    pub positions: &'a FileEntry,
+}
+
+impl<'a> ShardFiles<'a> {
+    /// The shards of an iteration, whose files are listed shard by shard: each games file is followed by its positions file.
+    pub fn of_iteration(files: &'a [FileEntry]) -> impl Iterator<Item = Self> {
+        pairs(files).map(|[games, positions]| Self { games, positions })
+    }
+
+    /// The file's name without folder and ending, which is the same in every iteration.
+    pub fn name(&self) -> &'a str {
+        let path = &self.games.path;
+        path.rsplit('/').next().unwrap_or(path).trim_end_matches(".parquet")
+    }
+}
+
+/// The files of a shard of an analysis that kept its trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchFiles<'a> {
+    /// The lines of its searches.
+    pub lines: &'a FileEntry,
+    /// Their trees.
+    pub trees: &'a FileEntry,
+}
+
+impl<'a> SearchFiles<'a> {
+    /// The shards of an analysis, whose files are listed shard by shard: each file of lines is followed by its file of trees.
+    pub fn of_analysis(files: &'a [FileEntry]) -> impl Iterator<Item = Self> {
+        pairs(files).map(|[lines, trees]| Self { lines, trees })
+    }
+}
+
+fn pairs(files: &[FileEntry]) -> impl Iterator<Item = &[FileEntry; 2]> {
+    files.as_chunks().0.iter()
+}

@@ -1,0 +1,77 @@
+//! Stored games, replayed.
+
+use super::{game, match_game, played, position};
+use crate::board::GameResult;
+use crate::store::{FileEntry, GameRow, SearchFiles, ShardFiles, StoredGame};
+
+#[test]
+fn a_game_of_self_play_has_every_position_with_its_search() {
+    let shard = played(3, 8, 30);
+    for row in &shard.games {
+        let stored = StoredGame::of_self_play(row, &shard.positions).unwrap();
+        let plies: Vec<_> = stored.plies().collect();
+        assert_eq!(plies.len(), row.moves.len() + 1);
+        let own: Vec<_> = shard.positions.iter().filter(|position| position.game == row.game).collect();
+        let found: Vec<_> = plies.iter().filter_map(|ply| ply.search).collect();
+        assert_eq!(found, own);
+        for ply in &plies {
+            assert!(ply.search.is_none_or(|search| search.fen == ply.position.fen()));
+            assert_eq!(ply.search.is_some(), ply.played.is_some() && ply.ply >= stored.opening_plies);
+        }
+        assert_eq!(plies[1].last, plies[0].played);
+        assert_eq!((stored.white.as_str(), stored.result), (row.network.as_str(), row.result));
+    }
+}
+
+#[test]
+fn the_players_of_a_match_have_their_colours() {
+    let mut row = match_game();
+    let stored = StoredGame::of_match(&row).unwrap();
+    assert_eq!((stored.white.as_str(), stored.black.as_str()), ("greedy", "network 3"));
+    assert_eq!((stored.movetext().as_str(), stored.searches.len()), ("1. a8=Q+", 1));
+    row.first_is_white = true;
+    assert_eq!(StoredGame::of_match(&row).unwrap().white, "network 3");
+}
+
+#[test]
+fn a_stored_game_as_pgn_has_the_values_of_its_searches() {
+    let row =
+        GameRow { moves: vec![position().played], opening_plies: 0, result: GameResult::WhiteWins, ..game() };
+    let mut search = position();
+    (search.ply, search.root_q) = (0, 0.994);
+    let text = StoredGame::of_self_play(&row, &[search]).unwrap().pgn("run, iteration 3");
+    let expected = "\
+[Event \"run, iteration 3\"]
+[Site \"?\"]
+[Date \"????.??.??\"]
+[Round \"3\"]
+[White \"0123456789abcdef\"]
+[Black \"0123456789abcdef\"]
+[Result \"1-0\"]
+[SetUp \"1\"]
+[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]
+[PlyCount \"1\"]
+[DC0Reason \"checkmate\"]
+[DC0RandomPlies \"0\"]
+
+1. a8=Q+ {q=+0.99 net=+0.10} 1-0
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_move_that_is_not_legal_is_named() {
+    let error = StoredGame::of_self_play(&game(), &[]).unwrap_err().to_string();
+    assert!(error.starts_with("move 2, \"a1a1\", is not legal in Q3k3/8"), "{error}");
+}
+
+#[test]
+fn files_of_shards_are_found_by_their_order() {
+    let file = |path: &str| FileEntry { path: path.to_owned(), rows: 0, bytes: 0, blake3: String::new() };
+    let files = ["games/iteration=0001/a.parquet", "positions/a", "games/b.parquet", "positions/b"].map(file);
+    let shards: Vec<_> = ShardFiles::of_iteration(&files).collect();
+    assert_eq!(shards[1], ShardFiles { games: &files[2], positions: &files[3] });
+    assert_eq!((shards.len(), shards[0].name(), shards[1].name()), (2, "a", "b"));
+    let searches: Vec<_> = SearchFiles::of_analysis(&files).collect();
+    assert_eq!(searches[0], SearchFiles { lines: &files[0], trees: &files[1] });
+}

@@ -1,0 +1,19 @@
+//! Updates on libtorch: losses, optimisers, and trainings that are stopped and resumed.
+
+mod batch;
+mod error;
+mod job;
+mod loss;
+mod optimizer;
+mod report;
+mod run;
+mod state;
+mod update;
+
+pub use error::TrainError;
+pub use job::{TrainJob, Trained, threads_that_pay, train};
+pub use report::{TrainSummary, TrainingRow, ValidationRow};
+pub use state::updates_done;
+
+#[cfg(test)]
+mod tests;
