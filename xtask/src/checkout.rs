@@ -7,6 +7,9 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 
+/// Builds the program with the features of the whole workspace, so that the tests do not build everything once more.
+pub(crate) const BUILD: &[&str] = &["build", "--release", "--workspace", "--bin", "dc0-run"];
+
 /// Folder of the workspace's root manifest.
 #[derive(Debug, Clone)]
 pub(crate) struct Checkout {
@@ -45,9 +48,7 @@ impl Checkout {
     /// Builds dc0-run and becomes it: signals go straight to the program, and its exit code is ours.
     /// The working folder stays the user's, so a relative script path means what it says.
     pub(crate) fn run_program(&self, args: &[String]) -> anyhow::Result<ExitCode> {
-        // With the features of the whole workspace, so that the tests do not build everything once more.
-        let build = ["build", "--release", "--workspace", "--bin", "dc0-run"];
-        let status = self.cargo(&build).status().context("cannot start cargo")?;
+        let status = self.cargo(BUILD).status().context("cannot start cargo")?;
         if !status.success() {
             return Ok(exit_code(status));
         }
@@ -57,12 +58,65 @@ impl Checkout {
     }
 }
 
+/// A cargo that sees what the user's own shell would show it. Build scripts watch variables of the package being built, such as
+/// `CARGO_PKG_NAME`: with xtask's in their place, every change between `cargo xtask` and plain cargo would compile ring anew and
+/// all that builds on it.
 fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(describes_xtask)) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Whether cargo sets the variable to describe the program that it runs; the user's settings (`CARGO_HOME`, `CARGO_TARGET_DIR`,
+/// `CARGO_PROFILE_…`) are others.
+fn describes_xtask(variable: &str) -> bool {
+    let names = [
+        "CARGO_BIN_NAME",
+        "CARGO_CRATE_NAME",
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_LINKS",
+        "CARGO_MANIFEST_PATH",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_TARGET_TMPDIR",
+        "OUT_DIR",
+    ];
+    names.contains(&variable) || variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_BIN_EXE_")
 }
 
 /// The exit code to hand on: the command's own, or 1 where a signal ended it.
 pub(crate) fn exit_code(status: std::process::ExitStatus) -> ExitCode {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     code.map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_learns_nothing_of_the_package_that_started_it() {
+        let is_ours = |name: &str| {
+            ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|of_a_package| name.starts_with(of_a_package))
+        };
+        // Cargo describes this package to its tests as it does to its program.
+        let ours: Vec<String> = env::vars().map(|(name, _)| name).filter(|name| is_ours(name)).collect();
+        assert!(ours.len() > 10, "cargo told only {ours:?}");
+        let command = cargo();
+        for name in ours {
+            let removed = command.get_envs().any(|(other, value)| other == name.as_str() && value.is_none());
+            assert!(removed, "{name} goes on to cargo");
+        }
+    }
+
+    #[test]
+    fn cargo_keeps_the_users_settings() {
+        for name in
+            ["CARGO", "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_PROFILE_RELEASE_LTO", "LIBTORCH", "PATH"]
+        {
+            assert!(!describes_xtask(name), "{name} is taken away");
+        }
+        assert!(cargo().get_envs().all(|(_, value)| value.is_none()), "nothing is set");
+    }
 }

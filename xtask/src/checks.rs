@@ -1,11 +1,11 @@
 //! `cargo xtask test`: what CI runs, in the order that finds a mistake soonest.
 
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use crate::checkout::{Checkout, exit_code};
+use crate::checkout::{BUILD, Checkout, exit_code};
 use crate::report::say;
 use crate::{browser, interop, syzygy};
 
@@ -15,6 +15,9 @@ const LINTS: &[&str] = &["clippy", "--workspace", "--all-targets", "--release", 
 /// All problems at once: a test that fails does not hide what the later ones say.
 const TESTS: &[&str] = &["test", "--workspace", "--release", "--no-fail-fast"];
 const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bins"];
+
+/// What the README has users type; the members and features that it builds by default are those of `BUILD`.
+const PLAIN_BUILD: &[&str] = &["build", "--release"];
 
 const LEFT_OUT: &str = "== left out by --fast: whole runs, outside programs, tablebases, the core's examples";
 
@@ -39,7 +42,41 @@ pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
     if fast {
         say(LEFT_OUT);
     }
+    if failure.is_none() && !fast {
+        return plain_build(checkout);
+    }
     Ok(failure.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// Builds the program as `cargo xtask run` does and then as users do who type cargo's own command: the second finds everything
+/// built. Another set of members or features would compile polars twice.
+fn plain_build(checkout: &Checkout) -> anyhow::Result<ExitCode> {
+    if let Some(failure) = run_stage("build", checkout.cargo(BUILD))? {
+        return Ok(failure);
+    }
+    let mut plain = checkout.cargo(PLAIN_BUILD);
+    let output =
+        plain.arg("--message-format=json").stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let compiled = compiled(&messages);
+    if output.status.success() && compiled.is_empty() {
+        say("== plain build compiled nothing");
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(&format!(
+        "== plain build FAILED: after `cargo {}`, `cargo {}` should find everything built, but compiled {}",
+        BUILD.join(" "),
+        PLAIN_BUILD.join(" "),
+        compiled.join(", ")
+    ));
+    Ok(ExitCode::FAILURE)
+}
+
+/// The packages that cargo's messages, one in a line, tell it compiled.
+fn compiled(messages: &str) -> Vec<&str> {
+    let artifacts = messages.lines().filter(|line| line.contains(r#""reason":"compiler-artifact""#));
+    let stale = artifacts.filter(|line| !line.contains(r#""fresh":true"#));
+    stale.filter_map(|line| line.split(r#""package_id":""#).nth(1)?.split('"').next()).collect()
 }
 
 /// Runs one stage under a header line; an exit code comes back only if it failed.
@@ -57,4 +94,18 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_that_were_compiled_are_told_from_fresh_ones() {
+        let messages = r#"{"reason":"compiler-artifact","package_id":"registry+x#ring@0.17.14","target":{"kind":["lib"]},"fresh":false}
+{"reason":"compiler-artifact","package_id":"registry+x#log@0.4.28","target":{"kind":["lib"]},"fresh":true}
+{"reason":"build-script-executed","package_id":"registry+x#libc@0.2.191","env":[]}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(compiled(messages), ["registry+x#ring@0.17.14"]);
+    }
 }
