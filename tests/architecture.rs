@@ -1,87 +1,185 @@
 //! The rules of `docs/ARCHITECTURE.md`, held by reading the source: who may import whom, and who may name what.
 
+mod cycles;
+mod modules;
+mod planted;
+
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-const PIPELINE: [&str; 8] =
-    ["board", "encoding", "network", "search", "selfplay", "store", "trainer", "arena"];
-const LEAVES: [&str; 5] = ["params", "rng", "event", "durable", "poison"];
+use cycles::{Edge, cycles};
+use modules::{Crate, Sources};
+use serde_json::Value;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
+use crate::program::root;
+
+/// A package of the workspace.
+struct Package {
+    name: String,
+    /// Its folder, from the workspace's root.
+    folder: PathBuf,
+    /// The first file of its library and of each program.
+    roots: Vec<PathBuf>,
+    /// The packages of the workspace that it depends on, in its tests, too.
+    depends_on: Vec<String>,
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).expect("a source folder").map(|entry| entry.expect("an entry").path()) {
-        if entry.is_dir() {
-            files.extend(rust_files(&entry));
-        } else if entry.extension().is_some_and(|extension| extension == "rs") {
-            files.push(entry);
-        }
-    }
-    files.sort();
-    files
-}
-
-/// The lines of a file without comments, each with its number.
-fn code_lines(file: &Path) -> Vec<(usize, String)> {
-    let text = fs::read_to_string(file).expect("source is text");
-    let code = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
-    text.lines().map(code).enumerate().map(|(at, line)| (at + 1, line)).collect()
-}
-
-/// The stage of a file of the core: `core/src/search/walk.rs` belongs to `search`.
-fn stage_of(file: &Path, source: &Path) -> String {
-    let inside = file.strip_prefix(source).expect("inside the source");
-    let first = inside.components().next().expect("a file").as_os_str().to_string_lossy().into_owned();
-    first.trim_end_matches(".rs").to_owned()
-}
-
-/// The modules that a line names after `crate::`, alone or in a group.
-fn crate_modules(line: &str) -> Vec<String> {
-    let name = |rest: &str| rest.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    let names = |rest: &str| -> Vec<String> {
-        match rest.strip_prefix('{') {
-            Some(group) => group.split('}').next().unwrap_or_default().split(',').map(name).collect(),
-            None => vec![name(rest)],
-        }
+/// The packages as cargo knows them, so that a new one is held to the rules from its first day.
+fn packages() -> Vec<Package> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
+    let output = command.output().expect("cargo starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let inside = |value: &Value| {
+        Path::new(&text(value)).strip_prefix(root()).expect("inside the workspace").to_owned()
     };
-    line.split("crate::").skip(1).flat_map(names).collect()
+    let is_source = |target: &Value| list(&target["kind"]).iter().any(|kind| kind == "lib" || kind == "bin");
+    let package = |package: &Value| Package {
+        name: text(&package["name"]),
+        folder: inside(&package["manifest_path"]).parent().expect("a folder").to_owned(),
+        roots: list(&package["targets"])
+            .iter()
+            .filter(|target| is_source(target))
+            .map(|target| inside(&target["src_path"]))
+            .collect(),
+        depends_on: list(&package["dependencies"])
+            .iter()
+            .filter(|needed| needed["path"].is_string())
+            .map(|needed| text(&needed["name"]))
+            .collect(),
+    };
+    list(&metadata["packages"]).iter().map(package).collect()
 }
 
-fn may_use(stage: &str, used: &str) -> bool {
-    let place = |name: &str| PIPELINE.iter().position(|stage| *stage == name);
-    match (place(stage), place(used)) {
-        _ if stage == used || LEAVES.contains(&used) || stage == "lib" => true,
-        (Some(own), Some(other)) => other < own,
-        (None, Some(_)) => false,
-        // A macro, which the macro itself sees through `$crate`.
-        (_, None) => ["params", "param_enum"].contains(&used),
+impl Package {
+    /// The module trees of the library and the programs.
+    fn crates(&self) -> Vec<Crate> {
+        let mut sources = Sources::new();
+        read_below(&self.folder.join("src"), &mut sources);
+        self.roots.iter().map(|root| Crate::read(root, &sources)).collect()
     }
+}
+
+/// Reads all Rust files of a folder; their paths stay relative to the workspace.
+fn read_below(folder: &Path, sources: &mut Sources) {
+    for entry in
+        fs::read_dir(root().join(folder)).expect("a source folder").map(|entry| entry.expect("an entry"))
+    {
+        let path = folder.join(entry.file_name());
+        if entry.path().is_dir() {
+            read_below(&path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.insert(path, fs::read_to_string(entry.path()).expect("source is text"));
+        }
+    }
+}
+
+/// The cycles of a crate at every level: among the modules of its root, and among the modules within each.
+fn cycles_in(source: &Crate) -> Vec<String> {
+    let imports = source.imports();
+    let levels: BTreeSet<&[String]> = imports.iter().map(|import| import.parent.as_slice()).collect();
+    let of_level = |level: &[String]| {
+        let here = imports.iter().filter(|import| import.parent == level);
+        let edges: Vec<Edge<'_>> =
+            here.map(|import| Edge { from: &import.from, to: &import.to, place: &import.place }).collect();
+        let within =
+            std::iter::once("crate").chain(level.iter().map(String::as_str)).collect::<Vec<_>>().join("::");
+        cycles(&edges).into_iter().map(move |cycle| format!("within {within}:\n{cycle}")).collect::<Vec<_>>()
+    };
+    levels.into_iter().flat_map(of_level).collect()
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_cycle() {
+    let held = ["dc0-core", "dc0-benches", "dc0-xtask"];
+    let mut found = Vec::new();
+    for package in packages().into_iter().filter(|package| held.contains(&package.name.as_str())) {
+        for source in package.crates() {
+            let top = cycles_in(&source).into_iter().filter(|cycle| cycle.starts_with("within crate:"));
+            found.extend(top.map(|cycle| format!("{}, {cycle}", package.name)));
+        }
+    }
+    assert!(found.is_empty(), "cycles of imports:\n{}", found.join("\n"));
+}
+
+/// The modules of a crate that form a pipeline, in which each uses only those before it; and leaves, which all may use and which use
+/// none of the pipeline. Together they are all modules of the crate's root.
+struct Pipeline {
+    package: &'static str,
+    stages: &'static [&'static str],
+    leaves: &'static [&'static str],
+}
+
+const PIPELINES: &[Pipeline] = &[Pipeline {
+    package: "dc0-core",
+    stages: &["board", "encoding", "network", "search", "selfplay", "store", "trainer", "arena"],
+    leaves: &["params", "rng", "event", "durable", "poison"],
+}];
+
+/// The imports of a crate that run against its pipeline, and the modules that have no place in it.
+fn against(pipeline: &Pipeline, source: &Crate) -> Vec<String> {
+    let stage = |name: &str| pipeline.stages.iter().position(|stage| *stage == name);
+    let is_leaf = |name: &str| pipeline.leaves.contains(&name);
+    let may_use = |from: &str, to: &str| match (stage(from), stage(to)) {
+        _ if is_leaf(to) => true,
+        (Some(from), Some(to)) => to < from,
+        _ => false,
+    };
+    let top = source.imports().into_iter().filter(|import| import.parent.is_empty());
+    let upward = top.filter(|import| !may_use(&import.from, &import.to));
+    let mut broken: Vec<String> =
+        upward.map(|import| format!("{} uses {}: {}", import.from, import.to, import.place)).collect();
+    let tops = source.modules.iter().filter(|module| module.name.len() == 1 && !module.is_test);
+    let unknown = tops.map(|module| &module.name[0]).filter(|name| stage(name).is_none() && !is_leaf(name));
+    broken.extend(unknown.map(|name| format!("{name} is neither a stage nor a leaf")));
+    broken
 }
 
 #[test]
 fn stages_import_only_what_lies_before_them() {
-    let source = root().join("core/src");
-    let mut broken = Vec::new();
-    for file in rust_files(&source) {
-        let stage = stage_of(&file, &source);
-        for (number, line) in code_lines(&file) {
-            for used in crate_modules(&line).iter().filter(|used| !may_use(&stage, used)) {
-                broken.push(format!("{}:{number}: {stage} uses {used}", file.display()));
-            }
+    let packages = packages();
+    for pipeline in PIPELINES {
+        let package = packages.iter().find(|package| package.name == pipeline.package).expect("a package");
+        for source in package.crates() {
+            let broken = against(pipeline, &source);
+            assert!(
+                broken.is_empty(),
+                "imports against the pipeline of {}:\n{}",
+                package.name,
+                broken.join("\n")
+            );
         }
     }
-    assert!(broken.is_empty(), "imports against the direction of the pipeline:\n{}", broken.join("\n"));
 }
 
+/// The packages of the workspace that some packages may depend on; others may depend on any, in no cycle.
+const BELOW: &[(&str, &[&str])] = &[("dc0-core", &[]), ("dc0-analysis", &["dc0-core"]), ("dc0-xtask", &[])];
+
 #[test]
-fn the_rule_of_imports_can_fail() {
-    assert!(may_use("search", "board") && may_use("arena", "selfplay") && may_use("board", "rng"));
-    assert!(!may_use("board", "encoding") && !may_use("selfplay", "store") && !may_use("rng", "board"));
-    assert_eq!(crate_modules("use crate::{param_enum, params};"), ["param_enum", "params"]);
-    assert_eq!(crate_modules("x: crate::store::Row, y: crate::rng::Seed"), ["store", "rng"]);
+fn packages_depend_on_each_other_in_one_direction() {
+    let packages = packages();
+    let edges: Vec<Edge<'_>> = packages
+        .iter()
+        .flat_map(|package| {
+            package.depends_on.iter().map(|other| Edge {
+                from: &package.name,
+                to: other,
+                place: "its Cargo.toml",
+            })
+        })
+        .collect();
+    assert_eq!(cycles(&edges), Vec::<String>::new());
+    for (name, allowed) in BELOW {
+        let package = packages.iter().find(|package| package.name == *name).expect("a package");
+        let broken = package.depends_on.iter().find(|other| !allowed.contains(&other.as_str()));
+        assert_eq!(broken, None, "{name} may depend on {allowed:?}");
+    }
 }
 
 /// A package and the only places that may name it.
@@ -119,66 +217,79 @@ const NAMES: &[(&str, &[&str])] = &[
     ("getrandom", &["runner/src/serve"]),
 ];
 
-fn names(line: &str, package: &str) -> bool {
-    let path = format!("{package}::");
-    line.match_indices(&path).any(|(at, _)| {
-        let before = line[..at].chars().next_back();
-        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
-    })
+/// The names of a path that is not of this crate.
+fn outside(path: &[String]) -> Option<&str> {
+    path.first().map(String::as_str).filter(|first| !["crate", "self", "super"].contains(first))
+}
+
+/// The mentions of packages outside their places.
+fn misplaced(source: &Crate) -> Vec<String> {
+    let mut broken = Vec::new();
+    for module in &source.modules {
+        for mention in &module.mentions {
+            let named = NAMES.iter().find(|(package, _)| outside(&mention.path) == Some(package));
+            let Some((package, places)) = named else { continue };
+            let file = module.file.to_string_lossy();
+            if !places.iter().any(|place| file.starts_with(place)) {
+                broken.push(format!("{file}:{} names {package}, which belongs to {places:?}", mention.line));
+            }
+        }
+    }
+    broken
 }
 
 #[test]
 fn each_package_is_named_only_where_it_belongs() {
-    let root = root();
-    let mut broken = Vec::new();
-    for member in ["core/src", "analysis/src", "runner/src", "benches/src", "xtask/src"] {
-        for file in rust_files(&root.join(member)) {
-            let place = file.strip_prefix(&root).expect("in the workspace").to_string_lossy().into_owned();
-            for (number, line) in code_lines(&file) {
-                for (package, places) in NAMES {
-                    let allowed = places.iter().any(|allowed| place.starts_with(allowed));
-                    if names(&line, package) && !allowed {
-                        broken.push(format!("{place}:{number} names {package}, which belongs to {places:?}"));
-                    }
-                }
-            }
-        }
-    }
+    let packages = packages();
+    let broken: Vec<String> =
+        packages.iter().flat_map(Package::crates).flat_map(|source| misplaced(&source)).collect();
     assert!(broken.is_empty(), "packages named outside their place:\n{}", broken.join("\n"));
 }
 
 #[test]
-fn the_rule_of_names_can_fail() {
-    assert!(names("use tch::Tensor;", "tch") && names("    let x: arrow::Array = y;", "arrow"));
-    assert!(!names("use crate::store::tch_like;", "tch") && !names("batch::x", "tch"));
+fn places_that_may_name_a_package_exist() {
+    for (package, places) in NAMES {
+        for place in *places {
+            let path = root().join(place);
+            assert!(path.exists() || path.with_extension("rs").exists(), "{place} of {package}");
+        }
+    }
 }
 
-#[test]
-fn the_analysis_knows_nothing_of_the_runner() {
-    let manifest = fs::read_to_string(root().join("analysis/Cargo.toml")).expect("the package");
-    assert!(manifest.contains("dc0-core") && !manifest.contains("dc0-run"), "{manifest}");
+/// What prints, or asks for the time or the environment.
+fn impurities(source: &Crate) -> Vec<String> {
+    let macros = ["println", "eprintln", "print", "eprint", "dbg"];
+    let mut broken = Vec::new();
+    for module in &source.modules {
+        for mention in &module.mentions {
+            let path: Vec<&str> = mention.path.iter().map(String::as_str).collect();
+            let is_impure = match path.as_slice() {
+                [name] => mention.is_macro && macros.contains(name),
+                [.., "Instant" | "SystemTime", "now"] => true,
+                path => path.starts_with(&["std", "env"]),
+            };
+            if is_impure {
+                broken.push(format!("{}:{}: {}", module.file.display(), mention.line, path.join("::")));
+            }
+        }
+    }
+    broken
 }
 
 #[test]
 fn core_and_analysis_neither_print_nor_read_the_environment() {
-    let forbidden = ["println!", "eprintln!", "dbg!", "std::env::", "Instant::now", "SystemTime::now"];
-    let mut broken = Vec::new();
-    let members = ["core/src", "analysis/src"].map(|member| rust_files(&root().join(member)));
-    for file in members.into_iter().flatten() {
-        for (number, line) in code_lines(&file) {
-            for word in forbidden.iter().filter(|word| line.contains(**word)) {
-                broken.push(format!("{}:{number}: {word}", file.display()));
-            }
-        }
-    }
+    let pure = packages()
+        .into_iter()
+        .filter(|package| ["dc0-core", "dc0-analysis"].contains(&package.name.as_str()));
+    let broken: Vec<String> =
+        pure.flat_map(|package| package.crates()).flat_map(|source| impurities(&source)).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
 #[test]
 fn the_map_names_only_files_that_exist() {
-    let root = root();
     for page in ["docs/ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {
-        let text = fs::read_to_string(root.join(page)).expect("the page");
+        let text = fs::read_to_string(root().join(page)).expect("the page");
         let is_path = |word: &&str| {
             let known = [
                 "core/",
@@ -194,7 +305,7 @@ fn the_map_names_only_files_that_exist() {
             known.iter().any(|folder| word.starts_with(folder)) && !word.contains(['*', '<', '…', ' ', '{'])
         };
         for path in text.split('`').skip(1).step_by(2).filter(is_path) {
-            assert!(root.join(path).exists(), "{page} names {path}, which does not exist");
+            assert!(root().join(path).exists(), "{page} names {path}, which does not exist");
         }
     }
 }

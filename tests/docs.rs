@@ -1,15 +1,14 @@
 //! Pages that are written from the code are fresh.
 
-use std::path::Path;
 use std::process::Command;
 
-use dc0_tests::succeed;
+use crate::program::{PROGRAM, root, succeed};
 
 /// Compares a stored page with what the program prints.
 fn is_fresh(page: &str, file: &str) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test"));
+    let mut command = Command::new(PROGRAM);
     let printed = succeed(command.args(["docs", page])).stdout;
-    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/{file}"));
+    let stored = root().join(format!("docs/reference/{file}"));
     let stored = std::fs::read_to_string(stored).expect("the page is checked in");
     assert!(
         stored == String::from_utf8(printed).expect("UTF-8"),
@@ -39,15 +38,13 @@ fn the_definitions_for_editors_are_what_the_program_prints() {
 
 #[test]
 fn without_a_page_the_parameters_are_printed() {
-    let printed = |page: &[&str]| {
-        succeed(Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test")).arg("docs").args(page)).stdout
-    };
+    let printed = |page: &[&str]| succeed(Command::new(PROGRAM).arg("docs").args(page)).stdout;
     assert_eq!(printed(&[]), printed(&["parameters"]));
 }
 
 #[test]
 fn the_guide_to_sql_shows_every_question_and_names_every_function() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guides/sql.md");
+    let page = root().join("docs/guides/sql.md");
     let page = std::fs::read_to_string(page).expect("the guide");
     for question in dc0_analysis::questions() {
         let block = format!("### {}\n\n```sql\n{}\n```\n", question.title, question.statement);

@@ -3,12 +3,12 @@
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-use dc0_tests::succeed;
+use crate::program::{PROGRAM, succeed};
 use serde_json::Value;
 
 /// `dc0-run encode` with the words of a text.
 fn encode(words: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test"));
+    let mut command = Command::new(PROGRAM);
     command.arg("encode").args(words.split(' ')).stdin(Stdio::null());
     command
 }

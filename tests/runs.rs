@@ -1,18 +1,38 @@
 //! Whole runs of the program: killed and resumed, with one lane and with two, and with bad input.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use crate::program::{dc0_run, succeed};
 use dc0_core::store::{GameRow, read_table};
-use dc0_tests::{dc0_run, digests, succeed};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
 /// A loop small enough to be run a dozen times: every kind of step, several shards, several training states.
 const TINY: &str = "tests/data/tiny.rhai";
 
 fn run_tiny(out: &Path, lanes: &str) {
-    succeed(dc0_run(PROGRAM, TINY, out).args(["--lanes", lanes]));
+    succeed(dc0_run(TINY, out).args(["--lanes", lanes]));
+}
+
+/// The digest of every file of a run that must be the same bytes each time: experience, networks, curves and matches.
+fn digests(run: &Path) -> BTreeMap<String, String> {
+    let mut digests = BTreeMap::new();
+    for folder in ["games", "positions", "networks", "training", "matches", "searches", "trees"] {
+        for file in files_below(&run.join(folder)) {
+            let name = file.strip_prefix(run).expect("below the run").to_string_lossy().into_owned();
+            let digest = blake3::hash(&fs::read(&file).expect("a stored file")).to_hex().to_string();
+            digests.insert(name, digest);
+        }
+    }
+    digests
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[test]
@@ -27,7 +47,7 @@ fn a_run_killed_at_any_moment_and_run_again_ends_with_the_same_bytes() {
     let mut kills = 0;
     // Each attempt is killed a little later than the one before, so that every kind of step is hit.
     for attempt in 1..=200u32 {
-        let mut child = dc0_run(PROGRAM, TINY, killed.path())
+        let mut child = dc0_run(TINY, killed.path())
             .args(["--lanes", "2"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -58,7 +78,7 @@ fn one_lane_and_three_give_the_same_bytes() {
 fn another_seed_gives_other_games() {
     let (one, two) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     run_tiny(one.path(), "2");
-    succeed(dc0_run(PROGRAM, TINY, two.path()).args(["--seed", "2"]));
+    succeed(dc0_run(TINY, two.path()).args(["--seed", "2"]));
     assert_ne!(digests(&one.path().join("tiny")), digests(&two.path().join("tiny")));
 }
 

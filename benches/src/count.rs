@@ -1,9 +1,8 @@
 //! A fixed number of simulations without a net, for programs that count instructions; prints that number.
 //!
-//! `valgrind --tool=callgrind target/release/count --evaluator uniform --rounds 1`
-#![allow(clippy::print_stdout, reason = "its output is its result")]
+//! `valgrind --tool=callgrind target/release/dc0-benches count --evaluator uniform --rounds 1`
 
-use clap::{Parser, ValueEnum};
+use clap::{Args, ValueEnum};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
@@ -12,8 +11,8 @@ use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 
 /// Searches many games side by side. What a run of two rounds takes more than a run of one is the search alone.
-#[derive(Parser)]
-struct Options {
+#[derive(Args)]
+pub(crate) struct Options {
     /// What evaluates.
     #[arg(long, value_enum)]
     evaluator: Kind,
@@ -53,8 +52,7 @@ fn games(count: u64) -> Vec<Game> {
     (0..count).map(game).collect()
 }
 
-fn main() {
-    let options = Options::parse();
+pub(crate) fn run(options: &Options) {
     let games = games(options.games);
     let params = SearchParams { simulations: options.simulations, ..SearchParams::default() };
     let mut simulations = 0;

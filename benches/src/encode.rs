@@ -1,18 +1,18 @@
 //! Positions encoded a second on one core, with the earlier positions of their games at hand.
 //!
-//! `cargo run --release -p dc0-benches --bin encode`
-#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+//! `cargo run --release -p dc0-benches -- encode`
 
-use clap::Parser;
-use dc0_benches::Rates;
+use clap::Args;
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::Batch;
 use dc0_core::rng::{Purpose, Seed};
 
+use crate::timing::Rates;
+
 /// Positions of random games as bits and numbers, table by table; and the indices of their legal moves.
-#[derive(Parser)]
-struct Options {
+#[derive(Args)]
+pub(crate) struct Options {
     /// Positions, from the opening to deep in random games.
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     positions: u64,
@@ -47,8 +47,7 @@ fn fill<T>(options: &Options, things: &[T], mut row: impl FnMut(&T, &mut Batch))
     options.encoded
 }
 
-fn main() {
-    let options = Options::parse();
+pub(crate) fn run(options: &Options) {
     let games = games(options.positions);
     println!("{} positions, one core; positions/s: median (slowest – fastest)", games.len());
     println!("{:<24} {:>6} {:>6} {:>8} {:>12}", "encoding", "planes", "bytes", "ns", "positions/s");
@@ -59,14 +58,14 @@ fn main() {
         let encoding = Encoding::new(name, orientation);
         let bytes = 8 * encoding.binary_count() + 4 * encoding.scalar_count();
         let rates = Rates::measure(options.repeats, || {
-            fill(&options, &games, |game, batch| {
+            fill(options, &games, |game, batch| {
                 encoding.encode(game, &mut batch.binary, &mut batch.scalars);
             })
         });
         let (what, nanos) = (encoding.to_string(), 1e9 / rates.median());
         println!("{what:<24} {:>6} {bytes:>6} {nanos:>8.1} {rates}", encoding.planes().len());
     }
-    indices(&options, &games);
+    indices(options, &games);
 }
 
 /// The indices of all legal moves of a position, once the moves are known.

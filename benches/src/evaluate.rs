@@ -1,14 +1,12 @@
 //! Evaluations a second of nets on libtorch or ONNX Runtime, by net and batch size.
 //!
-//! `cargo run --release -p dc0-benches --bin evaluate -- --lanes 2`
-//! `cargo run --release -p dc0-benches --bin evaluate -- --backend torch,onnx --onnxruntime PATH --precision f32`
-#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+//! `cargo run --release -p dc0-benches -- evaluate --lanes 2`
+//! `cargo run --release -p dc0-benches -- evaluate --backend torch,onnx --onnxruntime PATH --precision f32`
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
-use dc0_benches::now;
+use clap::{Args, ValueEnum};
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName};
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
@@ -17,9 +15,11 @@ use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Batch, Evaluations, Evaluator, NetworkSpec, Tower, TowerSpec, initial_weights};
 use dc0_core::rng::{Purpose, Seed};
 
+use crate::timing::now;
+
 /// Evaluations a second of nets with random weights; each lane is a thread with its own copy of the net.
-#[derive(Parser)]
-struct Options {
+#[derive(Args)]
+pub(crate) struct Options {
     /// Nets, as `BLOCKSxFILTERS`.
     #[arg(long, value_delimiter = ',', default_values = ["2x32", "4x64", "6x128"], value_parser = net)]
     nets: Vec<(u32, u32)>,
@@ -111,16 +111,16 @@ impl Backend {
 }
 
 /// All that is the same in every cell of the table.
-struct Bench {
-    options: Options,
+struct Bench<'a> {
+    options: &'a Options,
     torch: TorchOptions,
     library: Option<OnnxLibrary>,
 }
 
 type Evaluate = Box<dyn FnMut(&Batch)>;
 
-impl Bench {
-    fn new(options: Options) -> Self {
+impl<'a> Bench<'a> {
+    fn new(options: &'a Options) -> Self {
         let device = runtime::parse_device(&options.device).unwrap_or_else(|error| panic!("{error}"));
         let (precision, threads) = (options.precision, options.threads);
         let torch = TorchOptions { device, precision, threads, ..TorchOptions::default() };
@@ -186,12 +186,10 @@ impl Bench {
     }
 }
 
-fn main() {
-    let options = Options::parse();
+pub(crate) fn run(options: &Options) {
     let prepared = runtime::prepare(Allocator::KeepPages);
     println!("{}; allocator keeps pages: {}", runtime::versions(), prepared.keeps_pages);
     let bench = Bench::new(options);
-    let options = &bench.options;
     if let Some(library) = &bench.library {
         println!("ONNX Runtime {} from {}, f32", library.version(), library.path().display());
     }

@@ -1,13 +1,11 @@
 //! One tree, many leaves, several threads: how busy the net is while one position is searched, as in play.
 //!
-//! `cargo run --release -p dc0-benches --bin one_tree -- --blocks 4 --filters 64 --leaves 64 --threads 2`
-#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+//! `cargo run --release -p dc0-benches -- one-tree --blocks 4 --filters 64 --leaves 64 --threads 2`
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use clap::Parser;
-use dc0_benches::{Timed, now};
+use clap::Args;
 use dc0_core::board::{Game, Rules};
 use dc0_core::network::torch::runtime::{self, Allocator};
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
@@ -15,9 +13,11 @@ use dc0_core::network::{NetworkSpec, TowerSpec, Weights, initial_weights};
 use dc0_core::rng::Seed;
 use dc0_core::search::{Search, SearchParams, SharedSearch};
 
+use crate::timing::{Timed, now};
+
 /// The search of the initial position with random weights, every thread with a copy of the net and one libtorch thread.
-#[derive(Parser)]
-struct Options {
+#[derive(Args)]
+pub(crate) struct Options {
     /// Residual blocks.
     #[arg(long, default_value_t = 4)]
     blocks: u32,
@@ -46,8 +46,7 @@ struct Sums {
     batches: AtomicU64,
 }
 
-fn main() {
-    let options = Options::parse();
+pub(crate) fn run(options: &Options) {
     let _prepared = runtime::prepare(Allocator::KeepPages);
     let tower = TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() };
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
@@ -67,7 +66,7 @@ fn main() {
             scope.spawn(|| work(&shared, (&spec, &weights), &sums));
         }
     });
-    report(&options, start.elapsed(), &sums);
+    report(options, start.elapsed(), &sums);
 }
 
 fn work(shared: &SharedSearch, (spec, weights): (&NetworkSpec, &Weights), sums: &Sums) {

@@ -1,10 +1,8 @@
 //! The search without a net: simulations a second on one core, many games in lockstep; and encodings a second.
 //!
-//! `cargo run --release -p dc0-benches --bin search`
-#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+//! `cargo run --release -p dc0-benches -- search`
 
-use clap::Parser;
-use dc0_benches::Rates;
+use clap::Args;
 use dc0_core::board::{Game, Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::fake::{Hashed, Uniform};
@@ -12,9 +10,11 @@ use dc0_core::network::{Batch, Evaluator, EvaluatorError};
 use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 
+use crate::timing::Rates;
+
 /// Simulations a second of the search with evaluators that cost next to nothing, on one core.
-#[derive(Parser)]
-struct Options {
+#[derive(Args)]
+pub(crate) struct Options {
     /// Games in lockstep.
     #[arg(long, default_value_t = 64)]
     games: u64,
@@ -58,8 +58,7 @@ fn encode_all(games: &[Game], encoding: &Encoding, batch: &mut Batch) -> u64 {
     ROUNDS * games.len() as u64
 }
 
-fn main() {
-    let options = Options::parse();
+pub(crate) fn run(options: &Options) {
     let games = sample(options.games);
     println!("{} games in lockstep, one core; simulations/s, median (slowest – fastest)", games.len());
     for simulations in [32, 100, 800] {

@@ -1,13 +1,11 @@
 //! Self-play with a net on the CPU: positions a second, and the share of time spent outside the net.
 //!
-//! `cargo run --release -p dc0-benches --bin self_play -- --blocks 4 --filters 64`
-#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+//! `cargo run --release -p dc0-benches -- self-play --blocks 4 --filters 64`
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use clap::Parser;
-use dc0_benches::{Timed, now};
+use clap::Args;
 use dc0_core::event::Silent;
 use dc0_core::network::torch::runtime::{self, Allocator};
 use dc0_core::network::torch::{TorchEvaluator, TorchOptions};
@@ -16,9 +14,11 @@ use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, shards_of};
 
+use crate::timing::{Timed, now};
+
 /// Self-play from random weights, every lane with one libtorch thread.
-#[derive(Parser)]
-struct Options {
+#[derive(Args)]
+pub(crate) struct Options {
     /// Residual blocks.
     #[arg(long, default_value_t = 4)]
     blocks: u32,
@@ -42,8 +42,7 @@ struct Options {
     max_plies: u32,
 }
 
-fn main() {
-    let options = Options::parse();
+pub(crate) fn run(options: &Options) {
     let _prepared = runtime::prepare(Allocator::KeepPages);
     let spec = NetworkSpec {
         tower: TowerSpec { blocks: options.blocks, filters: options.filters, ..TowerSpec::default() },
@@ -82,7 +81,7 @@ fn main() {
     let shards = shards_of(params.games, params.shard_games);
     selfplay::play(&job, &shards, options.lanes, &keep, &Silent).expect("self-play");
     report(
-        &options,
+        options,
         start.elapsed(),
         [&positions, &evaluations, nanos].map(|sum| sum.load(Ordering::Relaxed)),
     );

@@ -1,28 +1,28 @@
 //! Questions to millions of stored positions: how long they take, and how much memory.
 //!
 //! ```sh
-//! target/release/tables write many            # 5 million positions of random games, through the store's own writer
-//! target/release/tables ask many
-//! target/release/tables report many           # one thread: POLARS_MAX_THREADS=1, as dc0-run has it
+//! target/release/dc0-benches tables write many            # 5 million positions of random games, through the store's own writer
+//! target/release/dc0-benches tables ask many
+//! target/release/dc0-benches tables report many           # one thread: POLARS_MAX_THREADS=1, as dc0-run has it
 //! ```
-#![allow(clippy::print_stdout, reason = "its output is its result")]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Subcommand};
 use dc0_analysis::report::{Report, ReportRun, report};
 use dc0_analysis::{Database, RunSource, Work};
-use dc0_benches::{now, seconds};
 use dc0_core::board::{Game, Outcome, Rules, Side};
 use dc0_core::params::Value;
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_core::store::{GameRow, PositionRow, Provenance, write_table};
 use rand::RngExt;
 
+use crate::timing::{now, seconds};
+
 /// Measures questions to tables.
-#[derive(Parser)]
-struct Options {
+#[derive(Args)]
+pub(crate) struct Options {
     #[command(subcommand)]
     part: Part,
 }
@@ -72,11 +72,11 @@ const QUESTIONS: [&str; 6] = [
     "select count(distinct fen) as different from positions",
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    match Options::parse().part {
-        Part::Write(size) => write(&size),
-        Part::Ask(asked) => ask(&asked),
-        Part::Report { folder } => reported(&folder),
+pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    match &options.part {
+        Part::Write(size) => write(size),
+        Part::Ask(asked) => ask(asked),
+        Part::Report { folder } => reported(folder),
     }
 }
 

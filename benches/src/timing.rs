@@ -1,4 +1,4 @@
-//! What the benches share: timing by repetition, and the one clock.
+//! Timing by repetition, and the one clock of the benches.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -8,20 +8,20 @@ use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
 /// The present moment.
 #[expect(clippy::disallowed_methods, reason = "a bench is there to ask for the time")]
-pub fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
 /// An evaluator whose time and rows are added up.
-pub struct Timed<'a, E> {
+pub(crate) struct Timed<'a, E> {
     /// The evaluator.
-    pub inner: E,
+    pub(crate) inner: E,
     /// Nanoseconds in it, over all threads.
-    pub nanos: &'a AtomicU64,
+    pub(crate) nanos: &'a AtomicU64,
     /// Rows it evaluated.
-    pub rows: &'a AtomicU64,
+    pub(crate) rows: &'a AtomicU64,
     /// Batches they came in.
-    pub batches: &'a AtomicU64,
+    pub(crate) batches: &'a AtomicU64,
 }
 
 impl<E: Evaluator> Evaluator for Timed<'_, E> {
@@ -41,11 +41,11 @@ impl<E: Evaluator> Evaluator for Timed<'_, E> {
 
 /// Rates of some repetitions, in units a second.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rates(Vec<f64>);
+pub(crate) struct Rates(Vec<f64>);
 
 impl Rates {
     /// Runs `work`, which returns how many units it did, `repeats` times after one warm-up.
-    pub fn measure(repeats: usize, mut work: impl FnMut() -> u64) -> Self {
+    pub(crate) fn measure(repeats: usize, mut work: impl FnMut() -> u64) -> Self {
         work();
         let rate = |_| {
             let start = now();
@@ -58,12 +58,12 @@ impl Rates {
     }
 
     /// The middle rate.
-    pub fn median(&self) -> f64 {
+    pub(crate) fn median(&self) -> f64 {
         self.0[self.0.len() / 2]
     }
 
     /// The slowest and the fastest.
-    pub fn range(&self) -> (f64, f64) {
+    pub(crate) fn range(&self) -> (f64, f64) {
         (self.0[0], self.0[self.0.len() - 1])
     }
 }
@@ -76,6 +76,6 @@ impl std::fmt::Display for Rates {
 }
 
 /// Time in seconds with three digits.
-pub fn seconds(duration: Duration) -> String {
+pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.3} s", duration.as_secs_f64())
 }

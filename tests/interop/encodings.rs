@@ -3,9 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use dc0_tests::{interop_command, succeed};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
+use crate::interop_command;
+use crate::program::{PROGRAM, succeed};
 
 /// The number that stands before some words in a text.
 fn number_of(what: &str, text: &str) -> u32 {

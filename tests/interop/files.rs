@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::interop_script;
+use crate::program::{dc0_run, succeed};
 use dc0_core::board::{Game, GameResult, Move, Outcome, Position, Reason, Rules, Side};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
@@ -17,9 +19,6 @@ use dc0_core::store::{
     GameRow, LineRow, MatchGameRow, PositionRow, Provenance, TableRow, TrainingRow, TreeRow, ValidationRow,
     write_table,
 };
-use dc0_tests::{dc0_run, interop_script, succeed};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -300,7 +299,7 @@ fn the_safetensors_library_opens_a_net() {
 #[test]
 fn outside_programs_read_everything_that_a_run_leaves() {
     let folder = tempfile::tempdir().expect("a folder");
-    succeed(&mut dc0_run(PROGRAM, "tests/data/tiny.rhai", folder.path()));
+    succeed(&mut dc0_run("tests/data/tiny.rhai", folder.path()));
     let run = folder.path().join("tiny");
     content("replay_games.py", &run);
     let said = content("read_tables.py", &run);

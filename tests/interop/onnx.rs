@@ -4,6 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::nets::{matrix, onnx_library, positions, trained_weights};
+use crate::program::{PROGRAM, dc0_run, root, succeed};
+use crate::{interop_python, interop_script};
 use dc0_core::encoding::PlaneKind;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxLibrary, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::{Precision, TorchEvaluator, TorchOptions};
@@ -11,11 +14,7 @@ use dc0_core::network::{
     Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, TowerSpec, ValueHead, Weights,
 };
 use dc0_core::params::Param;
-use dc0_tests::nets::{matrix, onnx_library, positions, trained_weights};
-use dc0_tests::{dc0_run, interop_python, interop_script, root, succeed};
 use serde_json::json;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -235,7 +234,7 @@ fn export(net: &str, out: &Path, more: &[&str]) -> Output {
 #[test]
 fn a_runs_net_is_exported_and_runs_in_python() {
     let folder = tempfile::tempdir().expect("a folder");
-    succeed(dc0_run(PROGRAM, "tests/data/tiny.rhai", folder.path()).args(["--device", "cpu"]));
+    succeed(dc0_run("tests/data/tiny.rhai", folder.path()).args(["--device", "cpu"]));
     let run = folder.path().join("tiny");
     let run = run.to_str().expect("a path in UTF-8");
     let path = folder.path().join("net.onnx");

@@ -4,11 +4,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use dc0_tests::interop_script;
+use crate::interop_script;
+use crate::program::PROGRAM;
 
 /// Plays a game into a file; the result that it said, and the last position.
 fn play(file: &Path, args: &[&str], input: &str) -> (String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run-under-test"));
+    let mut command = Command::new(PROGRAM);
     command.args(["play", "--device", "cpu", "--seed", "5", "--temperature", "1", "--sims", "12", "--pgn"]);
     command.arg(file).args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut program = command.spawn().expect("the program starts");

@@ -6,10 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use dc0_tests::{dc0_run, root, succeed};
+use crate::program::{PROGRAM, dc0_run, root, succeed};
 use serde_json::{Value, json};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
 
 /// Elements of HTML that have no end.
 const ENDLESS: [&str; 5] = ["meta", "link", "input", "br", "!doctype"];
@@ -65,7 +63,7 @@ fn looked_at(page: &Path) -> Value {
 #[test]
 fn a_report_opens_in_a_browser_and_says_the_same_each_time() {
     let out = tempfile::tempdir().expect("a folder");
-    succeed(&mut dc0_run(PROGRAM, "experiments/smoke.rhai", out.path()));
+    succeed(&mut dc0_run("experiments/smoke.rhai", out.path()));
     let charts = out.path().join("charts");
     let first = report(out.path(), &["smoke", "--charts", charts.to_str().expect("text")]);
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));

@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-use dc0_tests::root;
+use crate::program::{PROGRAM, root};
 
 fn made(variable: &str, place: &str) -> PathBuf {
     let path = env::var_os(variable).map_or_else(|| root().join("target/browser").join(place), PathBuf::from);
@@ -17,7 +17,7 @@ fn made(variable: &str, place: &str) -> PathBuf {
 fn a_browser_follows_a_run_that_is_killed_and_resumed_and_plays_against_its_net() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let mut node = Command::new("node");
-    node.arg(root().join("tests/interop/browser/live.mjs")).arg(env!("CARGO_BIN_EXE_dc0-run-under-test"));
+    node.arg(root().join("tests/interop/browser/live.mjs")).arg(PROGRAM);
     node.arg(root().join("experiments/smoke.rhai"));
     node.arg(made("DC0_CHROMIUM", "unpacked/chromium")).arg(made("DC0_BROWSER", "")).arg(folder.path());
     let output = node.output().expect("Node.js starts");

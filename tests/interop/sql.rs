@@ -5,11 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::interop_script;
+use crate::program::{PROGRAM, dc0_run, root, succeed};
 use dc0_analysis::{Question, questions};
-use dc0_tests::{dc0_run, interop_script, root, succeed};
 use serde_json::json;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run-under-test");
 
 fn sql(runs: &Path, run: &str, statement: &str, more: &[&str]) -> String {
     let mut command = Command::new(PROGRAM);
@@ -46,7 +45,7 @@ fn agreed(own: &Path) -> String {
 fn duckdb_and_polars_answer_every_question_as_dc0_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let runs = folder.path().join("runs");
-    succeed(&mut dc0_run(PROGRAM, "tests/data/tiny.rhai", &runs));
+    succeed(&mut dc0_run("tests/data/tiny.rhai", &runs));
     let (of_sweep, of_run): (Vec<Question>, Vec<Question>) =
         questions().into_iter().partition(|question| question.of_sweep);
     assert_eq!((of_sweep.len(), of_run.len()), (1, 19));

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use crate::program::succeed;
+use crate::{interop_command, interop_script};
 use dc0_core::params::Value;
 use dc0_runner::sweep::optuna::{self, Study, Trial};
 use dc0_runner::sweep::pruner::Reported;
@@ -12,7 +14,6 @@ use dc0_runner::sweep::sampler::{Sampler, SamplerKind, SamplerParams};
 use dc0_runner::sweep::space::{Point, Space};
 use dc0_runner::sweep::tensorboard::{self, Scalar};
 use dc0_runner::sweep::told::{Direction, Told, TrialState};
-use dc0_tests::{interop_command, interop_script, succeed};
 use serde_json::{Value as Json, json};
 
 fn space() -> Space {

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use crate::{endings, interop_script, syzygy};
 use dc0_core::board::{Game, Position, Tablebase, TablebaseResult};
 use dc0_core::rng::{Purpose, Seed};
-use dc0_tests::{endings, interop_script, syzygy};
 use rand::RngExt;
 use serde_json::{Value, json};
 

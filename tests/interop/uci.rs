@@ -1,11 +1,12 @@
 //! The engine in the hands of python-chess, a strict chess program.
 
-use dc0_tests::{interop_command, succeed};
+use crate::interop_command;
+use crate::program::{PROGRAM, succeed};
 
 #[test]
 fn python_chess_plays_analyses_and_ponders_with_the_engine() {
     let mut command = interop_command("uci_client.py");
-    let output = succeed(command.arg(env!("CARGO_BIN_EXE_dc0-run-under-test")));
+    let output = succeed(command.arg(PROGRAM));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     for part in ["10 analyses", " games", " 0 losses on time", " ponder hits", " ponder misses", " 30 stops"]
     {
@@ -17,7 +18,7 @@ fn python_chess_plays_analyses_and_ponders_with_the_engine() {
 #[test]
 fn memory_is_steady_over_a_few_games() {
     let mut command = interop_command("uci_memory.py");
-    command.arg(env!("CARGO_BIN_EXE_dc0-run-under-test")).args(["--moves", "500"]);
+    command.arg(PROGRAM).args(["--moves", "500"]);
     let output = succeed(&mut command);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("after 500 moves") && said.contains("memory is steady"), "{said}");

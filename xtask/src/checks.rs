@@ -14,7 +14,12 @@ const FORMATTING: &[&str] = &["fmt", "--all", "--check"];
 const LINTS: &[&str] = &["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
 /// All problems at once: a test that fails does not hide what the later ones say.
 const TESTS: &[&str] = &["test", "--workspace", "--release", "--no-fail-fast"];
-const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bins"];
+/// What plain `cargo test` leaves out, because it needs what is fetched here; so `--all-targets` leaves it out, too.
+const INTEROP_LINTS: &[&str] =
+    &["clippy", "--workspace", "--test", "interop", "--release", "--", "-D", "warnings"];
+const INTEROP_TESTS: &[&str] = &["test", "--workspace", "--release", "--test", "interop"];
+/// The tests beside the code. Of the programs xtask alone has any.
+const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bin", "xtask"];
 
 /// What the README has users type; the members and features that it builds by default are those of `BUILD`.
 const PLAIN_BUILD: &[&str] = &["build", "--release"];
@@ -24,28 +29,34 @@ const LEFT_OUT: &str = "== left out by --fast: whole runs, outside programs, tab
 /// Runs the stages one after the other; the first that fails ends the run with its exit code.
 /// `fast` leaves out the tests that run whole programs, dc0's own and others.
 pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
-    for (name, args) in [("formatting", FORMATTING), ("lints", LINTS)] {
+    for (name, args) in [("formatting", FORMATTING), ("lints", LINTS), ("lints of interop", INTEROP_LINTS)] {
         if let Some(failure) = run_stage(name, checkout.cargo(args))? {
             return Ok(failure);
         }
     }
-    let (name, mut tests) =
-        if fast { ("unit tests", checkout.cargo(UNIT_TESTS)) } else { ("tests", checkout.cargo(TESTS)) };
-    if !fast {
-        let python = interop::python(checkout)?;
-        tests.env("DC0_SYZYGY", syzygy::tables(checkout, &python)?);
-        tests.env("DC0_PYTHON", python);
-        let browser = browser::browser(checkout)?;
-        tests.env("DC0_CHROMIUM", browser.program).env("DC0_BROWSER", browser.packages);
-    }
-    let failure = run_stage(name, tests)?;
     if fast {
+        let failure = run_stage("unit tests", checkout.cargo(UNIT_TESTS))?;
         say(LEFT_OUT);
+        return Ok(failure.unwrap_or(ExitCode::SUCCESS));
     }
-    if failure.is_none() && !fast {
-        return plain_build(checkout);
+    let interop = interop_tests(checkout)?;
+    let tests = run_stage("tests", checkout.cargo(TESTS))?;
+    let interop = run_stage("interop", interop)?;
+    match tests.or(interop) {
+        Some(failure) => Ok(failure),
+        None => plain_build(checkout),
     }
-    Ok(failure.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// The command of the tests against outside programs, once what they need is fetched.
+fn interop_tests(checkout: &Checkout) -> anyhow::Result<Command> {
+    let mut tests = checkout.cargo(INTEROP_TESTS);
+    let python = interop::python(checkout)?;
+    tests.env("DC0_SYZYGY", syzygy::tables(checkout, &python)?);
+    tests.env("DC0_PYTHON", python);
+    let browser = browser::browser(checkout)?;
+    tests.env("DC0_CHROMIUM", browser.program).env("DC0_BROWSER", browser.packages);
+    Ok(tests)
 }
 
 /// Builds the program as `cargo xtask run` does and then as users do who type cargo's own command: the second finds everything

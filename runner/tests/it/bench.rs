@@ -1,8 +1,6 @@
 //! `dc0-run bench` from outside, as small as it goes: that it runs and what it writes, not how fast it is.
 
-mod common;
-
-use common::{Ended, Experiment};
+use crate::experiment::{Ended, Experiment};
 
 const TINY: [&str; 13] = [
     "bench",

@@ -1,8 +1,6 @@
 //! The program from outside: messages, exit codes, and what goes to which stream.
 
-mod common;
-
-use common::{Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL};
 
 #[track_caller]
 fn check_error(script: &str, args: &[&str], code: i32, expected: &str) {
@@ -127,19 +125,17 @@ fn what_a_result_does_not_have_is_named_with_the_nearest() {
 #[test]
 fn a_missing_script_and_a_wrong_command_line_are_bad_input() {
     let experiment = Experiment::new("");
-    let ended: common::Ended = experiment.start(&["y.rhai"]).wait_with_output().expect("ends").into();
+    let ended: Ended = experiment.start(&["y.rhai"]).wait_with_output().expect("ends").into();
     assert!(
         ended.stderr.starts_with("error: cannot read the script y.rhai\n  because: "),
         "{}",
         ended.stderr
     );
     assert_eq!(ended.code, Some(2));
-    let ended: common::Ended =
-        experiment.start(&["x.rhai", "--lanes", "0"]).wait_with_output().expect("ends").into();
+    let ended: Ended = experiment.start(&["x.rhai", "--lanes", "0"]).wait_with_output().expect("ends").into();
     assert_eq!(ended.code, Some(2));
     let other = Experiment::new("open_run(\"small\")");
-    let ended: common::Ended =
-        other.start(&["x.rhai", "--device", "gpu"]).wait_with_output().expect("ends").into();
+    let ended: Ended = other.start(&["x.rhai", "--device", "gpu"]).wait_with_output().expect("ends").into();
     assert!(ended.stderr.contains("`gpu` is no device"), "{}", ended.stderr);
     assert_eq!(ended.code, Some(2));
 }
@@ -156,9 +152,9 @@ fn a_thrown_error_is_a_failure_and_a_caught_one_is_none() {
 #[test]
 fn doctor_shows_what_it_found_and_fails_where_runs_cannot_be_written() {
     let experiment = Experiment::new("");
-    let ended: common::Ended = experiment.start(&["doctor"]).wait_with_output().expect("ends").into();
+    let ended: Ended = experiment.start(&["doctor"]).wait_with_output().expect("ends").into();
     assert!(ended.stdout.contains("ok     a game on cpu    works"), "{}", ended.stdout);
-    let ended: common::Ended =
+    let ended: Ended =
         experiment.start(&["doctor", "--out", "x.rhai"]).wait_with_output().expect("ends").into();
     assert!(ended.stdout.contains("WRONG  folder for runs  x.rhai cannot be written"), "{}", ended.stdout);
     assert_eq!(ended.code, Some(1));
@@ -220,7 +216,7 @@ Options:
 #[test]
 fn help_of_what_is_no_script_says_so() {
     let experiment = Experiment::new("let x = ;");
-    let missing: common::Ended = experiment.start(&["y.rhai", "-h"]).wait_with_output().expect("ends").into();
+    let missing: Ended = experiment.start(&["y.rhai", "-h"]).wait_with_output().expect("ends").into();
     assert!(missing.stderr.starts_with("error: cannot read the script y.rhai\n  because: "), "{missing:?}");
     assert_eq!((missing.code, missing.stdout.as_str()), (Some(2), ""));
     let broken = experiment.run(&["--help"]);

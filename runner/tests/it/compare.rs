@@ -1,13 +1,11 @@
 //! `diff`, `reproduce` and `replay` on small runs: whole ones, changed ones, damaged ones, and some that are killed half-way.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL};
 use serde_json::Value as Json;
 
 /// One iteration, with a module, a value of the command line, and an import behind the opening of the run.
@@ -270,7 +268,7 @@ fn costs_are_written_for_each_step_and_again_where_they_were_lost() {
 
 #[test]
 fn the_smoke_experiment_comes_to_the_same_bytes_again() {
-    let experiment = Experiment::new(include_str!("../../experiments/smoke.rhai"));
+    let experiment = Experiment::new(include_str!("../../../experiments/smoke.rhai"));
     assert_eq!(experiment.run(&[]).code, Some(0));
     let expected = ["Reproduced: all 10 steps came to the same 25 files."];
     check(&done(&experiment, &["reproduce", "smoke"]), 0, &expected, &[]);

@@ -1,14 +1,12 @@
 //! Runs that are killed, stopped, changed and damaged: the same command goes on, and ends with the same bytes.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL};
 
 fn whole() -> Experiment {
     let experiment = Experiment::new(SMALL);

@@ -1,8 +1,5 @@
 //! A folder with a script, and the program run on it.
 
-#![allow(dead_code, reason = "each test binary uses a part of this")]
-#![allow(unreachable_pub, reason = "each test program sees this as its own private module")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -26,16 +23,16 @@ run.arena(best, "random", #{ games: 2, search: search, max_plies: 30 });
 "#;
 
 /// A script in a folder of its own.
-pub struct Experiment {
-    pub folder: tempfile::TempDir,
+pub(crate) struct Experiment {
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// What a finished program gave.
 #[derive(Debug)]
-pub struct Ended {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl From<Output> for Ended {
@@ -47,19 +44,19 @@ impl From<Output> for Ended {
 
 impl Experiment {
     /// Writes the script as `x.rhai`.
-    pub fn new(script: &str) -> Self {
+    pub(crate) fn new(script: &str) -> Self {
         let experiment = Self { folder: tempfile::tempdir().expect("temporary folder") };
         experiment.write(script);
         experiment
     }
 
     /// Edits the script.
-    pub fn write(&self, script: &str) {
+    pub(crate) fn write(&self, script: &str) {
         fs::write(self.folder.path().join("x.rhai"), script).expect("writes");
     }
 
     /// Starts the program in the folder, with one training thread so that results can be compared.
-    pub fn start(&self, args: &[&str]) -> Child {
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
         command.current_dir(self.folder.path()).args(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -67,7 +64,7 @@ impl Experiment {
     }
 
     /// Runs the script to its end.
-    pub fn run(&self, args: &[&str]) -> Ended {
+    pub(crate) fn run(&self, args: &[&str]) -> Ended {
         // The backend is given, so that no measurement decides what the bytes are.
         let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
         let all: Vec<&str> = fixed.iter().chain(args).copied().collect();
@@ -75,12 +72,12 @@ impl Experiment {
     }
 
     /// The run's folder.
-    pub fn run_folder(&self) -> PathBuf {
+    pub(crate) fn run_folder(&self) -> PathBuf {
         self.folder.path().join("datasets/small")
     }
 
     /// Every file of the run whose content must not depend on how it came about, with its digest.
-    pub fn results(&self) -> Vec<(String, String)> {
+    pub(crate) fn results(&self) -> Vec<(String, String)> {
         let mut files = results_of(&self.run_folder());
         let timed = ["journal.jsonl", "run.log", "run.lock", "costs.parquet"];
         files.retain(|(name, _)| !timed.contains(&name.as_str()));
@@ -88,7 +85,7 @@ impl Experiment {
     }
 
     /// The first file of the run below a folder.
-    pub fn first_in(&self, folder: &str) -> PathBuf {
+    pub(crate) fn first_in(&self, folder: &str) -> PathBuf {
         let (name, _) =
             self.results().into_iter().find(|(name, _)| name.starts_with(folder)).expect("a file");
         self.run_folder().join(name)
@@ -96,7 +93,7 @@ impl Experiment {
 }
 
 /// Every file of a run with its digest.
-pub fn results_of(run: &Path) -> Vec<(String, String)> {
+pub(crate) fn results_of(run: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     list(run, run, &mut files);
     files.sort();

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-mod common;
-
-use common::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL};
 
 fn run(args: &[&str]) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));

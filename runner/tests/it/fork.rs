@@ -1,13 +1,11 @@
 //! Runs that begin with another run up to one of its iterations.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL, results_of};
 
 /// Goes on with `small` as `small` does itself.
 const FORK: &str = r#"// A fork.
@@ -52,7 +50,7 @@ fn folder(experiment: &Experiment, run: &str) -> PathBuf {
 /// Every file of a run with its digest but what says when and by whom it was made.
 fn results(run: &Path) -> Vec<(String, String)> {
     let own = ["journal.jsonl", "run.log", "run.lock", "run.json", "costs.parquet"];
-    let mut files = common::results_of(run);
+    let mut files = results_of(run);
     files.retain(|(name, _)| !own.contains(&name.as_str()) && !name.starts_with("scripts/"));
     files
 }

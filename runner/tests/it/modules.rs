@@ -167,7 +167,7 @@ fn a_declared_parameter_is_a_value_of_the_script_and_a_dimension_of_a_sweep() {
 /// The searches, self-plays and trainings of `presets.rhai`, each called for a plan.
 #[test]
 fn every_preset_is_accepted_by_its_step() {
-    let text = include_str!("../../experiments/lib/presets.rhai");
+    let text = include_str!("../../../experiments/lib/presets.rhai");
     let signatures = text.lines().filter_map(|line| line.strip_prefix("fn ")?.strip_suffix(" {"));
     let mut planned = 0;
     for signature in signatures {

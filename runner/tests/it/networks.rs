@@ -1,8 +1,6 @@
 //! Nets from scripts: presets, every kind of head, growth, and a look inside.
 
-mod common;
-
-use common::{Ended, Experiment};
+use crate::experiment::{Ended, Experiment};
 
 /// The heads, towers and encodings that the default net does not have; each trains on games that another net played.
 const KINDS: &str = r#"

@@ -15,7 +15,7 @@ use dc0_runner::steps::Asking;
 /// Scripts that each run of the tests tries.
 const CASES: u64 = 3_000;
 
-/// Scripts that `cargo test --release --workspace --test script_fuzz -- --ignored` tries.
+/// Scripts that `cargo test --release --workspace --test it -- --ignored script_fuzz::` tries.
 const MANY_CASES: u64 = 50_000;
 
 /// Operations of the interpreter for each; a shipped experiment needs a tenth.

@@ -1,7 +1,5 @@
 //! The server of `dc0-run serve`, talked to as any program may talk to it: raw bytes over loopback.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod games;
 mod server;
 
@@ -12,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use common::{Experiment, SMALL};
+use crate::experiment::{Experiment, SMALL};
 use server::{Events, Server, folder};
 
 #[test]

@@ -1,10 +1,8 @@
 //! `dc0-run sql` from outside, and scripts that read their own tables.
 
-mod common;
-
 use std::fs;
 
-use common::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL};
 
 /// A question to the runs of an experiment.
 fn sql(experiment: &Experiment, args: &[&str]) -> Ended {

@@ -1,13 +1,11 @@
 //! Sweeps: killed, stopped, enlarged, in parallel and after each other.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Ended, Experiment};
+use crate::experiment::{Ended, Experiment};
 
 /// A sweep over search and training of tiny nets: every trial with its own training, and few different games.
 const SWEEP: &str = r#"

@@ -1,7 +1,7 @@
 //! The catalogue of wrong scripts: `wrong/*.md` holds each script beside the exact message that its user reads.
 //!
 //! A case is a heading, a `rhai` block, perhaps a `sh` block with options, and a `text` block with the message. After a change of
-//! messages, `DC0_UPDATE=1 cargo test --release --workspace --test wrong` writes them anew; read every line of the difference.
+//! messages, `DC0_UPDATE=1 cargo test --release --workspace --test it wrong::` writes them anew; read every line of the difference.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

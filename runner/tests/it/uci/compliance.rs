@@ -3,8 +3,8 @@
 use dc0_core::board::Move;
 use dc0_runner::clock::Stopwatch;
 
-use crate::check::{after, best, game};
-use crate::engine::Engine;
+use super::check::{after, best, game};
+use super::engine::Engine;
 
 /// What a step does, and what it expects.
 #[derive(Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use crate::check::best;
-use crate::engine::Engine;
+use super::check::best;
+use super::engine::Engine;
 
 #[test]
 fn the_handshake_is_name_author_options_and_uciok() {

@@ -1,7 +1,7 @@
 //! What ends a search: stops, hits, clocks, another search, and the end of the conversation.
 
-use crate::check::check;
-use crate::engine::Engine;
+use super::check::check;
+use super::engine::Engine;
 
 #[test]
 fn an_infinite_search_ends_when_told_and_answers_meanwhile() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dc0_runner::clock::Stopwatch;
 
-use crate::check::check;
+use super::check::check;
 
 /// The longest that an answer may take before a test gives up: a hang, not a speed, is what it finds.
 const PATIENCE: Duration = Duration::from_mins(2);

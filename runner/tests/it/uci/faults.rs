@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::{after, check};
-use crate::engine::Engine;
+use super::check::{after, check};
+use super::engine::Engine;
 
 /// Positions with special moves, many moves, a mate to be seen, and no move at all.
 const POSITIONS: [&str; 6] = [

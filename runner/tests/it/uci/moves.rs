@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::{after, best, game, last_number};
-use crate::engine::Engine;
+use super::check::{after, best, game, last_number};
+use super::engine::Engine;
 
 const STALEMATE: &str = "fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1";
 const MATE: &str = "fen R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1";

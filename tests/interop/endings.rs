@@ -5,7 +5,7 @@ use dc0_core::rng::Stream;
 use rand::RngExt;
 
 /// A random position of these pieces and the two kings (`QR` and `p`: capitals are White's), with a random side to move.
-pub fn random(pieces: &str, clock: u32, stream: &mut Stream) -> Position {
+pub(crate) fn random(pieces: &str, clock: u32, stream: &mut Stream) -> Position {
     loop {
         let mut board = [' '; 64];
         for piece in "Kk".chars().chain(pieces.chars()) {
@@ -38,7 +38,7 @@ fn placement(board: &[char; 64]) -> String {
 }
 
 /// A random position in which a pawn may be taken en passant.
-pub fn with_en_passant(stream: &mut Stream) -> Position {
+pub(crate) fn with_en_passant(stream: &mut Stream) -> Position {
     loop {
         let (file, left) = (stream.random_range(1..7_u8), stream.random::<bool>());
         let (mut board, black) = ([' '; 64], if left { file - 1 } else { file + 1 });

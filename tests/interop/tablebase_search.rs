@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::{endings, syzygy};
 use dc0_core::board::{Game, Move, Position, Rules, Tablebase};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::EvaluatorError;
@@ -10,7 +11,6 @@ use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::{
     ChoiceParams, Engine, Proof, RootParams, RootRule, Search, SearchParams, TablebaseUse,
 };
-use dc0_tests::{endings, syzygy};
 
 const RULES: Rules = Rules { max_plies: 512 };
 

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::{endings, syzygy};
 use dc0_core::board::TablebaseResult::{CursedWin, Draw, Loss, Win};
 use dc0_core::board::{
     Game, GameResult, Move, Outcome, Position, Reason, Rules, Side, Tablebase, TablebaseResult,
@@ -12,7 +13,6 @@ use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_core::store::{GameRow, PositionRow};
 use dc0_core::trainer::TrainParams;
 use dc0_core::trainer::samples::{Part, Samples};
-use dc0_tests::{endings, syzygy};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 

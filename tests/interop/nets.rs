@@ -41,7 +41,7 @@ fn inputs() -> Vec<(EncodingName, Orientation, Option<u32>)> {
 }
 
 /// Every tower with all heads and every input with all heads; the inputs go round among the towers.
-pub fn matrix() -> Vec<NetworkSpec> {
+pub(crate) fn matrix() -> Vec<NetworkSpec> {
     let (towers, inputs) = (towers(), inputs());
     let mut nets = Vec::new();
     for at in 0..towers.len().max(inputs.len()) {
@@ -65,7 +65,7 @@ pub fn matrix() -> Vec<NetworkSpec> {
 }
 
 /// Weights of a net that has learned something: nothing is zero, statistics are not trivial.
-pub fn trained_weights(spec: &NetworkSpec) -> Weights {
+pub(crate) fn trained_weights(spec: &NetworkSpec) -> Weights {
     let mut weights = initial_weights(spec, Seed { run: 5, step: 0 });
     let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Weights);
     for (name, tensor) in &mut weights {
@@ -86,7 +86,7 @@ pub fn trained_weights(spec: &NetworkSpec) -> Weights {
 }
 
 /// Positions of random play, encoded.
-pub fn positions(encoding: &Encoding, games: impl IntoIterator<Item = u64>) -> Batch {
+pub(crate) fn positions(encoding: &Encoding, games: impl IntoIterator<Item = u64>) -> Batch {
     let mut batch = Batch::default();
     for number in games {
         let mut stream = Seed { run: 3, step: 0 }.stream(number, Purpose::Opening);
@@ -103,10 +103,7 @@ pub fn positions(encoding: &Encoding, games: impl IntoIterator<Item = u64>) -> B
 }
 
 /// ONNX Runtime from the Python of the interop tests.
-///
-/// # Panics
-/// If it is not there; `cargo xtask test` installs it.
-pub fn onnx_library() -> OnnxLibrary {
+pub(crate) fn onnx_library() -> OnnxLibrary {
     let path = library_of_python(&interop_python())
         .unwrap_or_else(|problem| panic!("{problem}; run `cargo xtask test`"));
     OnnxLibrary::load(&path).unwrap_or_else(|error| panic!("{error}"))

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use crate::nets::{matrix, onnx_library, positions};
 use dc0_core::board::Reason;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;
@@ -18,7 +19,6 @@ use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, ShardResult, play, shards_
 use dc0_core::store::{GameRow, PositionRow, Provenance, read_entry, write_table};
 use dc0_core::trainer::samples::{Part, Samples};
 use dc0_core::trainer::{TrainJob, TrainParams, train};
-use dc0_tests::nets::{matrix, onnx_library, positions};
 
 const SEED: Seed = Seed { run: 3, step: 1 };
 

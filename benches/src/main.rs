@@ -1,0 +1,40 @@
+//! Measurements of every stage, one command each; the modules say what they measure and how to call them.
+#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+
+mod count;
+mod encode;
+mod evaluate;
+mod one_tree;
+mod search;
+mod self_play;
+mod tables;
+mod timing;
+
+use std::error::Error;
+
+use clap::Parser;
+
+/// Measures one part of dc0 by itself.
+#[derive(Parser)]
+enum Bench {
+    Count(count::Options),
+    Encode(encode::Options),
+    Evaluate(evaluate::Options),
+    OneTree(one_tree::Options),
+    Search(search::Options),
+    SelfPlay(self_play::Options),
+    Tables(tables::Options),
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match Bench::parse() {
+        Bench::Count(options) => count::run(&options),
+        Bench::Encode(options) => encode::run(&options),
+        Bench::Evaluate(options) => evaluate::run(&options),
+        Bench::OneTree(options) => one_tree::run(&options),
+        Bench::Search(options) => search::run(&options),
+        Bench::SelfPlay(options) => self_play::run(&options),
+        Bench::Tables(options) => tables::run(&options)?,
+    }
+    Ok(())
+}

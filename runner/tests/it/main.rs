@@ -1,0 +1,21 @@
+//! The program from outside, and what its scripts may say, in one test program: linking costs more than testing.
+
+mod bare;
+mod bench;
+mod command_line;
+mod compare;
+mod durable;
+mod experiment;
+mod explain;
+mod fork;
+mod lsp;
+mod modules;
+mod networks;
+mod play;
+mod script_fuzz;
+mod serve;
+mod sql;
+mod sweeps;
+mod uci;
+mod uci_fuzz;
+mod wrong;

@@ -1,0 +1,58 @@
+//! Tests that need what `cargo xtask test` fetches: programs of others that read and check what dc0 writes and says, ONNX Runtime,
+//! and tablebases. The scripts beside these tests are those programs.
+
+mod encodings;
+mod endings;
+mod files;
+mod lsp;
+mod nets;
+mod networks;
+mod onnx;
+mod play;
+#[path = "../program.rs"]
+mod program;
+mod report;
+mod serve;
+mod sql;
+mod sweeps;
+mod tablebase_search;
+mod tablebases;
+mod tables;
+mod uci;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use program::root;
+
+/// The Python with the packages of the interop tests.
+pub(crate) fn interop_python() -> PathBuf {
+    let own = root().join("target/interop-venv/bin/python");
+    let python = env::var_os("DC0_PYTHON").map_or(own, PathBuf::from);
+    assert!(python.exists(), "no Python at {}; run `cargo xtask test`, which installs it", python.display());
+    python
+}
+
+/// What a script of `tests/interop` says of a path.
+pub(crate) fn interop_script(script: &str, path: &Path) -> Output {
+    interop_command(script).arg(path).output().expect("Python starts")
+}
+
+/// The command that runs a script of `tests/interop`, still without arguments.
+pub(crate) fn interop_command(script: &str) -> Command {
+    let mut command = Command::new(interop_python());
+    command.arg(root().join("tests/interop").join(script));
+    command
+}
+
+/// The folder of the tablebases with three and four pieces.
+pub(crate) fn syzygy() -> PathBuf {
+    let folder = env::var_os("DC0_SYZYGY").map_or_else(|| root().join("target/syzygy"), PathBuf::from);
+    assert!(
+        folder.exists(),
+        "no tablebases at {}; run `cargo xtask test`, which fetches them",
+        folder.display()
+    );
+    folder
+}
