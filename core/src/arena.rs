@@ -1,13 +1,15 @@
 //! Strength: matches of colour-reversed pairs, their score and its interval.
 
 mod greedy;
+mod job;
 mod params;
 mod play;
 mod score;
 mod seat;
 
+pub use job::{Match, Player};
 pub use params::ArenaParams;
-pub use play::{ArenaError, KeepMatchShard, Match, MatchShard, Player, play};
+pub use play::{ArenaError, KeepMatchShard, MatchShard, play};
 pub use score::{EloInterval, MatchSummary, elo_of, student, summarise};
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod opening;
 mod outcome;
 mod pgn;
 mod position;
+mod reading;
 mod san;
 mod tablebase;
 mod text;

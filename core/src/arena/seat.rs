@@ -1,8 +1,8 @@
 //! One game of a match in progress.
 
 use super::greedy::{greedy_move, random_move};
+use super::job::{Match, Mover};
 use super::params::ArenaParams;
-use super::play::{Match, Mover};
 use crate::board::{Game, Move, Outcome, Side, random_opening};
 use crate::event::Glimpse;
 use crate::rng::{Purpose, Stream};

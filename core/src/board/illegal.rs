@@ -5,7 +5,7 @@ use std::fmt;
 use shakmaty::attacks::attacks;
 use shakmaty::{Bitboard, Position as _, Square};
 
-use super::san::Reading;
+use super::reading::Reading;
 use super::{Castling, Move, Piece, Position, Side};
 
 /// What stands against a move. Squares lie in 0..64.

@@ -4,7 +4,8 @@ use shakmaty::san::SanPlus;
 use thiserror::Error;
 
 use super::illegal::Obstacle;
-use super::{Move, Piece, Position, Promotion};
+use super::reading::{Reading, castling, readings};
+use super::{Move, Position};
 
 /// Text that names no one legal move.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -75,110 +76,9 @@ impl Position {
     }
 }
 
-/// One way to understand a text. Squares, files and ranks count from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// To the h-file or the other way.
-    Castling { is_kingside: bool },
-    /// `piece` is `None` where both squares are given, which says enough.
-    Step {
-        piece: Option<Piece>,
-        from_file: Option<u8>,
-        from_rank: Option<u8>,
-        to: u8,
-        promotion: Option<Promotion>,
-    },
-}
-
-impl Reading {
-    fn is_meant(&self, position: &Position, played: Move) -> bool {
-        let moved = position.piece_at(played.from());
-        let steps = i16::from(played.to()) - i16::from(played.from());
-        match *self {
-            Self::Castling { is_kingside } => {
-                moved == Some(Piece::King) && steps == if is_kingside { 2 } else { -2 }
-            }
-            Self::Step { piece, from_file, from_rank, to, promotion } => {
-                played.to() == to
-                    && piece.is_none_or(|piece| moved == Some(piece))
-                    && from_file.is_none_or(|file| played.from() % 8 == file)
-                    && from_rank.is_none_or(|rank| played.from() / 8 == rank)
-                    && promotion.is_none_or(|promotion| played.promotion() == Some(promotion))
-            }
-        }
-    }
-}
-
 /// Without blanks, praise, check and mate at the end.
 fn without_marks(text: &str) -> &str {
     text.trim().trim_end_matches(['+', '#', '!', '?'])
-}
-
-/// Castling with zeros or small letters as it is written by the book; anything else as it is.
-fn castling(text: &str) -> &str {
-    match text {
-        "0-0" | "o-o" => "O-O",
-        "0-0-0" | "o-o-o" => "O-O-O",
-        other => other,
-    }
-}
-
-/// What a text may mean. A capital letter is a piece; a small b is a bishop or the b-file.
-fn readings(text: &str) -> Vec<Reading> {
-    match castling(text) {
-        "O-O" => return vec![Reading::Castling { is_kingside: true }],
-        "O-O-O" => return vec![Reading::Castling { is_kingside: false }],
-        _ => {}
-    }
-    let lower: Vec<u8> = text.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
-    let is_bishop = text.starts_with('B');
-    let of_pawn = if is_bishop { None } else { step(None, &lower) };
-    let piece = lower.first().and_then(|letter| piece(*letter));
-    let of_piece = piece.and_then(|piece| step(Some(piece), &lower[1..]));
-    of_pawn.into_iter().chain(of_piece).collect()
-}
-
-fn piece(letter: u8) -> Option<Piece> {
-    Some(Piece::ALL[b"pnbrqk".iter().position(|of| *of == letter)?])
-}
-
-fn promotion(letter: u8) -> Option<Promotion> {
-    match piece(letter)? {
-        Piece::Knight => Some(Promotion::Knight),
-        Piece::Bishop => Some(Promotion::Bishop),
-        Piece::Rook => Some(Promotion::Rook),
-        Piece::Queen => Some(Promotion::Queen),
-        Piece::Pawn | Piece::King => None,
-    }
-}
-
-/// `[file][rank][x]square[=piece]` in small letters, behind the piece's letter.
-fn step(piece: Option<Piece>, text: &[u8]) -> Option<Reading> {
-    let text: Vec<u8> = text.iter().copied().filter(|byte| !b"x:-=()".contains(byte)).collect();
-    let (text, promotion) = match text.split_last() {
-        Some((last, rest)) if last.is_ascii_alphabetic() => (rest, Some(promotion(*last)?)),
-        _ => (&text[..], None),
-    };
-    let [before @ .., to_file, to_rank] = text else { return None };
-    let to = 8 * rank(*to_rank)? + file(*to_file)?;
-    let (from_file, from_rank) = match *before {
-        [] => (None, None),
-        [one] if file(one).is_none() => (None, Some(rank(one)?)),
-        [one] => (file(one), None),
-        [one, two] => (Some(file(one)?), Some(rank(two)?)),
-        _ => return None,
-    };
-    let says_enough = before.len() == 2;
-    let piece = piece.or_else(|| (!says_enough).then_some(Piece::Pawn));
-    Some(Reading::Step { piece, from_file, from_rank, to, promotion })
-}
-
-fn file(byte: u8) -> Option<u8> {
-    (b'a'..=b'h').contains(&byte).then(|| byte - b'a')
-}
-
-fn rank(byte: u8) -> Option<u8> {
-    (b'1'..=b'8').contains(&byte).then(|| byte - b'1')
 }
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ mod state;
 mod update;
 
 pub use error::TrainError;
-pub use job::{TrainJob, Trained, threads_that_pay, train};
+pub use job::{TrainJob, Trained, threads_that_pay};
 pub use report::{TrainSummary, TrainingRow, ValidationRow};
+pub use run::train;
 pub use state::updates_done;
 
 #[cfg(test)]

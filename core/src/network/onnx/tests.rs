@@ -1,4 +1,4 @@
-//! The shape of the files, and what is wrong with wrong ones. `tests/tests/interop_onnx.rs` runs the files.
+//! The shape of the files, and what is wrong with wrong ones. `tests/interop/onnx.rs` runs the files.
 
 use std::collections::BTreeSet;
 use std::path::Path;

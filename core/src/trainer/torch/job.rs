@@ -1,4 +1,4 @@
-//! A training step from its start to its result, stopped and resumed anywhere.
+//! What to train and from what, and what comes of it.
 
 use std::path::Path;
 
@@ -6,13 +6,9 @@ use tch::Device;
 
 use super::error::TrainError;
 use super::report::{TrainSummary, TrainingRow, ValidationRow};
-use super::run::Run;
-use super::state::State;
-use crate::event::Observer;
 use crate::network::Weights;
 use crate::network::checkpoint::Checkpoint;
 use crate::network::graph::Graph;
-use crate::network::torch::runtime;
 use crate::params::Param;
 use crate::rng::Seed;
 use crate::trainer::TrainParams;
@@ -50,21 +46,6 @@ pub struct Trained {
     pub summary: TrainSummary,
 }
 
-/// Trains a net, from the stored state if there is one.
-///
-/// On a CPU the result is the same bytes however often training was stopped. Progress is counted in `updates`.
-pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, TrainError> {
-    check(&job)?;
-    runtime::set_threads(threads_of(&job));
-    let identity = identity(&job);
-    let mut run = match State::load(job.state_path, &identity)? {
-        Some(state) => Run::resume(job, identity, state)?,
-        None => Run::start(job, identity)?,
-    };
-    run.finish(observer)?;
-    run.into_trained()
-}
-
 /// Floating-point operations of an update that pay for one more thread.
 ///
 /// Threads meet some hundred times in an update, whatever its size: on two cores an update of a 2×32 net takes 5 to 7 ms with one
@@ -76,13 +57,15 @@ pub fn threads_that_pay(flops: f64, most: u32) -> u32 {
     ((flops / FLOPS_OF_A_THREAD) as u32).clamp(1, most.max(1))
 }
 
-fn threads_of(job: &TrainJob<'_>) -> u32 {
+/// The libtorch threads of the job's updates.
+pub(super) fn threads_of(job: &TrainJob<'_>) -> u32 {
     // An update goes once forward and, at twice the cost, once backward.
     let flops = 3.0 * 2.0 * Graph::new(&job.start.spec).multiply_adds() as f64 * f64::from(job.params.batch);
     threads_that_pay(flops, job.threads)
 }
 
-fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
+/// Refuses samples that are none, or were made for other parameters or another net.
+pub(super) fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
     let games = job.samples.games();
     if job.samples.training_count() == 0 {
         let all = games.training + games.validation;
@@ -102,7 +85,7 @@ fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
 }
 
 /// A digest of everything that decides the result, so that a state is never resumed by another training.
-fn identity(job: &TrainJob<'_>) -> String {
+pub(super) fn identity(job: &TrainJob<'_>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 1");
     let Seed { run, step } = job.seed;
     // Any of several devices of one kind may go on.

@@ -1,8 +1,9 @@
-//! Training under way: updates, reports, validations and stored states in their order.
+//! Training from its start to its result, stopped and resumed anywhere: updates, reports, validations and stored states in their
+//! order.
 
 use super::batch::TrainingBatch;
 use super::error::TrainError;
-use super::job::{TrainJob, Trained};
+use super::job::{TrainJob, Trained, check, identity, threads_of};
 use super::loss::Totals;
 use super::optimizer::Optimizer;
 use super::report::{Report, TrainSummary, validation_row};
@@ -10,9 +11,24 @@ use super::state::State;
 use super::update::{Figures, Learner};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
-use crate::network::torch::Net;
+use crate::network::torch::{Net, runtime};
 use crate::trainer::Sampler;
 use crate::trainer::samples::Sample;
+
+/// Trains a net, from the stored state if there is one.
+///
+/// On a CPU the result is the same bytes however often training was stopped. Progress is counted in `updates`.
+pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, TrainError> {
+    check(&job)?;
+    runtime::set_threads(threads_of(&job));
+    let identity = identity(&job);
+    let mut run = match State::load(job.state_path, &identity)? {
+        Some(state) => Run::resume(job, identity, state)?,
+        None => Run::start(job, identity)?,
+    };
+    run.finish(observer)?;
+    run.into_trained()
+}
 
 /// Training under way.
 pub(super) struct Run<'a> {
