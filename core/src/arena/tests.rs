@@ -8,13 +8,14 @@ use super::{
     ArenaParams, EloInterval, Match, MatchShard, MatchSummary, Player, elo_of, play, student, summarise,
 };
 use crate::board::{GameResult, Reason};
+use crate::durable::digest;
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
 use crate::network::fake::{Hashed, Uniform};
 use crate::network::{Evaluator, EvaluatorError};
-use crate::params::{Value, read};
+use crate::params::{Schedule, Value, read};
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::SearchParams;
+use crate::search::{RootParams, SearchParams};
 use crate::selfplay::shards_of;
 use crate::store::MatchGameRow;
 
@@ -113,6 +114,37 @@ fn a_kept_tree_plays_whole_matches() {
     };
     assert!(with(true, 1) == with(true, 2), "lanes change nothing");
     assert!(with(true, 1) != with(false, 1), "kept visits change the play");
+}
+
+#[test]
+fn temperature_and_forced_playouts_change_matches() {
+    let net = Player::Network { name: "a", make_evaluator: &hashed };
+    let moves = |params: &ArenaParams| -> Vec<Vec<u16>> {
+        played(params, [net, net], 1).rows.into_iter().map(|row| row.moves).collect()
+    };
+    let root = RootParams { forced_playouts: 20.0, ..RootParams::default() };
+    let base = params(4);
+    let still = ArenaParams { search: SearchParams { root, ..base.search.clone() }, ..base };
+    let warm = ArenaParams { temperature: Schedule::constant(1.0), ..still.clone() };
+    let forced = ArenaParams { force_playouts: true, ..still.clone() };
+    assert_ne!(moves(&still), moves(&warm));
+    assert_ne!(moves(&still), moves(&forced));
+}
+
+/// The fakes and the search without noise calculate alike on every processor; see `selfplay/tests/golden.rs`.
+#[test]
+fn a_match_is_unchanged() {
+    let nets = [
+        Player::Network { name: "a", make_evaluator: &hashed },
+        Player::Network { name: "b", make_evaluator: &uniform },
+    ];
+    let line = |row: &MatchGameRow| {
+        let players = (row.game, row.pair, &row.first, &row.second, row.first_is_white);
+        let ended = (row.plies, row.score.to_bits(), row.result, &row.reason);
+        format!("{players:?} {} {:?} {} {ended:?}\n", row.start_fen, row.moves, row.opening_plies)
+    };
+    let text: String = played(&params(8), nets, 1).rows.iter().map(line).collect();
+    assert_eq!(&digest(text.as_bytes())[..16], "a7052024494214fd");
 }
 
 #[test]

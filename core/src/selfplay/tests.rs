@@ -1,5 +1,8 @@
 //! Self-play with fake evaluators: exact, repeatable, and independent of lanes.
 
+mod exploration;
+mod golden;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 

@@ -1,0 +1,86 @@
+//! What makes self-play explore changes its games, each by itself; where a rule says that it does nothing, it does nothing.
+
+use super::{params, played};
+use crate::params::Schedule;
+use crate::search::{RootNoise, RootParams, RootRule, SearchParams};
+use crate::selfplay::{GameRow, PlayoutCap, PositionRow, SelfPlayParams};
+
+/// Nothing is drawn: every game is the same.
+fn quiet() -> SelfPlayParams {
+    SelfPlayParams {
+        games: 4,
+        shard_games: 4,
+        root_noise: None,
+        gumbel_noise: 0.0,
+        temperature: Schedule::constant(0.0),
+        opening_plies: 0,
+        max_plies: 40,
+        ..params()
+    }
+}
+
+fn rows(params: &SelfPlayParams) -> (Vec<GameRow>, Vec<PositionRow>) {
+    let shard = &played(params, 1, 1)[&0];
+    (shard.games.clone(), shard.positions.clone())
+}
+
+fn games(params: &SelfPlayParams) -> Vec<Vec<u16>> {
+    rows(params).0.into_iter().map(|game| game.moves).collect()
+}
+
+/// Games with and without something that is drawn for each game by itself.
+#[track_caller]
+fn check_varies(still: &SelfPlayParams, drawn: &SelfPlayParams) {
+    let still = games(still);
+    assert!(still.iter().all(|game| *game == still[0]), "without it all games are the same");
+    let drawn = games(drawn);
+    assert!(drawn.iter().any(|game| *game != drawn[0]), "each game draws its own");
+    assert_ne!(still[0], drawn[0]);
+}
+
+fn with_root(root: RootParams) -> SelfPlayParams {
+    SelfPlayParams { search: SearchParams { root, ..params().search }, ..quiet() }
+}
+
+#[test]
+fn root_noise_changes_games() {
+    check_varies(&quiet(), &SelfPlayParams { root_noise: Some(RootNoise::default()), ..quiet() });
+}
+
+#[test]
+fn temperature_changes_games_at_the_plies_that_it_holds_for() {
+    check_varies(&quiet(), &SelfPlayParams { temperature: Schedule::constant(1.0), ..quiet() });
+    let late = Schedule::from_points(vec![(0, 0.0), (19, 0.0), (20, 1.0)]).expect("rising");
+    let (still, late) = (games(&quiet()), games(&SelfPlayParams { temperature: late, ..quiet() }));
+    assert!(late.iter().all(|game| game[..20] == still[0][..20]), "the temperature is 0 at first");
+    assert!(late.iter().any(|game| game[20..] != still[0][20..]), "then it is not");
+}
+
+#[test]
+fn gumbel_noise_changes_games() {
+    let still = with_root(RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() });
+    check_varies(&still, &SelfPlayParams { gumbel_noise: 1.0, ..still.clone() });
+}
+
+/// The visits of the first searched position, which is the same whatever is played later.
+fn first_visits(params: &SelfPlayParams) -> Vec<u32> {
+    rows(params).1[0].visits.clone()
+}
+
+#[test]
+fn forced_playouts_change_the_visits_of_full_searches() {
+    let forced = with_root(RootParams { forced_playouts: 20.0, ..RootParams::default() });
+    assert_ne!(first_visits(&quiet()), first_visits(&forced));
+}
+
+#[test]
+fn fast_searches_have_neither_noise_nor_forced_playouts() {
+    let capped = |params| SelfPlayParams {
+        playout_cap: Some(PlayoutCap { fast_share: 1.0, fast_simulations: 11 }),
+        ..params
+    };
+    let forced = with_root(RootParams { forced_playouts: 20.0, ..RootParams::default() });
+    let noisy = SelfPlayParams { root_noise: Some(RootNoise::default()), ..forced };
+    let visits = |params| rows(&capped(params)).1.into_iter().map(|row| row.visits).collect::<Vec<_>>();
+    assert_eq!(visits(quiet()), visits(noisy));
+}
