@@ -7,11 +7,10 @@ use std::error::Error;
 
 use dc0_core::board::{PgnRoster, PgnWriter, Rules, Side, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
-use dc0_core::event::Silent;
 use dc0_core::network::Evaluator;
 use dc0_core::network::fake::{Material, Uniform};
 use dc0_core::rng::{Purpose, Seed};
-use dc0_core::search::{Search, SearchParams, analyse};
+use dc0_core::search::{Search, SearchParams};
 
 const RULES: Rules = Rules { max_plies: 200 };
 
@@ -28,13 +27,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         if let Some(outcome) = game.outcome(&RULES) {
             break outcome;
         }
-        let mut searches = [Search::new(game.clone(), RULES, params.clone())];
+        let mut search = Search::new(game.clone(), RULES, params.clone())?;
         let evaluator = match game.position().side_to_move() {
             Side::White => &mut white,
             Side::Black => &mut black,
         };
-        analyse(&mut searches, &mut **evaluator, &Silent)?;
-        game.play_unchecked(searches[0].principal_variation()[0]);
+        search.run(&mut **evaluator)?;
+        game.play_unchecked(search.principal_variation()[0]);
     };
 
     let roster = PgnRoster {

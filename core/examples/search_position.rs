@@ -8,9 +8,8 @@ use std::error::Error;
 
 use dc0_core::board::{Game, numbered_moves};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
-use dc0_core::event::Silent;
 use dc0_core::network::fake::Material;
-use dc0_core::search::{ANALYSIS_RULES, Search, SearchParams, analyse};
+use dc0_core::search::{ANALYSIS_RULES, Search, SearchParams};
 
 /// Black's back rank is weak: 1. Rd8#.
 const BACK_RANK: &str = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
@@ -23,12 +22,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("the game is over: {}", outcome.reason.word()).into());
     }
     let params = SearchParams { simulations: 5_000, ..SearchParams::default() };
-    let mut searches = [Search::new(game, ANALYSIS_RULES, params)];
+    let mut search = Search::new(game, ANALYSIS_RULES, params)?;
     let mut evaluator = Material::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove));
-    let evaluations = analyse(&mut searches, &mut evaluator, &Silent)?;
+    search.run(&mut evaluator)?;
 
-    let [search] = &searches;
-    println!("{}\n{} visits, {evaluations} evaluations", search.game().to_text(), search.visits());
+    println!("{}\n{} visits", search.game().to_text(), search.visits());
     for line in search.lines(3) {
         let value = line.first.value.map_or("not visited".to_owned(), |value| format!("{value:+.3}"));
         let proof = line.first.proof.map_or(String::new(), |proof| format!(" (proven {proof:?})"));

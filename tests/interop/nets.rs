@@ -1,5 +1,6 @@
 //! Small nets of every kind, positions for them, and the library that runs them as ONNX files.
 
+use dc0_backend::onnxruntime::library_of_python;
 use dc0_core::board::{Rules, random_opening};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::onnx::OnnxLibrary;
@@ -8,7 +9,6 @@ use dc0_core::network::{
     TowerSpec, ValueHead, ValueHeadSpec, Weights, initial_weights,
 };
 use dc0_core::rng::{Purpose, Seed};
-use dc0_runner::onnxruntime::library_of_python;
 use rand::RngExt;
 
 use crate::interop_python;

@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use crate::program::succeed;
 use crate::{interop_command, interop_script};
 use dc0_core::params::Value;
-use dc0_runner::sweep::optuna::{self, Study, Trial};
-use dc0_runner::sweep::pruner::Reported;
-use dc0_runner::sweep::sampler::{Sampler, SamplerKind, SamplerParams};
-use dc0_runner::sweep::space::{Point, Space};
-use dc0_runner::sweep::tensorboard::{self, Scalar};
-use dc0_runner::sweep::told::{Direction, Told, TrialState};
+use dc0_runs::sweep::optuna::{self, Study, Trial};
+use dc0_runs::sweep::pruner::Reported;
+use dc0_runs::sweep::sampler::{Sampler, SamplerKind, SamplerParams};
+use dc0_runs::sweep::space::{Point, Space};
+use dc0_runs::sweep::tensorboard::{self, Scalar};
+use dc0_runs::sweep::told::{Direction, Told, TrialState};
 use serde_json::{Value as Json, json};
 
 fn space() -> Space {

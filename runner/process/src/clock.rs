@@ -19,8 +19,7 @@ impl Stopwatch {
         self.0.elapsed()
     }
 
-    /// One that started earlier; `None` before the clock's beginning.
-    #[cfg(test)]
+    /// One that started earlier, for tests of what comes with time; `None` before the clock's beginning.
     pub fn earlier_by(self, time: Duration) -> Option<Self> {
         self.0.checked_sub(time).map(Self)
     }

@@ -133,7 +133,7 @@ pub fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-#[cfg(test)]
+/// What every terminal can show.
 pub const PLAIN: Look = Look { is_unicode: false, is_coloured: false };
 
 #[cfg(test)]

@@ -86,7 +86,11 @@ pub fn shipped() -> Result<Named, CheckpointError> {
     let manifest = include_bytes!("../../../datasets/networks/az_small.json");
     let file = Path::new("datasets/networks/az_small.safetensors");
     let loaded = Checkpoint::from_bytes(file, manifest, weights)?;
-    Ok(Named { file: PathBuf::from("az_small, in the program"), net: loaded.checkpoint, digest: loaded.digest })
+    Ok(Named {
+        file: PathBuf::from("az_small, in the program"),
+        net: loaded.checkpoint,
+        digest: loaded.digest,
+    })
 }
 
 /// Reads the net that `NET.safetensors`, `RUN` (its last generation) or `RUN:GENERATION` names; `RUN` is a run's folder, or its

@@ -77,7 +77,7 @@ impl Script {
         let declare = Arc::clone(&declaration);
         engine.register_fn("play", play);
         engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
-            declare.declare(&context, map)
+            crate::declare::declare(&declare, &context, map)
         });
         let names = Names::new(&engine, USAGES, declaration, Arc::clone(&sources));
         Self { engine, names, jail, sources, printed }

@@ -56,7 +56,7 @@ fn plies_left_have_a_column_where_they_count() {
     let Some(Value::List(moves)) = told.member("search").and_then(|search| search.member("moves")) else {
         panic!("no moves")
     };
-    for of in &moves {
+    for of in moves {
         let [q, u, plies, score] =
             ["q", "u", "plies", "score"].map(|name| of.member(name).and_then(Value::as_f64));
         if let (Some(q), Some(u), Some(plies), Some(score)) = (q, u, plies, score) {

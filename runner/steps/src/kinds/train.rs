@@ -6,7 +6,9 @@ use dc0_core::event::Observer;
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Problem, Value};
-use dc0_core::store::{GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, write_table};
+use dc0_core::store::{
+    GameRow, PositionRow, ShardFiles, TrainingRow, ValidationRow, read_entry, write_table,
+};
 use dc0_core::trainer::samples::{Part, Samples};
 use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
 use dc0_runs::sweep::events::Spent;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dc0_core::params::Value;
 
 use super::{Plan, Step, Sweeping};
-use crate::check::work::Work;
+use crate::estimate::Work;
 use crate::speeds::{Costs, Pace, Speeds};
 use dc0_runs::Identity;
 

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use dc0_core::rng::{Purpose, Seed, Stream};
-use dc0_runner::uci::parse::{Command, parse};
-use dc0_runner::uci::{Settings, session};
+use dc0_engine::uci::parse::{Command, parse};
+use dc0_engine::uci::{Settings, session};
 
 /// Lines over the parser.
 const LINES_PARSED: u32 = 250_000;

@@ -117,7 +117,7 @@ fn stored_games_and_nets_of_runs_are_explained() {
 }
 
 fn demo(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/demos").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/demos").join(name)
 }
 
 #[test]

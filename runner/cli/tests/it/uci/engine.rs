@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use dc0_runner::clock::Stopwatch;
+use dc0_process::clock::Stopwatch;
 
 use super::check::check;
 

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use dc0_core::rng::{Purpose, Seed, Stream};
-use dc0_runner::check::Rehearsal;
-use dc0_runner::exit::Exit;
-use dc0_runner::script::report;
-use dc0_runner::steps::Asking;
+use dc0_process::exit::Exit;
+use dc0_script::rehearsal::Rehearsal;
+use dc0_script::report;
+use dc0_steps::Asking;
 
 /// Scripts that each run of the tests tries.
 const CASES: u64 = 3_000;
@@ -162,7 +162,7 @@ fn experiments(folder: &Path) -> Vec<Vec<String>> {
 }
 
 fn folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments"))
 }
 
 /// Plans one script and holds what comes out against what every user may expect.

@@ -268,7 +268,7 @@ fn costs_are_written_for_each_step_and_again_where_they_were_lost() {
 
 #[test]
 fn the_smoke_experiment_comes_to_the_same_bytes_again() {
-    let experiment = Experiment::new(include_str!("../../../experiments/smoke.rhai"));
+    let experiment = Experiment::new(include_str!("../../../../experiments/smoke.rhai"));
     assert_eq!(experiment.run(&[]).code, Some(0));
     let expected = ["Reproduced: all 10 steps came to the same 25 files."];
     check(&done(&experiment, &["reproduce", "smoke"]), 0, &expected, &[]);

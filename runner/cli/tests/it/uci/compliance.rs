@@ -1,7 +1,7 @@
 //! One conversation in named steps, as `fastchess --compliance` has it; written anew from its description.
 
 use dc0_core::board::Move;
-use dc0_runner::clock::Stopwatch;
+use dc0_process::clock::Stopwatch;
 
 use super::check::{after, best, game};
 use super::engine::Engine;

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use dc0_runner::check::Rehearsal;
-use dc0_runner::exit::Exit;
-use dc0_runner::steps::Asking;
+use dc0_process::exit::Exit;
+use dc0_script::rehearsal::Rehearsal;
+use dc0_steps::Asking;
 
 /// Operations after which a loop counts as endless here; far fewer than in earnest, so that the catalogue is quick.
 const OPERATIONS: u64 = 3_000_000;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use dc0_runner::check::{Rehearsal, Rehearsed};
-use dc0_runner::steps::Asking;
+use dc0_script::rehearsal::{Rehearsal, Rehearsed};
+use dc0_steps::Asking;
 
 fn run(text: &str) -> Rehearsed {
-    run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/x.rhai")), text)
+    run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/x.rhai")), text)
 }
 
 fn run_at(path: &Path, text: &str) -> Rehearsed {
@@ -100,7 +100,7 @@ fn what_does_not_hold_ends_the_script() {
     let ran = run("assert(1 > 2, \"one is not more than two\");");
     let failure = ran.plan.expect_err("does not hold");
     assert_eq!(failure.message, "assert: one is not more than two");
-    assert_eq!(failure.exit, dc0_runner::exit::Exit::Failed);
+    assert_eq!(failure.exit, dc0_process::exit::Exit::Failed);
     let ran = run(
         "let run = open_run(\"x\"); let net = run.network(); assert(net.parameters < 5, \"a small net\");",
     );
@@ -167,7 +167,7 @@ fn a_declared_parameter_is_a_value_of_the_script_and_a_dimension_of_a_sweep() {
 /// The searches, self-plays and trainings of `presets.rhai`, each called for a plan.
 #[test]
 fn every_preset_is_accepted_by_its_step() {
-    let text = include_str!("../../../experiments/lib/presets.rhai");
+    let text = include_str!("../../../../experiments/lib/presets.rhai");
     let signatures = text.lines().filter_map(|line| line.strip_prefix("fn ")?.strip_suffix(" {"));
     let mut planned = 0;
     for signature in signatures {
@@ -204,7 +204,7 @@ fn the_rate_of_alpha_zero_falls_tenfold_three_times_and_never_twice_at_once() {
 
 #[test]
 fn every_ablation_can_be_planned_and_says_what_it_asks_how_long_it_takes_and_what_was_seen() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/ablations"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/ablations"));
     let files = std::fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path());
     let mut planned = 0;
     for file in files.filter(|file| file.extension().is_some_and(|kind| kind == "rhai")) {

@@ -207,7 +207,7 @@ fn signatures_and_outlines_are_given() {
 
 #[test]
 fn the_shipped_experiments_and_their_modules_have_no_problems() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let folder = fs::canonicalize(folder).expect("the experiments");
     let mut editor = Editor::greeted_in(folder.parent().expect("the workspace"));
     for folder in [folder.join("lib"), folder] {
