@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dc0_core::params::Value;
+use dc0_core::text_table::{Align, aligned};
 
 use crate::rows::Rows;
 
@@ -35,22 +36,17 @@ pub struct Shown {
 impl Rows {
     /// The answer as aligned columns, numbers to the right.
     pub fn shown(&self, limits: Limits) -> Shown {
+        let (names, kinds): (Vec<String>, Vec<String>) = self.columns().into_iter().unzip();
         let rows = self.len().min(limits.rows);
-        let mut cells_cut = 0;
-        let mut columns = Vec::new();
-        for (at, (name, kind)) in self.columns().into_iter().enumerate() {
-            let column = &self.frame.columns()[at];
-            let mut cells: Vec<Vec<String>> = vec![vec![name]];
-            for row in 0..rows {
-                let value = column.get(row).map_or(Value::None, |value| crate::rows::plain(&value));
-                let (lines, is_cut) = cell(&value, limits.width);
-                cells_cut += usize::from(is_cut);
-                cells.push(lines);
-            }
-            columns.push(aligned(cells, is_number(&kind)));
+        let (mut lines, mut cells_cut) = (vec![names], 0);
+        for row in 0..rows {
+            let cells: Vec<Cell> = self.row(row).iter().map(|value| Cell::new(value, limits.width)).collect();
+            cells_cut += cells.iter().filter(|cell| cell.is_cut).count();
+            let height = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
+            lines.extend((0..height).map(|at| cells.iter().map(|cell| cell.line(at)).collect()));
         }
-        let lines = (0..=rows).flat_map(|row| lines(&columns, row));
-        let table = lines.collect::<Vec<_>>().join("\n");
+        let align = |column: usize| if is_number(&kinds[column]) { Align::Right } else { Align::Left };
+        let table = aligned(&lines, align).join("\n");
         Shown { table, rows_left_out: self.len() - rows, cells_cut }
     }
 }
@@ -71,23 +67,39 @@ fn is_number(kind: &str) -> bool {
         || (kind.starts_with(['i', 'u', 'f']) && kind[1..].bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A cell's lines, and whether something is missing at the end of one.
-fn cell(value: &Value, width: usize) -> (Vec<String>, bool) {
-    let text = match value {
-        Value::None => "-".to_owned(),
-        Value::Float(number) => number_text(*number),
-        Value::Text(text) => text.clone(),
-        other => other.canonical(),
-    };
-    let is_cut = text.lines().any(|line| line.chars().count() > width);
-    let line = |line: &str| {
-        if line.chars().count() <= width {
-            return line.to_owned();
-        }
-        line.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-    };
-    let lines: Vec<String> = text.lines().map(line).collect();
-    (if lines.is_empty() { vec![String::new()] } else { lines }, is_cut)
+/// A cell as text.
+struct Cell {
+    lines: Vec<String>,
+    /// Whether something is missing at the end of a line.
+    is_cut: bool,
+}
+
+impl Cell {
+    fn new(value: &Value, width: usize) -> Self {
+        let text = match value {
+            Value::None => "-".to_owned(),
+            Value::Float(number) => number_text(*number),
+            Value::Text(text) if text.is_empty() => {
+                return Self { lines: vec![String::new()], is_cut: false };
+            }
+            Value::Text(text) => text.clone(),
+            other => other.canonical(),
+        };
+        let is_long = |line: &str| line.chars().count() > width;
+        let line = |line: &str| {
+            if is_long(line) {
+                line.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+            } else {
+                line.to_owned()
+            }
+        };
+        Self { lines: text.lines().map(line).collect(), is_cut: text.lines().any(is_long) }
+    }
+
+    /// One of its lines; empty where a neighbour has more.
+    fn line(&self, at: usize) -> String {
+        self.lines.get(at).cloned().unwrap_or_default()
+    }
 }
 
 /// Six digits, which is more than sampled figures have.
@@ -101,25 +113,6 @@ fn number_text(number: f64) -> String {
     }
     let text = format!("{number:.*}", (5 - magnitude).max(0) as usize);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-fn aligned(cells: Vec<Vec<String>>, is_right: bool) -> Vec<Vec<String>> {
-    let width = cells.iter().flatten().map(|line| line.chars().count()).max().unwrap_or(0);
-    let pad = |line: String| if is_right { format!("{line:>width$}") } else { format!("{line:<width$}") };
-    cells.into_iter().map(|lines| lines.into_iter().map(pad).collect()).collect()
-}
-
-/// A row, which has as many lines as its tallest cell.
-fn lines(columns: &[Vec<Vec<String>>], row: usize) -> Vec<String> {
-    let height = columns.iter().map(|column| column[row].len()).max().unwrap_or(0);
-    let line = |at: usize| {
-        let part = |column: &Vec<Vec<String>>| {
-            let width = column[0][0].chars().count();
-            column[row].get(at).cloned().unwrap_or_else(|| " ".repeat(width))
-        };
-        columns.iter().map(part).collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    (0..height).map(line).collect()
 }
 
 #[cfg(test)]

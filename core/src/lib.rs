@@ -12,4 +12,5 @@ pub mod rng;
 pub mod search;
 pub mod selfplay;
 pub mod store;
+pub mod text_table;
 pub mod trainer;
