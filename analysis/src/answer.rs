@@ -1,8 +1,7 @@
-//! Answers of the database, column by column.
+//! Answers column by column, as reports want them.
 
 use dc0_core::params::Value;
 
-use crate::database::Database;
 use crate::error::AnalysisError;
 use crate::rows::Rows;
 
@@ -10,9 +9,8 @@ use crate::rows::Rows;
 pub(crate) struct Answer(Rows);
 
 impl Answer {
-    /// Of one statement.
-    pub(crate) fn of(database: &Database, statement: &str) -> Result<Self, AnalysisError> {
-        Ok(Self(database.query(statement)?.rows()?))
+    pub(crate) fn new(rows: Rows) -> Self {
+        Self(rows)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use dc0_core::params::Value;
-use polars::prelude::{ParquetCompression, ParquetWriter};
+use polars_io::parquet::write::{ParquetCompression, ParquetWriter};
 
 use crate::rows::Rows;
 

@@ -1,19 +1,19 @@
 //! A question that is not answered yet: more can be asked of it, and its rows are computed when they are wanted.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use dc0_core::store::StoreError;
-use polars::prelude::{DataFrame, Engine, LazyFrame, PolarsResult};
+use polars::prelude::{LazyFrame, PolarsResult};
 use polars::sql::SQLContext;
 
-use crate::database::Work;
+use crate::catalog::Scan;
+use crate::engine::{self, GaveUp, Work};
 use crate::error::AnalysisError;
 use crate::functions;
+use crate::parquet_scan;
 use crate::rows::Rows;
-use crate::scan::{Scan, scan_files};
 use crate::statement::{Statement, expression, item, order, quoted};
 
 /// Rows that a question asks for. Every call gives another frame and computes nothing but columns and their types, so mistakes
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Grouped {
 }
 
 /// The names of a frame's columns.
-pub(crate) fn names(lazy: &mut LazyFrame) -> PolarsResult<Vec<String>> {
+fn names(lazy: &mut LazyFrame) -> PolarsResult<Vec<String>> {
     Ok(lazy.collect_schema()?.iter_names().map(ToString::to_string).collect())
 }
 
@@ -77,16 +77,16 @@ impl Frame {
             known.extend(columns.into_iter().filter(|column| !known.contains(column)).collect::<Vec<_>>());
             context.register(&name, lazy);
         }
-        // polars panics on some statements that it does not expect.
-        let asked = catch_unwind(AssertUnwindSafe(|| {
+        let asked = engine::run(work, move || {
             let mut lazy = statement.execute(&mut context)?;
             let columns = names(&mut lazy)?;
             Ok((lazy, columns))
-        }));
-        let gave_up =
-            || AnalysisError::Statement { message: "the SQL engine gave up on this statement".to_owned() };
+        });
+        let gave_up = |GaveUp| AnalysisError::Statement {
+            message: "the SQL engine gave up on this statement".to_owned(),
+        };
         let (lazy, columns) = asked
-            .map_err(|_| gave_up())?
+            .map_err(gave_up)?
             .map_err(|error| AnalysisError::of_statement(&error, &known, &functions::known_names()))?;
         Ok(Self { lazy, columns, work, files: Arc::new(all_files) })
     }
@@ -172,35 +172,21 @@ impl Frame {
 
     /// The rows, computed now.
     pub fn rows(&self) -> Result<Rows, AnalysisError> {
-        collect(&self.lazy, self.work).map(Rows::new).map_err(|cause| self.blame(&cause))
+        engine::collect(&self.lazy, self.work).map(Rows::new).map_err(|cause| self.blame(&cause))
     }
 
     /// Names the damaged file, if one is to blame.
     fn blame(&self, cause: &str) -> AnalysisError {
+        let first_line = |cause: &str| cause.lines().next().unwrap_or_default().to_owned();
         for file in self.files.iter() {
-            let read = scan_files([file].into_iter());
-            let read = read.map_err(|error| error.to_string()).and_then(|lazy| collect(&lazy, Work::Fast));
-            if let Err(cause) = read {
-                let cause = cause.lines().next().unwrap_or_default().to_owned();
-                return StoreError::Damaged { file: file.clone(), cause }.into();
-            }
+            let cause = match engine::run(self.work, || parquet_scan::check(file)) {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => first_line(&error.to_string()),
+                Err(GaveUp) => "the engine gave up".to_owned(),
+            };
+            return StoreError::Damaged { file: file.clone(), cause }.into();
         }
-        AnalysisError::Failed { message: cause.lines().next().unwrap_or_default().to_owned() }
-    }
-}
-
-fn collect(lazy: &LazyFrame, work: Work) -> Result<DataFrame, String> {
-    let engine = match work {
-        Work::Fast => Engine::Streaming,
-        Work::Exact => Engine::InMemory,
-    };
-    // The engines panic on some damaged files, and the faster one on some sound statements, which the other one can do.
-    let with = |engine| catch_unwind(AssertUnwindSafe(|| lazy.clone().collect_with_engine(engine))).ok();
-    let answer = with(engine).or_else(|| (work == Work::Fast).then(|| with(Engine::InMemory)).flatten());
-    match answer {
-        Some(Ok(answer)) => Ok(answer.unwrap_single()),
-        Some(Err(error)) => Err(error.to_string()),
-        None => Err("the engine gave up".to_owned()),
+        AnalysisError::Failed { message: first_line(cause) }
     }
 }
 

@@ -9,6 +9,7 @@ use polars::prelude::{
 use polars::sql::{FunctionOptions, FunctionRegistry};
 
 use crate::chess;
+use crate::column_types::type_name;
 
 /// A function as users see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,7 +254,7 @@ impl Function {
             if !takes.is_met_by(field.dtype()) {
                 polars_bail!(
                     InvalidOperation: "{} is called as {}; `{}` is {}, not {}",
-                    self.name, self.info.form, field.name(), crate::rows::kind(field.dtype()), takes.words()
+                    self.name, self.info.form, field.name(), type_name(field.dtype()), takes.words()
                 );
             }
         }

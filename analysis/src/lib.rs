@@ -14,34 +14,34 @@
 //! # Ok::<(), dc0_analysis::AnalysisError>(())
 //! ```
 
-/// A variable of the environment with its value: in a process that starts with it, one thread computes all answers, so that sums of
-/// fractions are added up in the same order on any machine.
-pub const ONE_THREAD: (&str, &str) = ("POLARS_MAX_THREADS", "1");
-
 mod answer;
+mod catalog;
 pub mod charts;
 mod chess;
+mod column_docs;
+mod column_types;
+mod computed_tables;
 mod database;
+mod engine;
 mod error;
 mod export;
-mod files;
 mod frame;
 mod functions;
-mod page;
-mod plain;
+mod parquet_scan;
 mod questions;
 mod rating;
 pub mod report;
 mod rows;
-mod scan;
 mod show;
 mod source;
-mod standing;
+mod standings;
 mod statement;
-mod stored;
+mod stored_tables;
+mod table_files;
 pub mod web;
 
-pub use database::{ColumnInfo, Database, TableInfo, Work};
+pub use database::{ColumnInfo, Database, TableInfo};
+pub use engine::Work;
 pub use error::AnalysisError;
 pub use export::Format;
 pub use frame::{Frame, Grouped};

@@ -1,8 +1,9 @@
 //! An answer: rows in memory, read cell by cell as plain values.
 
 use dc0_core::params::Value;
-use polars::prelude::{AnyValue, Column, DataFrame, DataType};
+use polars::prelude::{AnyValue, Column, DataFrame};
 
+use crate::column_types::type_name;
 use crate::error::AnalysisError;
 
 /// The rows of an answer.
@@ -28,7 +29,11 @@ impl Rows {
 
     /// The names of the columns with their types, such as `list<u16>`.
     pub fn columns(&self) -> Vec<(String, String)> {
-        self.frame.columns().iter().map(|column| (column.name().to_string(), kind(column.dtype()))).collect()
+        self.frame
+            .columns()
+            .iter()
+            .map(|column| (column.name().to_string(), type_name(column.dtype())))
+            .collect()
     }
 
     /// A column's cells, from the first row to the last; an empty cell is [`Value::None`].
@@ -53,22 +58,11 @@ impl Rows {
     }
 }
 
-/// A type as `datasets/README.md` names it.
-pub(crate) fn kind(of: &DataType) -> String {
-    match of {
-        DataType::Boolean => "bool".to_owned(),
-        DataType::String => "text".to_owned(),
-        DataType::List(item) => format!("list<{}>", kind(item)),
-        DataType::Null => "nothing".to_owned(),
-        other => other.to_string(),
-    }
-}
-
 fn cell(column: &Column, row: usize) -> Value {
     column.get(row).map_or(Value::None, |value| plain(&value))
 }
 
-pub(crate) fn plain(value: &AnyValue<'_>) -> Value {
+fn plain(value: &AnyValue<'_>) -> Value {
     match value {
         AnyValue::Null => Value::None,
         AnyValue::Boolean(value) => Value::Bool(*value),

@@ -3,7 +3,7 @@
 //! ```sh
 //! target/release/dc0-benches tables write many            # 5 million positions of random games, through the store's own writer
 //! target/release/dc0-benches tables ask many
-//! target/release/dc0-benches tables report many           # one thread: POLARS_MAX_THREADS=1, as dc0-run has it
+//! target/release/dc0-benches tables report many           # by one thread
 //! ```
 
 use std::error::Error;

@@ -2,7 +2,6 @@
 
 use super::section::{Part, Section, Table, drawn};
 use super::{Context, ReportRun};
-use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Series};
 use crate::database::Iteration;
 use crate::error::AnalysisError;
@@ -42,7 +41,7 @@ pub(super) fn varieties(iterations: &[Iteration]) -> Result<Vec<Variety>, Analys
 fn different(of: &Iteration, table: &str, expression: &str) -> Result<f64, AnalysisError> {
     let statement =
         format!("select count(*) as all_of_them, count(distinct {expression}) as different from {table}");
-    let answer = Answer::of(&of.database, &statement)?;
+    let answer = of.database.ask(&statement)?;
     let number =
         |column| Ok::<_, AnalysisError>(answer.numbers(column)?.first().copied().unwrap_or(f64::NAN));
     Ok(number("different")? / number("all_of_them")?)
@@ -100,7 +99,7 @@ fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, Analys
          where run = {} and iteration = {last} group by name order by games desc, name",
         crate::answer::quoted(&run.name)
     );
-    let answer = Answer::of(context.database, &statement)?;
+    let answer = context.database.ask(&statement)?;
     let (names, games, white) = (answer.texts("name")?, answer.numbers("games")?, answer.numbers("white")?);
     let all: f64 = games.iter().sum();
     let row = |at: usize| {

@@ -7,7 +7,6 @@ use serde_json::{Value as Json, json};
 
 use super::section::{Part, Section};
 use super::{Context, ReportRun};
-use crate::answer::Answer;
 use crate::database::Database;
 use crate::error::AnalysisError;
 
@@ -61,7 +60,7 @@ fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, Analysi
         let Some(database) = context.iteration(&run.name, iteration) else { return Ok(None) };
         let statement =
             format!("select game, len(moves) as plies from games {condition} order by {order} limit 1");
-        Ok(Answer::of(database, &statement)?.numbers("game")?.first().map(|game| *game as u32))
+        Ok(database.ask(&statement)?.numbers("game")?.first().map(|game| *game as u32))
     };
     let picks = [
         ("the shortest mate", last, pick(last, "where reason = 'checkmate'", "plies, game")?),
@@ -89,7 +88,7 @@ fn stored(database: &Database, game: u32) -> Result<Option<Result<StoredGame, St
 }
 
 fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, String>>, AnalysisError> {
-    let answer = Answer::of(database, &format!("select * from games where game = {game}"))?;
+    let answer = database.ask(&format!("select * from games where game = {game}"))?;
     let (networks, starts) = (answer.texts("network")?, answer.texts("start_fen")?);
     let (moves, openings) = (answer.lists("moves")?, answer.numbers("opening_plies")?);
     let (results, reasons) = (answer.numbers("result")?, answer.texts("reason")?);
@@ -110,7 +109,11 @@ fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, Str
 }
 
 fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, AnalysisError> {
-    let answer = Answer::of(database, &format!("select * from positions where game = {game} order by ply"))?;
+    let statement = format!(
+        "select ply, fen, played, legal, moves, visits, target, root_q, root_d, net_q, net_d, simulations, \"full\", result \
+         from positions where game = {game} order by ply",
+    );
+    let answer = database.ask(&statement)?;
     let (fens, full) = (answer.texts("fen")?, answer.values("full")?);
     let (moves, visits, targets) = (answer.lists("moves")?, answer.lists("visits")?, answer.lists("target")?);
     let number = |column| answer.numbers(column);

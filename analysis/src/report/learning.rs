@@ -3,7 +3,6 @@
 use super::curve::thinned;
 use super::section::{Part, Section, drawn};
 use super::{Context, ReportRun};
-use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Series};
 use crate::database::Database;
 use crate::error::AnalysisError;
@@ -75,7 +74,7 @@ fn curves(
         "select net, \"update\", {} from {table} where run = {name} order by net, \"update\"",
         columns.join(", ")
     );
-    let answer = Answer::of(database, &statement)?;
+    let answer = database.ask(&statement)?;
     let (nets, updates) = (answer.numbers("net")?, answer.numbers("update")?);
     let columns = columns.iter().map(|column| answer.numbers(column)).collect::<Result<_, _>>()?;
     Ok(Curves { updates: behind_each_other(&nets, &updates), columns })

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use super::steps::{Spent, Step};
 use super::{Context, ReportRun};
-use crate::answer::Answer;
 use crate::error::AnalysisError;
 use crate::rating::Rating;
-use crate::standing::{Pair, Rated, rated};
+use crate::standings::{Pair, Rated, rated};
 
 /// A pair of games of a match.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +60,7 @@ impl Player {
 pub(super) fn pairs(context: &Context<'_>) -> Result<Vec<MatchPair>, AnalysisError> {
     let statement = "select run, \"match\", pair, first, second, count(*) as games, sum(score) as points from matches \
         group by run, \"match\", pair, first, second order by run, \"match\", pair";
-    let answer = Answer::of(context.database, statement)?;
+    let answer = context.database.ask(statement)?;
     let (runs, firsts, seconds) = (answer.texts("run")?, answer.texts("first")?, answer.texts("second")?);
     let (numbers, games, points) =
         (answer.numbers("match")?, answer.numbers("games")?, answer.numbers("points")?);

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::curve::quantile;
 use super::section::{Part, Section, drawn};
 use super::{Context, ReportRun};
-use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Part as Stack, Point, Series};
 use crate::error::AnalysisError;
 
@@ -32,7 +31,7 @@ const REASONS: [(&str, &str); 6] = [
 pub(super) fn ends(context: &Context<'_>) -> Result<Vec<Ended>, AnalysisError> {
     let statement = "select run, iteration, result, reason, count(*) as games from games \
         group by run, iteration, result, reason order by run, iteration, result, reason";
-    let answer = Answer::of(context.database, statement)?;
+    let answer = context.database.ask(statement)?;
     let (runs, reasons) = (answer.texts("run")?, answer.texts("reason")?);
     let (iterations, results) = (answer.numbers("iteration")?, answer.numbers("result")?);
     let games = answer.numbers("games")?;
@@ -124,7 +123,7 @@ fn reasons(at: usize, ends: &[&Ended]) -> Chart {
 fn lengths(context: &Context<'_>) -> Result<Chart, AnalysisError> {
     let statement = "select run, iteration, len(moves) as plies, count(*) as games from games \
         group by run, iteration, plies order by run, iteration, plies";
-    let answer = Answer::of(context.database, statement)?;
+    let answer = context.database.ask(statement)?;
     let (runs, iterations) = (answer.texts("run")?, answer.numbers("iteration")?);
     let (plies, games) = (answer.numbers("plies")?, answer.numbers("games")?);
     let mut lengths: BTreeMap<(&str, u32), Vec<f64>> = BTreeMap::new();

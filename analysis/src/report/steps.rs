@@ -2,7 +2,6 @@
 
 use dc0_core::params::Value;
 
-use crate::answer::Answer;
 use crate::database::Database;
 use crate::error::AnalysisError;
 
@@ -81,7 +80,7 @@ pub(super) fn member<'a>(group: &'a Value, name: &str) -> Option<&'a Value> {
 
 /// All steps, run by run, in their order.
 pub(super) fn steps(database: &Database) -> Result<Vec<Step>, AnalysisError> {
-    let answer = Answer::of(database, "select * from steps")?;
+    let answer = database.ask("select * from steps")?;
     let texts = |column| answer.texts(column);
     let (runs, kinds, networks) = (texts("run")?, texts("kind")?, texts("network")?);
     let (summaries, params) = (texts("summary")?, texts("params")?);
@@ -117,7 +116,7 @@ fn parsed(text: &str) -> Value {
 type Keyed = Vec<((String, u32), Costs)>;
 
 fn costs(database: &Database) -> Result<Keyed, AnalysisError> {
-    let answer = Answer::of(database, "select * from costs")?;
+    let answer = database.ask("select * from costs")?;
     let column = |name| answer.options_if_there(name);
     let (cpu_seconds, evaluations) = (column("cpu_seconds")?, column("evaluations")?);
     let (cache_hits, mean_batch) = (column("cache_hits")?, column("mean_batch")?);

@@ -5,7 +5,7 @@ use dc0_core::params::Value;
 use super::dimension::{axis, place, worded};
 use super::section::{Part, Section, Table, drawn};
 use super::{Context, ReportSweep};
-use crate::answer::{Answer, quoted};
+use crate::answer::quoted;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, ParallelLine, Point, Series, short};
 use crate::error::AnalysisError;
 
@@ -53,7 +53,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
 
 fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, AnalysisError> {
     let answer =
-        Answer::of(context.database, &format!("select * from trials where run = {}", quoted(&sweep.name)))?;
+        context.database.ask(&format!("select * from trials where run = {}", quoted(&sweep.name)))?;
     let parameters = answer.columns_from(PREFIX);
     let columns = parameters.iter().map(|name| answer.values(name)).collect::<Result<Vec<_>, _>>()?;
     let (numbers, states, values) =

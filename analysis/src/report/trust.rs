@@ -6,7 +6,6 @@ use super::calibration::{BINS, Bin, Share, bins, error};
 use super::section::{Part, Section};
 use super::steps::member;
 use super::{Context, ReportRun};
-use crate::answer::Answer;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
 use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
@@ -61,7 +60,7 @@ fn shares(database: &Database) -> Result<Vec<Vec<Share>>, AnalysisError> {
          group by p.game, bin_0, bin_1 order by game, bin_0, bin_1",
         bins[0], bins[1], columns[0], columns[1],
     );
-    let answer = Answer::of(database, &statement)?;
+    let answer = database.ask(&statement)?;
     let (games, positions) = (answer.numbers("game")?, answer.numbers("positions")?);
     let results = answer.numbers("results")?;
     let of_value = |number: usize| {

@@ -17,17 +17,6 @@ use dc0_script::{launch, watchdog};
 
 use command_line::Task;
 
-/// polars panics on some statements and damaged files. Who asked gets the answer of its other engine or an error, so the panics
-/// themselves are not shown.
-fn leave_out_panics_of_polars() {
-    let shown = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if panic.location().is_none_or(|place| !place.file().contains("polars-")) {
-            shown(panic);
-        }
-    }));
-}
-
 /// The whole program: reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let task = if is_plugged_in() { engine() } else { command_line::parse() };
@@ -35,7 +24,6 @@ pub fn main() -> ExitCode {
     if !matches!(task, Task::Command(entry, _) if !entry.sleeping_threads) {
         openmp::let_waiting_threads_sleep();
     }
-    leave_out_panics_of_polars();
     // Before the first thread and the first net.
     let prepared = runtime::prepare(Allocator::KeepPages);
     let program = Program { console: Arc::new(Console::new()), prepared };

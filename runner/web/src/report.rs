@@ -88,7 +88,7 @@ pub(crate) fn page(folder: &Path) -> Result<String, String> {
     let name = folder.display().to_string();
     let make = || -> Result<String, ReportError> {
         let asked = about::asked(Path::new(""), &[name])?;
-        let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Fast);
+        let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Exact);
         Ok(written(&database, &asked.runs, &asked.sweeps)?.html)
     };
     make().map_err(|cause| chain(&cause))

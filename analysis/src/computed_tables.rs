@@ -1,15 +1,13 @@
-//! Tables that no file holds: `steps` and `runs`, from what the runner hands over, and `ratings`, from matches.
+//! Tables that no file holds, from rows of plain data: `steps` and `runs`, which the runner hands over.
 
 use dc0_core::params::Value;
-use polars::prelude::{Column, DataFrame, DataType, NamedFrom, PolarsResult, Series};
+use polars::prelude::{Column, DataFrame, NamedFrom, PolarsResult, Series};
 
-use crate::database::RATINGS;
-use crate::rating::Rating;
-use crate::source::{RunRow, RunSource, StepRow};
-use crate::standing::Rated;
+use crate::column_types::data_type;
+use crate::source::{RunRow, RunSource, StepRow, Trial};
 
 /// A column: its name, its type as the page names it, and where its cells come from.
-type Cells<R> = (&'static str, &'static str, fn(&R) -> Value);
+pub(crate) type Cells<R> = (&'static str, &'static str, fn(&R) -> Value);
 
 /// A row beside its run.
 pub(crate) type Of<'a, R> = (&'a RunSource, &'a R);
@@ -76,81 +74,65 @@ const RUN: [Cells<RunRow>; 8] = [
     ("params", "text", |row| text(&row.params.canonical())),
 ];
 
-const RATED: [Cells<Rated>; 6] = [
-    ("player", "text", |row| text(&row.player)),
-    ("net", "u32", |row| row.net.map_or(Value::None, |net| Value::Int(net.into()))),
-    ("games", "u32", |row| Value::Int(row.games.into())),
-    ("elo", "f64", |row| rating(row, |rating| rating.elo)),
-    ("elo_low", "f64", |row| rating(row, |rating| rating.low)),
-    ("elo_high", "f64", |row| rating(row, |rating| rating.high)),
-];
-
-fn rating(row: &Rated, of: fn(&Rating) -> f64) -> Value {
-    row.rating.as_ref().map_or(Value::None, |rating| Value::Float(of(rating)))
-}
-
-fn text(text: &str) -> Value {
+pub(crate) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// The names and types of a table's own columns; `None` for tables that files hold.
+/// The names and types of a table's own columns; `None` for tables that are not here.
 pub(crate) fn columns(table: &str) -> Option<Vec<(&'static str, &'static str)>> {
-    let own =
-        |cells: &[Cells<StepRow>]| cells.iter().map(|(name, kind, _)| (*name, *kind)).collect::<Vec<_>>();
     let figures = FIGURES.iter().map(|(name, kind, _)| (*name, *kind));
-    let steps = own(&STEP).into_iter().chain(figures).chain(own(&WHOLE));
     match table {
-        "steps" => Some(steps.collect()),
-        "runs" => Some(RUN.iter().map(|(name, kind, _)| (*name, *kind)).collect()),
-        RATINGS => Some(RATED.iter().map(|(name, kind, _)| (*name, *kind)).collect()),
+        "steps" => Some(names(&STEP).chain(figures).chain(names(&WHOLE)).collect()),
+        "runs" => Some(names(&RUN).collect()),
         _ => None,
     }
 }
 
+/// The names and types of some columns.
+pub(crate) fn names<R>(cells: &[Cells<R>]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    cells.iter().map(|(name, kind, _)| (*name, *kind))
+}
+
 /// All columns of `steps`.
 pub(crate) fn steps(rows: &[Of<'_, StepRow>]) -> PolarsResult<Vec<Column>> {
-    let own = |(name, kind, cell): &Cells<StepRow>| {
-        column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect())
-    };
     let figure = |(name, kind, figure): &(&str, &str, &str)| {
         column(name, kind, rows.iter().map(|(_, row)| member(&row.summary, figure)).collect())
     };
-    STEP.iter().map(own).chain(FIGURES.iter().map(figure)).chain(WHOLE.iter().map(own)).collect()
+    let mut columns = filled(&STEP, rows)?;
+    columns.extend(FIGURES.iter().map(figure).collect::<PolarsResult<Vec<_>>>()?);
+    columns.extend(filled(&WHOLE, rows)?);
+    Ok(columns)
 }
 
 /// All columns of `runs`.
 pub(crate) fn runs(rows: &[Of<'_, RunRow>]) -> PolarsResult<Vec<Column>> {
-    RUN.iter()
-        .map(|(name, kind, cell)| column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect()))
-        .collect()
+    filled(&RUN, rows)
 }
 
-/// All columns of `ratings`.
-pub(crate) fn ratings(rows: &[&Rated]) -> PolarsResult<Vec<Column>> {
-    RATED
-        .iter()
-        .map(|(name, kind, cell)| column(name, kind, rows.iter().map(|row| cell(row)).collect()))
-        .collect()
+/// Columns with the cells of some rows.
+pub(crate) fn filled<R>(cells: &[Cells<R>], rows: &[Of<'_, R>]) -> PolarsResult<Vec<Column>> {
+    let of_rows =
+        |(name, kind, cell): &Cells<R>| column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect());
+    cells.iter().map(of_rows).collect()
 }
 
-/// Which run each row belongs to, as columns; the trial only where it is asked for.
-pub(crate) fn origin(runs: &[&RunSource], has_trials: bool) -> PolarsResult<Vec<Column>> {
-    let of_trial = |of: fn(crate::source::Trial) -> u32| {
-        let cell = |run: &&RunSource| run.trial.map_or(Value::None, |trial| Value::Int(of(trial).into()));
-        runs.iter().map(cell).collect()
+/// A table of columns, behind those that say which run each row belongs to; the trial only where it is asked for.
+pub(crate) fn table<'a>(
+    runs: impl Iterator<Item = &'a RunSource> + Clone,
+    has_trials: bool,
+    columns: Vec<Column>,
+) -> PolarsResult<DataFrame> {
+    let of_trial = |of: fn(Trial) -> u32| {
+        let cell = |run: &RunSource| run.trial.map_or(Value::None, |trial| Value::Int(of(trial).into()));
+        runs.clone().map(cell).collect()
     };
-    let mut columns = vec![column("run", "text", runs.iter().map(|run| text(&run.name)).collect())?];
+    let mut all = vec![column("run", "text", runs.clone().map(|run| text(&run.name)).collect())?];
     if has_trials {
-        columns.push(column("trial", "u32", of_trial(|trial| trial.trial))?);
-        columns.push(column("replicate", "u32", of_trial(|trial| trial.replicate))?);
+        all.push(column("trial", "u32", of_trial(|trial| trial.trial))?);
+        all.push(column("replicate", "u32", of_trial(|trial| trial.replicate))?);
     }
-    Ok(columns)
-}
-
-/// Columns as a table.
-pub(crate) fn table(columns: Vec<Column>) -> PolarsResult<DataFrame> {
-    let rows = columns.first().map_or(0, Column::len);
-    DataFrame::new(rows, columns)
+    all.extend(columns);
+    DataFrame::new(runs.count(), all)
 }
 
 fn member(group: &Value, name: &str) -> Value {
@@ -170,26 +152,9 @@ fn column(name: &str, kind: &str, cells: Vec<Value>) -> PolarsResult<Column> {
         "f64" => Series::new(name.into(), cells.iter().map(Value::as_f64).collect::<Vec<_>>()),
         _ => {
             let int = |cell: &Value| if let Value::Int(int) = cell { Some(*int) } else { None };
-            Series::new(name.into(), cells.iter().map(int).collect::<Vec<_>>()).cast(&data_type(kind))?
+            Series::new(name.into(), cells.iter().map(int).collect::<Vec<_>>())
+                .strict_cast(&data_type(kind))?
         }
     };
     Ok(series.into())
-}
-
-/// The type that the page names so.
-pub(crate) fn data_type(kind: &str) -> DataType {
-    match kind {
-        "bool" => DataType::Boolean,
-        "i8" => DataType::Int8,
-        "u16" => DataType::UInt16,
-        "u32" => DataType::UInt32,
-        "i64" => DataType::Int64,
-        "f32" => DataType::Float32,
-        "f64" => DataType::Float64,
-        "text" => DataType::String,
-        list => {
-            let item = list.strip_prefix("list<").and_then(|rest| rest.strip_suffix('>'));
-            DataType::List(Box::new(data_type(item.expect("the page knows no other types"))))
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::AnalysisError;
 use crate::source::{Files, RunSource};
-use crate::stored::Stored;
+use crate::stored_tables::Stored;
 
 /// A file of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use dc0_core::params::Value;
+
 use crate::answer::Answer;
-use crate::database::Database;
+use crate::catalog::{Catalog, Scan};
+use crate::computed_tables::{Cells, Of, filled, names, text};
+use crate::engine::Work;
 use crate::error::AnalysisError;
+use crate::frame::Frame;
 use crate::rating::{PairResult, Rating, ratings};
 use crate::source::RunSource;
+use crate::statement::Statement;
+
+/// The table of how players of matches stand.
+pub(crate) const RATINGS: &str = "ratings";
+
+const RATED: [Cells<Rated>; 6] = [
+    ("player", "text", |row| text(&row.player)),
+    ("net", "u32", |row| row.net.map_or(Value::None, |net| Value::Int(net.into()))),
+    ("games", "u32", |row| Value::Int(row.games.into())),
+    ("elo", "f64", |row| figure(row, |rating| rating.elo)),
+    ("elo_low", "f64", |row| figure(row, |rating| rating.low)),
+    ("elo_high", "f64", |row| figure(row, |rating| rating.high)),
+];
+
+fn figure(row: &Rated, of: fn(&Rating) -> f64) -> Value {
+    row.rating.as_ref().map_or(Value::None, |rating| Value::Float(of(rating)))
+}
 
 /// A pair of games of a match, between players as the table of matches has them.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,11 +87,33 @@ pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[Pair]) -> Vec<Rated> 
     players
 }
 
+/// The names and types of the table's own columns.
+pub(crate) fn columns() -> Vec<(&'static str, &'static str)> {
+    names(&RATED).collect()
+}
+
+/// The table `ratings`.
+pub(crate) fn table(catalog: &Catalog, work: Work) -> Result<Scan, AnalysisError> {
+    let mut players = Vec::new();
+    for run in &catalog.runs {
+        players.extend(of_run(catalog, run, work)?.into_iter().map(|player| (run, player)));
+    }
+    let rows: Vec<Of<'_, Rated>> = players.iter().map(|(run, player)| (*run, player)).collect();
+    catalog.computed(&rows, filled(&RATED, &rows))
+}
+
+/// The number of its rows.
+pub(crate) fn count(catalog: &Catalog, work: Work) -> Result<u64, AnalysisError> {
+    catalog.runs.iter().map(|run| Ok(of_run(catalog, run, work)?.len() as u64)).sum()
+}
+
 /// The players of a run's matches.
-pub(crate) fn of_run(database: &Database, run: &RunSource) -> Result<Vec<Rated>, AnalysisError> {
+fn of_run(catalog: &Catalog, run: &RunSource, work: Work) -> Result<Vec<Rated>, AnalysisError> {
     let statement = "select first, second, count(*) as games, sum(score) as points from matches \
         group by \"match\", pair, first, second order by \"match\", pair, first, second";
-    let answer = Answer::of(&database.of_one(run), statement)?;
+    let matches = vec![("matches".to_owned(), catalog.of_one(run).scan("matches")?)];
+    let frame = Frame::of_statement(Statement::parse(statement)?, matches, work)?;
+    let answer = Answer::new(frame.rows()?);
     let (firsts, seconds) = (answer.texts("first")?, answer.texts("second")?);
     let (games, points) = (answer.numbers("games")?, answer.numbers("points")?);
     let pair = |at: usize| Pair {

@@ -1,0 +1,55 @@
+//! The types of columns: how `datasets/README.md` names them, and what polars calls them.
+
+use polars::prelude::DataType;
+
+/// The type in which statements see a column that the page gives this type. Whole numbers are 64 bits wide and signed, however they
+/// are stored: polars' sums and differences of narrower ones wrap around in silence.
+pub(crate) fn data_type(name: &str) -> DataType {
+    match name {
+        "bool" => DataType::Boolean,
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" => DataType::Int64,
+        "f32" => DataType::Float32,
+        "f64" => DataType::Float64,
+        "text" => DataType::String,
+        list => {
+            let item = list.strip_prefix("list<").and_then(|rest| rest.strip_suffix('>'));
+            DataType::List(Box::new(data_type(item.expect("the page knows no other types"))))
+        }
+    }
+}
+
+/// The same for a column of a file whose types are its own.
+pub(crate) fn widened(stored: &DataType) -> DataType {
+    match stored {
+        kind if kind.is_integer() => DataType::Int64,
+        DataType::List(item) => DataType::List(Box::new(widened(item))),
+        other => other.clone(),
+    }
+}
+
+/// A type as the page names it.
+pub(crate) fn type_name(of: &DataType) -> String {
+    match of {
+        DataType::Boolean => "bool".to_owned(),
+        DataType::String => "text".to_owned(),
+        DataType::List(item) => format!("list<{}>", type_name(item)),
+        DataType::Null => "nothing".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::DataType;
+
+    use super::{data_type, type_name, widened};
+
+    #[test]
+    fn whole_numbers_are_wide_in_columns_and_lists() {
+        for (stored, seen) in [("u16", "i64"), ("list<u32>", "list<i64>"), ("f32", "f32"), ("text", "text")] {
+            assert_eq!(type_name(&data_type(stored)), seen);
+        }
+        assert_eq!(widened(&DataType::List(Box::new(DataType::UInt8))), data_type("list<u8>"));
+        assert_eq!(widened(&DataType::Float64), DataType::Float64);
+    }
+}

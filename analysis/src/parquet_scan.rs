@@ -1,0 +1,131 @@
+//! Parquet files as one table, read when a statement is computed: of each file only the columns that the statement names, and no
+//! more files than its LIMIT needs. Conditions are looked at after that.
+//!
+//! polars' own scan of Parquet belongs to its streaming engine, which cannot be built without cloud storage, HTTP and TLS.
+
+use std::any::Any;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use polars::prelude::{
+    AnonymousScan, AnonymousScanArgs, Column, DataFrame, IntoLazy, LazyFrame, PlSmallStr, PolarsResult,
+    Scalar, ScanArgsAnonymous, Schema, SchemaExt, SchemaRef,
+};
+use polars_core::runtime::RAYON;
+use polars_core::utils::accumulate_dataframes_vertical;
+use polars_io::SerReader;
+use polars_io::parquet::read::ParquetReader;
+use rayon::prelude::*;
+
+/// A column that is the same in all rows of a file, such as the run that it belongs to.
+pub(crate) type Constant = (&'static str, Scalar);
+
+/// A file with the columns that it does not hold itself.
+#[derive(Debug)]
+pub(crate) struct ParquetFile {
+    pub(crate) path: PathBuf,
+    pub(crate) constants: Vec<Constant>,
+}
+
+/// The rows of some files, one file after the other. A column that a file lacks is empty in its rows; another one is turned into
+/// the schema's type.
+pub(crate) fn scan(files: Vec<ParquetFile>, schema: Schema) -> PolarsResult<LazyFrame> {
+    if files.is_empty() {
+        return Ok(DataFrame::empty_with_schema(&schema).lazy());
+    }
+    let schema = Arc::new(schema);
+    let args = ScanArgsAnonymous {
+        schema: Some(Arc::clone(&schema)),
+        name: "PARQUET FILES",
+        ..ScanArgsAnonymous::default()
+    };
+    LazyFrame::anonymous_scan(Arc::new(ParquetFiles { files, schema }), args)
+}
+
+/// The columns of a file with the types that they are stored in.
+pub(crate) fn stored_schema(path: &Path) -> PolarsResult<Schema> {
+    Ok(Schema::from_arrow_schema(reader(path)?.schema()?.as_ref()))
+}
+
+/// Reads a file whole, to see whether that can be done.
+pub(crate) fn check(path: &Path) -> PolarsResult<()> {
+    reader(path)?.finish().map(drop)
+}
+
+fn reader(path: &Path) -> PolarsResult<ParquetReader<File>> {
+    Ok(ParquetReader::new(File::open(path)?))
+}
+
+struct ParquetFiles {
+    files: Vec<ParquetFile>,
+    schema: SchemaRef,
+}
+
+impl AnonymousScan for ParquetFiles {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn allows_projection_pushdown(&self) -> bool {
+        true
+    }
+
+    // polars hands conditions over in a form that it cannot compute again.
+    fn allows_predicate_pushdown(&self) -> bool {
+        false
+    }
+
+    fn scan(&self, asked: AnonymousScanArgs) -> PolarsResult<DataFrame> {
+        let all = || self.schema.iter_names_cloned().collect();
+        let columns: Vec<PlSmallStr> = asked.with_columns.map_or_else(all, |columns| columns.to_vec());
+        let read = |file: &ParquetFile| file.columns(&columns, &self.schema, usize::MAX);
+        let parts = match asked.n_rows {
+            Some(rows) => self.first(&columns, rows)?,
+            None => RAYON.install(|| self.files.par_iter().map(read).collect::<PolarsResult<Vec<_>>>())?,
+        };
+        accumulate_dataframes_vertical(parts)
+    }
+}
+
+impl ParquetFiles {
+    /// So many rows from the start, of as few files as have them.
+    fn first(&self, columns: &[PlSmallStr], rows: usize) -> PolarsResult<Vec<DataFrame>> {
+        let (mut parts, mut left) = (Vec::new(), rows);
+        for file in &self.files {
+            let part = file.columns(columns, &self.schema, left)?;
+            left -= part.height();
+            parts.push(part);
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(parts)
+    }
+}
+
+impl ParquetFile {
+    /// Some columns of the first rows.
+    fn columns(&self, names: &[PlSmallStr], schema: &Schema, most: usize) -> PolarsResult<DataFrame> {
+        let mut reader = reader(&self.path)?;
+        let rows = reader.num_rows()?.min(most);
+        let stored = reader.schema()?;
+        let own = names.iter().filter(|name| self.constant(name).is_none() && stored.contains(name));
+        let own = own.map(ToString::to_string).collect();
+        let read = reader.with_columns(Some(own)).with_slice(Some((0, rows))).finish()?;
+        let column = |name: &PlSmallStr| {
+            let kind = schema.try_get(name)?;
+            match (self.constant(name), read.column(name)) {
+                (Some(value), _) => Ok(Column::new_scalar(name.clone(), value.clone(), rows)),
+                (None, Ok(column)) if column.dtype() == kind => Ok(column.clone()),
+                (None, Ok(column)) => column.strict_cast(kind),
+                (None, Err(_)) => Ok(Column::full_null(name.clone(), rows, kind)),
+            }
+        };
+        DataFrame::new(rows, names.iter().map(column).collect::<PolarsResult<_>>()?)
+    }
+
+    fn constant(&self, name: &str) -> Option<&Scalar> {
+        self.constants.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
