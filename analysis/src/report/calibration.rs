@@ -9,6 +9,10 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs::ReportRun;
+use crate::database::{Database, Iteration};
+use crate::error::AnalysisError;
+
 const QUANTILE_95: f64 = 1.959_963_984_540_054;
 
 /// Bins from −1 to 1. Chosen.
@@ -67,6 +71,80 @@ pub(super) fn error(bins: &[Bin]) -> Option<f64> {
     let positions: f64 = bins.iter().map(|bin| bin.positions).sum();
     let distance = |bin: &Bin| bin.positions * (bin.value - bin.result).abs();
     (positions > 0.0).then(|| bins.iter().map(distance).sum::<f64>() / positions)
+}
+
+/// A value of positions: the column, and what people call it.
+pub(super) const VALUES: [(&str, &str); 2] = [("root_q", "search"), ("net_q", "net")];
+
+/// The calibration of one run's values.
+pub(super) struct Trust {
+    pub(super) run: String,
+    /// For each of [`VALUES`] the bins of each iteration.
+    pub(super) values: Vec<BTreeMap<u32, Vec<Bin>>>,
+}
+
+impl Trust {
+    /// The net's calibration error in the last iteration up to this one that has any.
+    pub(super) fn error_of_net(&self, last: u32) -> Option<(u32, f64)> {
+        let (iteration, bins) = self.values[1].range(..=last).next_back()?;
+        Some((*iteration, error(bins)?))
+    }
+}
+
+/// Of all runs that have games with a result.
+pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Trust>, AnalysisError> {
+    let of_run = |run: &ReportRun| {
+        let mut values = vec![BTreeMap::new(); VALUES.len()];
+        for iteration in iterations.iter().filter(|iteration| iteration.run == run.name) {
+            for (values, shares) in values.iter_mut().zip(shares(&iteration.database)?) {
+                if !shares.is_empty() {
+                    values.insert(iteration.number, bins(&shares));
+                }
+            }
+        }
+        Ok(Trust { run: run.name.clone(), values })
+    };
+    let trusts = runs.iter().map(of_run).collect::<Result<Vec<_>, AnalysisError>>()?;
+    Ok(trusts.into_iter().filter(|trust| !trust.values[1].is_empty()).collect())
+}
+
+/// What each game of an iteration puts into each bin, for each of [`VALUES`]. Games that the ply cap ended have no result worth
+/// the name.
+fn shares(database: &Database) -> Result<Vec<Vec<Share>>, AnalysisError> {
+    // A value of exactly 1 belongs to the last bin.
+    let bin =
+        |column: &str| format!("least(cast(floor((p.{column} + 1.0) * {}) as int), {})", BINS / 2, BINS - 1);
+    let (bins, columns) = (VALUES.map(|(column, _)| bin(column)), VALUES.map(|(column, _)| column));
+    // Both values are sorted at once, so that positions are read once; the groups are few beside them.
+    let statement = format!(
+        "select p.game as game, {0} as bin_0, {1} as bin_1, count(*) as positions, \
+         sum(p.{2}) as value_0, sum(p.{3}) as value_1, sum(cast(p.result as int)) as results \
+         from positions as p join games as g on p.game = g.game where g.reason <> 'ply_cap' \
+         group by p.game, bin_0, bin_1 order by game, bin_0, bin_1",
+        bins[0], bins[1], columns[0], columns[1],
+    );
+    let answer = database.ask(&statement)?;
+    let (games, positions) = (answer.numbers("game")?, answer.numbers("positions")?);
+    let results = answer.numbers("results")?;
+    let of_value = |number: usize| {
+        let bins = answer.numbers(&format!("bin_{number}"))?;
+        let values = answer.numbers(&format!("value_{number}"))?;
+        let mut summed: BTreeMap<(u32, i64), Share> = BTreeMap::new();
+        for at in 0..answer.len() {
+            let bin = bins[at] as i64;
+            let share = summed.entry((games[at] as u32, bin)).or_insert(Share {
+                bin,
+                positions: 0.0,
+                values: 0.0,
+                results: 0.0,
+            });
+            share.positions += positions[at];
+            share.values += values[at];
+            share.results += results[at];
+        }
+        Ok(summed.into_values().collect())
+    };
+    (0..VALUES.len()).map(of_value).collect()
 }
 
 #[cfg(test)]

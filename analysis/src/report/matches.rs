@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs::ReportRun;
 use super::steps::{Spent, Step};
-use super::{Context, ReportRun};
+use crate::database::Database;
 use crate::error::AnalysisError;
 use crate::rating::Rating;
 use crate::standings::{Pair, Rated, rated};
@@ -57,10 +58,10 @@ impl Player {
 }
 
 /// All pairs of all matches.
-pub(super) fn pairs(context: &Context<'_>) -> Result<Vec<MatchPair>, AnalysisError> {
+pub(super) fn pairs(database: &Database) -> Result<Vec<MatchPair>, AnalysisError> {
     let statement = "select run, \"match\", pair, first, second, count(*) as games, sum(score) as points from matches \
         group by run, \"match\", pair, first, second order by run, \"match\", pair";
-    let answer = context.database.ask(statement)?;
+    let answer = database.ask(statement)?;
     let (runs, firsts, seconds) = (answer.texts("run")?, answer.texts("first")?, answer.texts("second")?);
     let (numbers, games, points) =
         (answer.numbers("match")?, answer.numbers("games")?, answer.numbers("points")?);

@@ -2,8 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::games::SampleGame;
-use super::section::{Finding, Part, Section, State, Table};
+use super::section::{Filled, Finding, Part, SampleGame, State, Table};
 use crate::charts::{escape, figure};
 use crate::web::{BOARD, THEME, hidden_men};
 
@@ -12,12 +11,12 @@ const SCRIPT: &str = include_str!("page.js");
 const GAMES: &str = include_str!("games.js");
 
 /// The page's text.
-pub(super) fn page(title: &str, sections: &[Section]) -> String {
-    let (shown, left_out): (Vec<&Section>, Vec<&Section>) =
-        sections.iter().partition(|section| section.body.is_ok());
+pub(super) fn page(title: &str, sections: &[Filled<'_>]) -> String {
+    let (shown, left_out): (Vec<&Filled<'_>>, Vec<&Filled<'_>>) =
+        sections.iter().partition(|section| section.parts.is_ok());
     let links: String = shown
         .iter()
-        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.title))
+        .map(|Filled { section, .. }| format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.title))
         .collect();
     let title = escape(title);
     format!(
@@ -41,14 +40,14 @@ pub(super) fn page(title: &str, sections: &[Section]) -> String {
     )
 }
 
-fn has_games(sections: &[&Section]) -> bool {
-    let mut parts = sections.iter().filter_map(|section| section.body.as_ref().ok()).flatten();
+fn has_games(sections: &[&Filled<'_>]) -> bool {
+    let mut parts = sections.iter().filter_map(|section| section.parts.as_ref().ok()).flatten();
     parts.any(|part| matches!(part, Part::Games(_)))
 }
 
 /// What the report does not show, and why.
-fn without(sections: &[&Section]) -> String {
-    let line = |section: &&Section| match &section.body {
+fn without(sections: &[&Filled<'_>]) -> String {
+    let line = |Filled { section, parts }: &&Filled<'_>| match parts {
         Err(reason) => format!("<li><b>{}</b>: {}</li>", section.title, escape(reason)),
         Ok(_) => String::new(),
     };
@@ -57,11 +56,11 @@ fn without(sections: &[&Section]) -> String {
     if lines.is_empty() { String::new() } else { format!("{head}<ul>{lines}</ul></section>\n") }
 }
 
-fn html(section: &Section) -> String {
+fn html(Filled { section, parts }: &Filled<'_>) -> String {
     let (id, title, about) = (section.id, section.title, escape(section.about));
     let mut inner = String::new();
     let mut in_grid = false;
-    for part in section.body.iter().flatten() {
+    for part in parts.iter().flatten() {
         // Charts that follow each other stand side by side.
         let is_chart = matches!(part, Part::Chart(_));
         if is_chart != in_grid {

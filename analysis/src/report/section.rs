@@ -1,17 +1,30 @@
 //! What a report is made of: sections of charts, tables and words.
 
-use super::games::SampleGame;
-use crate::charts::Chart;
+use serde_json::Value as Json;
 
-/// A part of a report under a heading of its own.
+use super::context::Context;
+use crate::charts::Chart;
+use crate::error::AnalysisError;
+
+/// A part of a report under a heading of its own. Each is declared once, in a file of its own, and stands in
+/// [`SECTIONS`](super::sections::SECTIONS).
 pub(super) struct Section {
     /// Its name in the page's address.
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     /// What it shows, in a sentence.
     pub(super) about: &'static str,
+    /// Why there is none if it has no parts.
+    pub(super) without: fn(&Context<'_>) -> &'static str,
+    /// What it holds: of what the context has read, and of statements of its own.
+    pub(super) parts: fn(&Context<'_>) -> Result<Vec<Part>, AnalysisError>,
+}
+
+/// A section of one report.
+pub(super) struct Filled<'a> {
+    pub(super) section: &'a Section,
     /// What it holds, or why it is left out.
-    pub(super) body: Result<Vec<Part>, String>,
+    pub(super) parts: Result<Vec<Part>, &'static str>,
 }
 
 /// A piece of a section.
@@ -46,6 +59,14 @@ pub(super) struct Table {
     pub(super) words: usize,
 }
 
+/// A game as the page's board reads it.
+pub(super) struct SampleGame {
+    /// What people choose it by.
+    pub(super) title: String,
+    /// Everything about it.
+    pub(super) data: Json,
+}
+
 /// What was looked at, and what came of it.
 pub(super) struct Finding {
     pub(super) run: String,
@@ -68,21 +89,17 @@ pub(super) enum State {
 }
 
 impl Section {
-    /// A section of parts, left out for a reason if there are none.
-    pub(super) fn new(
-        id: &'static str,
-        title: &'static str,
-        about: &'static str,
-        parts: Vec<Part>,
-        reason: &str,
-    ) -> Self {
-        let body = if parts.is_empty() { Err(reason.to_owned()) } else { Ok(parts) };
-        Self { id, title, about, body }
+    pub(super) fn filled(&self, context: &Context<'_>) -> Result<Filled<'_>, AnalysisError> {
+        let parts = (self.parts)(context)?;
+        let parts = if parts.is_empty() { Err((self.without)(context)) } else { Ok(parts) };
+        Ok(Filled { section: self, parts })
     }
+}
 
+impl Filled<'_> {
     /// Every chart in it.
     pub(super) fn charts(&self) -> impl Iterator<Item = &Chart> {
-        self.body.iter().flatten().flat_map(Part::charts)
+        self.parts.iter().flatten().flat_map(Part::charts)
     }
 }
 

@@ -1,10 +1,12 @@
 //! How strong the nets are: one joint rating against what was spent, and every match alone.
 
-use super::matches::{Player, Standing};
-use super::section::{Part, Section, Table};
-use super::steps::Step;
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
+use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::matches::{Player, Standing};
+use crate::report::section::{Part, Section, Table};
+use crate::report::steps::Step;
 
 /// What a rating is drawn against.
 type Over = (&'static str, &'static str, fn(&Player) -> Option<f64>);
@@ -19,7 +21,16 @@ const OVER: [Over; 6] = [
     ("evaluations", "evaluations of self-play", |player| Some(player.spent.evaluations)),
 ];
 
-pub(super) fn section(context: &Context<'_>) -> Section {
+pub(super) const SECTION: Section = Section {
+    id: "strength",
+    title: "Strength",
+    about: "Elo of every net over the first one that played a match, from one joint fit to all matches of the run, with 95 % \
+        intervals.",
+    without: |_| "no match of nets is stored",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts = Vec::new();
     if !context.standings.is_empty() {
         // Generations say nothing of runs whose nets are not promoted.
@@ -32,9 +43,7 @@ pub(super) fn section(context: &Context<'_>) -> Section {
         parts.push(Part::Folded("How the rating is made".to_owned(), METHOD.to_owned()));
         parts.extend(budgets(context).map(Part::Text));
     }
-    let about = "Elo of every net over the first one that played a match, from one joint fit to all matches of the run, with 95 % \
-        intervals.";
-    Section::new("strength", "Strength", about, parts, "no match of nets is stored")
+    Ok(parts)
 }
 
 const METHOD: &str = "Players are rated together by the model of Bradley and Terry (1952): the expected score of i against j is \
@@ -181,8 +190,8 @@ fn signed(low: f64, high: f64) -> String {
 /// A word on matches whose players searched differently: a rating takes a net for one player whatever its search.
 fn budgets(context: &Context<'_>) -> Option<String> {
     let simulations = |step: &Step| {
-        let search = super::steps::member(&step.params, "search")?;
-        super::steps::member(search, "simulations")?.as_f64()
+        let search = crate::report::steps::member(&step.params, "search")?;
+        crate::report::steps::member(search, "simulations")?.as_f64()
     };
     let of = |run: &ReportRun| {
         let arenas = context.steps.iter().filter(|step| step.run == run.name && step.kind == "arena");

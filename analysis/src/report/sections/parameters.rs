@@ -4,13 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dc0_core::params::Value;
 
-use super::section::{Part, Section, Table};
-use super::{Context, ReportRun};
+use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, Section, Table};
 
 /// Kinds of steps whose full parameters are compared.
 const KINDS: [&str; 6] = ["network", "grow", "self_play", "train", "arena", "search"];
 
-pub(super) fn section(context: &Context<'_>) -> Section {
+pub(super) const SECTION: Section = Section {
+    id: "parameters",
+    title: "Parameters",
+    about: "What was asked for. Rows that stand out differ between the runs.",
+    without: |_| "the runs declare none",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let declared = |run: &ReportRun| flat("", &run.params);
     let resolved = |run: &ReportRun| -> BTreeMap<String, String> {
         let first =
@@ -29,8 +39,7 @@ pub(super) fn section(context: &Context<'_>) -> Section {
     }
     let scripts = context.runs.iter().filter(|run| !run.script.is_empty());
     parts.extend(scripts.map(|run| Part::Folded(format!("Script of {}", run.name), run.script.clone())));
-    let about = "What was asked for. Rows that stand out differ between the runs.";
-    Section::new("parameters", "Parameters", about, parts, "the runs declare none")
+    Ok(parts)
 }
 
 fn table(

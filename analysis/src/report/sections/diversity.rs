@@ -1,53 +1,23 @@
 //! How different the games are: positions that occur once, first moves, named openings.
 
-use super::section::{Part, Section, Table, drawn};
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Series};
-use crate::database::Iteration;
 use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, Section, Table, drawn};
+use crate::report::variety::{BEGINNING, Variety};
 
-/// How different the games of an iteration are.
-pub(super) struct Variety {
-    pub(super) run: String,
-    pub(super) iteration: u32,
-    /// Different positions as a share of all.
-    pub(super) positions: f64,
-    /// Different beginnings as a share of all games.
-    pub(super) beginnings: f64,
-}
-
-/// Plies of a beginning. No pawn promotes in so few, so UCI text of them is 39 letters at most. Chosen.
-const BEGINNING: usize = 8;
 const NAMED: usize = 12;
 
-/// A position's letters up to the side to move: without castling rights, en passant and clocks.
-const PLACEMENT: &str = "substr(fen, 1, strpos(fen, ' ') + 1)";
+pub(super) const SECTION: Section = Section {
+    id: "diversity",
+    title: "Diversity",
+    about: "Whether the games differ from each other: a net learns little from the same game played often.",
+    without: |_| "no games are stored",
+    parts,
+};
 
-pub(super) fn varieties(iterations: &[Iteration]) -> Result<Vec<Variety>, AnalysisError> {
-    let letters = 5 * BEGINNING - 1;
-    let beginning = format!("substr(uci(moves), 1, {letters})");
-    let variety = |of: &Iteration| {
-        Ok(Variety {
-            run: of.run.clone(),
-            iteration: of.number,
-            positions: different(of, "positions", PLACEMENT)?,
-            beginnings: different(of, "games", &beginning)?,
-        })
-    };
-    iterations.iter().map(variety).collect()
-}
-
-/// The share of a table's rows in which an expression is different; no number where there are none.
-fn different(of: &Iteration, table: &str, expression: &str) -> Result<f64, AnalysisError> {
-    let statement =
-        format!("select count(*) as all_of_them, count(distinct {expression}) as different from {table}");
-    let answer = of.database.ask(&statement)?;
-    let number =
-        |column| Ok::<_, AnalysisError>(answer.numbers(column)?.first().copied().unwrap_or(f64::NAN));
-    Ok(number("different")? / number("all_of_them")?)
-}
-
-pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let chart = |name: &str, title: &str, about: String, of: fn(&Variety) -> f64| {
         let series = |(at, run): (usize, &ReportRun)| {
             let own = context.varieties.iter().filter(|variety| variety.run == run.name);
@@ -86,9 +56,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
             parts.extend(named(context, run)?.map(Part::Table));
         }
     }
-    let about =
-        "Whether the games differ from each other: a net learns little from the same game played often.";
-    Ok(Section::new("diversity", "Diversity", about, parts, "no games are stored"))
+    Ok(parts)
 }
 
 /// The openings played most often in the last iteration.

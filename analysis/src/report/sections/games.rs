@@ -2,20 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::curve::quantile;
-use super::section::{Part, Section, drawn};
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Part as Stack, Point, Series};
 use crate::error::AnalysisError;
-
-/// Games that ended alike.
-pub(super) struct Ended {
-    pub(super) run: String,
-    pub(super) iteration: u32,
-    pub(super) result: i8,
-    pub(super) reason: String,
-    pub(super) games: f64,
-}
+use crate::report::context::Context;
+use crate::report::curve::quantile;
+use crate::report::game_ends::Ended;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, Section, drawn};
 
 /// Every way a game ends, as the tables name it and as people do.
 const REASONS: [(&str, &str); 6] = [
@@ -27,25 +20,15 @@ const REASONS: [(&str, &str); 6] = [
     ("stalemate", "stalemate"),
 ];
 
-/// All ends of all games.
-pub(super) fn ends(context: &Context<'_>) -> Result<Vec<Ended>, AnalysisError> {
-    let statement = "select run, iteration, result, reason, count(*) as games from games \
-        group by run, iteration, result, reason order by run, iteration, result, reason";
-    let answer = context.database.ask(statement)?;
-    let (runs, reasons) = (answer.texts("run")?, answer.texts("reason")?);
-    let (iterations, results) = (answer.numbers("iteration")?, answer.numbers("result")?);
-    let games = answer.numbers("games")?;
-    let row = |at: usize| Ended {
-        run: runs[at].clone(),
-        iteration: iterations[at] as u32,
-        result: results[at] as i8,
-        reason: reasons[at].clone(),
-        games: games[at],
-    };
-    Ok((0..answer.len()).map(row).collect())
-}
+pub(super) const SECTION: Section = Section {
+    id: "games",
+    title: "Games of self-play",
+    about: "How self-play ends: whether games are decided, by what, and after how many plies.",
+    without: |_| "no games are stored",
+    parts,
+};
 
-pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts = Vec::new();
     for (at, run) in context.runs.iter().enumerate() {
         let own: Vec<&Ended> = context.ends.iter().filter(|ended| ended.run == run.name).collect();
@@ -65,8 +48,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
             parts.insert(at, Part::Heading("All runs".to_owned()));
         }
     }
-    let about = "How self-play ends: whether games are decided, by what, and after how many plies.";
-    Ok(Section::new("games", "Games of self-play", about, parts, "no games are stored"))
+    Ok(parts)
 }
 
 /// A kind of ends: its name, its colour, and which ends are of it.

@@ -1,9 +1,11 @@
 //! How often what was played is trained on.
 
-use super::section::{Part, Section, drawn};
-use super::steps::Step;
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series};
+use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, Section, drawn};
+use crate::report::steps::Step;
 
 /// Samples for each position beyond which KataGo stops training until new games come.
 pub(super) const KATAGO: f64 = 4.0;
@@ -23,7 +25,15 @@ pub(super) fn ratios(context: &Context<'_>, run: &ReportRun) -> Vec<(f64, f64)> 
     trainings(context, run).filter_map(ratio).collect()
 }
 
-pub(super) fn section(context: &Context<'_>) -> Section {
+pub(super) const SECTION: Section = Section {
+    id: "reuse",
+    title: "Replay reuse",
+    about: "How often positions are trained on: too often, and nets learn them by heart; too seldom, and games are wasted.",
+    without: |_| "no training is finished",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let series = |points: &dyn Fn(&ReportRun) -> Vec<(f64, f64)>| {
         let of_run = |(at, run): (usize, &ReportRun)| Series {
             name: run.name.clone(),
@@ -64,6 +74,5 @@ pub(super) fn section(context: &Context<'_>) -> Section {
         Vec::new(),
     );
     let parts: Vec<Part> = [all, own].into_iter().filter_map(drawn).collect();
-    let about = "How often positions are trained on: too often, and nets learn them by heart; too seldom, and games are wasted.";
-    Section::new("reuse", "Replay reuse", about, parts, "no training is finished")
+    Ok(parts)
 }

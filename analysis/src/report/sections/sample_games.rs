@@ -5,23 +5,25 @@ use dc0_core::params::Value;
 use dc0_core::store::{GameRow, PositionRow, StoredGame, StoredPly};
 use serde_json::{Value as Json, json};
 
-use super::section::{Part, Section};
-use super::{Context, ReportRun};
 use crate::database::Database;
 use crate::error::AnalysisError;
-
-/// A game as the page's board reads it.
-pub(super) struct SampleGame {
-    /// What people choose it by.
-    pub(super) title: String,
-    /// Everything about it.
-    pub(super) data: Json,
-}
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, SampleGame, Section};
 
 /// Moves that are shown of a search. Chosen.
 const SHOWN: usize = 8;
 
-pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
+pub(super) const SECTION: Section = Section {
+    id: "sample-games",
+    title: "Sample games",
+    about: "Games of self-play, with the search's opinion of each position. Step with the buttons, the slider, or the arrow \
+        keys, Home and End. Values are White's.",
+    without: |_| "no games are stored",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let (mut games, mut parts) = (Vec::new(), Vec::new());
     for run in context.runs {
         for (what, (iteration, game)) in chosen(context, run)? {
@@ -39,9 +41,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
     if !games.is_empty() {
         parts.push(Part::Games(games));
     }
-    let about = "Games of self-play, with the search's opinion of each position. Step with the buttons, the slider, or the arrow \
-        keys, Home and End. Values are White's.";
-    Ok(Section::new("sample-games", "Sample games", about, parts, "no games are stored"))
+    Ok(parts)
 }
 
 /// The run's name, where there are several.
@@ -143,7 +143,7 @@ fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, Analysi
 
 fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame) -> SampleGame {
     let makes =
-        |step: &&super::steps::Step| step.run == run.name && step.makes_net() && step.network == game.white;
+        |step: &&crate::report::steps::Step| step.run == run.name && step.makes_net() && step.network == game.white;
     let net = context
         .steps
         .iter()

@@ -2,12 +2,13 @@
 
 use dc0_core::params::Value;
 
-use super::dimension::{axis, place, worded};
-use super::section::{Part, Section, Table, drawn};
-use super::{Context, ReportSweep};
 use crate::answer::quoted;
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, ParallelLine, Point, Series, short};
 use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportSweep;
+use crate::report::parameter_axis::{axis, place, worded};
+use crate::report::section::{Part, Section, Table, drawn};
 
 /// Trials that a leaderboard shows.
 const SHOWN: usize = 30;
@@ -31,7 +32,15 @@ struct Trial {
     point: Vec<Value>,
 }
 
-pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
+pub(super) const SECTION: Section = Section {
+    id: "sweep",
+    title: "Sweep",
+    about: "The trials of a sweep side by side, with 95 % intervals over replicates, and how much each parameter matters.",
+    without: |context| if context.sweeps.is_empty() { "no sweep was named" } else { "no trial has ended" },
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts = Vec::new();
     for (at, sweep) in context.sweeps.iter().enumerate() {
         let trials = trials(context, sweep)?;
@@ -46,9 +55,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
         let slices = (0..trials.parameters.len()).map(|parameter| slice(sweep, at, &trials, parameter));
         parts.extend(slices.filter_map(drawn));
     }
-    let about = "The trials of a sweep side by side, with 95 % intervals over replicates, and how much each parameter matters.";
-    let reason = if context.sweeps.is_empty() { "no sweep was named" } else { "no trial has ended" };
-    Ok(Section::new("sweep", "Sweep", about, parts, reason))
+    Ok(parts)
 }
 
 fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, AnalysisError> {

@@ -1,13 +1,23 @@
 //! Each run in words and a few figures.
 
 use super::health::findings;
-use super::matches::Player;
-use super::section::{Part, Section, State};
 use super::speed::duration;
-use super::{Context, ReportRun};
 use crate::charts::short;
+use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::matches::Player;
+use crate::report::section::{Part, Section, State};
 
-pub(super) fn section(context: &Context<'_>) -> Section {
+pub(super) const SECTION: Section = Section {
+    id: "overview",
+    title: "Overview",
+    about: "What was done, what came of it, and what to look at.",
+    without: |_| "no run was named; the trials of the sweep are below",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts = Vec::new();
     for run in context.runs {
         if context.runs.len() > 1 {
@@ -17,8 +27,7 @@ pub(super) fn section(context: &Context<'_>) -> Section {
         let tiles = tiles(context, run);
         parts.extend((!tiles.is_empty()).then_some(Part::Tiles(tiles)));
     }
-    let about = "What was done, what came of it, and what to look at.";
-    Section::new("overview", "Overview", about, parts, "no run was named; the trials of the sweep are below")
+    Ok(parts)
 }
 
 /// What a run has done, by kind of step.

@@ -2,13 +2,15 @@
 
 use dc0_core::params::Value;
 
-use super::diversity::Variety;
-use super::results::Ended;
 use super::reuse::{KATAGO, ratios};
-use super::section::{Finding, Part, Section, State};
-use super::steps::{Step, member};
-use super::{Context, ReportRun};
 use crate::charts::short;
+use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::game_ends::Ended;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Finding, Part, Section, State};
+use crate::report::steps::{Step, member};
+use crate::report::variety::Variety;
 
 /// Share of draws that is one's death.
 const DRAWS: f64 = 0.95;
@@ -90,12 +92,18 @@ const GRADIENTS: Check = (
     gradients,
 );
 
-pub(super) fn section(context: &Context<'_>) -> Section {
+pub(super) const SECTION: Section = Section {
+    id: "health",
+    title: "Health",
+    about: "What commonly goes wrong, looked for one by one. A sign that nothing was found is no proof that all is well.",
+    without: |_| "no run was named; the trials of a sweep are not looked at one by one",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let findings: Vec<Finding> = context.runs.iter().flat_map(|run| findings(context, run)).collect();
     let parts = if findings.is_empty() { Vec::new() } else { vec![Part::Findings(findings)] };
-    let about = "What commonly goes wrong, looked for one by one. A sign that nothing was found is no proof that all is well.";
-    let reason = "no run was named; the trials of a sweep are not looked at one by one";
-    Section::new("health", "Health", about, parts, reason)
+    Ok(parts)
 }
 
 fn judged(is_sound: bool, found: String) -> Verdict {
@@ -230,7 +238,7 @@ fn gradients(context: &Context<'_>, run: &ReportRun) -> Verdict {
     let mut norms: Vec<f64> = steps.filter_map(|step| step.figure("gradient_norm")).collect();
     let Some(newest) = norms.last().copied() else { return unknown("no training") };
     norms.sort_by(f64::total_cmp);
-    let usual = super::curve::quantile(&norms, 0.5);
+    let usual = crate::report::curve::quantile(&norms, 0.5);
     let is_sound = newest.is_finite() && newest <= GRADIENT * usual;
     judged(
         is_sound,

@@ -1,16 +1,25 @@
 //! Every match with its interval, and what became of the candidate.
 
-use super::matches::MatchPair;
-use super::section::{Part, Section, Table, drawn};
-use super::steps::Step;
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
+use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::matches::MatchPair;
+use crate::report::section::{Part, Section, Table, drawn};
+use crate::report::steps::Step;
 
-pub(super) fn section(context: &Context<'_>) -> Section {
+pub(super) const SECTION: Section = Section {
+    id: "matches",
+    title: "Matches",
+    about: "What each match gave, with 95 % intervals from its pairs of games, and whether the candidate was promoted.",
+    without: |_| "no match is finished",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts: Vec<Part> = drawn(scores(context)).into_iter().collect();
     parts.extend(context.runs.iter().filter_map(|run| table(context, run)).map(Part::Table));
-    let about = "What each match gave, with 95 % intervals from its pairs of games, and whether the candidate was promoted.";
-    Section::new("matches", "Matches", about, parts, "no match is finished")
+    Ok(parts)
 }
 
 fn matches<'a>(context: &'a Context<'_>, run: &'a ReportRun) -> impl Iterator<Item = &'a Step> {
@@ -62,7 +71,7 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
     let standing = context.standings.iter().find(|standing| standing.run == run.name);
     let player =
         |id: &str| standing.and_then(|standing| standing.players.iter().find(|player| player.id == id));
-    let name = |id: &str| player(id).map_or_else(|| id.to_owned(), super::matches::Player::name);
+    let name = |id: &str| player(id).map_or_else(|| id.to_owned(), crate::report::matches::Player::name);
     let count = |name: &str| step.figure(name).map_or_else(String::new, short);
     let share = |name: &str| step.figure(name).map_or_else(|| "–".to_owned(), |share| format!("{share:.3}"));
     let elo = |name: &str| step.figure(name).map(|elo| format!("{elo:+.0}").replace('-', "−"));

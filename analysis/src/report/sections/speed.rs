@@ -1,9 +1,11 @@
 //! How fast the work went, where the time went, and how busy the device was.
 
-use super::section::{Part, Section, Table, drawn};
-use super::steps::Step;
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Part as Stack, Point, Series, short};
+use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, Section, Table, drawn};
+use crate::report::steps::Step;
 
 /// Kinds of steps, as the tables name them and as people do.
 const KINDS: [(&str, &str); 6] = [
@@ -83,15 +85,22 @@ fn above_zero(number: f64) -> Option<f64> {
     (number > 0.0).then_some(number)
 }
 
-pub(super) fn section(context: &Context<'_>) -> Section {
+pub(super) const SECTION: Section = Section {
+    id: "speed",
+    title: "Speed and time",
+    about: "How fast self-play and training were, and where the time went.",
+    without: |_| "no step has both a result and a time",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, run) in context.runs.iter().enumerate() {
         parts.extend(drawn(time(context, run, at)));
     }
     parts.extend(PLANS.iter().filter_map(|plan| drawn(chart(context, plan))));
     parts.extend(totals(context).map(Part::Table));
-    let about = "How fast self-play and training were, and where the time went.";
-    Section::new("speed", "Speed and time", about, parts, "no step has both a result and a time")
+    Ok(parts)
 }
 
 fn chart(context: &Context<'_>, plan: &Plan) -> Chart {

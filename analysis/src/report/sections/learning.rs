@@ -1,11 +1,12 @@
 //! What training did: losses, accuracy, entropy, gradients and the learning rate.
 
-use super::curve::thinned;
-use super::section::{Part, Section, drawn};
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Series};
 use crate::database::Database;
 use crate::error::AnalysisError;
+use crate::report::context::Context;
+use crate::report::curve::thinned;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, Section, drawn};
 
 /// The rows of all trainings of a run behind each other.
 struct Curves {
@@ -47,7 +48,15 @@ const PLANS: [Plan; 6] = [
     ("learning-rate", "Learning rate", "Of the last update of each stretch.", "learning rate", 6),
 ];
 
-pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
+pub(super) const SECTION: Section = Section {
+    id: "learning",
+    title: "Learning",
+    about: "Whether the nets learn, and whether what they learn holds on games they have not seen.",
+    without: |_| "no training is stored",
+    parts,
+};
+
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let (mut training, mut validation) = (Vec::new(), Vec::new());
     for run in context.runs {
         training.push(curves(context.database, "training", run, &[&BOTH[..], &TRAINING_ONLY[..]].concat())?);
@@ -59,8 +68,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Section, AnalysisError> {
         parts.extend(PLANS.iter().filter_map(|plan| drawn(chart(context, plan, &training, &validation))));
         parts.splice(2.min(parts.len())..2.min(parts.len()), drawn(entropy(context, &training)));
     }
-    let about = "Whether the nets learn, and whether what they learn holds on games they have not seen.";
-    Ok(Section::new("learning", "Learning", about, parts, "no training is stored"))
+    Ok(parts)
 }
 
 fn curves(

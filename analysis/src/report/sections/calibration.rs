@@ -1,105 +1,30 @@
 //! Whether values keep their word: reliability diagrams, and the calibration error over iterations.
 
-use std::collections::BTreeMap;
-
-use super::calibration::{BINS, Bin, Share, bins, error};
-use super::section::{Part, Section};
-use super::steps::member;
-use super::{Context, ReportRun};
 use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
-use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
+use crate::report::calibration::{BINS, Bin, Trust, VALUES, error};
+use crate::report::context::Context;
+use crate::report::inputs::ReportRun;
+use crate::report::section::{Part, Section};
+use crate::report::steps::member;
 
-/// A value of positions: the column, and what people call it.
-const VALUES: [(&str, &str); 2] = [("root_q", "search"), ("net_q", "net")];
+pub(super) const SECTION: Section = Section {
+    id: "calibration",
+    title: "Value calibration",
+    about: "Of positions given the same value, what did their games give? Games that the ply cap ended are left out: they \
+        have no result worth the name.",
+    without: |_| "no position of a game that ended by the rules is stored",
+    parts,
+};
 
-/// The calibration of one run's values.
-pub(super) struct Trust {
-    pub(super) run: String,
-    /// For each of [`VALUES`] the bins of each iteration.
-    values: Vec<BTreeMap<u32, Vec<Bin>>>,
-}
-
-impl Trust {
-    /// The net's calibration error in the last iteration up to this one that has any.
-    pub(super) fn error_of_net(&self, last: u32) -> Option<(u32, f64)> {
-        let (iteration, bins) = self.values[1].range(..=last).next_back()?;
-        Some((*iteration, error(bins)?))
-    }
-}
-
-/// Of all runs that have games with a result.
-pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Trust>, AnalysisError> {
-    let of_run = |run: &ReportRun| {
-        let mut values = vec![BTreeMap::new(); VALUES.len()];
-        for iteration in iterations.iter().filter(|iteration| iteration.run == run.name) {
-            for (values, shares) in values.iter_mut().zip(shares(&iteration.database)?) {
-                if !shares.is_empty() {
-                    values.insert(iteration.number, bins(&shares));
-                }
-            }
-        }
-        Ok(Trust { run: run.name.clone(), values })
-    };
-    let trusts = runs.iter().map(of_run).collect::<Result<Vec<_>, AnalysisError>>()?;
-    Ok(trusts.into_iter().filter(|trust| !trust.values[1].is_empty()).collect())
-}
-
-/// What each game of an iteration puts into each bin, for each of [`VALUES`]. Games that the ply cap ended have no result worth
-/// the name.
-fn shares(database: &Database) -> Result<Vec<Vec<Share>>, AnalysisError> {
-    // A value of exactly 1 belongs to the last bin.
-    let bin =
-        |column: &str| format!("least(cast(floor((p.{column} + 1.0) * {}) as int), {})", BINS / 2, BINS - 1);
-    let (bins, columns) = (VALUES.map(|(column, _)| bin(column)), VALUES.map(|(column, _)| column));
-    // Both values are sorted at once, so that positions are read once; the groups are few beside them.
-    let statement = format!(
-        "select p.game as game, {0} as bin_0, {1} as bin_1, count(*) as positions, \
-         sum(p.{2}) as value_0, sum(p.{3}) as value_1, sum(cast(p.result as int)) as results \
-         from positions as p join games as g on p.game = g.game where g.reason <> 'ply_cap' \
-         group by p.game, bin_0, bin_1 order by game, bin_0, bin_1",
-        bins[0], bins[1], columns[0], columns[1],
-    );
-    let answer = database.ask(&statement)?;
-    let (games, positions) = (answer.numbers("game")?, answer.numbers("positions")?);
-    let results = answer.numbers("results")?;
-    let of_value = |number: usize| {
-        let bins = answer.numbers(&format!("bin_{number}"))?;
-        let values = answer.numbers(&format!("value_{number}"))?;
-        let mut summed: BTreeMap<(u32, i64), Share> = BTreeMap::new();
-        for at in 0..answer.len() {
-            let bin = bins[at] as i64;
-            let share = summed.entry((games[at] as u32, bin)).or_insert(Share {
-                bin,
-                positions: 0.0,
-                values: 0.0,
-                results: 0.0,
-            });
-            share.positions += positions[at];
-            share.values += values[at];
-            share.results += results[at];
-        }
-        Ok(summed.into_values().collect())
-    };
-    (0..VALUES.len()).map(of_value).collect()
-}
-
-pub(super) fn section(context: &Context<'_>) -> Section {
+fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts: Vec<Part> =
         context.trusts.iter().map(|trust| Part::Chart(Box::new(diagram(context, trust)))).collect();
     if !parts.is_empty() {
         parts.push(Part::Chart(Box::new(errors(context))));
         parts.extend(discounts(context).map(Part::Text));
     }
-    let about = "Of positions given the same value, what did their games give? Games that the ply cap ended are left out: they \
-        have no result worth the name.";
-    Section::new(
-        "calibration",
-        "Value calibration",
-        about,
-        parts,
-        "no position of a game that ended by the rules is stored",
-    )
+    Ok(parts)
 }
 
 fn diagram(context: &Context<'_>, trust: &Trust) -> Chart {

@@ -1,0 +1,34 @@
+//! The sections of a report in their order. A section is a file here and its line in [`SECTIONS`].
+
+mod calibration;
+mod diversity;
+mod games;
+mod health;
+mod learning;
+mod matches;
+mod overview;
+mod parameters;
+mod reuse;
+mod sample_games;
+mod speed;
+mod strength;
+mod sweeps;
+
+use super::section::Section;
+
+/// All of them.
+pub(super) const SECTIONS: &[Section] = &[
+    overview::SECTION,
+    strength::SECTION,
+    health::SECTION,
+    matches::SECTION,
+    sample_games::SECTION,
+    learning::SECTION,
+    calibration::SECTION,
+    games::SECTION,
+    diversity::SECTION,
+    speed::SECTION,
+    reuse::SECTION,
+    sweeps::SECTION,
+    parameters::SECTION,
+];
