@@ -207,7 +207,6 @@ const NAMES: &[(&str, &[&str])] = &[
     ("fern", &["runner/"]),
     ("ctrlc", &["runner/"]),
     ("kuva", &["analysis/src/charts"]),
-    ("plotters", &["runner/"]),
     ("lsp_server", &["runner/lsp"]),
     ("lsp_types", &["runner/lsp"]),
     ("similar", &["runner/compare"]),

@@ -1,6 +1,7 @@
 //! Where axes begin and end, and where their ticks stand.
 
-use super::{Axis, Marks, Scale, Series, short};
+use super::chart::{Axis, Marks, Scale, Series};
+use super::table::short;
 
 /// The ends of an axis and the distance of its ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,7 +93,7 @@ pub(super) fn places(series: &Series) -> Vec<f64> {
 
 /// The values of a series' points with the ends of their intervals.
 pub(super) fn heights(series: &Series) -> Vec<f64> {
-    let all = |point: &super::Point| {
+    let all = |point: &super::chart::Point| {
         let (low, high) = point.interval.unwrap_or((point.y, point.y));
         [low, point.y, high]
     };

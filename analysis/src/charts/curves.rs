@@ -5,8 +5,9 @@ use kuva::plot::line::LinePlot;
 use kuva::plot::scatter::ScatterPlot;
 use kuva::render::plots::Plot;
 
+use super::chart::{Axis, Joined, Point, Series};
+use super::look::{Ink, Look};
 use super::table::valued;
-use super::{Axis, Ink, Joined, Look, Point, Series};
 
 const MARKER_SIZE: f64 = 4.0;
 const BAND_OPACITY: f64 = 0.16;

@@ -12,24 +12,18 @@ use kuva::render::theme::Theme;
 use std::sync::Arc;
 
 use super::axis;
+use super::chart::{Axis, Chart, ChartError, Marks, ParallelLine, Reference, Scale};
 use super::curves::{curves, diagonal};
-use super::{Axis, Chart, ChartError, Ink, Look, Marks, ParallelLine, Reference, Scale};
-use super::{parallel, short};
+use super::look::{Ink, Look, TEXT_SIZE, letters};
+use super::parallel;
+use super::table::short;
 
 /// Pixels of a picture for each unit of its size: sharp on a screen of today.
 const PNG_SCALE: f32 = 2.0;
-pub(super) const TEXT_SIZE: u32 = 12;
-/// How wide a letter is on the whole, as a share of the size of text.
-const LETTER: f64 = 0.6;
 /// How words under an axis are turned where they have no room beside each other, in degrees.
 const TURNED: f64 = -35.0;
 /// Room beside the axes that a picture needs for the upright one.
 const BESIDE: f64 = 90.0;
-
-/// How wide so many letters are.
-pub(super) fn letters(count: usize) -> f64 {
-    LETTER * f64::from(TEXT_SIZE) * count as f64
-}
 
 impl Chart {
     /// The chart as an SVG of a size. In a page the legend is the page's; alone, the picture has it.

@@ -1,6 +1,8 @@
 //! A chart in a page: heading, sentence, legend, picture in two widths, and the numbers behind it.
 
-use super::{Chart, Ink, Joined, Look, Marks, ParallelLine, Reference, escape};
+use super::chart::{Chart, Joined, Marks, ParallelLine, Reference};
+use super::look::{Ink, Look};
+use super::table::escape;
 
 /// Sizes of pictures: beside another on a desk, and on a phone.
 const WIDE: (f64, f64) = (560.0, 300.0);

@@ -15,6 +15,16 @@ pub enum Look {
     Light,
 }
 
+/// The size of all text.
+pub(super) const TEXT_SIZE: u32 = 12;
+/// How wide a letter is on the whole, as a share of the size of text.
+const LETTER: f64 = 0.6;
+
+/// How wide so many letters are.
+pub(super) fn letters(count: usize) -> f64 {
+    LETTER * f64::from(TEXT_SIZE) * count as f64
+}
+
 /// What colour something has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {

@@ -11,8 +11,9 @@ use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, TextAnchor};
 
 use super::axis::step;
-use super::draw::{TEXT_SIZE, letters};
-use super::{Axis, Ink, Look, ParallelLine, Scale, short};
+use super::chart::{Axis, ParallelLine, Scale};
+use super::look::{Ink, Look, TEXT_SIZE, letters};
+use super::table::short;
 
 /// Numbers at an axis, about.
 const TICKS: f64 = 5.0;

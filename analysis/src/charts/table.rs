@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Chart, Marks, Point, Scale, Series};
+use super::chart::{Chart, Marks, Point, Scale, Series};
 
 /// A number in as few digits as say something: 0.0123, 4.56, 789, 12.3k, 4.5M.
 pub fn short(value: f64) -> String {
@@ -82,7 +82,7 @@ impl Chart {
                     .into_iter()
                     .chain(axes.iter().map(|axis| axis.label.clone()));
                 let head = head.collect();
-                let row = |line: &super::ParallelLine| {
+                let row = |line: &super::chart::ParallelLine| {
                     let best = if line.best { "yes" } else { "no" };
                     [line.name.clone(), best.to_owned()]
                         .into_iter()

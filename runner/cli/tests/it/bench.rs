@@ -76,7 +76,7 @@ fn the_engines_are_compared_in_a_table_and_a_plot() {
     let elements = elements(&svg).expect("every element is closed");
     assert_eq!(elements[0], "svg");
     let drawn = |name: &str| elements.iter().filter(|element| *element == name).count();
-    assert!(drawn("rect") > 12 && drawn("polyline") >= 6 && drawn("text") > 40, "{elements:?}");
+    assert!(drawn("rect") > 12 && drawn("path") >= 6 && drawn("text") > 40, "{elements:?}");
     for text in ["simulations/s", "bytes", "lanes", "reference hashed", "leaves, uniform"] {
         assert!(svg.contains(text), "{text}");
     }
