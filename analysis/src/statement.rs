@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod groups;
+mod parse;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -9,28 +10,18 @@ use std::ops::ControlFlow;
 use polars::prelude::{LazyFrame, PolarsResult};
 use polars::sql::SQLContext;
 use sqlparser::ast::{
-    BinaryOperator, Expr, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
-    SelectItem, SetExpr, Statement as Sql, TableFactor, Visit, VisitMut, Visitor, visit_expressions,
+    BinaryOperator, Expr, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select, SetExpr,
+    Statement as Sql, TableFactor, Visit, VisitMut, Visitor, visit_expressions,
 };
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
 
 use crate::error::AnalysisError;
 use crate::functions;
+pub(crate) use parse::{expression, item, order, quoted};
+use parse::{first_relation, parser, select_all, syntax};
 
 /// One SELECT statement.
 #[derive(Debug, Clone)]
 pub(crate) struct Statement(Box<Query>);
-
-fn parser(text: &str) -> Result<Parser<'static>, AnalysisError> {
-    Parser::new(&GenericDialect {}).try_with_sql(text).map_err(|error| syntax(&error))
-}
-
-fn syntax(error: &impl ToString) -> AnalysisError {
-    let message = error.to_string();
-    let plain = message.strip_prefix("sql parser error: ").unwrap_or(&message);
-    AnalysisError::Syntax { message: plain.to_owned() }
-}
 
 impl Statement {
     /// Reads a text that is one SELECT statement.
@@ -68,14 +59,19 @@ impl Statement {
 
     /// Asks polars.
     pub(crate) fn execute(mut self, context: &mut SQLContext) -> PolarsResult<LazyFrame> {
-        let _: ControlFlow<()> = VisitMut::visit(&mut self.0, &mut groups::Groups(context));
-        groups::order(&mut self.0);
+        self.group(context);
         // Where WITH makes a table with the name of another one, polars takes the other one everywhere.
         let made = self.names().made;
         if self.uses_own_functions() || context.get_tables().iter().any(|table| made.contains(table)) {
             lift(&mut self.0, context, &mut 0)?;
         }
         context.execute(&self.0.to_string())
+    }
+
+    /// Makes groups what users expect, in an order that is always the same.
+    fn group(&mut self, context: &mut SQLContext) {
+        let _: ControlFlow<()> = VisitMut::visit(&mut self.0, &mut groups::Groups(context));
+        groups::order(&mut self.0);
     }
 
     fn uses_own_functions(&self) -> bool {
@@ -283,42 +279,5 @@ fn table(select: &str, context: &mut SQLContext, count: &mut usize) -> PolarsRes
     Ok(name)
 }
 
-fn select_all(table: &str) -> SetExpr {
-    let parsed = Statement::parse(&format!("SELECT * FROM {table}")).expect("a table's name is a word");
-    *parsed.0.body
-}
-
-fn first_relation(text: &str) -> Option<TableFactor> {
-    let parsed = Statement::parse(text).ok()?;
-    let SetExpr::Select(select) = *parsed.0.body else { return None };
-    select.from.into_iter().next().map(|from| from.relation)
-}
-
-/// An expression as a part of a statement; anything behind it is an error.
-pub(crate) fn expression(text: &str) -> Result<String, AnalysisError> {
-    let mut parser = parser(text)?;
-    let expression = parser.parse_expr().map_err(|error| syntax(&error))?;
-    parser.expect_token(&sqlparser::tokenizer::Token::EOF).map_err(|error| syntax(&error))?;
-    Ok(expression.to_string())
-}
-
-/// An expression that may have a name, as in `plies + 1 as moves`.
-pub(crate) fn item(text: &str) -> Result<String, AnalysisError> {
-    let mut parser = parser(text)?;
-    let item: SelectItem = parser.parse_select_item().map_err(|error| syntax(&error))?;
-    parser.expect_token(&sqlparser::tokenizer::Token::EOF).map_err(|error| syntax(&error))?;
-    Ok(item.to_string())
-}
-
-/// What rows are sorted by, as in `n desc, reason`.
-pub(crate) fn order(text: &str) -> Result<String, AnalysisError> {
-    let mut parser = parser(text)?;
-    let parts = parser.parse_comma_separated(Parser::parse_order_by_expr).map_err(|error| syntax(&error))?;
-    parser.expect_token(&sqlparser::tokenizer::Token::EOF).map_err(|error| syntax(&error))?;
-    Ok(parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
-}
-
-/// A column's name as SQL takes it whatever it is.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
+#[cfg(test)]
+mod tests;

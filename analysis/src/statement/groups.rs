@@ -11,7 +11,7 @@ use sqlparser::ast::{
 };
 
 use super::aggregates::{aggregates, expression, is_aggregate};
-use super::{Statement, first_relation, quoted};
+use super::parse::{self, call, first_relation, quoted};
 
 /// What a column begins with that is computed before something is grouped by it.
 const COLUMN: &str = "dc0_key_";
@@ -228,10 +228,9 @@ fn compute(select: &mut Select, keys: &[Key]) {
 
 fn compare_first(select: &mut Select, keys: &[Key], columns: &[String]) {
     let Select { projection, having, .. } = select;
-    let first = |column: &Expr| super::parser(&format!("first({column})")).ok()?.parse_expr().ok();
     let mut firsts: Vec<(Expr, Expr)> = Vec::new();
     for key in keys.iter().filter(|key| !matches!(key.expression, Expr::Value(_))) {
-        let Some(first) = first(&key.column) else { continue };
+        let Some(first) = call("first", &key.column) else { continue };
         // Names of selected keys stand for them, unless a column has the name.
         let names = projection.iter().filter_map(|item| match item {
             SelectItem::ExprWithAlias { expr, alias } if same(expr, &key.column) => Some(alias),
@@ -287,8 +286,7 @@ pub(super) fn order(query: &mut Query) {
         _ => None,
     };
     if let Some(by) = by {
-        query.order_by =
-            Statement::parse(&format!("SELECT 1 ORDER BY {by}")).ok().and_then(|parsed| parsed.0.order_by);
+        query.order_by = parse::query(&format!("SELECT 1 ORDER BY {by}")).and_then(|parsed| parsed.order_by);
     }
 }
 
