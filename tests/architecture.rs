@@ -119,7 +119,7 @@ struct Pipeline {
 const PIPELINES: &[Pipeline] = &[Pipeline {
     package: "dc0-core",
     stages: &["board", "encoding", "network", "search", "selfplay", "store", "trainer", "arena"],
-    leaves: &["params", "rng", "event", "durable", "poison"],
+    leaves: &["params", "rng", "event", "durable", "poison", "text_table"],
 }];
 
 /// The imports of a crate that run against its pipeline, and the modules that have no place in it.
