@@ -142,8 +142,9 @@ fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, Analysi
 }
 
 fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame) -> SampleGame {
-    let makes =
-        |step: &&crate::report::steps::Step| step.run == run.name && step.makes_net() && step.network == game.white;
+    let makes = |step: &&crate::report::steps::Step| {
+        step.run == run.name && step.makes_net() && step.network == game.white
+    };
     let net = context
         .steps
         .iter()
