@@ -9,7 +9,7 @@ mod rows;
 mod steps;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dc0_core::store::StoreError;
@@ -26,7 +26,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::{Console, OutputFormat};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_runs::{Folder, RunError};
+use dc0_runs::{Folder, FolderKind, RunError};
 
 /// Which runs `diff` compares.
 #[derive(Debug, Args)]
@@ -82,16 +82,12 @@ impl Fault for CompareError {
 
 /// The folder of a run that is there, as a command line names it.
 pub fn run_folder(name: &str) -> Result<Folder, CompareError> {
-    let places = [PathBuf::from(name), PathBuf::from("datasets").join(name)];
-    let unknown = || CompareError::Unknown { name: name.to_owned() };
-    if let Some(folder) = places.iter().find(|place| place.join("sweep.json").is_file()) {
-        return Err(CompareError::Sweep { folder: folder.clone() });
+    let named = |kind| Folder::named(Path::new("datasets"), Path::new(name), &[kind]);
+    if let Some((folder, _)) = named(FolderKind::Sweep) {
+        return Err(CompareError::Sweep { folder });
     }
-    let found = places.iter().find(|place| place.join("run.json").is_file()).ok_or_else(unknown)?;
-    let path = found.canonicalize().map_err(RunError::io("look at", found))?;
-    let parts = path.parent().zip(path.file_name());
-    let (parent, own) = parts.ok_or_else(unknown)?;
-    Ok(Folder::of_run(parent, &own.to_string_lossy())?)
+    let (found, _) = named(FolderKind::Run).ok_or_else(|| CompareError::Unknown { name: name.to_owned() })?;
+    Ok(Folder::canonical(&found)?)
 }
 
 impl Command for DiffArgs {

@@ -17,7 +17,7 @@ use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::sweep::folder::SweepFolder;
-use dc0_runs::{Folder, RunError};
+use dc0_runs::{Folder, FolderKind, RunError};
 use stage::Stage;
 
 /// What `reproduce` does again.
@@ -142,13 +142,11 @@ fn original(args: &ReproduceArgs) -> Result<Loaded, ReproduceError> {
 
 /// Trials lie in `SWEEP/trials/`.
 fn is_trial(run: &Folder) -> bool {
-    run.root().ancestors().nth(2).is_some_and(|sweep| sweep.join("sweep.json").is_file())
+    run.root().ancestors().nth(2).is_some_and(|sweep| Folder::at(sweep).kind() == Some(FolderKind::Sweep))
 }
 
 fn sweep(folder: PathBuf) -> Result<ReproduceError, RunError> {
-    let path = folder.canonicalize().map_err(RunError::io("look at", &folder))?;
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let record = SweepFolder::record_in(&Folder::of_run(path.parent().unwrap_or(&path), &name)?)?;
+    let record = SweepFolder::record_in(&Folder::canonical(&folder)?)?;
     let (script, seed, threads) = record.map_or_else(
         || ("SCRIPT.rhai".to_owned(), 1, 1),
         |record| (record.script, record.seed, record.threads),

@@ -9,7 +9,6 @@ use super::folder::Folder;
 use super::ledger::{Cost, Figures, Ledger};
 use super::manifest::Manifest;
 use super::record::Record;
-use super::slot::Slot;
 
 /// The version of the columns and of their meaning.
 const VERSION: u32 = 1;
@@ -108,8 +107,7 @@ fn idle(figures: &Figures) -> Value {
 
 impl Row<'_> {
     fn number(&self) -> Option<u64> {
-        let slot = Slot::of(&self.manifest.files.first()?.path)?.0;
-        Some(slot.number.into())
+        Some(self.manifest.slot()?.number.into())
     }
 
     fn is_timed(&self) -> bool {

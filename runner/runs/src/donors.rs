@@ -14,6 +14,7 @@ use super::identity::Identity;
 use super::manifest::Manifest;
 use super::record::{Environment, Record};
 use super::slot::Slot;
+use super::view::RunView;
 
 /// Runs that give their finished steps to each other. Equal steps that several of them come to at once are done by one.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ impl Donors {
     /// Whether a run with this environment comes to the same results as all of these.
     pub(super) fn check(&self, own: &Environment) -> Result<(), RunError> {
         // One that is being created right now by another trial has the same environment, or says so itself.
-        for run in lock(&self.runs).iter().filter(|run| run.record().is_file()) {
+        for run in lock(&self.runs).iter().filter(|run| run.is_run()) {
             let Some(record) = Record::read(run)? else { continue };
             let (found, own) = (record.environment.rounding(), own.rounding());
             if found != own {
@@ -68,7 +69,7 @@ impl Donors {
     ) -> Result<Option<(Folder, Manifest)>, RunError> {
         let runs = lock(&self.runs).clone();
         for run in runs.into_iter().filter(|run| run.root() != own.root()) {
-            let Some(manifest) = manifest_of(&run, identity)? else { continue };
+            let Some(manifest) = RunView::new(run.clone()).step(identity)? else { continue };
             if manifest.missing_file(&run)?.is_none() {
                 return Ok(Some((run, manifest)));
             }
@@ -86,26 +87,6 @@ impl Drop for Turn<'_> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The manifest of a step that a run has finished.
-pub(super) fn manifest_of(run: &Folder, identity: &Identity) -> Result<Option<Manifest>, RunError> {
-    let (steps, ending) = (run.steps(), format!("-{}.json", identity.short()));
-    let entries = match fs::read_dir(&steps) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(RunError::io("list", &steps)(cause)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(RunError::io("list", &steps))?;
-        if entry.file_name().to_string_lossy().ends_with(&ending) {
-            let manifest = Manifest::read(&entry.path())?;
-            if manifest.identity() == *identity {
-                return Ok(Some(manifest));
-            }
-        }
-    }
-    Ok(None)
 }
 
 /// Puts another run's files into a slot of one's own. Files of finished steps never change, so both runs may have the same

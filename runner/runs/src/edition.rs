@@ -2,7 +2,7 @@
 //! run's record this is all that its steps follow from.
 
 use std::collections::BTreeMap;
-use std::{fs, io};
+use std::fs;
 
 use serde_json::Value as Json;
 
@@ -11,6 +11,7 @@ use dc0_core::params::Value;
 
 use super::error::RunError;
 use super::folder::Folder;
+use super::history::{Entry, History, JournalEvent};
 use super::record::{Record, ScriptRecord};
 
 /// What a script was when it opened a run.
@@ -32,34 +33,33 @@ pub struct Edition {
     pub editions: usize,
 }
 
-/// A line of the journal about the opening of the run, and the imports that follow it.
+/// An entry of the journal about the opening of the run, and the imports that follow it.
 #[derive(Debug)]
-struct Opening {
-    line: Json,
+struct Opening<'a> {
+    entry: &'a Entry,
     /// Digests of modules by their paths.
     modules: BTreeMap<String, String>,
 }
 
 impl Edition {
     /// The last one of a run; that of its creation where the journal has been lost.
-    pub fn last(folder: &Folder, record: &Record) -> Result<Self, RunError> {
-        let openings = openings(folder)?;
-        let mut kinds: Vec<(&Json, &Json)> =
-            openings.iter().map(|opening| (&opening.line["script"], &opening.line["params"])).collect();
+    pub fn last(folder: &Folder, record: &Record, history: &History) -> Result<Self, RunError> {
+        let openings = openings(history);
+        let lines = openings.iter().map(|opening| opening.entry.json());
+        let mut kinds: Vec<(&Json, &Json)> = lines.map(|line| (&line["script"], &line["params"])).collect();
         kinds.sort_by_key(|(script, params)| (script.to_string(), params.to_string()));
         kinds.dedup();
         let editions = kinds.len().max(1);
-        let Some(Opening { line, modules }) = openings.last() else {
+        let Some(Opening { entry, modules }) = openings.last() else {
             return Ok(Self::created(record));
         };
-        let read = |value: &Json| serde_json::from_value(value.clone()).ok();
-        let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+        let text = |name: &str| entry.text(name).unwrap_or_default().to_owned();
         let module = |(path, digest): (&String, &String)| Ok((path.clone(), kept(folder, digest)?));
         Ok(Self {
             script: script(folder, record, &text("script"))?,
             modules: modules.iter().map(module).collect::<Result<_, RunError>>()?,
-            params: read(&line["params"]).unwrap_or_else(Value::group),
-            given: line.get("given").and_then(|given| serde_json::from_value(given.clone()).ok()),
+            params: entry.member("params").unwrap_or_else(Value::group),
+            given: entry.member("given"),
             dc0: text("dc0"),
             libraries: text("libraries"),
             editions,
@@ -79,23 +79,17 @@ impl Edition {
     }
 }
 
-/// All openings in order. A line that a kill cut short says nothing.
-fn openings(folder: &Folder) -> Result<Vec<Opening>, RunError> {
-    let path = folder.journal();
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(RunError::io("read", &path)(cause)),
-    };
-    let mut openings: Vec<Opening> = Vec::new();
-    for line in text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
-        match line["event"].as_str() {
-            Some("created" | "opened") => {
-                let modules = serde_json::from_value(line["modules"].clone()).unwrap_or_default();
-                openings.push(Opening { line, modules });
+/// All openings in order.
+fn openings(history: &History) -> Vec<Opening<'_>> {
+    let mut openings: Vec<Opening<'_>> = Vec::new();
+    for entry in history.entries() {
+        match entry.event() {
+            Some(JournalEvent::Created | JournalEvent::Opened) => {
+                let modules = entry.member("modules").unwrap_or_default();
+                openings.push(Opening { entry, modules });
             }
-            Some("imported") => {
-                let pair = line["module"].as_str().zip(line["blake3"].as_str());
+            Some(JournalEvent::Imported) => {
+                let pair = entry.text("module").zip(entry.text("blake3"));
                 if let (Some(opening), Some((path, digest))) = (openings.last_mut(), pair) {
                     opening.modules.insert(path.to_owned(), digest.to_owned());
                 }
@@ -103,7 +97,7 @@ fn openings(folder: &Folder) -> Result<Vec<Opening>, RunError> {
             _ => {}
         }
     }
-    Ok(openings)
+    openings
 }
 
 fn script(folder: &Folder, record: &Record, digest: &str) -> Result<ScriptRecord, RunError> {

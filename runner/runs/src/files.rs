@@ -33,6 +33,24 @@ pub(super) fn below(base: &Path, folder: &str) -> Result<Vec<String>, RunError> 
     Ok(found)
 }
 
+/// The names in a folder, sorted.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, RunError> {
+    let entries = fs::read_dir(folder).map_err(RunError::io("list", folder))?;
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> =
+        entries.map(name).collect::<io::Result<_>>().map_err(RunError::io("list", folder))?;
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The names in a folder, sorted; none where there is no folder.
+pub(super) fn names_if_there(folder: &Path) -> Result<Vec<String>, RunError> {
+    match names(folder) {
+        Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        names => names,
+    }
+}
+
 /// Moves a file within the run. A file that is gone from its place was moved before a kill, or is lost; whoever needs it
 /// will look for it at its goal.
 pub(super) fn relocate(folder: &Folder, from: &str, to: &str) -> Result<(), RunError> {

@@ -5,7 +5,16 @@ use std::path::{Path, PathBuf};
 use super::error::RunError;
 use super::identity::Identity;
 
-/// The folder of one run.
+/// What a folder holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderKind {
+    /// A run.
+    Run,
+    /// A sweep, whose trials are runs.
+    Sweep,
+}
+
+/// The folder of one run or sweep.
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: PathBuf,
@@ -36,7 +45,23 @@ impl Folder {
         }
         let folder = path.split('/').fold(parent.to_owned(), |folder, part| folder.join(part));
         let found = Self { root: folder };
-        if found.record().is_file() { Ok(found) } else { Err(RunError::Absent { folder: found.root }) }
+        if found.is_run() { Ok(found) } else { Err(RunError::Absent { folder: found.root }) }
+    }
+
+    /// The folder of a run or sweep that is there, as a command line names it: by its path, or by its name in `parent`.
+    pub fn named(parent: &Path, name: &Path, kinds: &[FolderKind]) -> Option<(PathBuf, FolderKind)> {
+        let places = [name.to_owned(), parent.join(name)];
+        places.into_iter().find_map(|place| {
+            let kind = Self::at(&place).kind().filter(|kind| kinds.contains(kind))?;
+            Some((place, kind))
+        })
+    }
+
+    /// The folder at a path, by its own name in the folder above.
+    pub fn canonical(path: &Path) -> Result<Self, RunError> {
+        let path = path.canonicalize().map_err(RunError::io("look at", path))?;
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Self::of_run(path.parent().unwrap_or(&path), &name)
     }
 
     /// A folder wherever it is and whatever its name, to be read only.
@@ -54,9 +79,38 @@ impl Folder {
         relative.split('/').fold(self.root.clone(), |path, part| path.join(part))
     }
 
+    /// What the folder holds; `None` where there is neither a run nor a sweep.
+    pub fn kind(&self) -> Option<FolderKind> {
+        if self.record().is_file() {
+            Some(FolderKind::Run)
+        } else {
+            self.sweep_record().is_file().then_some(FolderKind::Sweep)
+        }
+    }
+
+    /// Whether the folder holds a run.
+    pub fn is_run(&self) -> bool {
+        self.kind() == Some(FolderKind::Run)
+    }
+
     /// What the run is: script, parameters, seed, versions.
     pub fn record(&self) -> PathBuf {
         self.root.join("run.json")
+    }
+
+    /// What the sweep is: script, seed, threads.
+    pub fn sweep_record(&self) -> PathBuf {
+        self.root.join("sweep.json")
+    }
+
+    /// What happened in the sweep.
+    pub fn sweep_journal(&self) -> PathBuf {
+        self.root.join("trials.jsonl")
+    }
+
+    /// The runs of the sweep's trials.
+    pub fn trials(&self) -> PathBuf {
+        self.root.join("trials")
     }
 
     /// What was done when.
@@ -91,7 +145,12 @@ impl Folder {
 
     /// What an unfinished step needs to go on.
     pub fn work(&self, identity: &Identity) -> PathBuf {
-        self.steps().join("work").join(identity.short())
+        self.all_work().join(identity.short())
+    }
+
+    /// What unfinished steps need to go on: a folder for each, named with its short identity.
+    pub fn all_work(&self) -> PathBuf {
+        self.steps().join("work")
     }
 
     /// Steps whose place other steps have taken.

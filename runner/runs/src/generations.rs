@@ -48,6 +48,11 @@ impl Generations {
         &self.stored
     }
 
+    /// All generations in order, where nothing is promoted any more.
+    pub fn into_all(self) -> Vec<Generation> {
+        self.stored
+    }
+
     /// Makes a net a generation; what the file says of this and later generations goes unless it is the same net.
     pub fn promote(&mut self, entry: Generation) -> Result<(), RunError> {
         let place = entry.generation as usize;

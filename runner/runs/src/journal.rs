@@ -1,7 +1,7 @@
 //! What was done when: one JSON object a line, only ever appended to. Results never depend on it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::error::RunError;
 use super::folder::Folder;
+use super::history::{Entry, History};
 use super::ledger::{Cost, Ledger};
 use dc0_process::clock;
 
@@ -33,26 +34,8 @@ impl Journal {
         let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let mut file = opened.map_err(RunError::io("open", &path))?;
         end_line(&mut file).map_err(RunError::io("write", &path))?;
-        let ledger = Self::ledger(folder)?;
+        let ledger = Ledger::of(&History::read(folder)?);
         Ok(Self { path, writing: Mutex::new(Writing { file, ledger }) })
-    }
-
-    fn text(folder: &Folder) -> Result<String, RunError> {
-        let path = folder.journal();
-        match fs::read_to_string(&path) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-            read => read.map_err(RunError::io("read", &path)),
-        }
-    }
-
-    /// Everything that happened in a run, in its order. A line that a kill cut short is no JSON, and says nothing.
-    pub fn lines(folder: &Folder) -> Result<Vec<Value>, RunError> {
-        Ok(Self::text(folder)?.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
-    }
-
-    /// What the steps of a run have cost: all attempts, or those of the run that a step was taken over from.
-    pub fn ledger(folder: &Folder) -> Result<Ledger, RunError> {
-        Ok(Ledger::of(&Self::text(folder)?))
     }
 
     fn writing(&self) -> MutexGuard<'_, Writing> {
@@ -69,16 +52,16 @@ impl Journal {
         self.writing().ledger.clone()
     }
 
-    /// Appends what happened, with the time.
+    /// Appends what happened, the word of a [`JournalEvent`](super::JournalEvent), with the time.
     pub fn note<const N: usize>(&self, event: &str, details: [(&str, Value); N]) -> Result<(), RunError> {
         let mut line = Map::new();
         line.insert("at".to_owned(), clock::timestamp().into());
         line.insert("event".to_owned(), event.into());
         line.extend(details.map(|(name, value)| (name.to_owned(), value)));
-        let line = Value::Object(line);
+        let entry = Entry::new(Value::Object(line));
         let mut writing = self.writing();
-        writeln!(writing.file, "{line}").map_err(RunError::io("write", &self.path))?;
-        writing.ledger.take(&line);
+        writeln!(writing.file, "{}", entry.json()).map_err(RunError::io("write", &self.path))?;
+        writing.ledger.take(&entry);
         Ok(())
     }
 }

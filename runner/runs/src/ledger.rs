@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::history::{Entry, History, JournalEvent};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// What was measured of one attempt at a step, or of several together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -92,36 +92,33 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Of a journal's text. A line that a kill cut short is no JSON, and says nothing.
-    pub fn of(journal: &str) -> Self {
+    /// Of a whole journal.
+    pub fn of(history: &History) -> Self {
         let mut ledger = Self::default();
-        journal
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .for_each(|line| ledger.take(&line));
+        history.entries().iter().for_each(|entry| ledger.take(entry));
         ledger
     }
 
-    /// Takes note of the next line of the journal.
-    pub fn take(&mut self, line: &Value) {
-        let (event, step) = (line["event"].as_str().unwrap_or_default(), line["step"].as_str());
-        match (event, step) {
+    /// Takes note of the next entry of the journal.
+    pub(super) fn take(&mut self, entry: &Entry) {
+        let Some(event) = entry.event() else { return };
+        match (event, entry.step()) {
             // Whoever was at work before has ended without a word.
-            ("created" | "opened", _) => self.end(),
-            ("started", Some(step)) => {
+            (JournalEvent::Created | JournalEvent::Opened, _) => self.end(),
+            (JournalEvent::Started, Some(step)) => {
                 self.end();
                 // What another run spent on it has bought nothing here.
                 self.costs.retain(|known, cost| known != step || cost.from.is_none());
-                self.under_way = Some(attempt(step, line));
+                self.under_way = Some(attempt(step, entry));
             }
-            ("working", Some(step)) => self.under_way = Some(attempt(step, line)),
-            ("finished" | "ended early", Some(step)) => {
-                self.under_way = Some(attempt(step, line));
+            (JournalEvent::Working, Some(step)) => self.under_way = Some(attempt(step, entry)),
+            (JournalEvent::Finished | JournalEvent::EndedEarly, Some(step)) => {
+                self.under_way = Some(attempt(step, entry));
                 self.end();
             }
-            ("taken over", Some(step)) => {
+            (JournalEvent::TakenOver, Some(step)) => {
                 self.end();
-                _ = self.costs.insert(step.to_owned(), elsewhere(step, line));
+                _ = self.costs.insert(step.to_owned(), elsewhere(step, entry));
             }
             _ => {}
         }
@@ -144,27 +141,26 @@ impl Ledger {
     }
 }
 
-fn attempt(step: &str, line: &Value) -> Attempt {
-    let secs = line["secs"].as_f64().unwrap_or(0.0);
-    Attempt { step: step.to_owned(), secs, figures: serde_json::from_value(line["costs"].clone()).ok() }
+fn attempt(step: &str, entry: &Entry) -> Attempt {
+    Attempt { step: step.to_owned(), secs: entry.secs(), figures: entry.member("costs") }
 }
 
-fn elsewhere(step: &str, line: &Value) -> Cost {
-    let Attempt { secs, figures, .. } = attempt(step, line);
-    let attempts = line["attempts"].as_u64().unwrap_or(1) as u32;
-    Cost { attempts, secs, figures, from: line["from"].as_str().map(str::to_owned) }
+fn elsewhere(step: &str, entry: &Entry) -> Cost {
+    let Attempt { secs, figures, .. } = attempt(step, entry);
+    let attempts = entry.member("attempts").unwrap_or(1);
+    Cost { attempts, secs, figures, from: entry.text("from").map(str::to_owned) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cost, Figures, Ledger};
+    use super::{Cost, Figures, History, Ledger};
 
     const PLAYED: &str = r#"{"event":"started","step":"a","secs":0,"costs":{}}
 {"event":"working","step":"a","secs":1.5,"costs":{"cpu_secs":2,"rows":10,"peak_memory":9,"largest_batch":4}}
 "#;
 
     fn cost(journal: &str) -> Cost {
-        Ledger::of(journal).cost("a").expect("a cost").clone()
+        Ledger::of(&History::of(journal)).cost("a").expect("a cost").clone()
     }
 
     #[test]

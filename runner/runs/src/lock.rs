@@ -14,7 +14,7 @@ pub struct Lock {
 
 /// The machine's start and the namespace of processes that this process is in, by which numbers of processes mean something;
 /// `None` where the system does not tell (it tells on Linux).
-pub fn place() -> Option<String> {
+pub(super) fn place() -> Option<String> {
     let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
     Some(format!("{} {}", start.trim(), namespace.display()))
@@ -22,16 +22,16 @@ pub fn place() -> Option<String> {
 
 /// What the file of a lock says of the process that took it last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub(super) struct Holder {
     /// Its number.
-    pub process: u32,
+    pub(super) process: u32,
     /// Its [`place`], where it was known.
-    pub place: Option<String>,
+    pub(super) place: Option<String>,
 }
 
 impl Holder {
     /// Of a file's text: the number in the first line, the place in the second.
-    pub fn of(text: &str) -> Option<Self> {
+    pub(super) fn of(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let process = lines.next()?.trim().parse().ok()?;
         let place = lines.next().map(|line| line.trim().to_owned()).filter(|place| !place.is_empty());

@@ -12,7 +12,7 @@ use dc0_core::store::FileEntry;
 use super::error::RunError;
 use super::folder::Folder;
 use super::identity::{Identity, Input, StepCall};
-use super::slot::Series;
+use super::slot::{Series, Slot};
 
 /// The version of manifests and shard notes.
 pub(super) const VERSION: u32 = 1;
@@ -110,6 +110,17 @@ impl Manifest {
     /// The step's place in the script, as the name of its manifest's file says.
     pub fn order_of(path: &Path) -> Option<u32> {
         path.file_name()?.to_str()?.split('-').next()?.parse().ok()
+    }
+
+    /// What was done, as the name of a manifest's file says.
+    pub fn kind_of(path: &Path) -> Option<&str> {
+        let (kind, _) = path.file_name()?.to_str()?.split_once('-')?.1.rsplit_once('-')?;
+        Some(kind)
+    }
+
+    /// The place of its files; `None` where they are not those of a step.
+    pub fn slot(&self) -> Option<Slot> {
+        Slot::of(&self.files.first()?.path).map(|(slot, _, _)| slot)
     }
 
     /// Looks whether every file is there, and gives the first that is not. A file of another size is an error: something

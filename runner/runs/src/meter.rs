@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dc0_core::event::Event;
 use serde_json::json;
 
+use super::history::JournalEvent;
 use super::journal::Journal;
 use super::ledger::Figures;
 use dc0_process::clock::Stopwatch;
@@ -113,7 +114,10 @@ impl Meter {
     pub(super) fn note(&self) {
         let details =
             [("step", json!(self.step)), ("secs", json!(self.secs())), ("costs", json!(self.figures()))];
-        let noted = self.journal.as_ref().map_or(Ok(()), |journal| journal.note("working", details));
+        let noted = self
+            .journal
+            .as_ref()
+            .map_or(Ok(()), |journal| journal.note(JournalEvent::Working.word(), details));
         if let Err(error) = noted {
             log::warn!("{error}");
         }

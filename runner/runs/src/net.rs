@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use dc0_core::network::checkpoint::{Checkpoint, CheckpointError, LoadedCheckpoint};
 use thiserror::Error;
 
-use crate::{Folder, Generation, Generations, RunError};
+use crate::error::RunError;
+use crate::folder::{Folder, FolderKind};
+use crate::generations::{Generation, Generations};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 
@@ -117,9 +119,8 @@ pub fn named(name: &str) -> Result<Named, NetError> {
 
 /// The folder of a run: its path, or its name in `datasets`.
 pub fn run_folder(run: &str) -> Option<Folder> {
-    let places = [PathBuf::from(run), Path::new("datasets").join(run)];
-    let path = places.into_iter().find(|path| path.join("run.json").exists())?.canonicalize().ok()?;
-    Folder::of_run(path.parent()?, path.file_name()?.to_str()?).ok()
+    let (path, _) = Folder::named(Path::new("datasets"), Path::new(run), &[FolderKind::Run])?;
+    Folder::canonical(&path).ok()
 }
 
 fn pick<'a>(

@@ -98,6 +98,30 @@ pub struct Record {
     pub fork: Option<ForkRecord>,
 }
 
+/// What a list of runs says of a record: as far as it can be read, be it damaged or of a newer program.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordHead {
+    /// The script's file, without the folder.
+    pub script: Option<String>,
+    /// The seed of all randomness.
+    pub seed: Option<u64>,
+    /// Where nets run.
+    pub device: Option<String>,
+}
+
+impl RecordHead {
+    /// Of the text of `run.json`.
+    pub fn of(text: &[u8]) -> Self {
+        let record: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
+        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+        Self {
+            script: text(&record["script"]["file"]),
+            seed: record["seed"].as_u64(),
+            device: text(&record["environment"]["device"]),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Version {
     version: u32,

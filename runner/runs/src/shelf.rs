@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
 
 use super::error::RunError;
 use super::files;
@@ -13,20 +12,14 @@ use super::folder::Folder;
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::slot::Slot;
+use super::view::{FinishedStep, RunView, manifest_files};
 use super::work::Claim;
-
-/// A finished step with the place of its manifest.
-#[derive(Debug, Clone)]
-struct Kept {
-    manifest: Manifest,
-    path: PathBuf,
-}
 
 /// All finished steps of a run.
 #[derive(Debug)]
 pub struct Shelf {
     folder: Folder,
-    kept: BTreeMap<Identity, Kept>,
+    kept: BTreeMap<Identity, FinishedStep>,
 }
 
 /// What came of making a slot ready for a step.
@@ -46,10 +39,8 @@ impl Shelf {
     /// Reads the manifests of all finished steps.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
         let mut shelf = Self { folder: folder.clone(), kept: BTreeMap::new() };
-        for name in manifests(folder, "steps")? {
-            let path = folder.path(&name);
-            let manifest = Manifest::read(&path)?;
-            shelf.kept.insert(manifest.identity(), Kept { manifest, path });
+        for step in RunView::new(folder.clone()).steps()? {
+            shelf.kept.insert(step.manifest.identity(), step);
         }
         for identity in shelf.kept.keys() {
             Claim::release(folder, identity)?;
@@ -69,11 +60,8 @@ impl Shelf {
 
     /// All finished steps with their places in the script, in this order.
     pub fn in_order(&self) -> Vec<(u32, &Manifest)> {
-        let mut steps: Vec<(u32, &Manifest)> = self
-            .kept
-            .values()
-            .map(|kept| (Manifest::order_of(&kept.path).unwrap_or(u32::MAX), &kept.manifest))
-            .collect();
+        let mut steps: Vec<(u32, &Manifest)> =
+            self.kept.values().map(|kept| (kept.order().unwrap_or(u32::MAX), &kept.manifest)).collect();
         steps.sort_by_key(|(order, manifest)| (*order, &manifest.step));
         steps
     }
@@ -107,13 +95,13 @@ impl Shelf {
         manifest.write(&path)?;
         Claim::release(&self.folder, &manifest.identity())?;
         let manifest = Manifest::read(&path)?;
-        self.kept.insert(manifest.identity(), Kept { manifest: manifest.clone(), path });
+        self.kept.insert(manifest.identity(), FinishedStep { manifest: manifest.clone(), path });
         Ok(manifest)
     }
 
     /// Moves finished steps out of a slot. The manifest goes first: a manifest in `steps` says that its files are there.
     fn clear_finished(&mut self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
-        let in_slot = |kept: &Kept| kept.manifest.files.iter().any(|entry| slot.holds(&entry.path));
+        let in_slot = |kept: &FinishedStep| kept.manifest.files.iter().any(|entry| slot.holds(&entry.path));
         let others: Vec<Identity> = self
             .kept
             .iter()
@@ -169,10 +157,12 @@ impl Shelf {
         if let Some(owner) = Claim::holder(&self.folder, slot)? {
             return Ok(owner);
         }
-        for manifest in manifests_aside(&self.folder)? {
-            let manifest = Manifest::read(&self.folder.path(&manifest))?;
-            if manifest.files.iter().any(|entry| entry.path == path) {
-                return Ok(manifest.identity().short().to_owned());
+        let aside = self.folder.superseded();
+        for name in files::names_if_there(&aside)? {
+            let steps = RunView::at(&aside.join(name)).steps()?;
+            let is_owner = |step: &FinishedStep| step.manifest.files.iter().any(|entry| entry.path == path);
+            if let Some(owner) = steps.into_iter().find(is_owner) {
+                return Ok(owner.manifest.identity().short().to_owned());
             }
         }
         Ok("unknown".to_owned())
@@ -188,37 +178,36 @@ impl Shelf {
 
     /// Brings back what lies aside for a step. The manifest comes last, as when the step was done.
     fn bring_back(&mut self, identity: &Identity, slot: Slot) -> Result<(), RunError> {
-        let aside = aside(identity.short());
-        let base = self.folder.path(&aside);
-        let own: Vec<String> = files::below(&base, "")?;
-        let (manifests, others): (Vec<String>, Vec<String>) =
-            own.into_iter().partition(|path| is_manifest(path));
+        let base = self.folder.aside(identity);
+        let manifests = manifest_files(&base)?;
         let manifest = match manifests.first() {
-            Some(path) => {
-                Some(Manifest::read(&base.join(path))?).filter(|manifest| manifest.identity() == *identity)
-            }
-            None if Claim::is_of(&base, identity)? => None,
+            Some(path) => Some(Manifest::read(path)?).filter(|manifest| manifest.identity() == *identity),
+            None if Claim::is_of(base.root(), identity)? => None,
             None => return Ok(()),
         };
         if manifest.is_none() && !manifests.is_empty() {
             return Ok(());
         }
-        for path in others {
-            files::relocate(&self.folder, &format!("{aside}/{path}"), &slot.adopt(&path))?;
+        for path in files::below(base.root(), "")? {
+            if !manifests.contains(&base.path(&path)) {
+                let aside = aside(identity.short());
+                files::relocate(&self.folder, &format!("{aside}/{path}"), &slot.adopt(&path))?;
+            }
         }
         if let (Some(mut manifest), Some(path)) = (manifest, manifests.first()) {
             manifest.files.iter_mut().for_each(|entry| entry.path = slot.adopt(&entry.path));
-            let kept = Kept { path: self.folder.path(path), manifest };
+            let name = path.file_name().expect("a manifest is a file");
+            let kept = FinishedStep { path: self.folder.steps().join(name), manifest };
             kept.manifest.write(&kept.path)?;
-            fs::remove_file(base.join(path)).map_err(RunError::io("remove", &base.join(path)))?;
+            fs::remove_file(path).map_err(RunError::io("remove", path))?;
             self.kept.insert(identity.clone(), kept);
         }
-        files::remove_empty(&base);
+        files::remove_empty(base.root());
         Ok(())
     }
 
     /// Moves a finished step's files to the slot that the script now has for it, and its manifest to its place there.
-    fn adopt(&self, mut kept: Kept, slot: Slot, order: u32) -> Result<Kept, RunError> {
+    fn adopt(&self, mut kept: FinishedStep, slot: Slot, order: u32) -> Result<FinishedStep, RunError> {
         let goal = self.folder.steps().join(kept.manifest.file_name(order));
         let settled = kept.manifest.files.iter().all(|entry| slot.adopt(&entry.path) == entry.path);
         if settled && goal == kept.path {
@@ -235,27 +224,11 @@ impl Shelf {
         if goal != kept.path {
             fs::remove_file(&kept.path).map_err(RunError::io("remove", &kept.path))?;
         }
-        Ok(Kept { path: goal, ..kept })
+        Ok(FinishedStep { path: goal, ..kept })
     }
 }
 
 /// The folder for what a step had to leave.
 fn aside(step: &str) -> String {
     format!("superseded/{step}")
-}
-
-/// Whether a path, relative to the run or to a step's folder aside, is a manifest.
-fn is_manifest(path: &str) -> bool {
-    let name = path.strip_prefix("steps/").and_then(|name| name.strip_suffix(".json"));
-    name.is_some_and(|name| !name.contains('/'))
-}
-
-/// The manifests of a folder of the run, by their paths.
-pub(super) fn manifests(folder: &Folder, within: &str) -> Result<Vec<String>, RunError> {
-    Ok(files::below(folder.root(), within)?.into_iter().filter(|path| is_manifest(path)).collect())
-}
-
-fn manifests_aside(folder: &Folder) -> Result<Vec<String>, RunError> {
-    let aside = |path: &String| path.splitn(3, '/').nth(2).is_some_and(is_manifest);
-    Ok(files::below(folder.root(), "superseded")?.into_iter().filter(aside).collect())
 }

@@ -1,13 +1,91 @@
-//! What a run's folder says of its finished steps.
+//! A run as its folder tells it: what everything that reads runs sees of them.
+//!
+//! Nothing is read before it is asked for, so that damage to one file is no error of a question about another; and nothing is
+//! written or locked, so the run may be at work.
+
+mod games;
+mod steps;
+mod trials;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::Path;
 
-use crate::error::RunError;
-use crate::folder::Folder;
-use crate::identity::Identity;
-use crate::manifest::Manifest;
-use crate::record::Record;
+use super::error::RunError;
+use super::files::names_if_there;
+use super::folder::Folder;
+use super::generations::{Generation, Generations};
+use super::history::History;
+use super::identity::Identity;
+use super::manifest::Manifest;
+use super::record::Record;
+use super::work::Claim;
+
+pub use games::GameFiles;
+pub use steps::{FinishedStep, manifest_files};
+pub use trials::{TrialRun, trials};
+
+/// A run that is only read.
+#[derive(Debug, Clone)]
+pub struct RunView {
+    folder: Folder,
+}
+
+impl RunView {
+    /// Of the run in a folder.
+    pub fn new(folder: Folder) -> Self {
+        Self { folder }
+    }
+
+    /// Of the run at a path.
+    pub fn at(root: &Path) -> Self {
+        Self::new(Folder::at(root))
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// What it is; `None` where the folder is empty or absent.
+    pub fn record(&self) -> Result<Option<Record>, RunError> {
+        Record::read(&self.folder)
+    }
+
+    /// Its journal.
+    pub fn history(&self) -> Result<History, RunError> {
+        History::read(&self.folder)
+    }
+
+    /// Its promoted nets in order.
+    pub fn generations(&self) -> Result<Vec<Generation>, RunError> {
+        Ok(Generations::open(&self.folder)?.into_all())
+    }
+
+    /// Its finished steps in the order of its script.
+    pub fn steps(&self) -> Result<Vec<FinishedStep>, RunError> {
+        let read = manifest_files(&self.folder)?.into_iter().map(FinishedStep::read);
+        read.filter_map(Result::transpose).collect()
+    }
+
+    /// A finished step.
+    pub fn step(&self, identity: &Identity) -> Result<Option<Manifest>, RunError> {
+        let ending = format!("-{}.json", identity.short());
+        for path in
+            manifest_files(&self.folder)?.into_iter().filter(|path| path.to_string_lossy().ends_with(&ending))
+        {
+            let found = FinishedStep::read(path)?.filter(|found| found.manifest.identity() == *identity);
+            if let Some(found) = found {
+                return Ok(Some(found.manifest));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What its unfinished steps do.
+    pub fn unfinished_kinds(&self) -> Result<Vec<String>, RunError> {
+        Claim::kinds(&self.folder)
+    }
+}
 
 /// Finished steps by what they are.
 pub type FinishedSteps = BTreeMap<Identity, Manifest>;
@@ -21,14 +99,9 @@ pub fn finished_steps(folder: &Folder) -> Result<FinishedSteps, RunError> {
 
 /// Adds the finished steps of a run whose files are all there. A run that is not there has none.
 pub fn collect(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
-    let Ok(entries) = fs::read_dir(folder.steps()) else { return Ok(()) };
-    for entry in entries {
-        let path = entry.map_err(RunError::io("list", &folder.steps()))?.path();
-        if path.extension().is_some_and(|kind| kind == "json") {
-            let manifest = Manifest::read(&path)?;
-            if manifest.missing_file(folder)?.is_none() {
-                finished.insert(manifest.identity(), manifest);
-            }
+    for FinishedStep { manifest, .. } in RunView::new(folder.clone()).steps()? {
+        if manifest.missing_file(folder)?.is_none() {
+            finished.insert(manifest.identity(), manifest);
         }
     }
     Ok(())
@@ -36,12 +109,8 @@ pub fn collect(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunE
 
 /// Adds the finished steps of a run that other steps have put aside: it takes them back where the script comes to them again.
 pub fn collect_aside(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
-    let Ok(entries) = fs::read_dir(folder.superseded()) else { return Ok(()) };
-    for entry in entries {
-        let entry = entry.map_err(RunError::io("list", &folder.superseded()))?;
-        collect(&Folder::of_run(&folder.superseded(), &entry.file_name().to_string_lossy())?, finished)?;
-    }
-    Ok(())
+    let aside = folder.superseded();
+    names_if_there(&aside)?.iter().try_for_each(|name| collect(&Folder::of_run(&aside, name)?, finished))
 }
 
 /// The seed that a run was created with, if it is there.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use dc0_core::durable;
@@ -13,6 +13,7 @@ use dc0_core::rng::Seed;
 use dc0_core::store::FileEntry;
 
 use super::error::RunError;
+use super::files::names_if_there;
 use super::folder::Folder;
 use super::identity::Identity;
 use super::manifest::size;
@@ -72,24 +73,17 @@ impl Claim {
 
     /// The claims of all unfinished steps, by their short identities.
     fn all(folder: &Folder) -> Result<Vec<(String, Self)>, RunError> {
-        let work = folder.steps().join("work");
-        let entries = match fs::read_dir(&work) {
-            Ok(entries) => entries,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(cause) => return Err(RunError::io("list", &work)(cause)),
+        let work = folder.all_work();
+        let read = |step: String| {
+            let claim: Option<Self> = read_json(&work.join(&step).join(CLAIM))?;
+            Ok(claim.map(|claim| (step, claim)))
         };
-        let mut claims = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(RunError::io("list", &work))?;
-            let claim: Option<Self> = read_json(&entry.path().join(CLAIM))?;
-            claims.extend(claim.map(|claim| (entry.file_name().to_string_lossy().into_owned(), claim)));
-        }
-        Ok(claims)
+        names_if_there(&work)?.into_iter().map(read).filter_map(Result::transpose).collect()
     }
 
     /// Whether an unfinished step was put aside in a folder.
     pub(super) fn is_of(aside: &Path, identity: &Identity) -> Result<bool, RunError> {
-        let path = aside.join("steps").join("work").join(identity.short()).join(CLAIM);
+        let path = Folder::at(aside).work(identity).join(CLAIM);
         Ok(read_json::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
     }
 }
@@ -129,6 +123,26 @@ pub struct ShardNote<T> {
     pub files: Vec<FileEntry>,
     /// What the shard adds to the step's summary.
     pub part: T,
+}
+
+impl ShardNote<IgnoredAny> {
+    /// The files of a shard, as its note says; none where it cannot be read just now.
+    pub fn files(note: &Path) -> Vec<FileEntry> {
+        read_json(note).ok().flatten().map_or_else(Vec::new, |note: Self| note.files)
+    }
+}
+
+/// The notes of all finished shards of a run's unfinished steps, by their paths; those that cannot be listed are left out.
+pub fn shard_notes(folder: &Folder) -> Vec<PathBuf> {
+    let work = folder.all_work();
+    let is_note =
+        |name: &String| name.strip_prefix("shard-").is_some_and(|rest| rest.strip_suffix(".json").is_some());
+    let notes = |step: String| {
+        let own = work.join(step);
+        let names = names_if_there(&own).unwrap_or_default().into_iter().filter(is_note);
+        names.map(|name| own.join(name)).collect::<Vec<_>>()
+    };
+    names_if_there(&work).unwrap_or_default().into_iter().flat_map(notes).collect()
 }
 
 impl Workplace {

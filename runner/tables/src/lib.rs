@@ -3,14 +3,14 @@
 mod nearest;
 
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use dc0_analysis::{AnalysisError, Files, RunRow, RunSource, StepRow, SweepSource, Trial};
 use thiserror::Error;
 
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_runs::{Folder, Journal, Manifest, Record, RunError, Slot};
+use dc0_runs::view::{FinishedStep, TrialRun, trials};
+use dc0_runs::{Folder, FolderKind, Ledger, Manifest, Record, RunError, RunView};
 
 /// Runs and sweeps to ask.
 #[derive(Debug, Clone, Default)]
@@ -81,17 +81,17 @@ impl Sources {
     }
 
     fn add(&mut self, parent: &Path, name: &str) -> Result<(), SourcesError> {
-        let places = [PathBuf::from(name), parent.join(name)];
-        let has = |file: &str| places.iter().find(|root| root.join(file).is_file());
-        if let Some(root) = has("sweep.json") {
-            return if self.is_known(root) { Ok(()) } else { self.add_sweep(root) };
+        let named = |kind| Folder::named(parent, Path::new(name), &[kind]);
+        if let Some((root, _)) = named(FolderKind::Sweep) {
+            return if self.is_known(&root) { Ok(()) } else { self.add_sweep(&root) };
         }
-        let Some(root) = has("run.json") else {
+        let Some((root, _)) = named(FolderKind::Run) else {
             let hint = nearest::hint(parent, name);
+            let places = [PathBuf::from(name), parent.join(name)];
             return Err(SourcesError::Unknown { name: name.to_owned(), places, hint });
         };
-        if !self.is_known(root) {
-            self.add_run(root, self.free_name(root), None)?;
+        if !self.is_known(&root) {
+            self.add_run(&Folder::at(&root), self.free_name(&root), None)?;
         }
         Ok(())
     }
@@ -117,8 +117,8 @@ impl Sources {
 
     fn add_sweep(&mut self, root: &Path) -> Result<(), SourcesError> {
         let name = self.free_name(root);
-        for (folder, trial) in trials(&root.join("trials"))? {
-            self.add_run(&folder, name.clone(), Some(trial))?;
+        for TrialRun { trial, replicate, folder } in trials(&Folder::at(root))? {
+            self.add_run(&folder, name.clone(), Some(Trial { trial, replicate }))?;
         }
         self.sweeps.push(SweepSource { name, folder: root.to_owned() });
         Ok(())
@@ -126,13 +126,26 @@ impl Sources {
 }
 
 impl Sources {
-    fn add_run(&mut self, root: &Path, name: String, trial: Option<Trial>) -> Result<(), RunError> {
-        let folder = Folder::at(root);
-        let manifests = manifests_of(&folder)?;
-        let files = manifests.iter().flat_map(|(_, manifest)| &manifest.files);
+    fn add_run(&mut self, folder: &Folder, name: String, trial: Option<Trial>) -> Result<(), RunError> {
+        let run = RunView::new(folder.clone());
+        let steps = run.steps()?;
+        let files = steps.iter().flat_map(|step| &step.manifest.files);
         let lost = files.map(|entry| folder.path(&entry.path)).filter(|path| !path.exists());
         self.lost.extend(lost);
-        self.runs.push(run(&folder, name, trial, &manifests)?);
+        let record = run.record()?;
+        let seconds = Ledger::of(&run.history()?).seconds();
+        let row = |found: &FinishedStep| {
+            let took = seconds.get(found.manifest.identity().short()).copied();
+            step(found.order().unwrap_or_default(), &found.manifest, took)
+        };
+        self.runs.push(RunSource {
+            name,
+            folder: folder.root().to_owned(),
+            trial,
+            files: Files::All,
+            steps: steps.iter().map(row).collect(),
+            about: record.as_ref().map(about),
+        });
         Ok(())
     }
 
@@ -157,59 +170,6 @@ fn last_name(root: &Path) -> String {
     whole(root).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The runs of a sweep's trials in their order: folders such as `0007-1`.
-fn trials(folder: &Path) -> Result<Vec<(PathBuf, Trial)>, RunError> {
-    let mut found = Vec::new();
-    for name in names_in(folder)? {
-        let numbers = name
-            .split_once('-')
-            .and_then(|(trial, replicate)| Some((trial.parse().ok()?, replicate.parse().ok()?)));
-        if let Some((trial, replicate)) = numbers
-            && folder.join(&name).join("run.json").is_file()
-        {
-            found.push((folder.join(&name), Trial { trial, replicate }));
-        }
-    }
-    found.sort_by_key(|(_, trial)| (trial.trial, trial.replicate));
-    Ok(found)
-}
-
-/// The names in a folder, sorted; none where there is no folder.
-fn names_in(folder: &Path) -> Result<Vec<String>, RunError> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(RunError::io("list", folder)(cause)),
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(RunError::io("list", folder))?;
-        names.push(entry.file_name().to_string_lossy().into_owned());
-    }
-    names.sort_unstable();
-    Ok(names)
-}
-
-/// A run that is there, with all its files and finished steps.
-fn run(
-    folder: &Folder,
-    name: String,
-    trial: Option<Trial>,
-    manifests: &[(u32, Manifest)],
-) -> Result<RunSource, RunError> {
-    let record = Record::read(folder)?;
-    let seconds = Journal::ledger(folder)?.seconds();
-    let took = |manifest: &Manifest| seconds.get(manifest.identity().short()).copied();
-    Ok(RunSource {
-        name,
-        folder: folder.root().to_owned(),
-        trial,
-        files: Files::All,
-        steps: manifests.iter().map(|(order, manifest)| step(*order, manifest, took(manifest))).collect(),
-        about: record.as_ref().map(about),
-    })
-}
-
 /// What a run's record says of it.
 pub fn about(record: &Record) -> RunRow {
     let made = &record.environment;
@@ -225,37 +185,12 @@ pub fn about(record: &Record) -> RunRow {
     }
 }
 
-/// The manifests of a run's finished steps with their places in the script.
-fn manifests_of(folder: &Folder) -> Result<Vec<(u32, Manifest)>, RunError> {
-    let mut found = Vec::new();
-    for (order, name) in manifests(names_in(&folder.steps())?) {
-        let manifest = match Manifest::read(&folder.steps().join(&name)) {
-            // A run that is at work moves the manifests of steps that its script no longer asks for.
-            Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => continue,
-            other => other?,
-        };
-        found.push((order, manifest));
-    }
-    Ok(found)
-}
-
-/// The files of manifests in the order of their steps, which is not that of their names from the ten thousandth step on.
-fn manifests(names: Vec<String>) -> Vec<(u32, String)> {
-    let is_manifest = |name: &String| Path::new(name).extension().is_some_and(|kind| kind == "json");
-    let order = |name: &str| name.split('-').next().and_then(|order| order.parse().ok()).unwrap_or_default();
-    let mut found: Vec<(u32, String)> =
-        names.into_iter().filter(is_manifest).map(|name| (order(&name), name)).collect();
-    found.sort();
-    found
-}
-
 /// A finished step as a row.
 pub fn step(order: u32, manifest: &Manifest, seconds: Option<f64>) -> StepRow {
-    let slot = manifest.files.iter().find_map(|entry| Slot::of(&entry.path)).map(|(slot, _, _)| slot);
     StepRow {
         step: order,
         kind: manifest.kind.clone(),
-        number: slot.map(|slot| slot.number),
+        number: manifest.slot().map(|slot| slot.number),
         identity: manifest.identity().short().to_owned(),
         network: network(manifest),
         seconds,
@@ -267,9 +202,7 @@ pub fn step(order: u32, manifest: &Manifest, seconds: Option<f64>) -> StepRow {
 
 /// The net that a step made, or that it played or searched with.
 fn network(manifest: &Manifest) -> Option<String> {
-    let input = |wanted: &str| {
-        manifest.inputs.iter().find(|input| input.name == wanted).map(|input| input.digest.clone())
-    };
+    let input = |name| manifest.input(name).map(str::to_owned);
     match manifest.kind.as_str() {
         "network" | "grow" | "train" => manifest.files.first().map(|weights| weights.blake3.clone()),
         "arena" => input("first"),
@@ -279,14 +212,7 @@ fn network(manifest: &Manifest) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sources, manifests};
-
-    #[test]
-    fn steps_beyond_ten_thousand_come_after_those_before() {
-        let names = ["0002-b.json", "10000-c.json", "9999-a.json", "notes.txt"].map(str::to_owned).to_vec();
-        let orders: Vec<u32> = manifests(names).into_iter().map(|(order, _)| order).collect();
-        assert_eq!(orders, [2, 9999, 10_000]);
-    }
+    use super::Sources;
 
     #[test]
     fn a_sweep_named_twice_is_there_once() {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use dc0_runs::Folder;
 use strsim::damerau_levenshtein;
 
 /// Names that are offered at most.
@@ -18,9 +19,8 @@ pub(super) fn hint(parent: &Path, name: &str) -> String {
 }
 
 fn runs_in(parent: &Path) -> Vec<String> {
-    let is_run = |path: &Path| ["run.json", "sweep.json"].iter().any(|file| path.join(file).is_file());
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| is_run(&entry.path()));
+    let folders = entries.filter(|entry| Folder::at(&entry.path()).kind().is_some());
     folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 

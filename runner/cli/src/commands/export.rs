@@ -17,8 +17,8 @@ use args::{ExportFormat, ExportOnnxArgs};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_runs::RunError;
 use dc0_runs::net::{NetError, named};
+use dc0_runs::{Folder, FolderKind, RunError};
 
 /// A net was not exported.
 #[derive(Debug, Error)]
@@ -38,10 +38,13 @@ enum ExportError {
 }
 
 /// The folder of a run or sweep that is there, as a command line names it.
-fn found(name: &Path, files: &[&str], what: &'static str) -> Result<PathBuf, ExportError> {
-    let places = [name.to_owned(), Path::new("datasets").join(name)];
-    let is_it = |place: &PathBuf| files.iter().any(|file| place.join(file).is_file());
-    places.into_iter().find(is_it).ok_or_else(|| ExportError::Nothing { path: name.to_owned(), what })
+fn found(
+    name: &Path,
+    kinds: &[FolderKind],
+    what: &'static str,
+) -> Result<(PathBuf, FolderKind), ExportError> {
+    let found = Folder::named(Path::new("datasets"), name, kinds);
+    found.ok_or_else(|| ExportError::Nothing { path: name.to_owned(), what })
 }
 
 impl Fault for ExportError {

@@ -5,13 +5,12 @@ use std::{fs, io};
 use dc0_core::durable;
 
 use super::CompareError;
-use dc0_runs::{Edition, Folder, Generations, Journal, Ledger, Manifest, Record, RunError, Slot};
+use dc0_runs::view::FinishedStep;
+use dc0_runs::{Edition, Folder, Ledger, Manifest, Record, RunError, RunView, Slot};
 
 /// A finished step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Its place in the script.
-    pub order: u32,
     /// Where its files lie.
     pub slot: Slot,
     /// What was done.
@@ -47,11 +46,15 @@ pub struct Loaded {
 impl Loaded {
     /// Reads a run.
     pub fn read(name: &str, folder: Folder) -> Result<Self, CompareError> {
-        let absent = || RunError::Absent { folder: folder.root().to_owned() };
-        let record = Record::read(&folder)?.ok_or_else(absent)?;
-        let edition = Edition::last(&folder, &record)?;
-        let (steps, ledger) = (steps(&folder)?, Journal::ledger(&folder)?);
-        let generation = Generations::open(&folder)?.all().last().map(|last| last.generation);
+        let run = RunView::new(folder.clone());
+        let record = run.record()?.ok_or_else(|| RunError::Absent { folder: folder.root().to_owned() })?;
+        let history = run.history()?;
+        let edition = Edition::last(&folder, &record, &history)?;
+        let mut steps = run.steps()?;
+        steps.sort_by(|a, b| (a.order(), &a.manifest.step).cmp(&(b.order(), &b.manifest.step)));
+        let steps = steps.into_iter().map(placed).collect::<Result<_, _>>()?;
+        let ledger = Ledger::of(&history);
+        let generation = run.generations()?.last().map(|last| last.generation);
         Ok(Self { name: name.to_owned(), folder, record, edition, steps, ledger, generation })
     }
 }
@@ -78,27 +81,10 @@ impl Loaded {
     }
 }
 
-fn steps(folder: &Folder) -> Result<Vec<Step>, RunError> {
-    let path = folder.steps();
-    let entries = match fs::read_dir(&path) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(RunError::io("list", &path)(cause)),
-    };
-    let mut steps = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(RunError::io("list", &path))?.path();
-        if path.extension().is_some_and(|kind| kind == "json") {
-            let manifest = Manifest::read(&path)?;
-            let damaged = |cause: &str| RunError::Damaged { path: path.clone(), cause: cause.to_owned() };
-            let order =
-                Manifest::order_of(&path).ok_or_else(|| damaged("its name does not begin with a number"))?;
-            let slot =
-                manifest.files.first().and_then(|entry| Slot::of(&entry.path)).map(|(slot, _, _)| slot);
-            let slot = slot.ok_or_else(|| damaged("its files are not those of a step"))?;
-            steps.push(Step { order, slot, manifest });
-        }
-    }
-    steps.sort_by(|a, b| (a.order, &a.manifest.step).cmp(&(b.order, &b.manifest.step)));
-    Ok(steps)
+/// A finished step in its place, which compared steps must have.
+fn placed(FinishedStep { path, manifest }: FinishedStep) -> Result<Step, RunError> {
+    let damaged = |cause: &str| RunError::Damaged { path: path.clone(), cause: cause.to_owned() };
+    Manifest::order_of(&path).ok_or_else(|| damaged("its name does not begin with a number"))?;
+    let slot = manifest.slot().ok_or_else(|| damaged("its files are not those of a step"))?;
+    Ok(Step { slot, manifest })
 }

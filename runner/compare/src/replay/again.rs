@@ -9,7 +9,7 @@ use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Params, read};
 use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayParams, Shard, ShardResult, shards_of};
-use dc0_core::store::{MatchGameRow, read_entry};
+use dc0_core::store::{MatchGameRow, ShardFiles, read_entry};
 use serde_json::json;
 
 use super::game::FoundGame;
@@ -105,8 +105,9 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
 
 /// The net that a step reads under a name; `None` if what it reads there is none.
 fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint, String)>, ReplayError> {
-    let digest = step.manifest.inputs.iter().find(|found| found.name == input).map(|input| &input.digest);
-    let Some(digest) = digest.filter(|digest| digest.len() == 64) else { return Ok(None) };
+    let Some(digest) = step.manifest.input(input).filter(|digest| digest.len() == 64) else {
+        return Ok(None);
+    };
     let files = run.steps.iter().flat_map(|step| &step.manifest.files);
     let absent = || ReplayError::NoNetwork {
         run: run.folder.root().to_owned(),
@@ -114,13 +115,13 @@ fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint,
         digest: digest[..8].to_owned(),
     };
     let is_net = |path: &str| Path::new(path).extension().is_some_and(|kind| kind == "safetensors");
-    let entry = files.into_iter().find(|entry| entry.blake3 == *digest && is_net(&entry.path));
+    let entry = files.into_iter().find(|entry| entry.blake3 == digest && is_net(&entry.path));
     let path = run.folder.path(&entry.ok_or_else(absent)?.path);
     if !path.is_file() {
         return Err(absent());
     }
     let loaded = Checkpoint::load(&path)?;
-    if loaded.digest == *digest { Ok(Some((loaded.checkpoint, loaded.digest))) } else { Err(absent()) }
+    if loaded.digest == digest { Ok(Some((loaded.checkpoint, loaded.digest))) } else { Err(absent()) }
 }
 
 fn of_iteration(
@@ -138,10 +139,10 @@ fn of_iteration(
     let (net, digest) = network(run, step, "network")?.ok_or_else(missing)?;
     let seed = step.manifest.identity().seed(run.record.seed);
     let result = play_shard((&params, seed), (&net, &digest), shard, (evaluators, watching))?;
-    let (root, files) = (run.folder.root(), &step.manifest.files);
-    let at = 2 * shard.index as usize;
-    let games: Vec<GameRow> = read_entry(root, &files[at])?;
-    let positions: Vec<PositionRow> = read_entry(root, &files[at + 1])?;
+    let mut shards = ShardFiles::of_iteration(&step.manifest.files);
+    let files = shards.find(|files| *files.games == game.file).expect("the game was read from it");
+    let games: Vec<GameRow> = read_entry(run.folder.root(), files.games)?;
+    let positions: Vec<PositionRow> = read_entry(run.folder.root(), files.positions)?;
     Ok(compared((&games, &positions), &result))
 }
 
@@ -196,7 +197,7 @@ fn of_match(
     let step = &game.step;
     let params: ArenaParams = params(step, (Arena::KIND, Arena::VERSION))?;
     let seed = step.manifest.identity().seed(run.record.seed);
-    let rows: Vec<MatchGameRow> = read_entry(run.folder.root(), &step.manifest.files[0])?;
+    let rows: Vec<MatchGameRow> = read_entry(run.folder.root(), &game.file)?;
     let stored: Vec<MatchGameRow> =
         rows.into_iter().filter(|row| shard.game_numbers().contains(&row.game)).collect();
     let names = stored.first().map(|row| [row.first.clone(), row.second.clone()]).unwrap_or_default();

@@ -13,7 +13,7 @@ use super::study::Study;
 use super::{ExplainArgs, ExplainError};
 use dc0_backend::{Backend, Evaluators, Wish};
 use dc0_runs::net::{named, run_folder, shipped};
-use dc0_runs::view::finished_steps;
+use dc0_runs::view::{GameFiles, finished_steps};
 use dc0_runs::{Folder, Series, Slot};
 
 /// Does what the command line asks for.
@@ -88,9 +88,8 @@ fn stored(given: &str, name: &str, ply: &str) -> Result<Game, ExplainError> {
 fn row(folder: &Folder, iteration: u32, game: u32) -> Result<Option<GameRow>, ExplainError> {
     let slot = Slot { series: Series::Iterations, number: iteration };
     for manifest in finished_steps(folder)?.values() {
-        let tables = manifest.files.iter().filter(|file| slot.holds(&file.path));
-        for file in tables.filter(|file| file.path.starts_with("games/")) {
-            let rows: Vec<GameRow> = read_entry(folder.root(), file)?;
+        for files in GameFiles::among(&manifest.files).filter(|files| slot.holds(&files.games.path)) {
+            let rows: Vec<GameRow> = read_entry(folder.root(), files.games)?;
             if let Some(row) = rows.into_iter().find(|row| row.game == game) {
                 return Ok(Some(row));
             }

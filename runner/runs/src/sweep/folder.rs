@@ -13,7 +13,10 @@ use super::events::{Event, Replicate};
 use super::params::SweepParams;
 use super::told::Direction;
 use super::trials::Trials;
-use crate::{Folder, Lock, RunError};
+use crate::error::RunError;
+use crate::files::names;
+use crate::folder::Folder;
+use crate::lock::Lock;
 
 /// The version of a sweep's own files.
 const VERSION: u32 = 1;
@@ -61,7 +64,7 @@ impl SweepFolder {
         asked: (bool, bool),
     ) -> Result<(Self, Vec<Event>), RunError> {
         let folder = Folder::of_run(parent, &now.name)?;
-        let path = folder.root().join("sweep.json");
+        let path = folder.sweep_record();
         let found = read_record(&folder, &path)?;
         if let Some(found) = &found {
             check(&folder, found, now, asked)?;
@@ -73,13 +76,13 @@ impl SweepFolder {
             durable::write(&path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", &path))?;
         }
         let record = found.unwrap_or_else(|| now.clone());
-        let (journal, events) = open_journal(&folder.root().join("trials.jsonl"))?;
+        let (journal, events) = open_journal(&folder.sweep_journal())?;
         Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
     }
 
     /// What the sweep in a folder is, where there is one.
     pub fn record_in(folder: &Folder) -> Result<Option<SweepRecord>, RunError> {
-        read_record(folder, &folder.root().join("sweep.json"))
+        read_record(folder, &folder.sweep_record())
     }
 
     /// As [`open`](Self::open), without working on the sweep: its record, where there is one yet, and everything that happened
@@ -94,7 +97,7 @@ impl SweepFolder {
         if let Some(found) = &record {
             check(&folder, found, now, asked)?;
         }
-        let path = folder.root().join("trials.jsonl");
+        let path = folder.sweep_journal();
         match fs::read_to_string(&path) {
             Ok(text) => Ok((record, parsed(&text, &path)?.0)),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok((record, Vec::new())),
@@ -104,7 +107,7 @@ impl SweepFolder {
 
     /// The runs that a name stands for: one run, or all trials of a sweep.
     pub fn sharing(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
-        if parent.join(name).join("trials").is_dir() {
+        if Folder::at(&parent.join(name)).trials().is_dir() {
             return Self::runs(parent, name);
         }
         Ok(vec![Folder::of_existing(parent, name)?])
@@ -113,7 +116,7 @@ impl SweepFolder {
     /// What is known of a sweep, without working on it: its parameters when it was last opened, and its trials. A line that a
     /// kill has cut short, or that is being written just now, is left out.
     pub fn read(root: &Path) -> Result<(SweepParams, Trials), RunError> {
-        let path = root.join("trials.jsonl");
+        let path = Folder::at(root).sweep_journal();
         let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
         Self::read_text(&text, &path)
     }
@@ -143,21 +146,14 @@ impl SweepFolder {
 
     /// The folder that holds the runs of the trials.
     pub fn trials(&self) -> PathBuf {
-        self.root().join("trials")
+        self.folder.trials()
     }
 
     /// The runs of trials in a sweep's folder.
     pub fn runs(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
-        let trials = Folder::of_run(parent, name)?.root().join("trials");
-        let entries = fs::read_dir(&trials).map_err(RunError::io("list", &trials))?;
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(RunError::io("list", &trials))?;
-            names.push(entry.file_name().to_string_lossy().into_owned());
-        }
-        names.sort_unstable();
-        let runs = names.iter().map(|name| Folder::of_run(&trials, name));
-        Ok(runs.flatten().filter(|run| run.record().is_file()).collect())
+        let trials = Folder::of_run(parent, name)?.trials();
+        let runs = names(&trials)?.into_iter().map(|name| Folder::of_run(&trials, &name));
+        Ok(runs.flatten().filter(Folder::is_run).collect())
     }
 
     /// The run of a replicate.
@@ -170,7 +166,7 @@ impl SweepFolder {
         let line = serde_json::to_string(event).expect("events have text keys only");
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let written = writeln!(journal, "{line}").and_then(|()| journal.sync_data());
-        written.map_err(RunError::io("write", &self.root().join("trials.jsonl")))
+        written.map_err(RunError::io("write", &self.folder.sweep_journal()))
     }
 }
 

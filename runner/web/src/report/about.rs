@@ -1,18 +1,16 @@
 //! What a report says of runs and sweeps besides their tables, from their bookkeeping.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use dc0_analysis::RunSource;
 use dc0_analysis::report::{ReportRun, ReportSweep};
-use serde_json::Value as Json;
 
 use super::ReportError;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::space::Domain;
 use dc0_runs::sweep::told::Direction;
-use dc0_runs::{Folder, Generations, Record, RunError};
+use dc0_runs::{BegunStep, Course, Record, RunError, RunView};
 use dc0_tables::Sources;
 
 /// Everything that was asked for.
@@ -42,28 +40,23 @@ pub(super) fn asked(parent: &Path, names: &[String]) -> Result<Asked, ReportErro
 }
 
 fn run(source: &RunSource) -> Result<ReportRun, ReportError> {
-    let folder = Folder::at(&source.folder);
-    let record = Record::read(&folder)?.ok_or_else(|| RunError::NoRun { folder: source.folder.clone() })?;
-    let generations = Generations::open(&folder)?;
-    let journal = Journal::of(&read(&folder.journal())?);
+    let run = RunView::at(&source.folder);
+    let record = run.record()?.ok_or_else(|| RunError::NoRun { folder: source.folder.clone() })?;
+    let generations = run.generations()?;
+    let course = Course::of(&run.history()?);
+    let unfinished =
+        |begun: &BegunStep| format!("the step {} ({}) was begun and is not finished", begun.step, begun.kind);
     Ok(ReportRun {
         name: source.name.clone(),
         params: record.params.clone(),
-        environment: environment(&record, &journal),
+        environment: environment(&record, &course),
         script: record.script.text.clone(),
-        generations: generations.all().iter().map(|one| (one.generation, one.blake3.clone())).collect(),
-        unfinished: journal.unfinished(),
+        generations: generations.into_iter().map(|one| (one.generation, one.blake3)).collect(),
+        unfinished: course.unfinished().map(unfinished).collect(),
     })
 }
 
-fn read(path: &Path) -> Result<String, RunError> {
-    match fs::read_to_string(path) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        other => other.map_err(RunError::io("read", path)),
-    }
-}
-
-fn environment(record: &Record, journal: &Journal) -> Vec<(String, String)> {
+fn environment(record: &Record, course: &Course) -> Vec<(String, String)> {
     let made = &record.environment;
     let own = [
         ("script", record.script.file.clone()),
@@ -74,8 +67,8 @@ fn environment(record: &Record, journal: &Journal) -> Vec<(String, String)> {
         ("training threads", made.threads.to_string()),
         ("dc0", made.dc0.clone()),
         ("libraries", made.libraries.clone()),
-        ("first entry of the journal", journal.first.clone()),
-        ("last entry of the journal", journal.last.clone()),
+        ("first entry of the journal", course.first.clone()),
+        ("last entry of the journal", course.last.clone()),
     ];
     own.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
@@ -93,68 +86,4 @@ fn of_sweep(name: &str, folder: &Path) -> Result<ReportSweep, ReportError> {
         importances: board.importances,
         logarithmic: dimensions.map(|(name, _)| name.to_owned()).collect(),
     })
-}
-
-/// What a journal says of steps and times.
-struct Journal {
-    first: String,
-    last: String,
-    /// Steps in the order they were begun, each with its kind, and whether it was finished.
-    steps: Vec<(String, String, bool)>,
-}
-
-impl Journal {
-    /// A line that a kill cut short is no JSON, and says nothing.
-    fn of(text: &str) -> Self {
-        let mut journal = Self { first: String::new(), last: String::new(), steps: Vec::new() };
-        for line in text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
-            let word = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-            if journal.first.is_empty() {
-                journal.first = word("at");
-            }
-            journal.last = word("at");
-            journal.take(&word("event"), &word("step"), &word("kind"));
-        }
-        journal
-    }
-
-    fn take(&mut self, event: &str, step: &str, kind: &str) {
-        let known = self.steps.iter_mut().find(|(known, ..)| known == step);
-        match (event, known) {
-            ("started", None) => self.steps.push((step.to_owned(), kind.to_owned(), false)),
-            ("started", Some((.., is_done))) => *is_done = false,
-            ("finished" | "taken over" | "superseded", Some((.., is_done))) => *is_done = true,
-            _ => {}
-        }
-    }
-
-    fn unfinished(&self) -> Vec<String> {
-        let open = self.steps.iter().filter(|(.., is_done)| !is_done);
-        open.map(|(step, kind, _)| format!("the step {step} ({kind}) was begun and is not finished"))
-            .collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Journal;
-
-    #[test]
-    fn a_journal_tells_what_is_unfinished_even_where_a_kill_cut_it_short() {
-        let journal = Journal::of(
-            "{\"at\":\"t1\",\"event\":\"created\"}\n\
-             {\"at\":\"t2\",\"event\":\"started\",\"kind\":\"train\",\"step\":\"aa\"}\n\
-             {\"at\":\"t3\",\"event\":\"finished\",\"kind\":\"train\",\"step\":\"aa\"}\n\
-             {\"at\":\"t4\",\"event\":\"started\",\"kind\":\"arena\",\"step\":\"bb\"}\n{\"at\":\"t5\",\"ev",
-        );
-        assert_eq!(journal.unfinished(), ["the step bb (arena) was begun and is not finished"]);
-        assert_eq!((journal.first.as_str(), journal.last.as_str()), ("t1", "t4"));
-        assert!(Journal::of("").unfinished().is_empty());
-        let again = Journal::of(
-            "{\"at\":\"t1\",\"event\":\"started\",\"kind\":\"train\",\"step\":\"aa\"}\n\
-             {\"at\":\"t2\",\"event\":\"finished\",\"kind\":\"train\",\"step\":\"aa\"}\n\
-             {\"at\":\"t3\",\"event\":\"started\",\"kind\":\"train\",\"step\":\"aa\"}",
-        );
-        assert_eq!(again.unfinished(), ["the step aa (train) was begun and is not finished"]);
-    }
 }

@@ -21,7 +21,7 @@ pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
     let locks = Locks::read();
     let mut told = status::sweep_summary(library, sweep, &locks);
     let trials = library.trials(sweep);
-    let journal = library.file(sweep, "trials.jsonl");
+    let journal = library.own(sweep.folder.sweep_journal());
     // It is written by one process and read again once it has grown.
     let board = journal.and_then(|path| library.boards.get(&path, |bytes| board(&path, bytes)));
     let board = board.as_deref().map(Result::as_ref);

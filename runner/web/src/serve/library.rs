@@ -4,29 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use serde_json::Value;
-
 use super::memo::Stamped;
 use super::status::Journal;
-use dc0_runs::Folder;
 use dc0_runs::sweep::board::Board;
+use dc0_runs::{Folder, Generation, RecordHead};
+
+pub(super) use dc0_runs::FolderKind as Kind;
 
 /// The folder that holds runs.
 #[derive(Debug)]
 pub(super) struct Library {
     /// Without links.
     root: PathBuf,
-    /// Records and lists as JSON.
-    documents: Stamped<Value>,
-    pub(super) journals: Stamped<Journal>,
+    records: Stamped<RecordHead>,
+    journals: Stamped<Journal>,
+    /// How many nets were promoted.
+    generations: Stamped<usize>,
     pub(super) boards: Stamped<Result<Board, String>>,
-}
-
-/// What a folder holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Run,
-    Sweep,
 }
 
 /// A run or a sweep.
@@ -50,14 +44,18 @@ impl Library {
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         fs::read_dir(&root)?;
-        let (documents, journals, boards) = (Stamped::default(), Stamped::default(), Stamped::default());
-        Ok(Self { root, documents, journals, boards })
+        Ok(Self {
+            root,
+            records: Stamped::default(),
+            journals: Stamped::default(),
+            generations: Stamped::default(),
+            boards: Stamped::default(),
+        })
     }
 
     /// The folder above, where this one is a run or sweep itself.
     pub(super) fn parent_of_run(&self) -> Option<&Path> {
-        let is_run = ["run.json", "sweep.json"].iter().any(|file| self.root.join(file).is_file());
-        self.root.parent().filter(|_| is_run)
+        self.root.parent().filter(|_| Folder::at(&self.root).kind().is_some())
     }
 
     /// All runs and sweeps, by name; the runs of trials belong to their sweeps.
@@ -83,27 +81,37 @@ impl Library {
         if !is_place || !are_names || !self.holds(folder.root()) {
             return None;
         }
-        let has = |file: &str| folder.root().join(file).is_file();
-        let kind = if has("run.json") {
-            Kind::Run
-        } else if has("sweep.json") {
-            Kind::Sweep
-        } else {
-            return None;
-        };
-        Some(Found { path: parts.join("/"), kind, folder })
+        Some(Found { path: parts.join("/"), kind: folder.kind()?, folder })
     }
 
     /// A file of a run, if it is there and below the folder of runs.
     pub(super) fn file(&self, of: &Found, relative: &str) -> Option<PathBuf> {
-        let path = of.folder.path(relative);
+        self.own(of.folder.path(relative))
+    }
+
+    /// A path, if it is there and below the folder of runs.
+    pub(super) fn own(&self, path: PathBuf) -> Option<PathBuf> {
         self.holds(&path).then_some(path)
     }
 
-    /// What a file of a run says; nothing where it is not there, or is no JSON.
-    pub(super) fn document(&self, of: &Found, relative: &str) -> Arc<Value> {
-        let read = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap_or_default();
-        self.file(of, relative).and_then(|path| self.documents.get(&path, read)).unwrap_or_default()
+    /// What a run is, as far as its record can be read.
+    pub(super) fn record(&self, run: &Found) -> Arc<RecordHead> {
+        let path = self.own(run.folder.record());
+        path.and_then(|path| self.records.get(&path, RecordHead::of)).unwrap_or_default()
+    }
+
+    /// What happened in a run.
+    pub(super) fn journal(&self, run: &Found) -> Arc<Journal> {
+        let read = |bytes: &[u8]| Journal::of(&String::from_utf8_lossy(bytes));
+        let path = self.own(run.folder.journal());
+        path.and_then(|path| self.journals.get(&path, read)).unwrap_or_default()
+    }
+
+    /// The number of nets that a run has promoted.
+    pub(super) fn generations(&self, run: &Found) -> usize {
+        let read = |bytes: &[u8]| serde_json::from_slice::<Vec<Generation>>(bytes).map_or(0, |all| all.len());
+        let path = self.own(run.folder.generations());
+        path.and_then(|path| self.generations.get(&path, read)).map_or(0, |count| *count)
     }
 
     /// The names in a folder of a run, sorted; none where there is no such folder.

@@ -1,17 +1,18 @@
 //! The games that were stored last, position by position, with what the search thought of them.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use dc0_core::board::{GameResult, Move, Position};
-use dc0_core::store::{GameRow, MatchGameRow, PositionRow, StoreError, read_table};
+use dc0_core::board::{Game, GameResult, GameTextError, Move, Position};
+use dc0_core::store::{FileEntry, GameRow, MatchGameRow, PositionRow, StoreError, StoredGame, read_table};
 use serde_json::{Value, json};
 
 use super::library::{Found, Kind, Library};
 use super::memo::{Stamp, stamp};
 use super::reply::Reply;
+use dc0_runs::view::{GameFiles, manifest_files};
+use dc0_runs::{Manifest, ShardNote, shard_notes};
 
 /// Games of a shard that are shown.
 const GAMES: usize = 24;
@@ -29,6 +30,16 @@ pub(super) struct Shard {
     pub(super) games: String,
     /// What was searched, in self-play.
     positions: Option<String>,
+}
+
+impl Shard {
+    /// The shards of a step's files.
+    fn all(files: &[FileEntry]) -> Vec<Self> {
+        let path = |file: &FileEntry| file.path.clone();
+        GameFiles::among(files)
+            .map(|of| Self { games: path(of.games), positions: of.positions.map(path) })
+            .collect()
+    }
 }
 
 /// The shard that was stored last: of the unfinished step, or of the last finished one.
@@ -66,68 +77,63 @@ impl Games {
 /// What changes when the tables of finished steps do: the names of their manifests.
 pub(super) fn version(library: &Library, run: &Found) -> String {
     let names: Vec<String> = match run.kind {
-        Kind::Run => library.files(run, "steps"),
+        Kind::Run => manifests(library, run).iter().map(|path| path.display().to_string()).collect(),
         Kind::Sweep => {
-            let journal = library.file(run, "trials.jsonl").and_then(|path| stamp(&path));
+            let journal = library.own(run.folder.sweep_journal()).and_then(|path| stamp(&path));
             journal.map(|(length, _)| length.to_string()).into_iter().collect()
         }
     };
     blake3::hash(names.join("\n").as_bytes()).to_hex()[..16].to_owned()
 }
 
+/// The manifests of finished steps in their order; none where they cannot be listed just now.
+fn manifests(library: &Library, run: &Found) -> Vec<PathBuf> {
+    let is_own = library.own(run.folder.steps()).is_some();
+    if is_own { manifest_files(&run.folder).unwrap_or_default() } else { Vec::new() }
+}
+
 /// Shards of steps under way, the last one first. A note is read when its turn comes: there may be thousands.
 fn unfinished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
-    let mut found = Vec::new();
-    for step in library.files(run, "steps/work") {
-        let folder = format!("steps/work/{step}");
-        let notes = library.files(run, &folder).into_iter();
-        let is_note = |name: &String| {
-            name.strip_prefix("shard-").is_some_and(|rest| rest.strip_suffix(".json").is_some())
-        };
-        for note in notes.filter(is_note) {
-            let Some(path) = library.file(run, &format!("{folder}/{note}")) else { continue };
-            let written = stamp(&path).and_then(|(_, written)| written);
-            found.push((written, note, path));
-        }
-    }
+    let notes = shard_notes(&run.folder).into_iter().filter_map(|note| library.own(note));
+    let dated = |note: PathBuf| {
+        let written = stamp(&note).and_then(|(_, written)| written);
+        (written, note.file_name().map(ToOwned::to_owned), note)
+    };
+    let mut found: Vec<_> = notes.map(dated).collect();
     found.sort_by(|a, b| b.cmp(a));
-    found.into_iter().flat_map(|(.., path)| of_manifest(&path))
+    found.into_iter().flat_map(|(.., note)| Shard::all(&ShardNote::files(&note)))
 }
 
 /// The last shards of the last finished steps, the last one first.
 fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
-    let names = library.files(run, "steps").into_iter().rev();
-    let manifests = names.filter(|name| name.contains("-self_play-") || name.contains("-arena-")).take(3);
-    let paths = manifests.filter_map(|name| library.file(run, &format!("steps/{name}")));
-    paths.filter_map(|path| of_manifest(&path).pop())
-}
-
-/// The shards that a manifest or the note of a shard names; none where it cannot be read just now.
-fn of_manifest(path: &Path) -> Vec<Shard> {
-    let text = fs::read_to_string(path).unwrap_or_default();
-    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
-    let files = manifest["files"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let files: Vec<&str> = files.iter().filter_map(|file| file["path"].as_str()).collect();
-    let shard = |games: &&str| {
-        let positions = games.strip_prefix("games/").map(|rest| format!("positions/{rest}"));
-        let is_games =
-            positions.is_some() || games.starts_with("matches/") || games.starts_with("steps/work/");
-        is_games.then(|| Shard { games: (*games).to_owned(), positions })
-    };
-    files.iter().filter_map(shard).collect()
+    let has_games = |path: &PathBuf| matches!(Manifest::kind_of(path), Some("self_play" | "arena"));
+    let last = manifests(library, run).into_iter().rev().filter(has_games).take(3);
+    let manifests = last.filter_map(|path| Manifest::read(&library.own(path)?).ok());
+    manifests.filter_map(|manifest| Shard::all(&manifest.files).pop())
 }
 
 /// The games of a shard, as the board of the page reads them.
 pub(super) fn games(library: &Library, run: &Found, shard: &Shard) -> Result<Value, StoreError> {
-    let games: Vec<Value> = if let Some(positions) = &shard.positions {
-        let thoughts = rows::<PositionRow>(library, run, positions)?;
-        let thoughts: BTreeMap<(u32, usize), &PositionRow> =
-            thoughts.iter().map(|row| ((row.game, row.ply as usize), row)).collect();
+    let games: Vec<Result<StoredGame, GameTextError>> = if let Some(positions) = &shard.positions {
+        let searched = rows::<PositionRow>(library, run, positions)?;
         let games = rows::<GameRow>(library, run, &shard.games)?;
-        games.iter().take(GAMES).map(|game| of_self_play(game, &thoughts)).collect()
+        games.iter().take(GAMES).map(|row| StoredGame::of_self_play(row, &searched)).collect()
     } else {
-        rows::<MatchGameRow>(library, run, &shard.games)?.iter().take(GAMES).map(of_match).collect()
+        rows::<MatchGameRow>(library, run, &shard.games)?
+            .iter()
+            .take(GAMES)
+            .map(StoredGame::of_match)
+            .collect()
     };
+    let noun = if shard.positions.is_some() { "game" } else { "match game" };
+    let shown = |game: Result<StoredGame, GameTextError>| match game {
+        Ok(game) => Some(shown(noun, &game)),
+        Err(cause) => {
+            log::warn!("a game of {} is not shown: {cause}", run.folder.path(&shard.games).display());
+            None
+        }
+    };
+    let games: Vec<Value> = games.into_iter().filter_map(shown).collect();
     Ok(json!({ "source": shard.games, "games": games }))
 }
 
@@ -142,26 +148,13 @@ fn rows<R: dc0_core::store::TableRow>(
     if is_small { read_table(&path) } else { Ok(Vec::new()) }
 }
 
-fn of_self_play(game: &GameRow, thoughts: &BTreeMap<(u32, usize), &PositionRow>) -> Value {
-    let thought = |ply: usize| thoughts.get(&(game.game, ply)).copied();
+fn shown(noun: &str, game: &StoredGame) -> Value {
     json!({
-        "title": format!("game {}", game.game),
-        "white": game.network, "black": game.network,
+        "title": format!("{noun} {}", game.number),
+        "white": game.white, "black": game.black,
         "result": result(game.result), "reason": game.reason.word().replace('_', " "),
         "opening": game.opening_plies,
-        "plies": plies(&game.start_fen, &game.moves, &thought),
-    })
-}
-
-fn of_match(game: &MatchGameRow) -> Value {
-    let (white, black) =
-        if game.first_is_white { (&game.first, &game.second) } else { (&game.second, &game.first) };
-    json!({
-        "title": format!("match game {}", game.game),
-        "white": white, "black": black,
-        "result": result(game.result), "reason": game.reason.word().replace('_', " "),
-        "opening": game.opening_plies,
-        "plies": plies(&game.start_fen, &game.moves, &|_| None),
+        "plies": plies(&game.game, |ply| game.searches.get(ply)?.as_ref()),
     })
 }
 
@@ -174,24 +167,17 @@ fn result(result: GameResult) -> &'static str {
 }
 
 /// One entry for each position: the men and the side to move, the move that led to it, and what the search thought.
-pub(super) fn plies<'a>(
-    start: &str,
-    moves: &[u16],
-    thought: &dyn Fn(usize) -> Option<&'a PositionRow>,
-) -> Vec<Value> {
-    let Ok(mut position) = Position::from_fen(start) else { return Vec::new() };
-    let mut plies = Vec::new();
+pub(super) fn plies<'a>(game: &Game, search: impl Fn(usize) -> Option<&'a PositionRow>) -> Vec<Value> {
     let mut before = Value::Null;
-    for ply in 0..=moves.len() {
-        let thought = thought(ply).map(|thought| opinion(&position, thought));
-        plies.push(json!({ "b": men(&position), "m": before, "t": thought }));
-        let played = moves.get(ply).and_then(|packed| Move::from_packed(*packed));
-        let Some(played) = played.filter(|played| position.is_legal(*played)) else { break };
-        before = json!([position.san(played), played.from(), played.to()]);
-        let key = position.key();
-        position.play_unchecked(played, key);
-    }
-    plies
+    let shown = |(ply, position): (usize, &Position)| {
+        let thought = search(ply).map(|row| opinion(position, row));
+        let shown = json!({ "b": men(position), "m": before, "t": thought });
+        if let Some(played) = game.moves().get(ply) {
+            before = json!([position.san(*played), played.from(), played.to()]);
+        }
+        shown
+    };
+    game.positions().enumerate().map(shown).collect()
 }
 
 /// The first two fields of the FEN.
@@ -221,7 +207,11 @@ fn opinion(position: &Position, thought: &PositionRow) -> Value {
 mod tests {
     use std::fs;
 
-    use super::{Shard, latest, plies, version};
+    use dc0_core::board::Game;
+    use dc0_core::store::FileEntry;
+    use serde_json::json;
+
+    use super::{Manifest, Shard, latest, plies, version};
     use crate::serve::library::Found;
     use crate::serve::library::Library;
 
@@ -247,25 +237,44 @@ mod tests {
     fn the_last_stored_shard_is_of_the_step_under_way_or_else_of_the_last_finished_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let (library, run) = run(folder.path());
+        let entries = |files: &[&str]| -> Vec<FileEntry> {
+            let entry = |path: &&str| FileEntry {
+                path: (*path).to_owned(),
+                rows: 0,
+                bytes: 2,
+                blake3: "ab".repeat(32),
+            };
+            files.iter().map(entry).collect()
+        };
         let note = |name: &str, files: &[&str]| {
-            let files: Vec<String> = files.iter().map(|file| format!("{{\"path\":\"{file}\"}}")).collect();
-            let path = folder.path().join("x/steps").join(name);
-            fs::write(path, format!("{{\"files\":[{}]}}", files.join(","))).expect("a note");
+            let text = json!({ "files": entries(files), "part": { "games": 1 } }).to_string();
+            fs::write(run.folder.all_work().join("aa").join(name), text).expect("a note");
         };
         assert_eq!(latest(&library, &run), None);
         let empty = version(&library, &run);
-        note("0001-self_play-bb.json", &["games/a", "positions/a", "games/b", "positions/b"]);
+        let manifest = Manifest {
+            version: 1,
+            step: "bb".repeat(32),
+            kind: "self_play".to_owned(),
+            kind_version: 1,
+            params: dc0_core::params::Value::group(),
+            inputs: Vec::new(),
+            seed: 1,
+            files: entries(&["games/a", "positions/a", "games/b", "positions/b"]),
+            summary: dc0_core::params::Value::group(),
+        };
+        manifest.write(&run.folder.steps().join(manifest.file_name(1))).expect("a manifest");
         let of_games = |name: &str| Shard {
             games: format!("games/{name}"),
             positions: Some(format!("positions/{name}")),
         };
         assert_eq!(latest(&library, &run), Some(of_games("b")));
         assert_ne!(version(&library, &run), empty);
-        note("work/aa/shard-00001.json", &["games/a", "positions/a"]);
+        note("shard-00001.json", &["games/a", "positions/a"]);
         assert_eq!(latest(&library, &run), Some(of_games("a")));
         // Files that are gone, and notes that are cut short, are passed over.
         fs::remove_file(folder.path().join("x/games/a")).expect("removes");
-        note("work/aa/shard-00000.json", &["steps/work/aa/shard-00000.parquet"]);
+        note("shard-00000.json", &["steps/work/aa/shard-00000.parquet"]);
         fs::write(folder.path().join("x/steps/work/aa/shard-00002.json"), "{\"files\":[{").expect("writes");
         let of_match = Shard { games: "steps/work/aa/shard-00000.parquet".to_owned(), positions: None };
         assert_eq!(latest(&library, &run), Some(of_match));
@@ -273,12 +282,10 @@ mod tests {
 
     #[test]
     fn a_game_is_told_position_by_position() {
-        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-        let told = plies(start, &[12 + 64 * 28, 52 + 64 * 36], &|_| None);
+        let game = Game::from_text("startpos moves e2e4 e7e5").expect("a game");
+        let told = plies(&game, |_| None);
         assert_eq!(told.len(), 3);
         assert_eq!(told[1]["m"].to_string(), "[\"e4\",12,28]");
         assert_eq!(told[2]["b"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w");
-        assert!(plies("no position", &[1], &|_| None).is_empty());
-        assert_eq!(plies(start, &[0], &|_| None).len(), 1);
     }
 }

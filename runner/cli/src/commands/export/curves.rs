@@ -8,16 +8,17 @@ use dc0_core::store::{TrainingRow, ValidationRow, read_table};
 use super::ExportError;
 use super::args::ExportTensorboardArgs;
 use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
-use dc0_runs::{Folder, RunError};
+use dc0_runs::{Folder, FolderKind, RunError};
 
 /// Writes the curves of a run, or of every run of a sweep, and says what was written.
 pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportError> {
-    let root = super::found(&args.run, &["sweep.json", "run.json"], "run and no sweep")?;
-    let runs = if root.join("sweep.json").is_file() {
-        let named = |name: String| (root.join("trials").join(&name), args.out.join(name));
-        names_in(&root.join("trials"))?.into_iter().map(named).collect()
-    } else {
-        vec![(root, args.out.clone())]
+    let (root, kind) = super::found(&args.run, &[FolderKind::Sweep, FolderKind::Run], "run and no sweep")?;
+    let runs = match kind {
+        FolderKind::Run => vec![(root, args.out.clone())],
+        FolderKind::Sweep => {
+            let trials = Folder::at(&root).trials();
+            names_in(&trials)?.into_iter().map(|name| (trials.join(&name), args.out.join(name))).collect()
+        }
     };
     let line = |(run, out): (PathBuf, PathBuf)| {
         let scalars = curves(&existing(&run)?)?;

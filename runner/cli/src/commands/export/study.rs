@@ -7,16 +7,16 @@ use dc0_core::params::Value;
 
 use super::ExportError;
 use super::args::ExportOptunaArgs;
-use dc0_runs::RunError;
 use dc0_runs::sweep::board::{Board, Row};
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::optuna::{Study, Trial, journal};
 use dc0_runs::sweep::told::Told;
 use dc0_runs::sweep::trials::Trials;
+use dc0_runs::{FolderKind, RunError};
 
 /// Writes the journal, and says what it holds.
 pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError> {
-    let folder = super::found(&args.sweep, &["sweep.json"], "sweep")?;
+    let (folder, _) = super::found(&args.sweep, &[FolderKind::Sweep], "sweep")?;
     let (params, trials) = SweepFolder::read(&folder)?;
     let board = Board::new(&params, &trials);
     let study = Study {

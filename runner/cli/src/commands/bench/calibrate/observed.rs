@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dc0_runs::view::finished_steps;
-use dc0_runs::{Folder, Journal, Manifest};
+use dc0_runs::{Folder, History, JournalEvent, Manifest};
 use dc0_steps::speeds::{Costs, Measured, Speeds};
 
 /// The steps of a run, in their order.
@@ -29,7 +29,7 @@ impl Observed {
     /// Of a run in a folder.
     pub(super) fn read(parent: &Path, name: &str) -> Result<Self, String> {
         let folder = Folder::of_run(parent, name).map_err(|error| error.to_string())?;
-        let lines = Journal::lines(&folder).map_err(|error| error.to_string())?;
+        let history = History::read(&folder).map_err(|error| error.to_string())?;
         let finished = finished_steps(&folder).map_err(|error| error.to_string())?;
         let steps: BTreeMap<&str, &Manifest> =
             finished.iter().map(|(identity, step)| (identity.short(), step)).collect();
@@ -39,17 +39,17 @@ impl Observed {
             .filter_map(|step| Some((step.files.first()?.blake3.as_str(), number(step, "flops"))))
             .collect();
         let (mut label, mut observed) = (String::new(), Vec::new());
-        for line in &lines {
-            match (line["event"].as_str(), line["text"].as_str(), line["step"].as_str()) {
-                (Some("note"), Some(text), _) => text.clone_into(&mut label),
-                (Some("finished"), _, Some(step)) => {
+        for entry in history.entries() {
+            match (entry.event(), entry.text("text"), entry.step()) {
+                (Some(JournalEvent::Note), Some(text), _) => text.clone_into(&mut label),
+                (Some(JournalEvent::Finished), _, Some(step)) => {
                     let Some(manifest) = steps.get(step) else { continue };
                     let of_net = manifest.inputs.first().and_then(|input| of_nets.get(input.digest.as_str()));
                     let items = number(manifest, "evaluations").max(number(manifest, "samples_seen"));
                     observed.push(Step {
                         label: label.clone(),
                         kind: manifest.kind.clone(),
-                        seconds: line["secs"].as_f64().unwrap_or(0.0),
+                        seconds: entry.secs(),
                         items,
                         positions: number(manifest, "positions"),
                         flops: of_net.copied().unwrap_or(0.0),

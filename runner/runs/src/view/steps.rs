@@ -1,0 +1,67 @@
+//! Finished steps: the one reader of a run's manifests.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::error::RunError;
+use crate::files::names_if_there;
+use crate::folder::Folder;
+use crate::manifest::Manifest;
+
+/// A finished step, with the file of its manifest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinishedStep {
+    /// The manifest's file, whose name says the step's place in the script.
+    pub path: PathBuf,
+    /// What was done.
+    pub manifest: Manifest,
+}
+
+impl FinishedStep {
+    /// Reads a manifest; `None` if it is gone, for a run that is at work moves those of steps that its script no longer asks for.
+    pub fn read(path: PathBuf) -> Result<Option<Self>, RunError> {
+        match Manifest::read(&path) {
+            Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(|manifest| Some(Self { path, manifest })),
+        }
+    }
+
+    /// The step's place in the script; `None` if the file's name does not begin with a number.
+    pub fn order(&self) -> Option<u32> {
+        Manifest::order_of(&self.path)
+    }
+}
+
+/// The manifests of a run's finished steps, in the order of its script, which is not that of their names from the ten thousandth
+/// step on. A run that is not there has none.
+pub fn manifest_files(folder: &Folder) -> Result<Vec<PathBuf>, RunError> {
+    let steps = folder.steps();
+    let paths = names_if_there(&steps)?.into_iter().map(|name| steps.join(name));
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|kind| kind == "json")).collect();
+    paths.sort_by_key(|path| Manifest::order_of(path).unwrap_or_default());
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::manifest_files;
+    use crate::folder::Folder;
+    use crate::manifest::Manifest;
+
+    #[test]
+    fn steps_beyond_ten_thousand_come_after_those_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = Folder::at(folder.path());
+        assert!(manifest_files(&run).expect("no run has no steps").is_empty());
+        std::fs::create_dir_all(run.all_work()).expect("a folder");
+        for name in ["0002-train-b.json", "10000-arena-c.json", "9999-self_play-a.json", "notes.txt"] {
+            std::fs::write(run.steps().join(name), "").expect("a file");
+        }
+        let files = manifest_files(&run).expect("lists");
+        let said = files.iter().map(|path| (Manifest::order_of(path), Manifest::kind_of(path)));
+        let expected = [(2, "train"), (9999, "self_play"), (10_000, "arena")]
+            .map(|(order, kind)| (Some(order), Some(kind)));
+        assert_eq!(said.collect::<Vec<_>>(), expected);
+    }
+}
