@@ -110,16 +110,15 @@ fn script(folder: &Folder, record: &Record, digest: &str) -> Result<ScriptRecord
 
 /// A text that the run keeps in `scripts/`.
 fn kept(folder: &Folder, digest: &str) -> Result<String, RunError> {
-    let damaged =
-        |path, cause: &str| RunError::Damaged { path, cause: format!("{cause}, as journal.jsonl says") };
+    let damaged = |path, cause: &str| RunError::damaged(path, format!("{cause}, as journal.jsonl says"));
     if digest.len() != 64 || !digest.is_ascii() {
-        return Err(damaged(folder.journal(), "a script's digest has other than 64 digits"));
+        return Err(damaged(&folder.journal(), "a script's digest has other than 64 digits"));
     }
     let path = folder.script(digest);
     let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
     if durable::digest(text.as_bytes()) == digest {
         Ok(text)
     } else {
-        Err(damaged(path, &format!("its digest is not {digest}")))
+        Err(damaged(&path, &format!("its digest is not {digest}")))
     }
 }

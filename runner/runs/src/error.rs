@@ -214,6 +214,11 @@ fn holder(pid: Option<u32>) -> String {
 }
 
 impl RunError {
+    /// A file of the run's own bookkeeping is damaged.
+    pub fn damaged(path: &Path, cause: impl std::fmt::Display) -> Self {
+        Self::Damaged { path: path.to_owned(), cause: cause.to_string() }
+    }
+
     /// For `map_err` on an operation of the system.
     pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Io { doing, path: path.to_owned(), cause }

@@ -57,9 +57,9 @@ impl ForkRecord {
 
     /// The identities of the steps with their places, in their order.
     pub fn places(&self, folder: &Folder) -> Result<Vec<(Identity, Slot)>, RunError> {
-        let damaged = |step: &ForkStep| RunError::Damaged {
-            path: folder.record(),
-            cause: format!("its fork has an unknown step, {} {}", step.kind, step.step),
+        let damaged = |step: &ForkStep| {
+            let cause = format!("its fork has an unknown step, {} {}", step.kind, step.step);
+            RunError::damaged(&folder.record(), cause)
         };
         let mut numbers = Numbers::default();
         let mut place = |step: &ForkStep| {

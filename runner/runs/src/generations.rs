@@ -1,11 +1,8 @@
 //! `generations.json`: the promoted nets in order, for everything that wants a run's best net without asking its script.
 
-use std::{fs, io};
-
 use serde::{Deserialize, Serialize};
 
-use dc0_core::durable;
-
+use super::document;
 use super::error::RunError;
 use super::folder::Folder;
 
@@ -33,13 +30,7 @@ pub struct Generations {
 impl Generations {
     /// Reads the file of a run, if it has one.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
-        let path = folder.generations();
-        let stored = match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text)
-                .map_err(|cause| RunError::Damaged { path: path.clone(), cause: cause.to_string() })?,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(cause) => return Err(RunError::io("read", &path)(cause)),
-        };
+        let stored = document::read(&folder.generations())?.unwrap_or_default();
         Ok(Self { folder: folder.clone(), stored })
     }
 
@@ -66,8 +57,6 @@ impl Generations {
                 self.stored.push(entry);
             }
         }
-        let path = self.folder.generations();
-        let text = serde_json::to_string_pretty(&self.stored).expect("generations have text keys only");
-        durable::write(&path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", &path))
+        document::write(&self.folder.generations(), &self.stored)
     }
 }

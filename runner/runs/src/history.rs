@@ -1,11 +1,10 @@
 //! What happened in a run, as its journal tells it: the one reader of the journal's lines.
 
-use std::{fs, io};
-
 use dc0_core::param_enum;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::document;
 use super::error::RunError;
 use super::folder::Folder;
 
@@ -96,11 +95,7 @@ impl History {
 
     /// Of a run; empty where it has no journal.
     pub fn read(folder: &Folder) -> Result<Self, RunError> {
-        let path = folder.journal();
-        match fs::read_to_string(&path) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            read => read.map(|text| Self::of(&text)).map_err(RunError::io("read", &path)),
-        }
+        Ok(Self::of(&document::text(&folder.journal())?.unwrap_or_default()))
     }
 
     /// All entries.

@@ -6,6 +6,7 @@
 
 mod costs;
 pub mod declared;
+mod document;
 mod donors;
 mod edition;
 mod error;

@@ -5,10 +5,10 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use dc0_core::durable;
 use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
 
+use super::document;
 use super::error::RunError;
 use super::folder::Folder;
 use super::identity::{Identity, Input, StepCall};
@@ -80,21 +80,16 @@ impl Manifest {
     /// Reads a manifest.
     pub fn read(path: &Path) -> Result<Self, RunError> {
         let text = fs::read_to_string(path).map_err(RunError::io("read", path))?;
-        let damaged = |cause: &dyn std::fmt::Display| RunError::Damaged {
-            path: path.to_owned(),
-            cause: cause.to_string(),
-        };
-        let manifest: Self = serde_json::from_str(&text).map_err(|cause| damaged(&cause))?;
+        let manifest: Self = document::parsed(&text, path)?;
         match Identity::from_digits(&manifest.step) {
             Some(_) => Ok(manifest),
-            None => Err(damaged(&"the step is not 64 hex digits")),
+            None => Err(RunError::damaged(path, "the step is not 64 hex digits")),
         }
     }
 
     /// Writes the manifest whole; the step is finished from then on.
     pub fn write(&self, path: &Path) -> Result<(), RunError> {
-        let text = serde_json::to_string_pretty(self).expect("a manifest has text keys only");
-        durable::write(path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", path))
+        document::write(path, self)
     }
 
     /// The step's identity.

@@ -73,8 +73,7 @@ fn digest(steps: &[(Slot, Manifest)], promotions: &[Generation]) -> String {
 /// All finished steps of a run with their places in its script.
 fn in_order(donor: &RunView) -> Result<Vec<(u32, Manifest)>, RunError> {
     let placed = |step: FinishedStep| {
-        let damaged =
-            || RunError::Damaged { path: step.path.clone(), cause: "its name has no number".to_owned() };
+        let damaged = || RunError::damaged(&step.path, "its name has no number");
         Ok((step.order().ok_or_else(damaged)?, step.manifest))
     };
     donor.steps()?.into_iter().map(placed).collect()

@@ -6,9 +6,9 @@ use std::fs;
 use dc0_core::param_enum;
 use serde::{Deserialize, Serialize};
 
-use dc0_core::durable;
 use dc0_core::params::Value;
 
+use super::document;
 use super::error::RunError;
 use super::folder::Folder;
 use super::fork::ForkRecord;
@@ -131,14 +131,8 @@ impl Record {
     /// Reads the record of an existing run; `None` where the folder is empty or absent.
     pub fn read(folder: &Folder) -> Result<Option<Self>, RunError> {
         let path = folder.record();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return absent(folder),
-            Err(cause) => return Err(RunError::io("read", &path)(cause)),
-        };
-        let damaged =
-            |cause: serde_json::Error| RunError::Damaged { path: path.clone(), cause: cause.to_string() };
-        let Version { version } = serde_json::from_str(&text).map_err(damaged)?;
+        let Some(text) = document::text(&path)? else { return absent(folder) };
+        let Version { version } = document::parsed(&text, &path)?;
         if version > FORMAT_VERSION {
             return Err(RunError::Newer {
                 folder: folder.root().to_owned(),
@@ -146,14 +140,12 @@ impl Record {
                 known: FORMAT_VERSION,
             });
         }
-        serde_json::from_str(&text).map_err(damaged).map(Some)
+        document::parsed(&text, &path).map(Some)
     }
 
     /// Writes the record; the run exists from then on.
     pub fn write(&self, folder: &Folder) -> Result<(), RunError> {
-        let text = serde_json::to_string_pretty(self).expect("a record has text keys only");
-        durable::write(&folder.record(), format!("{text}\n").as_bytes())
-            .map_err(RunError::io("write", &folder.record()))
+        document::write(&folder.record(), self)
     }
 }
 

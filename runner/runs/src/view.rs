@@ -8,7 +8,7 @@ mod steps;
 mod trials;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::RunError;
 use super::files::names_if_there;
@@ -70,15 +70,12 @@ impl RunView {
     /// A finished step.
     pub fn step(&self, identity: &Identity) -> Result<Option<Manifest>, RunError> {
         let ending = format!("-{}.json", identity.short());
-        for path in
-            manifest_files(&self.folder)?.into_iter().filter(|path| path.to_string_lossy().ends_with(&ending))
-        {
-            let found = FinishedStep::read(path)?.filter(|found| found.manifest.identity() == *identity);
-            if let Some(found) = found {
-                return Ok(Some(found.manifest));
-            }
-        }
-        Ok(None)
+        let is_named = |path: &PathBuf| path.to_string_lossy().ends_with(&ending);
+        let read = manifest_files(&self.folder)?.into_iter().filter(is_named).map(FinishedStep::read);
+        let is_it = |read: &Result<FinishedStep, RunError>| {
+            read.as_ref().map_or(true, |step| step.manifest.identity() == *identity)
+        };
+        Ok(read.filter_map(Result::transpose).find(is_it).transpose()?.map(|step| step.manifest))
     }
 
     /// What its unfinished steps do.

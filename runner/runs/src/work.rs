@@ -8,10 +8,10 @@ use std::{fs, io};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-use dc0_core::durable;
 use dc0_core::rng::Seed;
 use dc0_core::store::FileEntry;
 
+use super::document;
 use super::error::RunError;
 use super::files::names_if_there;
 use super::folder::Folder;
@@ -38,7 +38,7 @@ fn slot_name(slot: Slot) -> String {
 impl Claim {
     fn take(folder: &Folder, identity: &Identity, kind: &str, slot: Slot) -> Result<(), RunError> {
         let claim = Self { step: identity.digits().to_owned(), kind: kind.to_owned(), slot: slot_name(slot) };
-        write_json(&folder.work(identity).join(CLAIM), &claim)
+        document::write(&folder.work(identity).join(CLAIM), &claim)
     }
 
     /// Ends the claim of a finished step.
@@ -75,7 +75,7 @@ impl Claim {
     fn all(folder: &Folder) -> Result<Vec<(String, Self)>, RunError> {
         let work = folder.all_work();
         let read = |step: String| {
-            let claim: Option<Self> = read_json(&work.join(&step).join(CLAIM))?;
+            let claim: Option<Self> = document::read(&work.join(&step).join(CLAIM))?;
             Ok(claim.map(|claim| (step, claim)))
         };
         names_if_there(&work)?.into_iter().map(read).filter_map(Result::transpose).collect()
@@ -84,7 +84,7 @@ impl Claim {
     /// Whether an unfinished step was put aside in a folder.
     pub(super) fn is_of(aside: &Path, identity: &Identity) -> Result<bool, RunError> {
         let path = Folder::at(aside).work(identity).join(CLAIM);
-        Ok(read_json::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
+        Ok(document::read::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
     }
 }
 
@@ -128,7 +128,7 @@ pub struct ShardNote<T> {
 impl ShardNote<IgnoredAny> {
     /// The files of a shard, as its note says; none where it cannot be read just now.
     pub fn files(note: &Path) -> Vec<FileEntry> {
-        read_json(note).ok().flatten().map_or_else(Vec::new, |note: Self| note.files)
+        document::read(note).ok().flatten().map_or_else(Vec::new, |note: Self| note.files)
     }
 }
 
@@ -153,7 +153,7 @@ impl Workplace {
         run_seed: u64,
     ) -> Result<Option<Self>, RunError> {
         for home in [folder.clone(), folder.aside(identity)] {
-            let claim: Option<Claim> = read_json(&home.work(identity).join(CLAIM))?;
+            let claim: Option<Claim> = document::read(&home.work(identity).join(CLAIM))?;
             let claim = claim.filter(|claim| claim.step == identity.digits());
             if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::of(&claim.slot)) {
                 let (identity, seed) = (identity.clone(), identity.seed(run_seed));
@@ -184,7 +184,7 @@ impl Workplace {
 
     /// Takes note of a finished shard; its files must be written.
     pub fn keep_shard<T: Serialize>(&self, shard: u32, note: &ShardNote<T>) -> Result<(), RunError> {
-        write_json(&self.note(shard), note)
+        document::write(&self.note(shard), note)
     }
 
     /// The shards among `0..count` that were finished before, with their files still there.
@@ -194,7 +194,7 @@ impl Workplace {
     ) -> Result<BTreeMap<u32, ShardNote<T>>, RunError> {
         let mut finished = BTreeMap::new();
         for shard in 0..count {
-            let Some(mut note) = read_json::<ShardNote<T>>(&self.note(shard))? else {
+            let Some(mut note) = document::read::<ShardNote<T>>(&self.note(shard))? else {
                 continue;
             };
             note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));
@@ -213,21 +213,4 @@ impl Workplace {
         }
         Ok(true)
     }
-}
-
-fn write_json<T: Serialize>(path: &Path, content: &T) -> Result<(), RunError> {
-    let text = serde_json::to_string_pretty(content).expect("bookkeeping has text keys only");
-    durable::write(path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", path))
-}
-
-/// `None` where there is no file.
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunError> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(RunError::io("read", path)(cause)),
-    };
-    let damaged =
-        |cause: serde_json::Error| RunError::Damaged { path: path.to_owned(), cause: cause.to_string() };
-    serde_json::from_str(&text).map_err(damaged).map(Some)
 }

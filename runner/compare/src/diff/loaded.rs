@@ -73,8 +73,7 @@ impl Loaded {
                 return Err(RunError::Changed { path, expected: entry.bytes, found });
             }
             if durable::digest(&content) != entry.blake3 {
-                let cause = "its content is not what the finished step wrote".to_owned();
-                return Err(RunError::Damaged { path, cause });
+                return Err(RunError::damaged(&path, "its content is not what the finished step wrote"));
             }
         }
         Ok(())
@@ -83,7 +82,7 @@ impl Loaded {
 
 /// A finished step in its place, which compared steps must have.
 fn placed(FinishedStep { path, manifest }: FinishedStep) -> Result<Step, RunError> {
-    let damaged = |cause: &str| RunError::Damaged { path: path.clone(), cause: cause.to_owned() };
+    let damaged = |cause: &str| RunError::damaged(&path, cause);
     Manifest::order_of(&path).ok_or_else(|| damaged("its name does not begin with a number"))?;
     let slot = manifest.slot().ok_or_else(|| damaged("its files are not those of a step"))?;
     Ok(Step { slot, manifest })

@@ -40,7 +40,7 @@ pub(super) fn recompute(
     process: &Process,
 ) -> Result<Exit, ReplayError> {
     let environment = &run.record.environment;
-    let damaged = |cause| CompareError::from(RunError::Damaged { path: run.folder.record(), cause });
+    let damaged = |cause| CompareError::from(RunError::damaged(&run.folder.record(), cause));
     let choice = Choice::of(environment).map_err(damaged)?;
     let evaluators = Evaluators::new(&choice, args.onnxruntime.as_deref())?;
     let here = choice.libraries(args.onnxruntime.as_deref())?;

@@ -33,7 +33,7 @@ impl Stage {
         let folder = Folder::of_run(&parent, &original.record.name)?;
         check_apart(&parent, &folder, original)?;
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
-        let damaged = |cause| RunError::Damaged { path: original.folder.record(), cause };
+        let damaged = |cause| RunError::damaged(&original.folder.record(), cause);
         let choice = Choice::of(&original.record.environment).map_err(damaged)?;
         let environment = Environment {
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
@@ -95,7 +95,7 @@ fn write_scripts(folder: &Path, original: &Loaded) -> Result<PathBuf, RunError> 
         let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside || path.is_empty() {
             let cause = format!("\"{path}\" is no path of a script below its folder");
-            return Err(RunError::Damaged { path: original.folder.record(), cause });
+            return Err(RunError::damaged(&original.folder.record(), cause));
         }
         let path = folder.join(path);
         durable::write(&path, text.as_bytes()).map_err(RunError::io("write", &path))?;

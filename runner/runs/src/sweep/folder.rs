@@ -1,18 +1,19 @@
 //! A sweep's folder: what the sweep is, the journal of its trials, and their runs.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use dc0_core::{durable, params};
+use dc0_core::params;
 
 use super::events::{Event, Replicate};
 use super::params::SweepParams;
 use super::told::Direction;
 use super::trials::Trials;
+use crate::document;
 use crate::error::RunError;
 use crate::files::names;
 use crate::folder::Folder;
@@ -72,8 +73,7 @@ impl SweepFolder {
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
         let lock = Lock::take(&folder)?;
         if found.is_none() {
-            let text = serde_json::to_string_pretty(now).expect("a record has text keys only");
-            durable::write(&path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", &path))?;
+            document::write(&path, now)?;
         }
         let record = found.unwrap_or_else(|| now.clone());
         let (journal, events) = open_journal(&folder.sweep_journal())?;
@@ -98,11 +98,8 @@ impl SweepFolder {
             check(&folder, found, now, asked)?;
         }
         let path = folder.sweep_journal();
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok((record, parsed(&text, &path)?.0)),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok((record, Vec::new())),
-            Err(cause) => Err(RunError::io("read", &path)(cause)),
-        }
+        let (events, _) = parsed(&document::text(&path)?.unwrap_or_default(), &path)?;
+        Ok((record, events))
     }
 
     /// The runs that a name stands for: one run, or all trials of a sweep.
@@ -128,9 +125,8 @@ impl SweepFolder {
             Event::Opened { params, .. } => Some(params),
             _ => None,
         });
-        let damaged = |cause: String| RunError::Damaged { path: path.to_owned(), cause };
-        let params = opened.ok_or_else(|| damaged("the sweep was never opened".to_owned()))?;
-        let params = params::read("sweep", params).map_err(|error| damaged(error.to_string()))?;
+        let params = opened.ok_or_else(|| RunError::damaged(path, "the sweep was never opened"))?;
+        let params = params::read("sweep", params).map_err(|error| RunError::damaged(path, error))?;
         Ok((params, Trials::of(&events)))
     }
 
@@ -171,19 +167,10 @@ impl SweepFolder {
 }
 
 fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunError> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-            return if is_free(folder) {
-                Ok(None)
-            } else {
-                Err(RunError::NoSweep { folder: folder.root().to_owned() })
-            };
-        }
-        Err(cause) => return Err(RunError::io("read", path)(cause)),
+    let Some(record): Option<SweepRecord> = document::read(path)? else {
+        let folder = folder.root().to_owned();
+        return if is_free(&folder) { Ok(None) } else { Err(RunError::NoSweep { folder }) };
     };
-    let damaged = |cause: String| RunError::Damaged { path: path.to_owned(), cause };
-    let record: SweepRecord = serde_json::from_str(&text).map_err(|cause| damaged(cause.to_string()))?;
     if record.version > VERSION {
         let folder = folder.root().to_owned();
         return Err(RunError::Newer { folder, found: record.version, known: VERSION });
@@ -192,8 +179,8 @@ fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunE
 }
 
 /// Whether a folder holds nothing, or only what opening a sweep leaves before its record is written.
-fn is_free(folder: &Folder) -> bool {
-    let Ok(entries) = fs::read_dir(folder.root()) else { return true };
+fn is_free(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
     entries.flatten().all(|entry| {
         let name = entry.file_name().to_string_lossy().into_owned();
         name == "run.lock" || name.starts_with("sweep.json.")
@@ -241,10 +228,8 @@ fn parsed(text: &str, path: &Path) -> Result<(Vec<Event>, usize), RunError> {
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let mut events = Vec::new();
     for (number, line) in text[..whole].lines().enumerate() {
-        let damaged = |cause: serde_json::Error| RunError::Damaged {
-            path: path.to_owned(),
-            cause: format!("line {}: {cause}", number + 1),
-        };
+        let damaged =
+            |cause: serde_json::Error| RunError::damaged(path, format!("line {}: {cause}", number + 1));
         events.push(serde_json::from_str(line).map_err(damaged)?);
     }
     Ok((events, whole))

@@ -8,7 +8,7 @@ use dc0_core::store::{TrainingRow, ValidationRow, read_table};
 use super::ExportError;
 use super::args::ExportTensorboardArgs;
 use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
-use dc0_runs::{Folder, FolderKind, RunError};
+use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
 
 /// Writes the curves of a run, or of every run of a sweep, and says what was written.
 pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportError> {
@@ -53,7 +53,8 @@ fn curves(run: &Folder) -> Result<Vec<Scalar>, ExportError> {
     let mut scalars = Vec::new();
     let mut before = 0;
     for number in 0.. {
-        let path = |folder: &str, ending: &str| run.path(&format!("{folder}/{number:04}{ending}"));
+        let slot = Slot { series: Series::Networks, number };
+        let path = |folder: &str, ending: &str| run.path(&slot.path(folder, ending));
         if !path("networks", ".safetensors").is_file() {
             break;
         }
