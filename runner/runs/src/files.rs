@@ -46,7 +46,11 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, RunError> {
 /// The names in a folder, sorted; none where there is no folder.
 pub(super) fn names_if_there(folder: &Path) -> Result<Vec<String>, RunError> {
     match names(folder) {
-        Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(RunError::Io { cause, .. })
+            if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(Vec::new())
+        }
         names => names,
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use dc0_core::durable;
 
@@ -113,6 +113,10 @@ impl Run {
         Ok(run)
     }
 
+    fn note<const N: usize>(&self, event: JournalEvent, details: [(&str, Value); N]) -> Result<(), RunError> {
+        self.journal.note(event.word(), details)
+    }
+
     /// Keeps a script or program that differs from the run's first, and writes down who opened the run.
     fn note_opening(&self, now: &Record, is_new: bool) -> Result<(), RunError> {
         let script = &now.script;
@@ -134,8 +138,7 @@ impl Run {
             ("libraries", json!(now.environment.libraries)),
             ("finished_steps", json!(self.shelf.len())),
         ];
-        self.journal
-            .note(if is_new { JournalEvent::Created } else { JournalEvent::Opened }.word(), details)?;
+        self.note(if is_new { JournalEvent::Created } else { JournalEvent::Opened }, details)?;
         match &self.record.fork {
             Some(ForkRecord { from, iteration, digest, steps, .. }) if is_new => {
                 let details = [
@@ -144,7 +147,7 @@ impl Run {
                     ("digest", json!(digest)),
                     ("steps", json!(steps.len())),
                 ];
-                self.journal.note(JournalEvent::Forked.word(), details)
+                self.note(JournalEvent::Forked, details)
             }
             _ => Ok(()),
         }
@@ -159,7 +162,7 @@ impl Run {
     pub fn keep_module(&self, path: &str, text: &str) -> Result<(), RunError> {
         let digest = durable::digest(text.as_bytes());
         self.keep_text(&digest, text)?;
-        self.journal.note(JournalEvent::Imported.word(), [("module", json!(path)), ("blake3", json!(digest))])
+        self.note(JournalEvent::Imported, [("module", json!(path)), ("blake3", json!(digest))])
     }
 
     /// The run's folder.
@@ -216,10 +219,7 @@ impl Run {
             return Ok(self.finished(manifest, true));
         }
         if let Some(path) = &missing {
-            self.journal.note(
-                JournalEvent::Again.word(),
-                [("step", json!(identity.short())), ("missing", json!(path))],
-            )?;
+            self.note(JournalEvent::Again, [("step", json!(identity.short())), ("missing", json!(path))])?;
         }
         let donors = Arc::clone(&self.donors);
         let _turn = donors.turn(&identity);
@@ -228,7 +228,7 @@ impl Run {
         }
         let (manifest, meter) = self.work_at(call, &identity, slot, body)?;
         let manifest = self.shelf.keep(&manifest, order)?;
-        self.journal.note(JournalEvent::Finished.word(), details(call, &identity, &meter))?;
+        self.note(JournalEvent::Finished, details(call, &identity, &meter))?;
         self.write_costs()?;
         Ok(Finished { again: missing, ..self.finished(manifest, false) })
     }
@@ -236,8 +236,7 @@ impl Run {
     fn note_superseded(&self, moved: BTreeSet<String>, by: &Identity) -> Result<(), RunError> {
         let mut moved = moved.into_iter();
         moved.try_for_each(|step| {
-            self.journal
-                .note(JournalEvent::Superseded.word(), [("step", json!(step)), ("by", json!(by.short()))])
+            self.note(JournalEvent::Superseded, [("step", json!(step)), ("by", json!(by.short()))])
         })
     }
 
@@ -270,7 +269,7 @@ impl Run {
             ("attempts", json!(cost.attempts)),
             ("costs", json!(cost.figures)),
         ];
-        self.journal.note(JournalEvent::TakenOver.word(), details)?;
+        self.note(JournalEvent::TakenOver, details)?;
         self.write_costs()?;
         Ok(Finished { from: Some(from), ..self.finished(manifest, false) })
     }
@@ -295,7 +294,7 @@ impl Run {
         let place = self.place(identity, slot);
         let meter = Arc::clone(&place.meter);
         place.claim(call.kind)?;
-        self.journal.note(JournalEvent::Started.word(), details(call, identity, &meter))?;
+        self.note(JournalEvent::Started, details(call, identity, &meter))?;
         match body(&place) {
             Ok(product) => {
                 // Should a kill come before the step's last line, this one tells its costs.
@@ -305,7 +304,7 @@ impl Run {
             Err(error) => {
                 let [step, kind, secs, costs] = details(call, identity, &meter);
                 let because = ("because", json!(error.to_string()));
-                self.journal.note(JournalEvent::EndedEarly.word(), [step, kind, secs, costs, because])?;
+                self.note(JournalEvent::EndedEarly, [step, kind, secs, costs, because])?;
                 Err(error)
             }
         }

@@ -22,7 +22,7 @@ use super::work::Claim;
 
 pub use games::GameFiles;
 pub use steps::{FinishedStep, manifest_files};
-pub use trials::{TrialRun, trials};
+pub use trials::{TrialRun, trial_names, trials};
 
 /// A run that is only read.
 #[derive(Debug, Clone)]

@@ -15,9 +15,9 @@ use super::told::Direction;
 use super::trials::Trials;
 use crate::document;
 use crate::error::RunError;
-use crate::files::names;
 use crate::folder::Folder;
 use crate::lock::Lock;
+use crate::view::trial_names;
 
 /// The version of a sweep's own files.
 const VERSION: u32 = 1;
@@ -147,8 +147,8 @@ impl SweepFolder {
 
     /// The runs of trials in a sweep's folder.
     pub fn runs(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
-        let trials = Folder::of_run(parent, name)?.trials();
-        let runs = names(&trials)?.into_iter().map(|name| Folder::of_run(&trials, &name));
+        let sweep = Folder::of_run(parent, name)?;
+        let runs = trial_names(&sweep)?.into_iter().map(|name| Folder::of_run(&sweep.trials(), &name));
         Ok(runs.flatten().filter(Folder::is_run).collect())
     }
 

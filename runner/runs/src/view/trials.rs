@@ -1,7 +1,7 @@
 //! The runs of a sweep's trials.
 
 use crate::error::RunError;
-use crate::files::names_if_there;
+use crate::files::{names, names_if_there};
 use crate::folder::Folder;
 
 /// The run of one trial of a sweep.
@@ -13,6 +13,11 @@ pub struct TrialRun {
     pub replicate: u32,
     /// Where it lies.
     pub folder: Folder,
+}
+
+/// The names of what lies among a sweep's trials, sorted; an error where a sweep has none yet.
+pub fn trial_names(sweep: &Folder) -> Result<Vec<String>, RunError> {
+    names(&sweep.trials())
 }
 
 /// The runs of a sweep's trials in their order: folders such as `0007-1`.

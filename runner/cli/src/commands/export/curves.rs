@@ -8,6 +8,7 @@ use dc0_core::store::{TrainingRow, ValidationRow, read_table};
 use super::ExportError;
 use super::args::ExportTensorboardArgs;
 use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
+use dc0_runs::view::trial_names;
 use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
 
 /// Writes the curves of a run, or of every run of a sweep, and says what was written.
@@ -16,8 +17,9 @@ pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportE
     let runs = match kind {
         FolderKind::Run => vec![(root, args.out.clone())],
         FolderKind::Sweep => {
-            let trials = Folder::at(&root).trials();
-            names_in(&trials)?.into_iter().map(|name| (trials.join(&name), args.out.join(name))).collect()
+            let sweep = Folder::at(&root);
+            let named = |name: String| (sweep.trials().join(&name), args.out.join(name));
+            trial_names(&sweep)?.into_iter().map(named).collect()
         }
     };
     let line = |(run, out): (PathBuf, PathBuf)| {
@@ -34,17 +36,6 @@ fn existing(run: &Path) -> Result<Folder, ExportError> {
     let name = run.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Folder::of_existing(parent, &name)
         .map_err(|_| ExportError::Nothing { path: run.to_owned(), what: "run and no sweep" })
-}
-
-fn names_in(folder: &Path) -> Result<Vec<String>, ExportError> {
-    let entries = std::fs::read_dir(folder).map_err(RunError::io("list", folder))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(RunError::io("list", folder))?;
-        names.push(entry.file_name().to_string_lossy().into_owned());
-    }
-    names.sort_unstable();
-    Ok(names)
 }
 
 /// The curves of all trainings of a run behind each other. A point's step counts the updates of the trainings before it, and its
