@@ -11,7 +11,7 @@ use dc0_core::params::Value;
 
 use super::error::RunError;
 use super::folder::Folder;
-use super::history::{Entry, History, JournalEvent};
+use super::history::{History, JournalEntry, JournalEvent};
 use super::record::{Record, ScriptRecord};
 
 /// What a script was when it opened a run.
@@ -36,7 +36,7 @@ pub struct Edition {
 /// An entry of the journal about the opening of the run, and the imports that follow it.
 #[derive(Debug)]
 struct Opening<'a> {
-    entry: &'a Entry,
+    entry: &'a JournalEntry,
     /// Digests of modules by their paths.
     modules: BTreeMap<String, String>,
 }

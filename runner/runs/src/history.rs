@@ -40,9 +40,9 @@ param_enum! {
 
 /// A line of a journal. What it lacks is read as nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry(Value);
+pub struct JournalEntry(Value);
 
-impl Entry {
+impl JournalEntry {
     pub(super) fn new(line: Value) -> Self {
         Self(line)
     }
@@ -85,12 +85,12 @@ impl Entry {
 
 /// A journal, entry by entry in its order.
 #[derive(Debug, Clone, Default)]
-pub struct History(Vec<Entry>);
+pub struct History(Vec<JournalEntry>);
 
 impl History {
     /// Of a journal's text. A line that a kill cut short, or that is being written, is no JSON, and says nothing.
     pub fn of(journal: &str) -> Self {
-        Self(journal.lines().filter_map(|line| serde_json::from_str(line).ok()).map(Entry).collect())
+        Self(journal.lines().filter_map(|line| serde_json::from_str(line).ok()).map(JournalEntry).collect())
     }
 
     /// Of a run; empty where it has no journal.
@@ -99,7 +99,7 @@ impl History {
     }
 
     /// All entries.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[JournalEntry] {
         &self.0
     }
 }
@@ -115,7 +115,7 @@ pub struct BegunStep {
 
 /// How far a run has come.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Course {
+pub struct Progress {
     /// When its first entry was written.
     pub first: String,
     /// When its last entry was written.
@@ -132,15 +132,15 @@ pub struct Course {
     begun: Vec<(BegunStep, bool)>,
 }
 
-impl Course {
+impl Progress {
     /// What a journal says of it.
     pub fn of(history: &History) -> Self {
-        let mut course = Self::default();
-        history.entries().iter().for_each(|entry| course.take(entry));
-        course
+        let mut progress = Self::default();
+        history.entries().iter().for_each(|entry| progress.take(entry));
+        progress
     }
 
-    fn take(&mut self, entry: &Entry) {
+    fn take(&mut self, entry: &JournalEntry) {
         entry.at().clone_into(&mut self.last);
         if self.first.is_empty() {
             self.first.clone_from(&self.last);
@@ -171,7 +171,7 @@ impl Course {
     }
 
     /// Notes whether a step is settled; false for one that was never begun.
-    fn settle(&mut self, entry: &Entry, is_settled: bool) -> bool {
+    fn settle(&mut self, entry: &JournalEntry, is_settled: bool) -> bool {
         let step = entry.step().unwrap_or_default();
         let known = self.begun.iter_mut().find(|(begun, _)| begun.step == step);
         known.map(|(_, settled)| *settled = is_settled).is_some()
@@ -185,7 +185,7 @@ impl Course {
 
 #[cfg(test)]
 mod tests {
-    use super::{BegunStep, Course, History};
+    use super::{BegunStep, History, Progress};
 
     const LINES: &str = r#"{"at":"1","event":"created"}
 {"at":"2","event":"started","kind":"self_play","secs":0.0,"step":"aa"}
@@ -193,32 +193,32 @@ mod tests {
 {"at":"4","event":"started","kind":"train","secs":0.0,"step":"bb"}
 "#;
 
-    fn course(journal: &str) -> Course {
-        Course::of(&History::of(journal))
+    fn progress(journal: &str) -> Progress {
+        Progress::of(&History::of(journal))
     }
 
     #[test]
     fn a_journal_says_what_is_finished_and_what_is_under_way_even_where_a_kill_cut_it_short() {
-        let found = course(&format!("{LINES}{{\"at\":\"5\",\"eve"));
+        let found = progress(&format!("{LINES}{{\"at\":\"5\",\"eve"));
         assert_eq!((found.first.as_str(), found.last.as_str()), ("1", "4"));
         assert_eq!((found.finished, found.seconds, found.is_stopped), (1, 2.5, false));
         let training = BegunStep { step: "bb".to_owned(), kind: "train".to_owned() };
         assert_eq!(found.unfinished().collect::<Vec<_>>(), [&training]);
         assert_eq!(found.under_way, Some(training));
         let ended = r#"{"at":"5","event":"ended early","kind":"train","secs":1.0,"step":"bb"}"#;
-        let found = course(&format!("{LINES}{ended}"));
+        let found = progress(&format!("{LINES}{ended}"));
         assert_eq!((found.is_stopped, found.seconds, found.unfinished().count()), (true, 3.5, 1));
         let superseded = r#"{"at":"5","event":"superseded","by":"cc","step":"bb"}"#;
-        assert_eq!(course(&format!("{LINES}{superseded}")).unfinished().count(), 0);
+        assert_eq!(progress(&format!("{LINES}{superseded}")).unfinished().count(), 0);
         for journal in ["", "\u{fffd}\n[1]\n7"] {
-            assert_eq!(course(journal), Course::default());
+            assert_eq!(progress(journal), Progress::default());
         }
     }
 
     #[test]
     fn a_finished_step_that_is_begun_again_is_unfinished() {
         let again = r#"{"at":"5","event":"started","kind":"self_play","step":"aa"}"#;
-        let found = course(&format!("{LINES}{again}"));
+        let found = progress(&format!("{LINES}{again}"));
         let unfinished: Vec<&str> = found.unfinished().map(|begun| begun.step.as_str()).collect();
         assert_eq!(unfinished, ["aa", "bb"]);
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::error::RunError;
 use super::folder::Folder;
-use super::history::{Entry, History};
+use super::history::{History, JournalEntry};
 use super::ledger::{Cost, Ledger};
 use dc0_process::clock;
 
@@ -58,7 +58,7 @@ impl Journal {
         line.insert("at".to_owned(), clock::timestamp().into());
         line.insert("event".to_owned(), event.into());
         line.extend(details.map(|(name, value)| (name.to_owned(), value)));
-        let entry = Entry::new(Value::Object(line));
+        let entry = JournalEntry::new(Value::Object(line));
         let mut writing = self.writing();
         writeln!(writing.file, "{}", entry.json()).map_err(RunError::io("write", &self.path))?;
         writing.ledger.take(&entry);

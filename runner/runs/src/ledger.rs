@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::history::{Entry, History, JournalEvent};
+use super::history::{History, JournalEntry, JournalEvent};
 use serde::{Deserialize, Serialize};
 
 /// What was measured of one attempt at a step, or of several together.
@@ -100,7 +100,7 @@ impl Ledger {
     }
 
     /// Takes note of the next entry of the journal.
-    pub(super) fn take(&mut self, entry: &Entry) {
+    pub(super) fn take(&mut self, entry: &JournalEntry) {
         let Some(event) = entry.event() else { return };
         match (event, entry.step()) {
             // Whoever was at work before has ended without a word.
@@ -141,11 +141,11 @@ impl Ledger {
     }
 }
 
-fn attempt(step: &str, entry: &Entry) -> Attempt {
+fn attempt(step: &str, entry: &JournalEntry) -> Attempt {
     Attempt { step: step.to_owned(), secs: entry.secs(), figures: entry.member("costs") }
 }
 
-fn elsewhere(step: &str, entry: &Entry) -> Cost {
+fn elsewhere(step: &str, entry: &JournalEntry) -> Cost {
     let Attempt { secs, figures, .. } = attempt(step, entry);
     let attempts = entry.member("attempts").unwrap_or(1);
     Cost { attempts, secs, figures, from: entry.text("from").map(str::to_owned) }

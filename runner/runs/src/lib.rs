@@ -40,7 +40,7 @@ pub use error::RunError;
 pub use folder::{Folder, FolderKind};
 pub use fork::{ForkRecord, ForkStep};
 pub use generations::{Generation, Generations};
-pub use history::{BegunStep, Course, Entry, History, JournalEvent};
+pub use history::{BegunStep, History, JournalEntry, JournalEvent, Progress};
 pub use identity::{Identity, Input, Occurrences, StepCall};
 pub use journal::Journal;
 pub use ledger::{Cost, Figures, Ledger};

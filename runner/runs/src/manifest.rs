@@ -113,6 +113,12 @@ impl Manifest {
         Some(kind)
     }
 
+    /// The weights of the net that the step made, if it made one.
+    pub fn weights(&self) -> Option<&FileEntry> {
+        let (_, series) = Series::of_kind(&self.kind)?;
+        self.files.first().filter(|_| series == Series::Networks)
+    }
+
     /// The place of its files; `None` where they are not those of a step.
     pub fn slot(&self) -> Option<Slot> {
         Slot::of(&self.files.first()?.path).map(|(slot, _, _)| slot)

@@ -145,7 +145,7 @@ fn in_turn(
 fn promotions(all: Vec<Generation>, steps: &[(Slot, Manifest)]) -> Vec<Generation> {
     let made = |generation: &Generation| {
         let is_it = |(_, manifest): &(Slot, Manifest)| {
-            manifest.files.first().is_some_and(|file| file.blake3 == generation.blake3)
+            manifest.weights().is_some_and(|weights| weights.blake3 == generation.blake3)
         };
         steps.iter().position(is_it).map(|step| step as u32 + 1)
     };

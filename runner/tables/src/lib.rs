@@ -202,12 +202,9 @@ pub fn step(order: u32, manifest: &Manifest, seconds: Option<f64>) -> StepRow {
 
 /// The net that a step made, or that it played or searched with.
 fn network(manifest: &Manifest) -> Option<String> {
-    let input = |name| manifest.input(name).map(str::to_owned);
-    match manifest.kind.as_str() {
-        "network" | "grow" | "train" => manifest.files.first().map(|weights| weights.blake3.clone()),
-        "arena" => input("first"),
-        _ => input("network"),
-    }
+    let made = manifest.weights().map(|weights| weights.blake3.as_str());
+    made.or_else(|| manifest.input(if manifest.kind == "arena" { "first" } else { "network" }))
+        .map(str::to_owned)
 }
 
 #[cfg(test)]

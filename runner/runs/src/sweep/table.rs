@@ -68,7 +68,7 @@ mod tests {
             rows: Vec::new(),
             importances: Vec::new(),
         };
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/README.md");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/README.md");
         let page = std::fs::read_to_string(page).expect("the page");
         let section = page.split("### `trials`").nth(1).expect("a section on trials");
         for column in columns(&board) {

@@ -10,7 +10,7 @@ use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::space::Domain;
 use dc0_runs::sweep::told::Direction;
-use dc0_runs::{BegunStep, Course, Record, RunError, RunView};
+use dc0_runs::{BegunStep, Progress, Record, RunError, RunView};
 use dc0_tables::Sources;
 
 /// Everything that was asked for.
@@ -43,20 +43,20 @@ fn run(source: &RunSource) -> Result<ReportRun, ReportError> {
     let run = RunView::at(&source.folder);
     let record = run.record()?.ok_or_else(|| RunError::NoRun { folder: source.folder.clone() })?;
     let generations = run.generations()?;
-    let course = Course::of(&run.history()?);
+    let progress = Progress::of(&run.history()?);
     let unfinished =
         |begun: &BegunStep| format!("the step {} ({}) was begun and is not finished", begun.step, begun.kind);
     Ok(ReportRun {
         name: source.name.clone(),
         params: record.params.clone(),
-        environment: environment(&record, &course),
+        environment: environment(&record, &progress),
         script: record.script.text.clone(),
         generations: generations.into_iter().map(|one| (one.generation, one.blake3)).collect(),
-        unfinished: course.unfinished().map(unfinished).collect(),
+        unfinished: progress.unfinished().map(unfinished).collect(),
     })
 }
 
-fn environment(record: &Record, course: &Course) -> Vec<(String, String)> {
+fn environment(record: &Record, progress: &Progress) -> Vec<(String, String)> {
     let made = &record.environment;
     let own = [
         ("script", record.script.file.clone()),
@@ -67,8 +67,8 @@ fn environment(record: &Record, course: &Course) -> Vec<(String, String)> {
         ("training threads", made.threads.to_string()),
         ("dc0", made.dc0.clone()),
         ("libraries", made.libraries.clone()),
-        ("first entry of the journal", course.first.clone()),
-        ("last entry of the journal", course.last.clone()),
+        ("first entry of the journal", progress.first.clone()),
+        ("last entry of the journal", progress.last.clone()),
     ];
     own.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }

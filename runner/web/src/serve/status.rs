@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::library::{Found, Kind, Library};
 use super::shard;
 use dc0_process::clock;
-use dc0_runs::{BegunStep, Course, History, Worker};
+use dc0_runs::{BegunStep, History, Progress, Worker};
 use dc0_steps::progress::{FILE, Playing, Standing};
 
 pub(super) use dc0_runs::Locks;
@@ -21,7 +21,7 @@ const SHOWN: usize = 12;
 /// What is shown of a journal.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
-    course: Course,
+    progress: Progress,
     /// The last events.
     recent: Vec<Value>,
 }
@@ -30,7 +30,7 @@ impl Journal {
     pub(super) fn of(text: &str) -> Self {
         let history = History::of(text);
         let last = history.entries().iter().rev().take(SHOWN);
-        Self { course: Course::of(&history), recent: last.map(|entry| entry.json().clone()).collect() }
+        Self { progress: Progress::of(&history), recent: last.map(|entry| entry.json().clone()).collect() }
     }
 }
 
@@ -49,14 +49,14 @@ pub(super) fn summary(library: &Library, run: &Found, locks: &Locks) -> Value {
 pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
     let record = library.record(run);
     let journal = library.journal(run);
-    let Journal { course, recent } = &*journal;
-    let standing = course.under_way.as_ref().and_then(|begun| {
+    let Journal { progress, recent } = &*journal;
+    let standing = progress.under_way.as_ref().and_then(|begun| {
         let file = run.folder.all_work().join(&begun.step).join(FILE);
         library.own(file).and_then(|path| Standing::read(&path))
     });
     let lock = library.own(run.folder.lock());
     let worker = lock.as_deref().map_or(Worker::Nobody, |path| locks.holder(path));
-    let state = state(course, is_at_work(&worker, standing.as_ref()));
+    let state = state(progress, is_at_work(&worker, standing.as_ref()));
     // What a killed process has told of a step says nothing of how far the next one is.
     let is_own = |standing: &Standing| {
         let taken = lock.as_deref().and_then(|path| fs::metadata(path).ok()?.modified().ok());
@@ -71,28 +71,28 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
         "script": record.script,
         "seed": record.seed,
         "device": record.device,
-        "steps": course.finished,
-        "seconds": course.seconds,
-        "last": course.last,
+        "steps": progress.finished,
+        "seconds": progress.seconds,
+        "last": progress.last,
         "generation": library.generations(run).checked_sub(1),
-        "step": step(course, standing),
+        "step": step(progress, standing),
         "recent": recent,
     })
 }
 
 /// `running`, `stopped` (in a step, by Ctrl-C or an error), `cut` (in a step, by a kill or a crash) or `rests`.
-fn state(course: &Course, is_running: bool) -> &'static str {
-    match (is_running, &course.under_way) {
+fn state(progress: &Progress, is_running: bool) -> &'static str {
+    match (is_running, &progress.under_way) {
         (true, _) => "running",
-        (false, Some(_)) if course.is_stopped => "stopped",
+        (false, Some(_)) if progress.is_stopped => "stopped",
         (false, Some(_)) => "cut",
         (false, None) => "rests",
     }
 }
 
 /// The step that is under way or was cut short.
-fn step(course: &Course, standing: Option<Standing>) -> Value {
-    let Some(BegunStep { step: identity, kind }) = &course.under_way else { return Value::Null };
+fn step(progress: &Progress, standing: Option<Standing>) -> Value {
+    let Some(BegunStep { step: identity, kind }) = &progress.under_way else { return Value::Null };
     let Some(standing) = standing else {
         return json!({ "identity": identity, "kind": kind, "label": kind });
     };
@@ -182,13 +182,13 @@ mod tests {
     fn a_run_that_is_not_under_way_was_stopped_or_cut_short_or_rests() {
         let started = r#"{"at":"4","event":"started","kind":"train","secs":0.0,"step":"bb"}"#;
         let journal = Journal::of(&format!("{started}\n{{\"at\":\"5\",\"eve"));
-        assert_eq!((state(&journal.course, true), state(&journal.course, false)), ("running", "cut"));
+        assert_eq!((state(&journal.progress, true), state(&journal.progress, false)), ("running", "cut"));
         assert_eq!(journal.recent, [serde_json::from_str::<Value>(started).expect("JSON")]);
         let ended = r#"{"at":"5","event":"ended early","kind":"train","secs":1.0,"step":"bb"}"#;
-        let later = |line: &str| state(&Journal::of(&format!("{started}\n{line}\n")).course, false);
+        let later = |line: &str| state(&Journal::of(&format!("{started}\n{line}\n")).progress, false);
         assert_eq!(later(ended), "stopped");
         assert_eq!(later(&ended.replace("ended early", "finished")), "rests");
-        assert_eq!(state(&Journal::of("\u{fffd}\n[1]\n7").course, false), "rests");
+        assert_eq!(state(&Journal::of("\u{fffd}\n[1]\n7").progress, false), "rests");
     }
 
     #[test]

@@ -35,8 +35,7 @@ impl Observed {
             finished.iter().map(|(identity, step)| (identity.short(), step)).collect();
         let of_nets: BTreeMap<&str, f64> = finished
             .values()
-            .filter(|step| ["network", "train", "grow"].contains(&step.kind.as_str()))
-            .filter_map(|step| Some((step.files.first()?.blake3.as_str(), number(step, "flops"))))
+            .filter_map(|step| Some((step.weights()?.blake3.as_str(), number(step, "flops"))))
             .collect();
         let (mut label, mut observed) = (String::new(), Vec::new());
         for entry in history.entries() {
