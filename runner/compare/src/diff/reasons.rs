@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::differences::{Difference, differences};
 use super::loaded::Loaded;
-use super::steps::{Pair, Sides};
 use dc0_runs::{Input, Manifest};
 
 /// One thing that differs between two steps.
@@ -74,11 +73,11 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// What differs between two steps of different identity. `before` are the pairs of earlier steps.
+/// What differs between two steps of different identity, each with its run. `differing` names earlier steps that differ.
 pub(super) fn reasons(
-    (first, second): (&Manifest, &Manifest),
-    sides: &Sides<'_>,
-    before: &[Pair<'_>],
+    (first, first_run): (&Manifest, &Loaded),
+    (second, second_run): (&Manifest, &Loaded),
+    differing: &[String],
 ) -> Vec<Reason> {
     let mut found = Vec::new();
     if first.kind != second.kind {
@@ -93,16 +92,16 @@ pub(super) fn reasons(
         let parameters = differences(&first.params, &second.params).into_iter();
         found.extend(parameters.map(Reason::Parameter));
     }
-    found.extend(of_inputs((first, second), sides, before));
+    found.extend(of_inputs(&[sources(first, first_run), sources(second, second_run)], differing));
     if found.is_empty() { vec![Reason::Occurrence] } else { found }
 }
 
-fn of_inputs((first, second): (&Manifest, &Manifest), sides: &Sides<'_>, before: &[Pair<'_>]) -> Vec<Reason> {
-    let read = [sources(first, sides.first), sources(second, sides.second)];
+/// What the inputs say, by the steps that made them.
+fn of_inputs(read: &[BTreeSet<String>; 2], differing: &[String]) -> Vec<Reason> {
     let only = |own: &BTreeSet<String>, other: &BTreeSet<String>| own.difference(other).cloned().collect();
     let others = Reason::Reads { first: only(&read[0], &read[1]), second: only(&read[1], &read[0]) };
-    let differs = |name: &&String| before.iter().any(|pair| !pair.is_same() && pair.any().name() == **name);
-    let steps: Vec<String> = read[0].intersection(&read[1]).filter(differs).cloned().collect();
+    let both = read[0].intersection(&read[1]);
+    let steps: Vec<String> = both.filter(|name| differing.contains(name)).cloned().collect();
     let follows = (!steps.is_empty()).then_some(Reason::Follows { steps });
     (read[0] != read[1]).then_some(others).into_iter().chain(follows).collect()
 }

@@ -92,7 +92,10 @@ fn compared((first, second): (&Step, &Step), sides: &Sides<'_>, before: &[Pair<'
     } else if first.manifest.step == second.manifest.step {
         Verdict::OtherBytes { files }
     } else {
-        Verdict::Other { reasons: reasons((&first.manifest, &second.manifest), sides, before) }
+        let differing: Vec<String> =
+            before.iter().filter(|pair| !pair.is_same()).map(|pair| pair.any().name()).collect();
+        let (first, second) = ((&first.manifest, sides.first), (&second.manifest, sides.second));
+        Verdict::Other { reasons: reasons(first, second, &differing) }
     }
 }
 

@@ -4,12 +4,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use serde_json::Value;
+
 use super::memo::Stamped;
-use super::status::Journal;
 use dc0_runs::sweep::board::Board;
-use dc0_runs::{Folder, Generation, RecordHead};
+use dc0_runs::{Folder, Generation, History, Progress, RecordHead};
 
 pub(super) use dc0_runs::FolderKind as Kind;
+
+/// Events of the journal that are shown.
+const SHOWN: usize = 12;
+
+/// What is shown of a journal.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    pub(super) progress: Progress,
+    /// The last events.
+    pub(super) recent: Vec<Value>,
+}
+
+impl Journal {
+    pub(super) fn of(text: &str) -> Self {
+        let history = History::of(text);
+        let last = history.entries().iter().rev().take(SHOWN);
+        Self { progress: Progress::of(&history), recent: last.map(|entry| entry.json().clone()).collect() }
+    }
+}
 
 /// The folder that holds runs.
 #[derive(Debug)]

@@ -7,32 +7,13 @@ use std::time::{Duration, SystemTime};
 use dc0_core::board::Game;
 use serde_json::{Value, json};
 
-use super::library::{Found, Kind, Library};
+use super::library::{Found, Journal, Kind, Library};
 use super::shard;
 use dc0_process::clock;
-use dc0_runs::{BegunStep, History, Progress, Worker};
+use dc0_runs::{BegunStep, Progress, Worker};
 use dc0_steps::progress::{FILE, Playing, Standing};
 
 pub(super) use dc0_runs::Locks;
-
-/// Events of the journal that are shown.
-const SHOWN: usize = 12;
-
-/// What is shown of a journal.
-#[derive(Debug, Default)]
-pub(super) struct Journal {
-    progress: Progress,
-    /// The last events.
-    recent: Vec<Value>,
-}
-
-impl Journal {
-    pub(super) fn of(text: &str) -> Self {
-        let history = History::of(text);
-        let last = history.entries().iter().rev().take(SHOWN);
-        Self { progress: Progress::of(&history), recent: last.map(|entry| entry.json().clone()).collect() }
-    }
-}
 
 /// A run in a line of the list.
 pub(super) fn summary(library: &Library, run: &Found, locks: &Locks) -> Value {
