@@ -38,8 +38,7 @@ pub(super) struct Library {
     root: PathBuf,
     records: Stamped<RecordHead>,
     journals: Stamped<Journal>,
-    /// How many nets were promoted.
-    generations: Stamped<usize>,
+    generations: Stamped<Vec<Generation>>,
     pub(super) boards: Stamped<Result<Board, String>>,
 }
 
@@ -114,24 +113,26 @@ impl Library {
         self.holds(&path).then_some(path)
     }
 
+    /// What a file says, read again once it has changed; nothing where it is not there.
+    fn cached<T: Default>(&self, cache: &Stamped<T>, path: PathBuf, read: impl FnOnce(&[u8]) -> T) -> Arc<T> {
+        self.own(path).and_then(|path| cache.get(&path, read)).unwrap_or_default()
+    }
+
     /// What a run is, as far as its record can be read.
     pub(super) fn record(&self, run: &Found) -> Arc<RecordHead> {
-        let path = self.own(run.folder.record());
-        path.and_then(|path| self.records.get(&path, RecordHead::of)).unwrap_or_default()
+        self.cached(&self.records, run.folder.record(), RecordHead::of)
     }
 
     /// What happened in a run.
     pub(super) fn journal(&self, run: &Found) -> Arc<Journal> {
         let read = |bytes: &[u8]| Journal::of(&String::from_utf8_lossy(bytes));
-        let path = self.own(run.folder.journal());
-        path.and_then(|path| self.journals.get(&path, read)).unwrap_or_default()
+        self.cached(&self.journals, run.folder.journal(), read)
     }
 
-    /// The number of nets that a run has promoted.
-    pub(super) fn generations(&self, run: &Found) -> usize {
-        let read = |bytes: &[u8]| serde_json::from_slice::<Vec<Generation>>(bytes).map_or(0, |all| all.len());
-        let path = self.own(run.folder.generations());
-        path.and_then(|path| self.generations.get(&path, read)).map_or(0, |count| *count)
+    /// The nets that a run has promoted.
+    pub(super) fn generations(&self, run: &Found) -> Arc<Vec<Generation>> {
+        let read = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap_or_default();
+        self.cached(&self.generations, run.folder.generations(), read)
     }
 
     /// The names in a folder of a run, sorted; none where there is no such folder.

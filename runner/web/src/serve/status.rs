@@ -55,7 +55,7 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
         "steps": progress.finished,
         "seconds": progress.seconds,
         "last": progress.last,
-        "generation": library.generations(run).checked_sub(1),
+        "generation": library.generations(run).len().checked_sub(1),
         "step": step(progress, standing),
         "recent": recent,
     })
