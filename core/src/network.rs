@@ -20,6 +20,7 @@ mod presets;
 mod samples;
 mod softmax;
 mod spec;
+mod tensor;
 #[cfg(feature = "torch")]
 pub mod torch;
 mod weights;
@@ -27,7 +28,7 @@ mod weights;
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 pub use cache::Cached;
 pub use grow::{GrowError, GrowParams, grow};
-pub use layout::{Init, TensorRole, TensorSpec, initial_weights, layout, parameter_count};
+pub use layout::{initial_weights, layout, parameter_count};
 pub use outputs::{MOVES_LEFT_SCALE, expected_result, plies_left, value_width};
 pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
@@ -36,6 +37,7 @@ pub use spec::{
     Activation, MovesLeftHeadSpec, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec,
     ValueHead, ValueHeadSpec,
 };
+pub use tensor::{Init, TensorRole, TensorSpec};
 pub use weights::{TensorProblem, TensorProblems, WeightTensor, Weights, check_against};
 
 #[cfg(test)]

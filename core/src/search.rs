@@ -8,12 +8,11 @@
 mod analysis;
 mod back_up;
 pub mod bench;
-mod blocks;
 mod budget;
 mod by_reference;
 mod choice;
+mod engines;
 mod formulas;
-mod graph;
 mod improved;
 mod keep;
 mod lines;
@@ -27,6 +26,7 @@ pub mod reference;
 mod restore;
 mod results;
 mod root;
+mod root_rules;
 mod rows;
 mod searcher;
 mod select;
@@ -51,11 +51,11 @@ pub use lockstep::{Lockstep, Seat, search_in_lockstep};
 pub use noise::RootNoise;
 pub use params::{
     Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, MovesLeftParams,
-    RootParams, SearchParams, TablebaseUse, TreeRule,
+    RootParams, RootRule, SearchParams, TablebaseUse, TreeRule,
 };
 pub use proof::Proof;
 pub use restore::TreeFault;
-pub use root::{Exploration, RootRule, RootScore};
+pub use root::{Exploration, RootScore};
 pub use rows::TreeRow;
 pub use threads::{NotShareable, SharedSearch};
 pub use tree::TreeMemory;

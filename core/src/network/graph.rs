@@ -3,7 +3,6 @@
 //! The tensors and their first values, the trained and the inference copy, the ONNX file, the operation count and the
 //! growth of nets all walk this list.
 
-use super::layout::{TensorRole, TensorSpec, tensors};
 use super::{Activation, NetworkSpec, NormKind, PolicyHead, Tower, ValueHead};
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE};
 
@@ -167,19 +166,6 @@ impl Graph {
     /// many floating-point operations.
     pub fn multiply_adds(&self) -> u64 {
         self.layers.iter().map(|layer| layer.op.multiply_adds()).sum()
-    }
-}
-
-impl Layer {
-    /// The name of the layer's tensor with a role that its operation has.
-    pub fn tensor_name(&self, role: TensorRole) -> String {
-        let tensor = tensors(self).into_iter().find(|tensor| tensor.role == role);
-        tensor.expect("the caller knows the layer's operation").name
-    }
-
-    /// The number of trained values.
-    pub fn parameter_count(&self) -> usize {
-        tensors(self).iter().filter(|tensor| tensor.is_trained()).map(TensorSpec::len).sum()
     }
 }
 

@@ -5,98 +5,27 @@
 use rand_distr::{Distribution, Normal};
 
 use super::graph::{Graph, Layer, Op, Squeeze};
+use super::tensor::{Init, TensorRole, TensorSpec};
 use super::weights::{WeightTensor, Weights};
 use super::{NetworkSpec, NormKind};
 use crate::rng::{Purpose, Seed};
 
-/// How a tensor's first values are drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Init {
-    /// Normal with mean 0 and this standard deviation.
-    Normal(f32),
-    /// The same value everywhere.
-    Constant(f32),
-}
-
-/// What a tensor is to its layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TensorRole {
-    /// What a convolution or a dense layer multiplies by, or what an embedding adds.
-    Weight,
-    /// What a convolution or a dense layer adds.
-    Bias,
-    /// The weight of the narrowing dense layer of squeeze-and-excitation.
-    SqueezeWeight,
-    /// The bias of that layer.
-    SqueezeBias,
-    /// The weight of its widening dense layer; the first half of the outputs are scales, the second shifts.
-    ExciteWeight,
-    /// The bias of that layer, in the same halves.
-    ExciteBias,
-    /// What attention adds for each pair of squares.
-    PositionBias,
-    /// The scale of a norm over the channels of a square.
-    NormScale,
-    /// Its shift.
-    NormShift,
-    /// Batch norm's scale γ.
-    BatchNormScale,
-    /// Batch norm's shift β.
-    BatchNormShift,
-    /// Batch norm's running mean of its input.
-    RunningMean,
-    /// Batch norm's running variance of its input.
-    RunningVariance,
-}
-
-impl TensorRole {
-    /// Whether gradients change it; running statistics of batch norm follow the batches instead.
-    pub fn is_trained(self) -> bool {
-        !matches!(self, Self::RunningMean | Self::RunningVariance)
-    }
-
-    /// Whether it belongs to batch norm.
-    pub fn is_batch_norm(self) -> bool {
-        matches!(
-            self,
-            Self::BatchNormScale | Self::BatchNormShift | Self::RunningMean | Self::RunningVariance
-        )
-    }
-}
-
-/// One tensor of a net.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TensorSpec {
-    /// Dotted name, such as `tower.0.conv1.weight`.
-    pub name: String,
-    /// What it is to its layer.
-    pub role: TensorRole,
-    /// Its shape; convolutions are `[out, in, height, width]`, dense layers `[out, in]`.
-    pub shape: Vec<usize>,
-    /// How its first values are drawn.
-    pub init: Init,
-}
-
-impl TensorSpec {
-    /// The number of values.
-    pub fn len(&self) -> usize {
-        self.shape.iter().product()
-    }
-
-    /// Whether the tensor has no value; never so in a net.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether gradients change it.
-    pub fn is_trained(&self) -> bool {
-        self.role.is_trained()
-    }
-}
-
 /// Every tensor of a net, from the input to the heads.
 pub fn layout(spec: &NetworkSpec) -> Vec<TensorSpec> {
     Graph::new(spec).layers.iter().flat_map(tensors).collect()
+}
+
+impl Layer {
+    /// The name of the layer's tensor with a role that its operation has.
+    pub fn tensor_name(&self, role: TensorRole) -> String {
+        let tensor = tensors(self).into_iter().find(|tensor| tensor.role == role);
+        tensor.expect("the caller knows the layer's operation").name
+    }
+
+    /// The number of trained values.
+    pub fn parameter_count(&self) -> usize {
+        tensors(self).iter().filter(|tensor| tensor.is_trained()).map(TensorSpec::len).sum()
+    }
 }
 
 /// The tensors of one layer; each has a role of its own.

@@ -9,14 +9,16 @@ mod layers;
 mod model;
 mod product;
 pub mod runtime;
+mod transfer;
 mod watch;
 
 pub use evaluator::{TorchEvaluator, TorchOptions};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
-pub use model::{BatchNorm, Heads, Net, download, upload};
+pub use model::{BatchNorm, Heads, Net};
 pub use product::Product;
 pub use tch::Device;
 use thiserror::Error;
+pub use transfer::{download, upload};
 pub use watch::{ForwardPass, LayerSeen, forward_pass};
 
 pub use super::Precision;

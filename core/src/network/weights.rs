@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::TensorSpec;
+use super::tensor::TensorSpec;
 
 /// Values of one tensor in row-major order.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::graph::Graph;
-use super::moves_left::PliesLeft;
-use super::tree::{NodeId, Tree};
+use super::tree::{Graph, NodeId, PliesLeft, Tree};
 
 impl Tree {
     /// Copies the part below a node into an empty tree, where the node is the root.

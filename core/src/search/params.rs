@@ -1,7 +1,21 @@
 //! Parameters of the search.
 
-use super::root::RootRule;
+use super::root_rules::root_rules;
 use crate::{param_enum, params};
+
+/// Declares the parameter that chooses a rule.
+macro_rules! declare_rules {
+    ($( $(#[doc = $doc:literal])+ $module:ident::$rule:ident = $word:literal, )+) => {
+        param_enum! {
+            /// How the root spends its simulations, chooses the move and teaches the policy.
+            pub enum RootRule {
+                $( $(#[doc = $doc])+ $rule = $word, )+
+            }
+        }
+    };
+}
+
+root_rules!(declare_rules);
 
 param_enum! {
     /// Where a search asks tablebases.

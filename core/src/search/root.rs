@@ -1,19 +1,19 @@
 //! The rules of the root: which move a descent takes first, which one is played, and what the policy learns.
 //!
-//! A rule is a file of this folder and its line in the list below; everything else asks [`RootSearch`].
+//! A rule is a file of this folder, its `mod` line, and its line in `root_rules`; everything else asks [`RootSearch`].
 
 use std::fmt;
 
 use super::Search;
 use super::choice::{ChoiceParams, Visited};
 use super::noise::RootNoise;
-use super::params::SearchParams;
+use super::params::{RootRule, SearchParams};
 use super::proof::Proof;
 use super::reference::{Choice, Reference};
+use super::root_rules::root_rules;
 use super::tree::{ROOT, State, Tree};
 use crate::board::Move;
 use crate::network::Wdl;
-use crate::param_enum;
 use crate::rng::Stream;
 
 mod gumbel;
@@ -21,16 +21,9 @@ mod puct;
 
 pub use puct::RootScore;
 
-/// Declares the parameter that chooses a rule, and makes the rule that it names.
-macro_rules! root_rules {
+/// Makes the rule that the parameter names.
+macro_rules! make_rules {
     ($( $(#[doc = $doc:literal])+ $module:ident::$rule:ident = $word:literal, )+) => {
-        param_enum! {
-            /// How the root spends its simulations, chooses the move and teaches the policy.
-            pub enum RootRule {
-                $( $(#[doc = $doc])+ $rule = $word, )+
-            }
-        }
-
         impl RootRule {
             /// The rule, ready for a root.
             pub(super) fn root_search(self) -> Box<dyn RootSearch> {
@@ -42,13 +35,7 @@ macro_rules! root_rules {
     };
 }
 
-root_rules! {
-    /// PUCT as below the root; visits decide the move and are the policy's target (Silver et al. 2018).
-    puct::Puct = "puct",
-    /// Sequential halving over moves drawn by the Gumbel-top-k trick; completed values decide, and improve the policy
-    /// even with few simulations (Danihelka et al. 2022).
-    gumbel::Gumbel = "gumbel",
-}
+root_rules!(make_rules);
 
 impl RootRule {
     /// As explanations of a search name it.

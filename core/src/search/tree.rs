@@ -3,106 +3,19 @@
 //! Most moves of a search are never tried, so a move costs six bytes (itself and its prior) until it is; only then does it
 //! get a [`Branch`]. A descent reads the branches of a node, which lie side by side, and one prior more.
 
-use super::blocks::Branches;
-use super::graph::Graph;
-use super::moves_left::PliesLeft;
+mod blocks;
+mod graph;
+mod node;
+mod plies_left;
+
+pub(super) use graph::Graph;
+pub(super) use node::{Branch, Node, NodeId, ROOT, State};
+pub(super) use plies_left::PliesLeft;
+
 use super::params::SearchParams;
 use super::proof::Proof;
 use crate::board::Move;
-
-/// A node's place in [`Tree::nodes`].
-pub(super) type NodeId = u32;
-
-pub(super) const ROOT: NodeId = 0;
-
-/// What is known of a node's position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    /// Its evaluation is under way.
-    InFlight,
-    /// It has its legal moves.
-    Expanded,
-    /// Its result was certain when it was reached, so it needs no moves.
-    Certain,
-    /// It repeats a position of the tree, which counts as a draw but proves nothing.
-    Repeated,
-}
-
-/// A position in the tree. Values are for the node's side to move.
-#[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) value_sum: f64,
-    pub(super) draw_sum: f64,
-    pub(super) visits: u32,
-    pub(super) first_edge: u32,
-    pub(super) first_branch: u32,
-    edge_count: u8,
-    pub(super) branch_count: u8,
-    pub(super) state: State,
-    /// Its result, once certain.
-    pub(super) proof: Option<Proof>,
-}
-
-impl Node {
-    /// Mean value for the side to move; only for visited nodes.
-    pub(super) fn value(&self) -> f64 {
-        self.value_sum / f64::from(self.visits)
-    }
-
-    /// What is proven, else the mean, with a draw at `draw_value`.
-    pub(super) fn certain_or_mean(&self, draw_value: f64) -> f64 {
-        self.proof.map_or_else(|| self.value(), |proof| proof.value(draw_value))
-    }
-
-    /// P(draw): what is proven, else the mean.
-    pub(super) fn draw_share(&self) -> f64 {
-        let mean = || self.draw_sum / f64::from(self.visits.max(1));
-        self.proof.map_or_else(mean, |proof| f64::from(proof.wdl().draw))
-    }
-}
-
-/// A move that was tried. Values are for the side that makes it.
-#[derive(Debug, Clone)]
-pub(super) struct Branch {
-    pub(super) value_sum: f64,
-    pub(super) square_sum: f32,
-    pub(super) visits: u32,
-    pub(super) child: NodeId,
-    pub(super) in_flight: u16,
-    /// Its result, once certain.
-    pub(super) proof: Option<Proof>,
-}
-
-impl Branch {
-    pub(super) const EMPTY: Self =
-        Self { value_sum: 0.0, square_sum: 0.0, visits: 0, child: ROOT, in_flight: 0, proof: None };
-
-    /// Visits and descents in flight.
-    pub(super) fn started(&self) -> u32 {
-        self.visits + u32::from(self.in_flight)
-    }
-
-    /// Adds the visit of a descent that was in flight.
-    pub(super) fn visit(&mut self, value: f64) {
-        self.visits += 1;
-        self.in_flight -= 1;
-        self.value_sum += value;
-        self.square_sum += (value * value) as f32;
-    }
-
-    /// The standard error of the mean; 0 without visits.
-    pub(super) fn standard_error(&self) -> f64 {
-        let mean = self.mean().unwrap_or(0.0);
-        let visits = f64::from(self.visits.max(1));
-        let variance = (f64::from(self.square_sum) / visits - mean * mean).max(0.0);
-        (variance / visits).sqrt()
-    }
-
-    /// The mean value of the visits, if there are any.
-    pub(super) fn mean(&self) -> Option<f64> {
-        (self.visits > 0).then(|| self.value_sum / f64::from(self.visits))
-    }
-}
+use blocks::Branches;
 
 /// Invariants: a node's visits are 1 (its own evaluation) plus those of its branches, and more once it is proven, because
 /// later descents end there; its first moves are the tried ones in the order of their first visit, and once there is one

@@ -8,7 +8,7 @@ use rhai::{Array, Dynamic, Engine, Map, Scope};
 
 use super::scan::Kind;
 use super::script::Script;
-use dc0_script::convert::scalar;
+use dc0_script::dynamic::scalar;
 use dc0_script::host::{TRIAL_NAMES, fields_of, usages};
 use dc0_script::names::Usage;
 use dc0_script::reference::script::{forms, planning_engine};

@@ -1,9 +1,10 @@
-//! Values of scripts as plain values, and back. Functions become tables.
+//! Values of scripts as plain values. Functions become tables.
 
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, Map, NativeCallContext};
 
 use dc0_core::params::{Problem, Value};
 
+use super::dynamic::scalar;
 use super::limits::SampleBudget;
 use super::parameter::Parameter;
 use super::wording::with_article;
@@ -60,18 +61,6 @@ pub fn to_value(
     }))
 }
 
-/// A value without parts, if it is one.
-pub fn scalar(given: &Dynamic) -> Option<Value> {
-    if given.is_unit() {
-        return Some(Value::None);
-    }
-    let bool = || given.as_bool().map(Value::Bool);
-    let int = |_| given.as_int().map(Value::Int);
-    let float = |_| given.as_float().map(Value::Float);
-    let text = |_| given.clone().into_immutable_string().map(|text| Value::Text(text.to_string()));
-    bool().or_else(int).or_else(float).or_else(text).ok()
-}
-
 /// A function's values for `0..count`, one pair of counter and value where the value changes, as a schedule reads it: most
 /// schedules have two or three.
 fn sample(
@@ -114,21 +103,4 @@ fn sample(
 fn takes_another_number(function: &FnPtr, error: &EvalAltResult) -> bool {
     let is_signature = |signature: &str| signature.split(" (").next() == Some(function.fn_name());
     matches!(error, EvalAltResult::ErrorFunctionNotFound(signature, _) if is_signature(signature))
-}
-
-/// A plain value as a script sees it.
-pub fn to_dynamic(value: &Value) -> Dynamic {
-    match value {
-        Value::None => Dynamic::UNIT,
-        Value::Bool(value) => (*value).into(),
-        Value::Int(value) => (*value).into(),
-        Value::Float(value) => (*value).into(),
-        Value::Text(text) => text.as_str().into(),
-        Value::List(items) => items.iter().map(to_dynamic).collect::<Array>().into(),
-        Value::Group(members) => members
-            .iter()
-            .map(|(name, value)| (name.as_str().into(), to_dynamic(value)))
-            .collect::<Map>()
-            .into(),
-    }
 }

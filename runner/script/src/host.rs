@@ -1,11 +1,12 @@
 //! What scripts can call: the functions and how they are called.
 
-mod api;
 mod dimensions;
+mod fields;
 mod forks;
 mod networks;
 mod outside;
 mod owners;
+mod run;
 mod session;
 mod steps;
 mod sweeps;
@@ -13,8 +14,52 @@ mod tables;
 mod usages;
 mod words;
 
-pub use api::{fields_of, register};
+use std::sync::Arc;
+
+use rhai::{Dynamic, Engine, Map, NativeCallContext};
+
+use dc0_core::params::Value;
+use dc0_steps::handles::{Analysis, Fields, Games, Network, Verdict, Window};
+
+use crate::declare::declare;
+use fields::register_fields;
+use session::RunHandle;
+
 pub use outside::LoadedNetwork;
 pub use session::Session;
 pub use sweeps::OWN_NAMES as TRIAL_NAMES;
 pub use usages::usages;
+
+/// Adds all functions and the types of their values.
+pub fn register(engine: &mut Engine, session: &Arc<Session>) {
+    register_fields::<RunHandle>(engine);
+    register_fields::<Network>(engine);
+    register_fields::<Games>(engine);
+    register_fields::<Window>(engine);
+    register_fields::<Verdict>(engine);
+    register_fields::<Analysis>(engine);
+    let own = Arc::clone(session);
+    engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
+        declare(&own.declaration, &context, map)
+    });
+    run::register(engine, session);
+    steps::register(engine);
+    networks::register(engine);
+    dimensions::register(engine);
+    words::register(engine, session);
+    forks::register(engine, session);
+    tables::register(engine);
+    sweeps::register(engine, session);
+    outside::register(engine, session);
+}
+
+/// What scripts read of a value by names: the value's kind, and each name with its value; none for plain data.
+pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)> {
+    fn of<T: Fields>(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)> {
+        value.read_lock::<T>().map(|value| (T::KIND, value.fields()))
+    }
+    let of_nets = || of::<Network>(value).or_else(|| of::<Games>(value)).or_else(|| of::<Window>(value));
+    let of_results =
+        || of::<Verdict>(value).or_else(|| of::<Analysis>(value)).or_else(|| of::<sweeps::Swept>(value));
+    of::<RunHandle>(value).or_else(of_nets).or_else(of_results)
+}

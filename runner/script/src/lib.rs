@@ -6,6 +6,7 @@ pub mod compile;
 pub mod convert;
 pub mod declare;
 pub mod described;
+pub mod dynamic;
 pub mod engine;
 pub mod failure;
 pub mod host;

@@ -4,7 +4,7 @@
 use dc0_core::params::{Value, nearest};
 use rhai::{Dynamic, Map};
 
-use super::convert::{scalar, to_dynamic};
+use super::dynamic::{scalar, to_dynamic};
 use super::place::Place;
 
 /// A parameter as a script writes it. `params` or a sweep judges it, and so reports the problems of all at once.

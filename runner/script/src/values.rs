@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dc0_core::params::{ParamErrors, Problems, Value, nearest};
 use rhai::{Dynamic, FnPtr, Map};
 
-use super::convert::{scalar, to_dynamic};
+use super::dynamic::{scalar, to_dynamic};
 use super::parameter::{Parameter, Sound};
 use super::place::Place;
 use dc0_runs::overrides::{Override, joined};

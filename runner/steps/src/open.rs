@@ -10,8 +10,8 @@ use dc0_runs::{Finished, Generations, Manifest, Numbers, Run, RunError, Series, 
 use crate::context::StepContext;
 use crate::host::{HostError, Past};
 use crate::kinds::kind;
+use crate::lines;
 use crate::past::past;
-use crate::progress::lines;
 use crate::step::{Call, StepResult};
 
 /// An open run.

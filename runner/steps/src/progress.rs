@@ -1,8 +1,7 @@
-//! What the user sees while a script runs: bars on a terminal, one line for each finished step, results on stdout.
+//! What the user sees while a script runs: bars on a terminal, and a file that the live view reads.
 
 mod bars;
 mod file;
-pub mod lines;
 
 pub use bars::StepProgress;
 pub use file::{FILE, Playing, Standing};

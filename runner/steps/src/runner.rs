@@ -10,7 +10,7 @@ use dc0_core::params::Value;
 use super::context::StepContext;
 use super::open::Open;
 use crate::host::{HostError, OpenParams, RunInfo};
-use crate::progress::lines;
+use crate::lines;
 use dc0_backend::{Backend, Choice, Evaluators, Wish};
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;

@@ -17,7 +17,7 @@ use crate::error::StepError;
 use crate::handles::Network;
 use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection::inspected;
-use crate::progress::lines;
+use crate::lines;
 use crate::runner::Runner;
 use crate::step::{Call, Made, StepResult};
 use crate::sweep;

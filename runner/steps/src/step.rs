@@ -15,7 +15,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
 use crate::handles::{Analysis, Games, Network, Verdict, Window};
-use crate::past::PastNetworks;
+use crate::past_networks::PastNetworks;
 use crate::usage::Usage;
 
 /// What a script can give a step between the run and the map.

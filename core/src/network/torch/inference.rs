@@ -6,7 +6,7 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::layers::{Attention, Conv, Dense, Norm, SqueezeExcite, activate};
-use super::model::upload;
+use super::transfer::upload;
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE, PolicyIndex};
 use crate::network::fold::{linear, plain, tensor};
 use crate::network::graph::{Graph, Layer, Op, Shape, ValueId};

@@ -3,7 +3,7 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::fused;
-use super::model::upload;
+use super::transfer::upload;
 use crate::network::fold::{Linear, NORM_EPSILON};
 use crate::network::graph::Squeeze;
 use crate::network::{Activation, NormKind};

@@ -6,6 +6,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::TorchError;
 use super::layers::{Attention, Norm, activate};
+use super::transfer::{download, upload};
 use crate::encoding::POLICY_SIZE;
 use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
 use crate::network::graph::{Graph, Layer, Op, Squeeze};
@@ -175,19 +176,4 @@ fn on_squares(
     let rows = board.size()[0];
     let squares = board.f_permute([0, 2, 3, 1])?.f_reshape([rows, 64, -1])?;
     run(&squares)?.f_reshape([rows, 8, 8, -1])?.f_permute([0, 3, 1, 2])
-}
-
-/// Copies plain numbers to a device, keeping their shape.
-pub fn upload(tensor: &WeightTensor, device: Device) -> Result<Tensor, TchError> {
-    let shape: Vec<i64> = tensor.shape.iter().map(|axis| *axis as i64).collect();
-    Tensor::f_from_slice(&tensor.data)?.f_reshape(shape)?.f_to_device(device)
-}
-
-/// Copies a tensor of 32-bit floats from its device in row-major order.
-pub fn download(tensor: &Tensor) -> Result<WeightTensor, TchError> {
-    let flat = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_contiguous()?;
-    let mut data = vec![0.0f32; flat.numel()];
-    let values = data.len();
-    flat.f_copy_data(&mut data, values)?;
-    Ok(WeightTensor { shape: tensor.size().iter().map(|axis| *axis as usize).collect(), data })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rhai::{Engine, Map, NativeCallContext};
 
-use super::api::asked;
+use super::fields::asked;
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;

@@ -8,11 +8,12 @@ use dc0_core::network::torch::InspectParams;
 use dc0_core::network::{preset, presets};
 use dc0_core::params::{Param, nearest};
 
-use super::api::asked;
+use super::fields::asked;
 use super::owners;
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
-use crate::convert::{Sampling, to_dynamic};
+use crate::convert::Sampling;
+use crate::dynamic::to_dynamic;
 use dc0_steps::handles::Network;
 use dc0_steps::host::Asked;
 

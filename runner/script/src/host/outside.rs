@@ -17,9 +17,10 @@ use dc0_process::fault::Fault;
 use thiserror::Error;
 
 use super::Session;
-use super::api::register_fields;
+use super::fields::register_fields;
 use crate::call::{Answer, Call};
-use crate::convert::{Sampling, to_dynamic};
+use crate::convert::Sampling;
+use crate::dynamic::to_dynamic;
 use dc0_engine::explain::{self, ExplainError, ExplainParams, Study};
 use dc0_engine::play::board::{Scene, board as drawn};
 use dc0_process::look::{Look, ascii};

@@ -54,7 +54,7 @@ struct Sweeping {
 pub(super) struct Swept(Arc<(Board, String)>);
 
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
-    super::api::register_fields::<Swept>(engine);
+    super::fields::register_fields::<Swept>(engine);
     engine.register_type_with_name::<Trial>("Trial");
     engine.register_indexer_get(|context: Context<'_>, trial: &mut Trial, name: ImmutableString| {
         read_trial(&context, trial, &name)

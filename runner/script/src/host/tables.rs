@@ -11,7 +11,7 @@ use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
-use crate::convert::to_dynamic;
+use crate::dynamic::to_dynamic;
 use crate::wording::with_article;
 use dc0_tables::{QueryError, step};
 

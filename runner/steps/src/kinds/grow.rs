@@ -11,7 +11,7 @@ use crate::error::StepError;
 use crate::estimate::Estimate;
 use crate::files;
 use crate::handles::Network;
-use crate::past::PastNetworks;
+use crate::past_networks::PastNetworks;
 use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
 use crate::usage::Usage;
 

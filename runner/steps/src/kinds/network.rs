@@ -14,7 +14,7 @@ use crate::error::StepError;
 use crate::estimate::{Estimate, Work, weight_bytes};
 use crate::files;
 use crate::handles::{Network, NetworkFields};
-use crate::past::PastNetworks;
+use crate::past_networks::PastNetworks;
 use crate::speeds::Pace;
 use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult};
 use crate::usage::Usage;

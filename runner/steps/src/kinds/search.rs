@@ -23,7 +23,7 @@ use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, in_order};
 use crate::files;
 use crate::handles::{Analysis, AnalysisFields, Network, ToSearch};
 use crate::metered::metered;
-use crate::past::PastNetworks;
+use crate::past_networks::PastNetworks;
 use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
 use crate::usage::Usage;
 

@@ -18,7 +18,7 @@ use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assume
 use crate::files;
 use crate::handles::{Games, GamesFields, Network};
 use crate::metered::metered;
-use crate::past::PastNetworks;
+use crate::past_networks::PastNetworks;
 use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
 use crate::usage::Usage;
 

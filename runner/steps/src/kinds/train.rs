@@ -20,7 +20,7 @@ use crate::error::StepError;
 use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
 use crate::files;
 use crate::handles::{Network, Window};
-use crate::past::PastNetworks;
+use crate::past_networks::PastNetworks;
 use crate::speeds::Pace;
 use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
 use crate::usage::Usage;

@@ -9,7 +9,7 @@ use dc0_core::params::{Value, nearest};
 use super::super::session::RunHandle;
 use super::{Context, Sweeping, Work};
 use crate::call::{Answer, Call};
-use crate::convert::{scalar, to_dynamic};
+use crate::dynamic::{scalar, to_dynamic};
 use dc0_runs::sweep::events::{Ending, Event, Measured, Replicate};
 use dc0_runs::sweep::pruner::Reported;
 use dc0_runs::sweep::schedule::Schedule;

@@ -1,24 +1,24 @@
 //! Where the tried moves of all nodes lie.
 
-use super::tree::Branch;
+use super::node::Branch;
 
 /// Blocks of branches, one for each node with any. A block holds a power of two; a full one moves to one twice as large, and
 /// its place is used again.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Branches {
-    pub(super) all: Vec<Branch>,
+pub(in crate::search) struct Branches {
+    pub(in crate::search) all: Vec<Branch>,
     /// Starts of unused blocks of 1, 2, 4, … branches.
     free: [Vec<u32>; 9],
 }
 
 impl Branches {
-    pub(super) fn clear(&mut self) {
+    pub(in crate::search) fn clear(&mut self) {
         self.all.clear();
         self.free.iter_mut().for_each(Vec::clear);
     }
 
     /// Makes place for one more branch in a block of `count`; gives the block's start from now on.
-    pub(super) fn push(&mut self, first: u32, count: u8) -> u32 {
+    pub(in crate::search) fn push(&mut self, first: u32, count: u8) -> u32 {
         let count = usize::from(count);
         if count > 0 && !count.is_power_of_two() {
             self.all[first as usize + count] = Branch::EMPTY;
@@ -46,7 +46,7 @@ impl Branches {
     }
 
     /// A block with copies of some branches.
-    pub(super) fn append(&mut self, branches: &[Branch]) -> u32 {
+    pub(in crate::search) fn append(&mut self, branches: &[Branch]) -> u32 {
         if branches.is_empty() {
             return 0;
         }

@@ -12,12 +12,13 @@
 
 use std::collections::HashMap;
 
-use super::tree::{NodeId, Tree};
+use super::Tree;
+use super::node::NodeId;
 use crate::network::Wdl;
 
 /// What a tree holds beside its nodes to share them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Graph {
+pub(in crate::search) struct Graph {
     nodes: HashMap<u64, NodeId>,
     /// Of each node: its key, and what its own evaluation said.
     keys: Vec<u64>,
@@ -25,27 +26,27 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn clear(&mut self) {
+    pub(in crate::search) fn clear(&mut self) {
         self.nodes.clear();
         self.keys.clear();
         self.own.clear();
     }
 
     /// Notes a new node.
-    pub(super) fn add(&mut self, key: u64, node: NodeId) {
+    pub(in crate::search) fn add(&mut self, key: u64, node: NodeId) {
         self.nodes.insert(key, node);
         self.keys.push(key);
         self.own.push(Wdl::default());
     }
 
     /// Notes a node that is a copy of another graph's.
-    pub(super) fn add_copy(&mut self, from: &Self, source: NodeId, copy: NodeId) {
+    pub(in crate::search) fn add_copy(&mut self, from: &Self, source: NodeId, copy: NodeId) {
         self.add(from.keys[source as usize], copy);
         self.evaluated(copy, from.own(source));
     }
 
     /// Gives a node another key.
-    pub(super) fn rekey(&mut self, node: NodeId, key: u64) {
+    pub(in crate::search) fn rekey(&mut self, node: NodeId, key: u64) {
         let before = std::mem::replace(&mut self.keys[node as usize], key);
         if self.find(before) == Some(node) {
             self.nodes.remove(&before);
@@ -53,25 +54,25 @@ impl Graph {
         self.nodes.insert(key, node);
     }
 
-    pub(super) fn key(&self, node: NodeId) -> u64 {
+    pub(in crate::search) fn key(&self, node: NodeId) -> u64 {
         self.keys[node as usize]
     }
 
     /// The node of a position, if it has one.
-    pub(super) fn find(&self, key: u64) -> Option<NodeId> {
+    pub(in crate::search) fn find(&self, key: u64) -> Option<NodeId> {
         self.nodes.get(&key).copied()
     }
 
     /// Keeps a node's own evaluation.
-    pub(super) fn evaluated(&mut self, node: NodeId, wdl: Wdl) {
+    pub(in crate::search) fn evaluated(&mut self, node: NodeId, wdl: Wdl) {
         self.own[node as usize] = wdl;
     }
 
-    pub(super) fn own(&self, node: NodeId) -> Wdl {
+    pub(in crate::search) fn own(&self, node: NodeId) -> Wdl {
         self.own[node as usize]
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::search) fn bytes(&self) -> usize {
         let entry = size_of::<(u64, NodeId)>() + 1;
         self.nodes.capacity() * entry + size_of_val(&*self.keys) + size_of_val(&*self.own)
     }
@@ -80,7 +81,7 @@ impl Graph {
 impl Tree {
     /// Brings a node's tried moves up to what is known by now of the positions they lead to. `draw_value` is what a draw is worth
     /// to the node's side; proofs are taken over where the search uses them.
-    pub(super) fn refresh(&mut self, node: NodeId, draw_value: f64, solver: bool) {
+    pub(in crate::search) fn refresh(&mut self, node: NodeId, draw_value: f64, solver: bool) {
         for place in 0..self.branches(node).len() as u8 {
             let child = self.branch_mut(node, place).child;
             let below = self.node(child);
@@ -100,7 +101,7 @@ impl Tree {
     }
 
     /// Counts one more visit of a node whose moves are fresh, and its value anew.
-    pub(super) fn recount(&mut self, node: NodeId, draw_value: f64) {
+    pub(in crate::search) fn recount(&mut self, node: NodeId, draw_value: f64) {
         let own = self.graph.as_ref().map_or(Wdl::default(), |graph| graph.own(node));
         let (mut value, mut draw) = (own.worth(draw_value), f64::from(own.draw));
         for branch in self.branches(node) {

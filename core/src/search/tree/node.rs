@@ -1,0 +1,97 @@
+//! What a tree holds of a position and of a move that was tried.
+
+use crate::search::proof::Proof;
+
+/// A node's place in [`Tree::nodes`].
+pub(in crate::search) type NodeId = u32;
+
+pub(in crate::search) const ROOT: NodeId = 0;
+
+/// What is known of a node's position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::search) enum State {
+    /// Its evaluation is under way.
+    InFlight,
+    /// It has its legal moves.
+    Expanded,
+    /// Its result was certain when it was reached, so it needs no moves.
+    Certain,
+    /// It repeats a position of the tree, which counts as a draw but proves nothing.
+    Repeated,
+}
+
+/// A position in the tree. Values are for the node's side to move.
+#[derive(Debug, Clone)]
+pub(in crate::search) struct Node {
+    pub(in crate::search) value_sum: f64,
+    pub(in crate::search) draw_sum: f64,
+    pub(in crate::search) visits: u32,
+    pub(in crate::search) first_edge: u32,
+    pub(in crate::search) first_branch: u32,
+    pub(in crate::search) edge_count: u8,
+    pub(in crate::search) branch_count: u8,
+    pub(in crate::search) state: State,
+    /// Its result, once certain.
+    pub(in crate::search) proof: Option<Proof>,
+}
+
+impl Node {
+    /// Mean value for the side to move; only for visited nodes.
+    pub(in crate::search) fn value(&self) -> f64 {
+        self.value_sum / f64::from(self.visits)
+    }
+
+    /// What is proven, else the mean, with a draw at `draw_value`.
+    pub(in crate::search) fn certain_or_mean(&self, draw_value: f64) -> f64 {
+        self.proof.map_or_else(|| self.value(), |proof| proof.value(draw_value))
+    }
+
+    /// P(draw): what is proven, else the mean.
+    pub(in crate::search) fn draw_share(&self) -> f64 {
+        let mean = || self.draw_sum / f64::from(self.visits.max(1));
+        self.proof.map_or_else(mean, |proof| f64::from(proof.wdl().draw))
+    }
+}
+
+/// A move that was tried. Values are for the side that makes it.
+#[derive(Debug, Clone)]
+pub(in crate::search) struct Branch {
+    pub(in crate::search) value_sum: f64,
+    pub(in crate::search) square_sum: f32,
+    pub(in crate::search) visits: u32,
+    pub(in crate::search) child: NodeId,
+    pub(in crate::search) in_flight: u16,
+    /// Its result, once certain.
+    pub(in crate::search) proof: Option<Proof>,
+}
+
+impl Branch {
+    pub(in crate::search) const EMPTY: Self =
+        Self { value_sum: 0.0, square_sum: 0.0, visits: 0, child: ROOT, in_flight: 0, proof: None };
+
+    /// Visits and descents in flight.
+    pub(in crate::search) fn started(&self) -> u32 {
+        self.visits + u32::from(self.in_flight)
+    }
+
+    /// Adds the visit of a descent that was in flight.
+    pub(in crate::search) fn visit(&mut self, value: f64) {
+        self.visits += 1;
+        self.in_flight -= 1;
+        self.value_sum += value;
+        self.square_sum += (value * value) as f32;
+    }
+
+    /// The standard error of the mean; 0 without visits.
+    pub(in crate::search) fn standard_error(&self) -> f64 {
+        let mean = self.mean().unwrap_or(0.0);
+        let visits = f64::from(self.visits.max(1));
+        let variance = (f64::from(self.square_sum) / visits - mean * mean).max(0.0);
+        (variance / visits).sqrt()
+    }
+
+    /// The mean value of the visits, if there are any.
+    pub(in crate::search) fn mean(&self) -> Option<f64> {
+        (self.visits > 0).then(|| self.value_sum / f64::from(self.visits))
+    }
+}

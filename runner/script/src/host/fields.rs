@@ -1,0 +1,46 @@
+//! Values with named fields for scripts, and maps of parameters.
+
+use rhai::{Dynamic, Engine, ImmutableString, Map, NativeCallContext};
+
+use dc0_core::params::{Params, nearest};
+use dc0_steps::handles::Fields;
+use dc0_steps::host::Asked;
+
+use crate::call::{Answer, Call};
+use crate::convert::Sampling;
+use crate::dynamic::to_dynamic;
+
+type Context<'a> = NativeCallContext<'a>;
+
+/// Lets scripts read a value's fields by name, and print it.
+pub(super) fn register_fields<T: Fields>(engine: &mut Engine) {
+    engine.register_type_with_name::<T>(T::KIND);
+    engine.register_indexer_get(|context: Context<'_>, value: &mut T, name: ImmutableString| {
+        read_field(&context, value, &name)
+    });
+    let describe = |value: &mut T| {
+        let fields = value.fields().into_iter().map(|(name, value)| format!("{name}: {value}"));
+        format!("{} #{{ {} }}", T::KIND, fields.collect::<Vec<_>>().join(", "))
+    };
+    engine.register_fn(rhai::FUNC_TO_STRING, describe);
+    engine.register_fn(rhai::FUNC_TO_DEBUG, describe);
+}
+
+fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer<Dynamic> {
+    let fields = value.fields();
+    if let Some((_, value)) = fields.iter().find(|(known, _)| known == name) {
+        return Ok(to_dynamic(value));
+    }
+    let known: Vec<&str> = fields.iter().map(|(known, _)| known.as_str()).collect();
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Err(Call::new(T::KIND, context).misuse(format!("there is no `{name}` here; {hint}")))
+}
+
+/// Reads a map whose functions, if any, are sampled for as many counters as one of its own parameters says.
+pub(super) fn asked<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -> Answer<Asked<P>> {
+    let (params, given) = call.read(map, sampling)?;
+    Ok(Asked { params, given })
+}

@@ -1,0 +1,38 @@
+//! The nets that the first steps of a run have made, for steps that read them.
+
+use dc0_runs::{Folder, Manifest, RunError};
+
+use crate::handles::Network;
+
+/// The nets that the steps of a run have made so far.
+pub struct PastNetworks<'a> {
+    folder: &'a Folder,
+    networks: Vec<Network>,
+}
+
+impl<'a> PastNetworks<'a> {
+    pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self { folder, networks: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, network: Network) {
+        self.networks.push(network);
+    }
+
+    /// An error of the run that the steps are of.
+    pub fn damaged(&self, cause: impl std::fmt::Display) -> RunError {
+        RunError::Damaged { path: self.folder.root().to_owned(), cause: cause.to_string() }
+    }
+
+    /// The net that a step has read under a name.
+    pub fn read(&self, manifest: &Manifest, name: &str) -> Result<&Network, RunError> {
+        let nameless = || self.damaged(format!("step {} does not say its {name}", manifest.step));
+        self.network(manifest.input(name).ok_or_else(nameless)?)
+    }
+
+    /// The last net with a digest.
+    pub(crate) fn network(&self, digest: &str) -> Result<&Network, RunError> {
+        let found = self.networks.iter().rfind(|network| network.0.digest == digest);
+        found.ok_or_else(|| self.damaged(format!("none of its first steps made the net {digest}")))
+    }
+}
