@@ -284,27 +284,3 @@ fn core_and_analysis_neither_print_nor_read_the_environment() {
         pure.flat_map(|package| package.crates()).flat_map(|source| impurities(&source)).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
-
-#[test]
-fn the_map_names_only_files_that_exist() {
-    for page in ["docs/ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {
-        let text = fs::read_to_string(root().join(page)).expect("the page");
-        let is_path = |word: &&str| {
-            let known = [
-                "core/",
-                "analysis/",
-                "runner/",
-                "tests/",
-                "benches/",
-                "docs/",
-                "experiments/",
-                "xtask/",
-                "build/",
-            ];
-            known.iter().any(|folder| word.starts_with(folder)) && !word.contains(['*', '<', '…', ' ', '{'])
-        };
-        for path in text.split('`').skip(1).step_by(2).filter(is_path) {
-            assert!(root().join(path).exists(), "{page} names {path}, which does not exist");
-        }
-    }
-}

@@ -1,5 +1,7 @@
-//! Pages that are written from the code are fresh.
+//! Pages that are written from the code are fresh, and pages name only files that exist.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::program::{PROGRAM, root, succeed};
@@ -9,7 +11,7 @@ fn is_fresh(page: &str, file: &str) {
     let mut command = Command::new(PROGRAM);
     let printed = succeed(command.args(["docs", page])).stdout;
     let stored = root().join(format!("docs/reference/{file}"));
-    let stored = std::fs::read_to_string(stored).expect("the page is checked in");
+    let stored = fs::read_to_string(stored).expect("the page is checked in");
     assert!(
         stored == String::from_utf8(printed).expect("UTF-8"),
         "docs/reference/{file} is out of date; write it anew with `dc0-run docs {page} > docs/reference/{file}`"
@@ -45,7 +47,7 @@ fn without_a_page_the_parameters_are_printed() {
 #[test]
 fn the_guide_to_sql_shows_every_question_and_names_every_function() {
     let page = root().join("docs/guides/sql.md");
-    let page = std::fs::read_to_string(page).expect("the guide");
+    let page = fs::read_to_string(page).expect("the guide");
     for question in dc0_analysis::questions() {
         let block = format!("### {}\n\n```sql\n{}\n```\n", question.title, question.statement);
         assert!(page.contains(&block), "docs/guides/sql.md lacks this block:\n{block}");
@@ -54,4 +56,65 @@ fn the_guide_to_sql_shows_every_question_and_names_every_function() {
         let name = function.form.split('(').next().expect("a name");
         assert!(page.contains(&format!("`{name}(")), "docs/guides/sql.md does not name {name}");
     }
+}
+
+/// The folders that a path of the repository begins with. Runs write to `datasets` and builds to `target`, so pages may name what
+/// is not there yet.
+const FOLDERS: [&str; 9] =
+    ["analysis", "benches", "build", "core", "docs", "experiments", "runner", "tests", "xtask"];
+
+/// A page without its blocks of code.
+fn prose(page: &str) -> String {
+    page.split("\n```").step_by(2).collect()
+}
+
+/// Whether a word in backticks is the path of one file or folder of the repository.
+fn is_path(word: &str) -> bool {
+    let first = word.split_once('/').map(|(first, _)| first);
+    first.is_some_and(|first| FOLDERS.contains(&first)) && !word.contains(['*', '<', '{', '…', ' ', ':'])
+}
+
+/// The paths in backticks that do not exist.
+fn missing_paths(page: &str) -> Vec<String> {
+    let prose = prose(page);
+    let words = prose.split('`').skip(1).step_by(2).filter(|word| is_path(word));
+    words.filter(|path| !root().join(path).exists()).map(ToOwned::to_owned).collect()
+}
+
+/// The links to files that do not exist, for a page in `folder`.
+fn broken_links(page: &str, folder: &Path) -> Vec<String> {
+    let prose = prose(page);
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    let files = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+    files.filter(|file| !folder.join(file).exists()).map(ToOwned::to_owned).collect()
+}
+
+/// All pages below a folder.
+fn pages_below(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(folder).expect("a folder of pages").map(|entry| entry.expect("an entry").path());
+    let pages = |path: PathBuf| if path.is_dir() { pages_below(&path) } else { vec![path] };
+    entries.flat_map(pages).filter(|path| path.extension().is_some_and(|kind| kind == "md")).collect()
+}
+
+#[test]
+fn pages_name_and_link_only_files_that_exist() {
+    let mut pages = pages_below(&root().join("docs"));
+    pages.extend(["README.md", "CONTRIBUTING.md", "core/README.md"].map(|page| root().join(page)));
+    let mut broken = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("a page is text");
+        let folder = page.parent().expect("a page lies in a folder");
+        let found = missing_paths(&text).into_iter().chain(broken_links(&text, folder));
+        broken.extend(found.map(|path| format!("{} names {path}", page.display())));
+    }
+    assert!(broken.is_empty(), "files that do not exist:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn a_page_that_names_a_file_that_is_gone_is_found() {
+    let page = "Read `core/src/lib.rs`, `core/src/gone.rs` and `core/src/*.rs`.\n\n```sh\necho `core/src/code.rs`\n```\n\n\
+                Then `core/src/after.rs`, [a link](gone.md), [a section](Cargo.toml#lints) and [a site](https://rhai.rs).\n";
+    assert_eq!(missing_paths(page), ["core/src/gone.rs", "core/src/after.rs"]);
+    assert_eq!(broken_links(page, &root()), ["gone.md"]);
 }
