@@ -1,7 +1,9 @@
 //! Messages as they come and go. A message that cannot be read is told and left out; those behind it are read.
 
 use std::io::{self, BufRead, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use dc0_core::poison::IgnorePoison as _;
 
 use lsp_server::{Message, Notification};
 use lsp_types::notification::{LogMessage, Notification as _};
@@ -94,7 +96,7 @@ impl Outbox {
 
     /// Sends a message.
     pub(super) fn send(&self, message: impl Into<Message>) -> io::Result<()> {
-        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = self.0.lock().ignore_poison();
         message.into().write(&mut *output)
     }
 

@@ -1,7 +1,9 @@
 //! The terminal: results go to stdout, everything else to stderr, and neither tears a progress bar.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use dc0_core::poison::IgnorePoison as _;
 
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -64,12 +66,12 @@ impl Console {
 
     fn note_failure(&self, written: io::Result<()>) {
         if let Err(cause) = written {
-            self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+            self.broken.lock().ignore_poison().get_or_insert(cause);
         }
     }
 
     /// The first output that was lost, for instance because the reader of a pipe has gone.
     pub fn take_failure(&self) -> Option<io::Error> {
-        self.broken.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.broken.lock().ignore_poison().take()
     }
 }

@@ -3,7 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use dc0_core::poison::IgnorePoison as _;
 
 use log::{LevelFilter, Record};
 
@@ -18,12 +20,12 @@ impl LogFile {
     /// Appends messages to a file from now on.
     pub fn attach(&self, path: &Path) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        *self.0.lock().ignore_poison() = Some(file);
         Ok(())
     }
 
     fn write(&self, record: &Record<'_>) {
-        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.0.lock().ignore_poison();
         if let Some(file) = file.as_mut() {
             let (level, target) = (record.level(), record.target());
             // A log that cannot be written, for want of space perhaps, must not end the work it is about.

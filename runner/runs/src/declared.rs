@@ -1,9 +1,10 @@
 //! What a script lets its users change, once its call of `params(#{…})` has said so.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use dc0_core::params::Value;
+use dc0_core::poison::IgnorePoison as _;
 
 use crate::overrides::{Origin, Override, joined};
 
@@ -50,7 +51,7 @@ impl Declaration {
     }
 
     fn declared(&self) -> MutexGuard<'_, Option<Vec<Declared>>> {
-        self.declared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.declared.lock().ignore_poison()
     }
 
     /// The values of the command line.

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 use dc0_core::durable;
+use dc0_core::poison::IgnorePoison as _;
 
 use super::error::RunError;
 use super::folder::Folder;
@@ -57,7 +58,7 @@ impl Donors {
     pub(super) fn turn(&self, identity: &Identity) -> Turn<'_> {
         let at_work = lock(&self.at_work);
         let waited = self.changed.wait_while(at_work, |at_work| at_work.contains(identity));
-        waited.unwrap_or_else(PoisonError::into_inner).insert(identity.clone());
+        waited.ignore_poison().insert(identity.clone());
         Turn { donors: self, identity: identity.clone() }
     }
 
@@ -86,7 +87,7 @@ impl Drop for Turn<'_> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().ignore_poison()
 }
 
 /// Puts another run's files into a slot of one's own. Files of finished steps never change, so both runs may have the same

@@ -3,7 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use dc0_core::poison::IgnorePoison as _;
 
 use serde_json::{Map, Value};
 
@@ -39,7 +41,7 @@ impl Journal {
     }
 
     fn writing(&self) -> MutexGuard<'_, Writing> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock().ignore_poison()
     }
 
     /// What a step has cost, as far as the journal says.

@@ -1,8 +1,9 @@
 //! What an attempt at a step costs, measured while it goes on.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use dc0_core::event::Event;
+use dc0_core::poison::IgnorePoison as _;
 use serde_json::json;
 
 use super::history::JournalEvent;
@@ -54,7 +55,7 @@ impl Meter {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     /// Seconds since the start.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dc0_core::durable;
+use dc0_core::poison::IgnorePoison as _;
 
 /// Script texts by the name an error gives them.
 #[derive(Debug, Default)]
@@ -28,18 +29,18 @@ impl Sources {
 
     /// Keeps a text under the name of its file.
     pub fn keep(&self, name: &str, text: &str) {
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = self.texts.lock().ignore_poison();
         texts.insert(name.to_owned(), text.to_owned());
     }
 
     /// A text.
     pub fn text(&self, name: &str) -> Option<String> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.texts.lock().ignore_poison().get(name).cloned()
     }
 
     /// All texts by name.
     pub fn texts(&self) -> BTreeMap<String, String> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.texts.lock().ignore_poison().clone()
     }
 
     /// A digest of all texts, wherever their files lie and from wherever they are named.
@@ -64,7 +65,7 @@ impl Sources {
 
     /// One line of a text, counted from 1.
     pub fn line(&self, name: &str, line: usize) -> Option<String> {
-        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = self.texts.lock().ignore_poison();
         let lines = texts.get(name)?;
         lines.lines().nth(line.checked_sub(1)?).map(str::to_owned)
     }

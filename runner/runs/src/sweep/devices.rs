@@ -1,6 +1,8 @@
 //! Devices that the trials of a sweep share: each gets the least busy of them while its run is open.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use dc0_core::poison::IgnorePoison as _;
 
 /// The devices of a sweep, in as many groups as trials can use at the same time.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ impl Devices {
     }
 
     fn busy(&self) -> MutexGuard<'_, Vec<u32>> {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+        self.busy.lock().ignore_poison()
     }
 
     /// The least busy group.

@@ -3,11 +3,12 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
 use dc0_core::params;
+use dc0_core::poison::IgnorePoison as _;
 
 use super::events::{Event, Replicate};
 use super::params::SweepParams;
@@ -160,7 +161,7 @@ impl SweepFolder {
     /// Writes down what happened; it is on the disk when this returns.
     pub fn note(&self, event: &Event) -> Result<(), RunError> {
         let line = serde_json::to_string(event).expect("events have text keys only");
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut journal = self.journal.lock().ignore_poison();
         let written = writeln!(journal, "{line}").and_then(|()| journal.sync_data());
         written.map_err(RunError::io("write", &self.folder.sweep_journal()))
     }
