@@ -3,6 +3,7 @@
 //! `study` does the work, once, for the command and for scripts; the others turn what it found into text, pictures and values.
 //! docs/guides/explain.md says what users see.
 
+mod args;
 mod ask;
 mod error;
 mod figures;
@@ -16,84 +17,20 @@ mod tree;
 mod value;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
 use dc0_core::durable;
 
-use dc0_backend::Backend;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
-use dc0_process::look::{Colours, Look};
+use dc0_process::look::Look;
 
+pub use args::{ExplainArgs, Format};
 pub use ask::position;
 pub use error::ExplainError;
 pub use params::ExplainParams;
 pub use study::Study;
 pub use value::value;
-
-/// Which position is explained, and how.
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// `startpos` or a FEN, with `moves e2e4 …` behind it if the game went on; or a stored game as RUN:ITERATION:GAME@PLY.
-    #[arg(value_name = "POSITION", required = true)]
-    pub position: Vec<String>,
-    /// The net: a weights file, or the folder of a run and one of its generations [default: the one in the program].
-    #[arg(long, value_name = "NET.safetensors|RUN[:GENERATION]")]
-    pub net: Option<String>,
-    /// What runs the net: torch, onnx, or auto for the faster one here [default: torch].
-    #[arg(long, value_name = "NAME", value_parser = dc0_backend::parse_backend)]
-    pub backend: Option<Backend>,
-    /// Where the net runs: auto, cpu, cuda:0 [default: auto].
-    #[arg(long, value_name = "NAME")]
-    pub device: Option<String>,
-    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
-    #[arg(long, value_name = "PATH")]
-    pub onnxruntime: Option<PathBuf>,
-    /// Simulations of the search [default: 800].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub sims: Option<u32>,
-    /// Set a parameter of the search, such as `--search c_puct=2` or `--search root.rule=gumbel`; docs/reference/parameters.md lists them.
-    #[arg(long = "search", value_name = "NAME=VALUE", value_parser = pair)]
-    pub search: Vec<(String, String)>,
-    /// Plies of the tree that are shown [default: 4].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=40))]
-    pub depth: Option<u32>,
-    /// Moves that lists show, and moves of each position in the tree [default: 8].
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=218))]
-    pub top: Option<u32>,
-    /// How it is shown.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// The file to write instead of stdout; what was there is replaced.
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Show text without Unicode [default: where the terminal has none].
-    #[arg(long)]
-    pub ascii: bool,
-    /// Use colours in text.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colours::Auto)]
-    pub color: Colours,
-}
-
-/// How an explanation is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For terminals.
-    Text,
-    /// One page that needs nothing else, for browsers.
-    Html,
-    /// The tree as a picture.
-    Svg,
-    /// Everything, for programs; docs/guides/explain.md lists the names.
-    Json,
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as c_puct=2")?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
-}
 
 impl Command for ExplainArgs {
     const NAME: &'static str = "explain";

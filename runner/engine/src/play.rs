@@ -3,6 +3,7 @@
 //! Drawing, reading and writing are functions of what they are given; `session` alone plays, and `input` alone waits.
 //! docs/guides/play.md says what users see.
 
+mod args;
 pub mod board;
 mod input;
 mod keep;
@@ -15,15 +16,14 @@ mod session;
 
 use std::io::{self, IsTerminal};
 
-use clap::ValueEnum;
 use dc0_core::board::{Game, GameTextError, Side};
 use dc0_core::network::EvaluatorError;
 use dc0_core::rng::{Purpose, Seed};
 use rand::RngExt;
 use thiserror::Error;
 
-use crate::args::{PlayArgs, UciArgs};
-use crate::uci::{Engine, SettingsError, settings};
+use crate::uci::{Engine, SettingsError, UciArgs, settings};
+use args::Seat;
 use dc0_process::clock;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
@@ -35,16 +35,7 @@ use pgn::Tags;
 use record::Record;
 use session::{Session, Setup};
 
-/// Which side the player takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Seat {
-    /// The first move.
-    White,
-    /// The second.
-    Black,
-    /// Whichever chance gives.
-    Random,
-}
+pub use args::PlayArgs;
 
 /// Why a game cannot begin.
 #[derive(Debug, Error)]

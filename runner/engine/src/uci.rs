@@ -3,6 +3,9 @@
 //! Three kinds of threads: the session reads lines and never waits for a search; the thinker takes one search after the other;
 //! workers evaluate, each with a copy of the net. docs/guides/uci.md says what users see.
 
+mod args;
+mod engine;
+mod inspect;
 pub(crate) mod lines;
 mod memory;
 mod options;
@@ -19,23 +22,21 @@ mod workers;
 use std::io::{self, Write};
 
 use dc0_core::network::EvaluatorError;
-use dc0_core::search::bench::signature;
 use thiserror::Error;
 
-use crate::args::UciArgs;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use workers::Pool;
 
+pub use args::UciArgs;
+pub use engine::{Engine, MoveLine, SearchResult};
 pub use options::{Settings, SettingsError};
 pub use session::session;
-pub use thinker::{Engine, Found, Told};
 
 /// What `bench` says of the engine with the net in the program on one thread.
 pub fn bench() -> Result<String, BenchError> {
     let settings = Settings::new(None)?;
-    let speed = thinker::speed(&Pool::new(&settings)?, &settings)?;
-    Ok(thinker::bench_line(signature()?, speed))
+    Ok(inspect::bench(&Pool::new(&settings)?, &settings)?)
 }
 
 /// Why [`bench`] measured nothing.

@@ -8,9 +8,10 @@ use dc0_core::params::{Value, read};
 use dc0_core::search::ANALYSIS_RULES;
 use dc0_core::store::{GameRow, read_entry};
 
+use super::args::ExplainArgs;
+use super::error::ExplainError;
 use super::params::ExplainParams;
 use super::study::Study;
-use super::{ExplainArgs, ExplainError};
 use dc0_backend::{Backend, Evaluators, Wish};
 use dc0_runs::net::{named, run_folder, shipped};
 use dc0_runs::view::{GameFiles, finished_steps};

@@ -7,7 +7,7 @@ use dc0_core::search::{
     ANALYSIS_RULES, Engine, Line, RootScore, Search, Target, Visited, search_in_lockstep,
 };
 
-use super::ExplainError;
+use super::error::ExplainError;
 use super::params::ExplainParams;
 
 /// Everything that was found.

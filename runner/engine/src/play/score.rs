@@ -2,7 +2,7 @@
 
 use dc0_core::board::Side;
 
-use crate::uci::Told;
+use crate::uci::MoveLine;
 use dc0_process::look::{Look, Tone};
 
 /// Chances and score from White's side.
@@ -26,7 +26,7 @@ const BAR: u32 = 32;
 
 impl Score {
     /// Of a line of the side to move.
-    pub fn of(line: &Told, side: Side) -> Self {
+    pub fn of(line: &MoveLine, side: Side) -> Self {
         let [win, draw, loss] = line.chances;
         let (chances, sign) = match side {
             Side::White => ([win, draw, loss], 1),
@@ -81,12 +81,12 @@ mod tests {
     use dc0_core::board::Side;
 
     use super::{Score, Worth, shares};
-    use crate::uci::Told;
+    use crate::uci::MoveLine;
     use dc0_process::look::Look;
     use dc0_process::look::{PLAIN, width};
 
-    fn told(chances: [u32; 3], centipawns: i64, mate: Option<i64>) -> Told {
-        Told { moves: Vec::new(), visits: 1, prior: 0.0, q: 0.0, chances, centipawns, mate }
+    fn told(chances: [u32; 3], centipawns: i64, mate: Option<i64>) -> MoveLine {
+        MoveLine { moves: Vec::new(), visits: 1, prior: 0.0, q: 0.0, chances, centipawns, mate }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::pgn::{Tags, pgn};
 use super::read::{Typed, typed};
 use super::record::Record;
 use super::score::Score;
-use crate::uci::{Engine, Found};
+use crate::uci::{Engine, SearchResult};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_process::look::Look;
@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
     }
 
     /// Searches the position; `None` if the player has had enough meanwhile.
-    fn search(&mut self) -> Result<Option<Found>, PlayError> {
+    fn search(&mut self) -> Result<Option<SearchResult>, PlayError> {
         let waits = self.setup.is_terminal && self.setup.look.is_coloured;
         if waits {
             write!(self.to, "dc0 is thinking ...").and_then(|()| self.to.flush())?;

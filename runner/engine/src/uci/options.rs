@@ -1,5 +1,6 @@
 //! What can be set, with `setoption` or on the command line.
 
+mod declared;
 mod tuned;
 
 use std::path::{Path, PathBuf};
@@ -17,9 +18,8 @@ use thiserror::Error;
 use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, Choice, Evaluators, Wish};
 use dc0_runs::net::{NetError, named, shipped};
-
-/// Leaves in flight at once: enough to keep one core busy, few enough to stop within milliseconds. Chosen.
-const BATCH_SIZE: u32 = 16;
+use declared::{Declared, Kind};
+use tuned::BATCH_SIZE;
 
 /// The option that is no value; whoever reads commands obeys it.
 pub(super) const CLEAR_HASH: &str = "Clear Hash";
@@ -97,27 +97,6 @@ pub struct Settings {
     onnxruntime: Option<PathBuf>,
 }
 
-/// What an option takes.
-#[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    Button,
-    Check(bool),
-    Spin { default: i64, least: i64, most: i64 },
-    Combo { default: String, words: Vec<String> },
-    Text(String),
-}
-
-/// An option as it is told to chess programs.
-#[derive(Debug, Clone, PartialEq)]
-struct Declared {
-    name: String,
-    kind: Kind,
-}
-
-fn declared(name: &str, kind: Kind) -> Declared {
-    Declared { name: name.to_owned(), kind }
-}
-
 fn combo(default: &str, words: &[&str]) -> Kind {
     Kind::Combo { default: default.to_owned(), words: words.iter().map(|word| (*word).to_owned()).collect() }
 }
@@ -146,7 +125,10 @@ fn all() -> Vec<Declared> {
         ("UCI_ShowWDL", Kind::Check(false)),
         ("UCI_AnalyseMode", Kind::Check(false)),
     ];
-    own.map(|(name, kind)| declared(name, kind)).into_iter().chain(tuned::declared()).collect()
+    own.map(|(name, kind)| Declared { name: name.to_owned(), kind })
+        .into_iter()
+        .chain(tuned::declared())
+        .collect()
 }
 
 /// The lines that answer `uci`.
@@ -154,54 +136,7 @@ pub(super) fn told() -> Vec<String> {
     all().iter().map(Declared::line).collect()
 }
 
-fn shown(text: &str) -> &str {
-    if text.is_empty() { "<empty>" } else { text }
-}
-
 impl Declared {
-    fn line(&self) -> String {
-        let name = &self.name;
-        match &self.kind {
-            Kind::Button => format!("option name {name} type button"),
-            Kind::Check(default) => format!("option name {name} type check default {default}"),
-            Kind::Spin { default, least, most } => {
-                format!("option name {name} type spin default {default} min {least} max {most}")
-            }
-            Kind::Combo { default, words } => {
-                let words: String = words.iter().map(|word| format!(" var {word}")).collect();
-                format!("option name {name} type combo default {default}{words}")
-            }
-            Kind::Text(default) => format!("option name {name} type string default {}", shown(default)),
-        }
-    }
-
-    /// What the option takes, in words.
-    fn expected(&self) -> String {
-        match &self.kind {
-            Kind::Button => "no value".to_owned(),
-            Kind::Check(_) => "true or false".to_owned(),
-            Kind::Spin { least, most, .. } => format!("a whole number in {least}..={most}"),
-            Kind::Combo { words, .. } => format!("one of {}", words.join(", ")),
-            Kind::Text(_) => "text".to_owned(),
-        }
-    }
-
-    /// The value in the form that is set, if it is one of the option's.
-    fn checked(&self, value: &str) -> Option<String> {
-        let lower = value.to_ascii_lowercase();
-        match &self.kind {
-            Kind::Check(_) => ["true", "false"].contains(&lower.as_str()).then_some(lower),
-            Kind::Spin { least, most, .. } => {
-                let number = value.parse::<i64>().ok().filter(|number| (*least..=*most).contains(number));
-                number.map(|number| number.to_string())
-            }
-            Kind::Combo { words, .. } => {
-                words.iter().find(|word| word.to_ascii_lowercase() == lower).cloned()
-            }
-            Kind::Button | Kind::Text(_) => Some(value.to_owned()),
-        }
-    }
-
     fn refuse(&self, expected: String, value: &str) -> SettingsError {
         SettingsError::Value { name: self.name.clone(), expected, value: value.to_owned() }
     }
@@ -255,7 +190,7 @@ impl Settings {
         let number = || value.parse::<i64>().unwrap_or_default();
         match option.name.as_str() {
             "DC0Model" => {
-                self.net = Arc::new(if value.is_empty() { shipped()?.net } else { named(value)?.net })
+                self.net = Arc::new(if value.is_empty() { shipped()?.net } else { named(value)?.net });
             }
             "DC0Simulations" => self.search.simulations = number() as u32,
             "DC0Cpuct" => self.search.c_puct = option.number(value, (0.0, 100.0))?,

@@ -1,7 +1,9 @@
 //! Lines to the chess program, each whole and at once.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use dc0_core::poison::IgnorePoison as _;
 
 /// Where all threads write; a copy writes to the same place.
 #[derive(Clone)]
@@ -20,7 +22,7 @@ impl Output {
     }
 
     fn channel(&self) -> MutexGuard<'_, Channel> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 
     /// Writes a line and flushes it.

@@ -20,7 +20,7 @@ pub fn session(input: &mut dyn BufRead, to: Box<dyn Write + Send>, settings: Set
     let output = Output::new(to);
     let (jobs, taken) = channel();
     let running = Arc::new(AtomicUsize::new(0));
-    let thinker = Thinker::new(output.clone(), Arc::clone(&running));
+    let thinker = Thinker::new(output.clone(), Arc::clone(&running), settings.clone());
     let thread = thread::spawn(move || thinker.work(&taken));
     let mut session = Session {
         output: output.clone(),

@@ -1,6 +1,8 @@
 //! What the session tells a search that is under way.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use dc0_core::poison::IgnorePoison as _;
 
 use dc0_process::clock::Stopwatch;
 
@@ -26,7 +28,7 @@ impl Signal {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     /// Ends the search.
@@ -59,6 +61,6 @@ impl Signal {
     /// Waits until the move may be told: pondering ends by a hit or a stop, an infinite search by a stop alone.
     pub(super) fn wait(&self, is_infinite: bool) {
         let waits = |state: &mut State| !state.is_stopped && (is_infinite || state.counted_from.is_none());
-        drop(self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner));
+        drop(self.changed.wait_while(self.state(), waits).ignore_poison());
     }
 }

@@ -1,32 +1,23 @@
 //! The thread that takes one search after the other.
 
-mod alone;
-mod people;
-
-pub use alone::{Engine, Found, Told};
-pub(super) use people::{bench_line, speed};
-
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use dc0_core::board::{Game, Move, Rules, Side};
+use dc0_core::board::{Game, Move, Side};
 use dc0_core::network::EvaluatorError;
-use dc0_core::rng::{Purpose, Seed};
-use dc0_core::search::{ChoiceParams, Search, SearchParams, SharedSearch};
+use dc0_core::search::Search;
 
+use super::engine::Engine;
+use super::inspect;
 use super::options::Settings;
 use super::output::Output;
 use super::parse::Go;
-use super::report::{Frame, visits_of};
+use super::report::visits_of;
 use super::signal::Signal;
 use super::time::{Allowance, Clock};
-use super::watch::{Limits, Watch};
-use super::workers::Pool;
-
-/// Games go on until chess ends them.
-const RULES: Rules = Rules { max_plies: u32::MAX };
+use super::watch::{Limits, Watch, watched};
+use dc0_core::poison::IgnorePoison as _;
 
 /// Simulations of a search that only something else ends.
 const NO_LIMIT: u32 = u32::MAX / 2;
@@ -50,29 +41,18 @@ pub(super) struct Order {
     pub(super) signal: Arc<Signal>,
 }
 
-/// A tree from the last search.
-struct Tree {
-    search: Search,
-    params: SearchParams,
-    /// Whether only some moves were searched.
-    is_restricted: bool,
-}
-
 /// The thinker.
 pub(super) struct Thinker {
     output: Output,
     running: Arc<AtomicUsize>,
-    pool: Option<Pool>,
-    tree: Option<Tree>,
+    engine: Engine,
     /// The value at the engine's last move, and the side it played.
     last_value: Option<(Side, f64)>,
-    /// Searches since the game began; each draws its own random numbers.
-    searches: u64,
 }
 
 impl Thinker {
-    pub(super) fn new(output: Output, running: Arc<AtomicUsize>) -> Self {
-        Self { output, running, pool: None, tree: None, last_value: None, searches: 0 }
+    pub(super) fn new(output: Output, running: Arc<AtomicUsize>, settings: Settings) -> Self {
+        Self { output, running, engine: Engine::idle(settings), last_value: None }
     }
 
     /// Works until nobody can ask any more.
@@ -93,26 +73,50 @@ impl Thinker {
     }
 
     fn forget(&mut self) {
-        (self.tree, self.last_value, self.searches) = (None, None, 0);
-        if let Some(Err(error)) = self.pool.as_ref().map(Pool::forget) {
+        self.last_value = None;
+        if let Err(error) = self.engine.start_game() {
             self.output.tell(&format!("error: {error}"));
-            self.pool = None;
+            self.engine.drop_threads();
         }
     }
 
     /// Makes the threads that evaluate; on the CPU if the device fails. Says what went wrong.
     fn make_ready(&mut self, settings: &Settings) {
-        if self.pool.as_ref().is_some_and(|pool| pool.fits(settings)) {
+        let made = self.engine.set_up(settings).or_else(|error| {
+            self.output.tell(&format!("error: {error}; the CPU is used instead"));
+            self.engine.fall_back_to_cpu()
+        });
+        if let Err(error) = made {
+            self.output.tell(&format!("error: {error}"));
+        }
+    }
+
+    fn eval(&mut self, settings: &Settings, game: Game) {
+        if !game.position().has_legal_move() {
+            self.output.say("no legal move: the game is over");
             return;
         }
-        (self.pool, self.tree) = (None, None);
-        let made = Pool::new(settings).or_else(|error| {
-            self.output.tell(&format!("error: {error}; the CPU is used instead"));
-            let on_cpu = settings.on_cpu().map_err(|error| error.to_string())?;
-            Pool::new(&on_cpu).map_err(|error| error.to_string())
-        });
-        match made {
-            Ok(pool) => self.pool = Some(pool.serving(settings)),
+        self.make_ready(settings);
+        let Some(pool) = self.engine.pool() else { return };
+        self.answer(inspect::evaluation(pool, settings, game));
+    }
+
+    fn bench(&mut self, settings: &Settings) {
+        self.make_ready(settings);
+        let Some(pool) = self.engine.pool() else { return };
+        self.answer(inspect::bench(pool, settings));
+    }
+
+    fn show_tree(&self) {
+        match self.engine.last_search() {
+            Some(search) => self.output.say(&inspect::visited_moves(search)),
+            None => self.output.say("nothing was searched"),
+        }
+    }
+
+    fn answer(&self, answer: Result<String, EvaluatorError>) {
+        match answer {
+            Ok(answer) => self.output.say(&answer),
             Err(error) => self.output.tell(&format!("error: {error}")),
         }
     }
@@ -146,32 +150,24 @@ impl Thinker {
             order.go.searchmoves.iter().copied().filter(|played| legal.contains(played)).collect();
         let fallback = only.first().or(legal.first()).copied();
         self.make_ready(&order.settings);
-        let mut search = self.take_tree(game, &order.settings, !only.is_empty());
+        let is_restricted = !only.is_empty();
+        let mut search = self.engine.begin(game, is_restricted);
         search.restrict_root(&only);
-        let open = if only.is_empty() { legal.len() } else { only.len() };
+        let open = if is_restricted { only.len() } else { legal.len() };
         let limits = self.limits(game, order, (open, search.visits()));
-        self.searches += 1;
         search.set_budget(budget(order, &limits));
-        let watch = Watch::new(Arc::clone(&order.signal), limits, frame(&order.settings));
+        let watch = Watch::new(Arc::clone(&order.signal), limits, &order.settings);
         let (search, ended) = self.run(search, watch);
         let has_visits = search.visits() > 0;
-        let found = has_visits.then(|| self.choose(&search, &order.settings));
+        let found = has_visits.then(|| self.choose(&search));
         match ended {
-            Ok(()) => self.keep(search, &order.settings, !only.is_empty()),
+            Ok(()) => self.engine.keep(search, is_restricted),
             Err(error) => {
                 self.output.tell(&format!("error: {error}"));
-                self.pool = None;
+                self.engine.drop_threads();
             }
         }
         found.unwrap_or((fallback, None))
-    }
-
-    /// The tree of the last search where it leads to this game, else a new one.
-    fn take_tree(&mut self, game: &Game, settings: &Settings, restricts: bool) -> Search {
-        let tree = self.tree.take().filter(|tree| tree.params == settings.search);
-        tree.and_then(|tree| tree.lead_to(game, restricts)).unwrap_or_else(|| {
-            Search::with_tablebases(game.clone(), RULES, settings.search.clone(), settings.tables.clone())
-        })
     }
 
     fn limits(&self, game: &Game, order: &Order, (open, kept): (usize, u32)) -> Limits {
@@ -191,64 +187,31 @@ impl Thinker {
 
     /// Lets all threads work on a search, and tells what was found.
     fn run(&self, search: Search, mut watch: Watch) -> (Search, Result<(), EvaluatorError>) {
-        let Some(pool) = &self.pool else {
-            let cause = "no net can be evaluated; look at the messages before".to_owned();
-            return (search, Err(EvaluatorError::Device { rows: 0, cause }));
-        };
-        (watch.output, watch.memory) = (Some(self.output.clone()), pool.memory().clone());
-        let (search, watch, ended) = run_on(pool, search, watch);
-        if search.visits() > 0 {
+        let memory = self.engine.pool().map(|pool| pool.memory().clone());
+        (watch.output, watch.memory) = (Some(self.output.clone()), memory.unwrap_or_default());
+        let signal = Arc::clone(&watch.signal);
+        let watch = Arc::new(Mutex::new(watch));
+        let (search, ended) = self.engine.run(search, watched(&watch));
+        if self.engine.pool().is_some() && search.visits() > 0 {
             // Chess programs take what is told while the engine ponders for another search's, so it is told again after the hit. Asked
             // before the report: a hit that comes beside it must not be missed.
-            let ponders = watch.signal.ponders();
-            watch.report(&search, &self.output);
-            watch.signal.wait(false);
+            let ponders = signal.ponders();
+            watch.lock().ignore_poison().report(&search, &self.output);
+            signal.wait(false);
             if ponders {
-                watch.report(&search, &self.output);
+                watch.lock().ignore_poison().report(&search, &self.output);
             }
         }
         (search, ended)
     }
 
-    /// The move to play with the answer expected, and the value for the next time.
-    fn choose(&mut self, search: &Search, settings: &Settings) -> (Option<Move>, Option<Move>) {
-        let temperature = if settings.analyses { 0.0 } else { settings.temperature };
-        let mut stream = Seed { run: settings.seed, step: 0 }.stream(self.searches, Purpose::MoveChoice);
+    /// The move to play with the answer expected. The value is kept for the next time.
+    fn choose(&mut self, search: &Search) -> (Option<Move>, Option<Move>) {
         let lines = search.lines(usize::MAX);
-        let best = if temperature > 0.0 {
-            search.choose(&ChoiceParams::default(), temperature, &mut stream)
-        } else {
-            lines[0].first.played
-        };
+        let best = self.engine.choose(search, &lines);
         self.last_value = Some((search.game().position().side_to_move(), search.root_value().0));
         let line = lines.iter().find(|line| line.first.played == best);
         (Some(best), line.and_then(|line| line.moves.get(1).copied()))
-    }
-
-    fn keep(&mut self, search: Search, settings: &Settings, is_restricted: bool) {
-        self.tree = Some(Tree { search, params: settings.search.clone(), is_restricted });
-    }
-}
-
-impl Tree {
-    /// The search of a game that this one's leads to.
-    fn lead_to(mut self, game: &Game, restricts: bool) -> Option<Search> {
-        let own = self.search.game();
-        let known = own.moves().len();
-        let is_later = game.moves().starts_with(own.moves()) && own.start().fen() == game.start().fen();
-        if !self.params.reuse_tree || !is_later {
-            return None;
-        }
-        let played = &game.moves()[known..];
-        // The same position once more: a search that was confined, or that ended itself, cannot go on.
-        let may_go_on = !self.is_restricted && !restricts && self.params.stop_by_gain.is_none();
-        if played.is_empty() && !may_go_on {
-            return None;
-        }
-        for played in played {
-            self.search.play_unchecked(*played);
-        }
-        Some(self.search)
     }
 }
 
@@ -259,16 +222,6 @@ fn budget(order: &Order, limits: &Limits) -> u32 {
     let nodes = limits.nodes.filter(|_| !order.go.ponder || plans_ahead);
     let otherwise = if plans_ahead { order.settings.search.simulations } else { NO_LIMIT };
     nodes.unwrap_or(otherwise)
-}
-
-fn frame(settings: &Settings) -> Frame {
-    Frame {
-        lines: settings.lines,
-        shows_wdl: settings.shows_wdl,
-        hash_permill: 0,
-        nodes: 0,
-        elapsed: Duration::ZERO,
-    }
 }
 
 /// Time for the side to move.
@@ -285,27 +238,4 @@ fn allowance(go: &Go, side: Side, settings: &Settings) -> Option<Allowance> {
     let left = left.or_else(|| go.wtime.or(go.btime))?;
     let clock = Clock { left, increment: increment.unwrap_or(0), moves_to_go: go.movestogo };
     Some(Allowance::of_clock(clock, overhead, &settings.time))
-}
-
-/// Lets the first thread watch, and the others follow.
-fn run_on(pool: &Pool, search: Search, watch: Watch) -> (Search, Watch, Result<(), EvaluatorError>) {
-    let shared = Arc::new(SharedSearch::new(search).expect("UCI has no option for the engine"));
-    let signal = Arc::clone(&watch.signal);
-    let watching = Arc::new(std::sync::Mutex::new(watch));
-    let ended = pool.all(|number| {
-        let (shared, watching, signal) = (Arc::clone(&shared), Arc::clone(&watching), Arc::clone(&signal));
-        Box::new(move |evaluator| {
-            if number > 0 {
-                let mut goes_on = |search: &Search| search.visits() == 0 || !signal.is_stopped();
-                return shared.work_while(evaluator, &mut goes_on);
-            }
-            let mut watch = watching.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            shared.work_while(evaluator, &mut |search| watch.goes_on(search))
-        })
-    });
-    let search = Arc::try_unwrap(shared).expect("every thread has given its share back").into_search();
-    let watch = Arc::try_unwrap(watching)
-        .map(|watch| watch.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
-    let Ok(watch) = watch else { unreachable!("every thread has given its share back") };
-    (search, watch, ended)
 }

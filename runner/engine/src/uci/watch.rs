@@ -1,12 +1,14 @@
 //! What looks at a search between two batches: tells how far it is, and ends it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dc0_core::board::Move;
+use dc0_core::poison::IgnorePoison as _;
 use dc0_core::search::{Search, Visited};
 
 use super::memory::Memory;
+use super::options::Settings;
 use super::output::Output;
 use super::report::{Frame, depth, info};
 use super::signal::Signal;
@@ -55,16 +57,15 @@ struct Last {
 }
 
 impl Watch {
-    pub(super) fn new(signal: Arc<Signal>, limits: Limits, frame: Frame) -> Self {
+    pub(super) fn new(signal: Arc<Signal>, limits: Limits, settings: &Settings) -> Self {
+        let (lines, shows_wdl) = (settings.lines, settings.shows_wdl);
+        let frame = Frame { lines, shows_wdl, hash_permill: 0, nodes: 0, elapsed: Duration::ZERO };
         let (started, memory) = (Stopwatch::start(), Memory::default());
         Self { signal, limits, frame, started, output: None, memory, last: None }
     }
 
-    /// Whether the search is to go on. There is a first visit in any case, so that there is a move.
+    /// Whether a search that has a visit is to go on.
     pub(super) fn goes_on(&mut self, search: &Search) -> bool {
-        if search.visits() == 0 {
-            return true;
-        }
         if self.signal.is_stopped() || self.output.as_ref().is_some_and(Output::is_broken) {
             return false;
         }
@@ -119,6 +120,14 @@ impl Watch {
         for line in info(search, &Frame { hash_permill, nodes, elapsed, ..self.frame }) {
             output.say(&line);
         }
+    }
+}
+
+/// Lets the first thread watch, and the others follow.
+pub(super) fn watched(watch: &Arc<Mutex<Watch>>) -> impl Fn(usize, &Search) -> bool + Send + Sync + 'static {
+    let (watch, signal) = (Arc::clone(watch), Arc::clone(&watch.lock().ignore_poison().signal));
+    move |thread, search| {
+        if thread == 0 { watch.lock().ignore_poison().goes_on(search) } else { !signal.is_stopped() }
     }
 }
 

@@ -4,7 +4,7 @@ use super::{PlayError, Session};
 use crate::play::board::{self, Scene, board};
 use crate::play::panel::panel;
 use crate::play::score::Score;
-use crate::uci::{Found, Told};
+use crate::uci::{MoveLine, SearchResult};
 use dc0_process::look::{Tone, padded};
 
 use dc0_core::board::{Side, numbered_moves};
@@ -88,7 +88,7 @@ impl Session<'_> {
     }
 
     /// The engine's move, before it is played, with the lines that it thought of.
-    pub(super) fn tell_answer(&mut self, found: &Found) -> Result<(), PlayError> {
+    pub(super) fn tell_answer(&mut self, found: &SearchResult) -> Result<(), PlayError> {
         let chosen = &found.lines[found.chosen];
         let position = self.record.game.position();
         let played = numbered_moves(position, &chosen.moves[..1]).concat();
@@ -99,12 +99,12 @@ impl Session<'_> {
         let about = format!("({} simulations; visits, White's score, expected moves)", found.simulations);
         self.say(&format!("\n{played}  {}", self.setup.look.tone(&about, Tone::Dim)))?;
         let others = found.lines.iter().enumerate().filter(|(at, _)| *at != found.chosen);
-        let lines: Vec<&Told> =
+        let lines: Vec<&MoveLine> =
             std::iter::once(chosen).chain(others.map(|(_, line)| line)).take(LINES).collect();
         self.tell_lines(&lines)
     }
 
-    pub(super) fn tell_lines(&mut self, lines: &[&Told]) -> Result<(), PlayError> {
+    pub(super) fn tell_lines(&mut self, lines: &[&MoveLine]) -> Result<(), PlayError> {
         let (position, side) = (self.record.game.position().clone(), self.turn());
         for line in lines {
             let start = format!("  {:>8}  {:>7}  ", line.visits, Score::of(line, side).text());

@@ -1,6 +1,7 @@
 use dc0_core::search::{RootRule, SearchParams};
 
-use super::{Declared, Kind, Settings, all, told};
+use super::declared::{Declared, Kind};
+use super::{Settings, all, told};
 
 fn settings() -> Settings {
     Settings::new(None).expect("the shipped net on the CPU")

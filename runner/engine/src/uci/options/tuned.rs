@@ -3,8 +3,11 @@
 use dc0_core::params::{ParamErrors, ParamKind, Params, Row, Value, read};
 use dc0_core::search::SearchParams;
 
-use super::{BATCH_SIZE, Declared, Kind};
+use super::declared::{Declared, Kind};
 use crate::uci::time::TimeParams;
+
+/// Leaves in flight at once: enough to keep one core busy, few enough to stop within milliseconds. Chosen.
+pub(super) const BATCH_SIZE: u32 = 16;
 
 /// Parameters of the search that have an option of their own, and those that cannot search one tree with several threads.
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaves", "tablebases", "engine"];

@@ -14,7 +14,7 @@ use super::told::{Scene, Thought, told};
 use super::{PlayError, Used};
 use crate::serve::connection::Slots;
 use dc0_engine::play::record::Record;
-use dc0_engine::uci::{Engine, Found};
+use dc0_engine::uci::{Engine, SearchResult};
 
 /// Searches that wait for a game's thread: those that were given up and have not ended yet, and one more.
 const WAITING: usize = 4;
@@ -249,7 +249,7 @@ impl Contest {
     }
 
     /// Takes what a search found, if it is still waited for.
-    fn take(&self, order: &Order, found: Result<Found, String>) {
+    fn take(&self, order: &Order, found: Result<SearchResult, String>) {
         let mut state = self.state();
         let Some(search) = state.search.take_if(|search| search.number == order.number) else { return };
         let mut error = None;

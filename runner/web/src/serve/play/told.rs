@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::serve::shard::men;
 use dc0_engine::play::record::Record;
 use dc0_engine::play::score::Score;
-use dc0_engine::uci::{Found, Told};
+use dc0_engine::uci::{SearchResult, MoveLine};
 
 /// Moves of a search that are shown.
 const MOVES: usize = 8;
@@ -80,11 +80,11 @@ fn letter(promotion: Promotion) -> &'static str {
 
 impl Thought {
     /// Of a search of the present position of a game.
-    pub(super) fn new(game: &Game, found: &Found) -> Self {
+    pub(super) fn new(game: &Game, found: &SearchResult) -> Self {
         let position = game.position();
         let side = position.side_to_move();
         let all: u32 = found.lines.iter().map(|line| line.visits).sum();
-        let line = |(at, told): (usize, &Told)| {
+        let line = |(at, told): (usize, &MoveLine)| {
             let first: Move = told.moves[0];
             let shown = &told.moves[..told.moves.len().min(LINE)];
             json!({

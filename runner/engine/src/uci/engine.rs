@@ -1,0 +1,237 @@
+//! A net that searches: threads that evaluate, and the tree that is kept from move to move.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dc0_core::board::{Game, Move, Rules};
+use dc0_core::network::EvaluatorError;
+use dc0_core::rng::{Purpose, Seed};
+use dc0_core::search::{ChoiceParams, Line, Search, SearchParams, SharedSearch};
+
+use super::options::{Settings, SettingsError};
+use super::report::{centipawns, chances, line_to_mate, mate};
+use super::workers::Pool;
+
+/// Games go on until chess ends them.
+pub(super) const RULES: Rules = Rules { max_plies: u32::MAX };
+
+/// A net that searches.
+pub struct Engine {
+    settings: Settings,
+    /// Absent until the engine is set up, and after an evaluator has failed.
+    pool: Option<Pool>,
+    tree: Option<KeptTree>,
+    /// Searches since the game began; each draws its own random numbers.
+    searches: u64,
+}
+
+/// The tree of the last search.
+struct KeptTree {
+    search: Search,
+    params: SearchParams,
+    /// Whether only some moves were searched.
+    is_restricted: bool,
+}
+
+/// What a search found.
+pub struct SearchResult {
+    /// The index in `lines` of the move to play.
+    pub chosen: usize,
+    /// Every move that was visited, the best first.
+    pub lines: Vec<MoveLine>,
+    /// Simulations of this search.
+    pub simulations: u32,
+}
+
+/// A move with what is expected to follow, for the side that makes it.
+#[derive(Debug, Clone)]
+pub struct MoveLine {
+    /// The move and what follows.
+    pub moves: Vec<Move>,
+    /// Visits of the move, those from searches before included.
+    pub visits: u32,
+    /// The net's probability of the move.
+    pub prior: f32,
+    /// The move's value in [−1, 1]; the position's where the move has no visit.
+    pub q: f64,
+    /// Win, draw and loss in thousandths.
+    pub(crate) chances: [u32; 3],
+    pub(crate) centipawns: i64,
+    /// Moves to a proven mate, below 0 if this side is mated.
+    pub(crate) mate: Option<i64>,
+}
+
+impl Engine {
+    /// Starts the threads, each with its copy of the net.
+    pub fn new(settings: Settings) -> Result<Self, EvaluatorError> {
+        let mut engine = Self::idle(settings);
+        engine.start_threads()?;
+        Ok(engine)
+    }
+
+    /// Without threads, until [`set_up`](Self::set_up).
+    pub(super) fn idle(settings: Settings) -> Self {
+        Self { settings, pool: None, tree: None, searches: 0 }
+    }
+
+    /// Takes other settings; threads and tree stay where they fit.
+    pub(super) fn set_up(&mut self, settings: &Settings) -> Result<(), EvaluatorError> {
+        self.settings = settings.clone();
+        if self.pool.as_ref().is_some_and(|pool| pool.fits(settings)) { Ok(()) } else { self.start_threads() }
+    }
+
+    fn start_threads(&mut self) -> Result<(), EvaluatorError> {
+        (self.pool, self.tree) = (None, None);
+        self.pool = Some(Pool::new(&self.settings)?);
+        Ok(())
+    }
+
+    /// Evaluates on the CPU in place of the device that the settings ask for.
+    pub(super) fn fall_back_to_cpu(&mut self) -> Result<(), String> {
+        let on_cpu = self.settings.on_cpu().map_err(|error: SettingsError| error.to_string())?;
+        let pool = Pool::new(&on_cpu).map_err(|error| error.to_string())?;
+        self.pool = Some(pool.serving(&self.settings));
+        Ok(())
+    }
+
+    /// Forgets the game and all cached evaluations.
+    pub(super) fn start_game(&mut self) -> Result<(), EvaluatorError> {
+        (self.tree, self.searches) = (None, 0);
+        self.pool.as_ref().map_or(Ok(()), Pool::forget)
+    }
+
+    /// Drops the threads after a failure; the next set-up makes new ones.
+    pub(super) fn drop_threads(&mut self) {
+        self.pool = None;
+    }
+
+    /// The threads, where there are any.
+    pub(super) fn pool(&self) -> Option<&Pool> {
+        self.pool.as_ref()
+    }
+
+    /// The last search, where it has a visit.
+    pub(super) fn last_search(&self) -> Option<&Search> {
+        self.tree.as_ref().map(|tree| &tree.search).filter(|search| search.visits() > 0)
+    }
+
+    /// Simulations of a search.
+    pub(crate) fn simulations(&self) -> u32 {
+        self.settings.search.simulations
+    }
+
+    /// Searches the present position of a game that is not over, until the simulations are done or `stop` is set.
+    pub fn search(&mut self, game: &Game, stop: &Arc<AtomicBool>) -> Result<SearchResult, EvaluatorError> {
+        let mut search = self.begin(game, false);
+        search.set_budget(self.settings.search.simulations);
+        let stop = Arc::clone(stop);
+        let (search, ended) = self.run(search, move |_, _| !stop.load(Ordering::SeqCst));
+        ended?;
+        let found = self.result(&search);
+        self.keep(search, false);
+        Ok(found)
+    }
+
+    /// A search of a game, which goes on with the last one's tree where that leads to this game. `is_restricted` says that the caller
+    /// confines it to some moves.
+    pub(super) fn begin(&mut self, game: &Game, is_restricted: bool) -> Search {
+        self.searches += 1;
+        let Settings { search: params, tables, .. } = &self.settings;
+        let kept = self.tree.take().filter(|tree| tree.params == *params);
+        kept.and_then(|tree| tree.lead_to(game, is_restricted))
+            .unwrap_or_else(|| Search::with_tablebases(game.clone(), RULES, params.clone(), tables.clone()))
+    }
+
+    /// Lets all threads work on a search; what fails leaves the search as it was then.
+    pub(super) fn run(
+        &self,
+        search: Search,
+        goes_on: impl Fn(usize, &Search) -> bool + Send + Sync + 'static,
+    ) -> (Search, Result<(), EvaluatorError>) {
+        let Some(pool) = &self.pool else {
+            let cause = "no net can be evaluated; look at the messages before".to_owned();
+            return (search, Err(EvaluatorError::Device { rows: 0, cause }));
+        };
+        run_on(pool, search, goes_on)
+    }
+
+    /// The move to play after a search, whose lines are given best first.
+    pub(super) fn choose(&self, search: &Search, lines: &[Line]) -> Move {
+        let settings = &self.settings;
+        let temperature = if settings.analyses { 0.0 } else { settings.temperature };
+        if temperature > 0.0 {
+            let mut stream = Seed { run: settings.seed, step: 0 }.stream(self.searches, Purpose::MoveChoice);
+            search.choose(&ChoiceParams::default(), temperature, &mut stream)
+        } else {
+            lines[0].first.played
+        }
+    }
+
+    /// Keeps the tree for the next search.
+    pub(super) fn keep(&mut self, search: Search, is_restricted: bool) {
+        self.tree = Some(KeptTree { search, params: self.settings.search.clone(), is_restricted });
+    }
+
+    fn result(&self, search: &Search) -> SearchResult {
+        let lines = search.lines(usize::MAX);
+        let best = self.choose(search, &lines);
+        let chosen = lines.iter().position(|line| line.first.played == best).unwrap_or(0);
+        let lines = lines.iter().map(|line| MoveLine::new(search, line)).collect();
+        SearchResult { chosen, lines, simulations: search.spent() }
+    }
+}
+
+impl KeptTree {
+    /// The search of a game that this one's leads to.
+    fn lead_to(mut self, game: &Game, restricts: bool) -> Option<Search> {
+        let own = self.search.game();
+        let known = own.moves().len();
+        let is_later = game.moves().starts_with(own.moves()) && own.start().fen() == game.start().fen();
+        if !self.params.reuse_tree || !is_later {
+            return None;
+        }
+        let played = &game.moves()[known..];
+        // The same position once more: a search that was confined, or that ended itself, cannot go on.
+        let may_go_on = !self.is_restricted && !restricts && self.params.stop_by_gain.is_none();
+        if played.is_empty() && !may_go_on {
+            return None;
+        }
+        for played in played {
+            self.search.play_unchecked(*played);
+        }
+        Some(self.search)
+    }
+}
+
+impl MoveLine {
+    fn new(search: &Search, line: &Line) -> Self {
+        let q = line.first.value.unwrap_or_else(|| search.root_value().0);
+        Self {
+            moves: line_to_mate(search, line),
+            visits: line.first.visits,
+            prior: line.first.prior,
+            q,
+            chances: chances(q, line.draw),
+            centipawns: centipawns(q),
+            mate: mate(search, line),
+        }
+    }
+}
+
+/// Lets all threads of a pool work on a search while `goes_on`, asked with a thread's number before each of its batches, says so. There
+/// is a first visit in any case, so that there is a move.
+pub(super) fn run_on(
+    pool: &Pool,
+    search: Search,
+    goes_on: impl Fn(usize, &Search) -> bool + Send + Sync + 'static,
+) -> (Search, Result<(), EvaluatorError>) {
+    let shared = Arc::new(SharedSearch::new(search).expect("UCI has no option for the engine"));
+    let goes_on = Arc::new(goes_on);
+    let ended = pool.all(|thread| {
+        let (shared, goes_on) = (Arc::clone(&shared), Arc::clone(&goes_on));
+        Box::new(move |evaluator| {
+            shared.work_while(evaluator, &mut |search| search.visits() == 0 || goes_on(thread, search))
+        })
+    });
+    (Arc::try_unwrap(shared).expect("every thread has given its share back").into_search(), ended)
+}
