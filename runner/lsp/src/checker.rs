@@ -12,8 +12,8 @@ use lsp_server::Notification;
 use lsp_types::notification::{Notification as _, PublishDiagnostics};
 use lsp_types::{PublishDiagnosticsParams, Uri};
 
-use super::catalogue::Catalogue;
-use super::problems::{Found, Stage};
+use super::api_index::ApiIndex;
+use super::diagnostics::{Diagnosis, Diagnostics};
 use super::uri;
 use super::wire::Outbox;
 use dc0_process::exit::Exit;
@@ -55,9 +55,9 @@ pub(super) struct Checker {
 
 impl Checker {
     /// Starts the thread.
-    pub(super) fn start(catalogue: Arc<Catalogue>, outbox: Outbox) -> std::io::Result<Self> {
+    pub(super) fn start(api: Arc<ApiIndex>, outbox: Outbox) -> std::io::Result<Self> {
         let (tasks, inbox) = channel();
-        let worker = Worker { catalogue, outbox, told: BTreeMap::new() };
+        let worker = Worker { api, outbox, told: BTreeMap::new() };
         let builder = thread::Builder::new().name("checker".to_owned()).stack_size(STACK_BYTES);
         let thread = builder.spawn(move || worker.work(&inbox))?;
         Ok(Self { tasks, latest: BTreeMap::new(), thread })
@@ -95,10 +95,10 @@ impl Checker {
 
 /// The checking thread's own.
 struct Worker {
-    catalogue: Arc<Catalogue>,
+    api: Arc<ApiIndex>,
     outbox: Outbox,
     /// What was told, by the script that was checked, for each file.
-    told: BTreeMap<PathBuf, Found>,
+    told: BTreeMap<PathBuf, Diagnostics>,
 }
 
 type Waiting = BTreeMap<PathBuf, (Box<Job>, Arc<AtomicBool>)>;
@@ -126,7 +126,7 @@ impl Worker {
             Task::Check(job, is_stale) => _ = waiting.insert(job.path.clone(), (job, is_stale)),
             Task::Forget(path, uri) => {
                 waiting.remove(&path);
-                self.tell(&path, Found::new(), &[(path.clone(), (uri, 0))].into(), true);
+                self.tell(&path, Diagnostics::new(), &[(path.clone(), (uri, 0))].into(), true);
             }
         }
     }
@@ -140,21 +140,27 @@ impl Worker {
         if is_given_up || is_stale.load(Ordering::Relaxed) {
             return;
         }
-        let stage = Stage {
-            catalogue: &self.catalogue,
+        let diagnosis = Diagnosis {
+            api: &self.api,
             main: &job.path.display().to_string(),
             texts: &rehearsed.sources.texts(),
             uri: &|file| uri_of(file, &job.open),
         };
-        let found = rehearsed.plan.as_ref().err().map(|failure| stage.found(failure)).unwrap_or_default();
+        let found = rehearsed.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default();
         self.tell(&job.path, found, &job.open, false);
     }
 
     /// Tells what is wrong with every file that a check has or had something to say of.
-    fn tell(&mut self, owner: &Path, found: Found, open: &BTreeMap<PathBuf, (Uri, i32)>, is_closed: bool) {
+    fn tell(
+        &mut self,
+        owner: &Path,
+        found: Diagnostics,
+        open: &BTreeMap<PathBuf, (Uri, i32)>,
+        is_closed: bool,
+    ) {
         let mut files: BTreeSet<PathBuf> = found.keys().cloned().collect();
         files.insert(owner.to_owned());
-        files.extend(self.told.remove(owner).into_iter().flat_map(Found::into_keys));
+        files.extend(self.told.remove(owner).into_iter().flat_map(Diagnostics::into_keys));
         if !is_closed {
             self.told.insert(owner.to_owned(), found);
         }

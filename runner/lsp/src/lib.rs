@@ -4,23 +4,27 @@
 //! computed or written. What a place of a text means comes from its tokens, so that it is known in half-typed text, too; what
 //! functions and parameters are comes from the declarations that the reference is printed from.
 
-mod catalogue;
+mod api_index;
 mod checker;
 mod completion;
-mod desk;
-mod look;
-mod outline;
-mod problems;
+mod context;
+mod cursor;
+mod definition;
+mod diagnostics;
+mod hover;
+mod markdown;
+mod members;
+mod parameter;
 mod scan;
 mod script;
 mod server;
-mod spot;
+mod signature;
 mod symbols;
+mod syntax;
 mod text;
-mod types;
 mod uri;
 mod wire;
-mod words;
+mod workspace;
 
 #[cfg(test)]
 mod tests;

@@ -1,340 +1,271 @@
-//! A script's text with its tokens and brackets, for questions about places in it. The text need not compile.
+//! A script: its syntax, and what it declares, each name with where it can be used.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
-use super::outline::{self, Declared};
-use super::scan::{Bracket, Kind, Token, scan};
+use super::scan::{Bracket, Kind};
+use super::syntax::Syntax;
 
-/// Words that begin a statement, and therefore end every bracket that statements cannot stand in.
-const STATEMENTS: [&str; 6] = ["let", "const", "import", "export", "fn", "private"];
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum What {
+    /// A variable.
+    Variable,
+    /// A constant.
+    Constant,
+    /// A parameter of a function or closure, a loop's counter, or a caught error.
+    Parameter,
+    /// A function with its parameters.
+    Function(Vec<String>),
+    /// An imported script, by the path that the import gives.
+    Module(String),
+}
 
-/// A text and what it is made of. Tokens are named by their numbers.
+/// A declared name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Declared {
+    /// The name.
+    pub(super) name: String,
+    /// Its token.
+    pub(super) at: usize,
+    /// What it stands for.
+    pub(super) what: What,
+    /// Where it can be used.
+    pub(super) visible: Range<usize>,
+    /// The first token of its first value.
+    pub(super) value: Option<usize>,
+}
+
+impl Declared {
+    /// Whether this is a function of a name.
+    pub(super) fn is_function(&self, name: &str) -> bool {
+        self.name == name && matches!(self.what, What::Function(_))
+    }
+}
+
+/// A text as a script.
 #[derive(Debug)]
 pub(super) struct Script {
-    /// The text.
-    pub(super) text: String,
-    /// Everything but comments and space.
-    pub(super) tokens: Vec<Token>,
-    /// Comments with their marks.
-    pub(super) comments: Vec<Range<usize>>,
-    /// The opening bracket around each token.
-    parents: Vec<Option<usize>>,
-    /// The other bracket of each bracket that has one.
-    partners: Vec<Option<usize>>,
+    syntax: Syntax,
     /// What the script declares, in the order of the text.
     pub(super) declared: Vec<Declared>,
 }
 
-/// A member of a map: its name's token, and the first token of its value, if there is one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// The token of its name.
-    pub(super) key: usize,
-    /// The first token of its value.
-    pub(super) value: Option<usize>,
+impl Deref for Script {
+    type Target = Syntax;
+
+    fn deref(&self) -> &Syntax {
+        &self.syntax
+    }
 }
 
 impl Script {
     /// From a text.
     pub(super) fn new(text: &str) -> Self {
-        let scanned = scan(text);
-        let (parents, partners) = nest(text, &scanned.tokens);
-        let mut script = Self {
-            text: text.to_owned(),
-            tokens: scanned.tokens,
-            comments: scanned.comments,
-            parents,
-            partners,
-            declared: Vec::new(),
-        };
-        script.declared = outline::declared(&script);
-        script
+        let syntax = Syntax::new(text);
+        let declared = (0..syntax.tokens.len()).flat_map(|token| declared_at(&syntax, token)).collect();
+        Self { syntax, declared }
     }
 
-    /// A token's text; nothing behind the last token.
-    pub(super) fn word(&self, token: usize) -> &str {
-        self.tokens.get(token).map_or("", |token| &self.text[token.start..token.end])
+    /// What a name stands for at a place; the latest declaration goes before earlier ones.
+    pub(super) fn lookup(&self, name: &str, offset: usize) -> Option<&Declared> {
+        self.visible(offset).find(|declared| declared.name == name)
     }
 
-    /// A token's kind.
-    pub(super) fn kind(&self, token: usize) -> Option<&Kind> {
-        self.tokens.get(token).map(|token| &token.kind)
-    }
-
-    /// Whether a token is a name or keyword.
-    pub(super) fn is_word(&self, token: usize) -> bool {
-        self.kind(token) == Some(&Kind::Word)
-    }
-
-    /// Whether a token is an opening bracket of a kind.
-    pub(super) fn opens(&self, token: usize, bracket: Bracket) -> bool {
-        self.kind(token) == Some(&Kind::Open(bracket))
-    }
-
-    /// The bytes of a token.
-    pub(super) fn range(&self, token: usize) -> Range<usize> {
-        let end = self.text.len();
-        self.tokens.get(token).map_or(end..end, |token| token.start..token.end)
-    }
-
-    /// The opening bracket around a token.
-    pub(super) fn parent(&self, token: usize) -> Option<usize> {
-        self.parents.get(token).copied().flatten()
-    }
-
-    /// The other bracket of a bracket.
-    pub(super) fn partner(&self, token: usize) -> Option<usize> {
-        self.partners.get(token).copied().flatten()
-    }
-
-    /// Where what an opening bracket holds ends.
-    pub(super) fn end_of(&self, open: usize) -> usize {
-        self.partner(open).map_or(self.text.len(), |close| self.tokens[close].start)
-    }
-
-    /// The last token that begins before a place.
-    pub(super) fn before(&self, offset: usize) -> Option<usize> {
-        self.tokens.partition_point(|token| token.start < offset).checked_sub(1)
-    }
-
-    /// The token whose bytes a place lies in or at the end of; words go before others.
-    pub(super) fn at(&self, offset: usize) -> Option<usize> {
-        let before = self.before(offset).filter(|token| self.tokens[*token].end >= offset);
-        let next = self.tokens.partition_point(|token| token.start < offset);
-        let starts =
-            Some(next).filter(|next| self.tokens.get(*next).is_some_and(|token| token.start == offset));
-        match (before, starts) {
-            (Some(before), Some(starts))
-                if self.is_word(starts) || self.tokens[before].end == offset && !self.is_word(before) =>
-            {
-                Some(starts)
-            }
-            (before, starts) => before.or(starts),
-        }
-    }
-
-    /// The innermost bracket that is open at a place.
-    pub(super) fn enclosing(&self, offset: usize) -> Option<usize> {
-        let token = self.before(offset)?;
-        let is_open = matches!(self.tokens[token].kind, Kind::Open(_));
-        if is_open && self.tokens[token].end <= offset { Some(token) } else { self.parent(token) }
-    }
-
-    /// The comment that a place lies in.
-    pub(super) fn comment_at(&self, offset: usize) -> bool {
-        let is_line = |comment: &Range<usize>| self.text[comment.clone()].starts_with("//");
-        self.comments.iter().any(|comment| {
-            comment.start < offset && (offset < comment.end || is_line(comment) && offset == comment.end)
+    /// The declarations that can be used at a place, the latest first. A function's body sees no variables around it.
+    pub(super) fn visible(&self, offset: usize) -> impl Iterator<Item = &Declared> {
+        let body = self.function_around(offset);
+        self.declared.iter().rev().filter(move |declared| {
+            let is_global = matches!(declared.what, What::Function(_) | What::Module(_));
+            let is_inside = body.is_none_or(|body| declared.visible.start >= body);
+            declared.visible.contains(&offset) && (is_global || is_inside)
         })
     }
 
-    /// The members of a map, by its opening bracket.
-    pub(super) fn entries(&self, map: usize) -> Vec<Entry> {
-        let end = self.partner(map).unwrap_or(self.tokens.len());
-        let mut entries = Vec::new();
-        let mut is_start = true;
-        for token in map + 1..end {
-            if self.parent(token) != Some(map) {
-                continue;
-            }
-            let can_be_name = matches!(self.tokens[token].kind, Kind::Word | Kind::Text(_));
-            if is_start && can_be_name && self.word(token + 1) == ":" {
-                let value = Some(token + 2).filter(|value| *value < end && self.word(*value) != ",");
-                entries.push(Entry { key: token, value });
-            }
-            is_start = self.word(token) == ",";
+    /// Where the body of the function around a place begins.
+    fn function_around(&self, offset: usize) -> Option<usize> {
+        let is_body = |brace: usize| {
+            let paren = brace.checked_sub(1).and_then(|close| self.partner(close));
+            let before = paren.and_then(|paren| paren.checked_sub(2));
+            self.opens(brace, Bracket::Brace) && before.is_some_and(|before| self.word(before) == "fn")
+        };
+        let mut around = std::iter::successors(self.enclosing(offset), |open| self.parent(*open));
+        around.find(|open| is_body(*open)).map(|open| self.range(open).start)
+    }
+
+    /// The functions that other scripts can call.
+    pub(super) fn public_functions(&self) -> impl Iterator<Item = &Declared> {
+        self.declared
+            .iter()
+            .filter(|declared| matches!(declared.what, What::Function(_)) && !self.is_private(declared))
+    }
+
+    fn is_private(&self, function: &Declared) -> bool {
+        function.at.checked_sub(2).is_some_and(|before| self.word(before) == "private")
+    }
+
+    /// What is written above a declaration.
+    pub(super) fn doc_of(&self, declared: &Declared) -> String {
+        let mark = if matches!(declared.what, What::Function(_)) { "///" } else { "//" };
+        self.comment_above(declared.at, mark)
+    }
+
+    /// The path of the module that a function is called in, by the function's token.
+    pub(super) fn module_of(&self, function: usize) -> Option<&str> {
+        let alias = function.checked_sub(2).filter(|_| self.word(function - 1) == "::")?;
+        match &self.lookup(self.word(alias), self.range(alias).start)?.what {
+            What::Module(path) => Some(path),
+            _ => None,
         }
-        entries
-    }
-
-    /// The name of a member, without quotes.
-    pub(super) fn name_of(&self, entry: Entry) -> &str {
-        match self.kind(entry.key) {
-            Some(Kind::Text(content)) => &self.text[content.clone()],
-            _ => self.word(entry.key),
-        }
-    }
-
-    /// The member of a map whose name or value a token belongs to.
-    pub(super) fn entry_of(&self, map: usize, token: usize) -> Option<Entry> {
-        self.entries(map).into_iter().rfind(|entry| entry.key <= token)
-    }
-
-    /// The name of the function whose parenthesis this is, if it is a call's.
-    pub(super) fn callee(&self, paren: usize) -> Option<usize> {
-        let name =
-            paren.checked_sub(1).filter(|name| self.is_word(*name) && self.opens(paren, Bracket::Paren))?;
-        let is_definition = name.checked_sub(1).is_some_and(|before| self.word(before) == "fn");
-        (!is_definition && !is_keyword(self.word(name))).then_some(name)
-    }
-
-    /// How many commas stand between an opening bracket and a place.
-    pub(super) fn commas(&self, open: usize, offset: usize) -> usize {
-        let inside = (open + 1..self.tokens.len()).take_while(|token| self.tokens[*token].end <= offset);
-        inside.filter(|token| self.parent(*token) == Some(open) && self.word(*token) == ",").count()
-    }
-
-    /// The comment lines right above a token, without their marks; only those that begin with `mark`.
-    pub(super) fn comment_above(&self, token: usize, mark: &str) -> String {
-        let mut edge = self.range(token).start;
-        let mut lines = Vec::new();
-        for comment in self.comments.iter().rev().filter(|comment| comment.end <= self.range(token).start) {
-            let text = &self.text[comment.clone()];
-            let between = &self.text[comment.end..edge];
-            let is_alone =
-                self.text[..comment.start].lines().next_back().is_none_or(|line| line.trim().is_empty())
-                    || self.text[..comment.start].ends_with('\n');
-            if !between.trim().is_empty()
-                || between.matches('\n').count() > 1
-                || !text.starts_with(mark)
-                || !is_alone
-            {
-                break;
-            }
-            lines.push(text[mark.len()..].trim());
-            edge = comment.start;
-        }
-        lines.reverse();
-        lines.join("\n")
-    }
-
-    /// The comment behind a token on its line, without its mark.
-    pub(super) fn comment_behind(&self, token: usize) -> Option<&str> {
-        let end = self.range(token).end;
-        let comment = self.comments.iter().find(|comment| comment.start >= end)?;
-        let is_near = !self.text[end..comment.start].contains('\n');
-        is_near.then(|| self.text[comment.clone()].trim_start_matches('/').trim())
-    }
-
-    /// The script's first comment: what it is about.
-    pub(super) fn opening_comment(&self) -> String {
-        let first = self.tokens.first().map_or(self.text.len(), |token| token.start);
-        let (mut lines, mut edge) = (Vec::new(), 0);
-        for comment in self.comments.iter().take_while(|comment| comment.end <= first) {
-            let text = &self.text[comment.clone()];
-            if self.text[edge..comment.start].matches('\n').count() > 1 || text.starts_with("///") {
-                break;
-            }
-            lines.push(text.trim_start_matches('/').trim_start_matches(' '));
-            edge = comment.end;
-        }
-        lines.join("\n")
     }
 }
 
-/// The bracket around each token, and the other bracket of each bracket.
-fn nest(text: &str, tokens: &[Token]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
-    let (mut parents, mut partners) = (Vec::new(), vec![None; tokens.len()]);
-    let mut open: Vec<(usize, Bracket)> = Vec::new();
-    let is_block = |bracket: Bracket| matches!(bracket, Bracket::Brace | Bracket::Interpolation);
-    for (number, token) in tokens.iter().enumerate() {
-        let word = &text[token.start..token.end];
-        if token.kind == Kind::Word
-            && STATEMENTS.contains(&word)
-            && !text[token.end..].trim_start().starts_with(':')
-        {
-            let kept = open.iter().rposition(|(_, bracket)| is_block(*bracket)).map_or(0, |last| last + 1);
-            open.truncate(kept);
-        }
-        if token.kind == Kind::Close
-            && let Some(matching) = matching(&open, word)
-        {
-            let (opener, _) = open[matching];
-            (partners[number], partners[opener]) = (Some(opener), Some(number));
-            open.truncate(matching);
-        }
-        parents.push(open.last().map(|(opener, _)| *opener));
-        if let Kind::Open(bracket) = token.kind {
-            open.push((number, bracket));
-        }
+/// What a token declares, if it begins a declaration.
+fn declared_at(syntax: &Syntax, token: usize) -> Vec<Declared> {
+    let next = token + 1;
+    match syntax.word(token) {
+        "|" if begins_closure(syntax, token) => parameters(syntax, token, names(syntax, next, "|")),
+        _ if !syntax.is_word(token) => Vec::new(),
+        "let" => variable(syntax, next, What::Variable),
+        "const" => variable(syntax, next, What::Constant),
+        "for" => parameters(syntax, token, names(syntax, next, "in")),
+        "catch" => parameters(syntax, token, names(syntax, next, ")")),
+        "fn" => function(syntax, next),
+        "import" => import(syntax, token),
+        _ => Vec::new(),
     }
-    (parents, partners)
 }
 
-/// The open bracket that a closing one belongs to; none is looked for beyond a brace.
-fn matching(open: &[(usize, Bracket)], closer: &str) -> Option<usize> {
-    let last = open.iter().rposition(|(_, bracket)| bracket.closer() == closer)?;
-    let is_hidden = open[last + 1..].iter().any(|(_, bracket)| bracket.closer() == "}");
-    (!is_hidden).then_some(last)
+fn declare(syntax: &Syntax, at: usize, what: What, visible: Range<usize>) -> Vec<Declared> {
+    let name = syntax.word(at).to_owned();
+    let declared = Declared { name, at, what, visible, value: None };
+    syntax.is_word(at).then_some(declared).into_iter().collect()
 }
 
-/// The language's own words.
-pub(super) const KEYWORDS: [&str; 29] = [
-    "let",
-    "const",
-    "if",
-    "else",
-    "switch",
-    "do",
-    "while",
-    "until",
-    "loop",
-    "for",
-    "in",
-    "continue",
-    "break",
-    "return",
-    "throw",
-    "try",
-    "catch",
-    "import",
-    "export",
-    "as",
-    "fn",
-    "private",
-    "true",
-    "false",
-    "this",
-    "global",
-    "is_shared",
-    "Fn",
-    "call",
-];
-
-/// Whether a word cannot be the name of a function that is called.
-pub(super) fn is_keyword(word: &str) -> bool {
-    KEYWORDS[..25].contains(&word)
+fn variable(syntax: &Syntax, at: usize, what: What) -> Vec<Declared> {
+    let value = Some(at + 2).filter(|value| syntax.word(at + 1) == "=" && *value < syntax.tokens.len());
+    let visible = end_of_statement(syntax, at)..end_of_block(syntax, at);
+    let declared = declare(syntax, at, what, visible).into_iter();
+    declared.map(|declared| Declared { value, ..declared }).collect()
 }
+
+/// Where the statement of a declaration ends; a variable is not there in its own value.
+fn end_of_statement(syntax: &Syntax, at: usize) -> usize {
+    let parent = syntax.parent(at);
+    let ends = |token: &usize| {
+        let word = syntax.word(*token);
+        let is_end = matches!(word, ";" | "let" | "const" | "fn" | "import" | "export");
+        is_end && syntax.parent(*token) == parent || parent.is_some() && syntax.partner(*token) == parent
+    };
+    let end = (at + 1..syntax.tokens.len()).find(ends);
+    end.map_or(syntax.range(at).end, |end| syntax.tokens[end].start)
+}
+
+/// Where the block around a token ends.
+fn end_of_block(syntax: &Syntax, token: usize) -> usize {
+    let is_block =
+        |open: &usize| syntax.opens(*open, Bracket::Brace) || syntax.opens(*open, Bracket::Interpolation);
+    let block = std::iter::successors(syntax.parent(token), |open| syntax.parent(*open)).find(is_block);
+    block.map_or(syntax.text.len(), |open| syntax.end_of(open)) + 1
+}
+
+/// Names and separators that are read as one list, at most; half-typed text may go on for ever.
+const MOST_NAMES: usize = 64;
+
+/// The names from a token to a word that ends them, and the token of that word.
+fn names(syntax: &Syntax, from: usize, end: &str) -> (Vec<usize>, usize) {
+    let is_listed = |token: &usize| !matches!(syntax.word(*token), ";" | "{") && syntax.word(*token) != end;
+    let listed = (from..syntax.tokens.len()).take(MOST_NAMES).take_while(is_listed).count();
+    let names = (from..from + listed).filter(|token| syntax.is_word(*token)).collect();
+    (names, from + listed)
+}
+
+/// Names that a body has: of a loop, a function or a `catch`, the next block in the bracket of the `keyword`; of a closure, a block or an
+/// expression.
+fn parameters(syntax: &Syntax, keyword: usize, (names, end): (Vec<usize>, usize)) -> Vec<Declared> {
+    let parent = syntax.parent(keyword);
+    let is_closure = syntax.word(keyword) == "|";
+    let is_block = |token: usize| syntax.opens(token, Bracket::Brace) && (!is_closure || token == end + 1);
+    let ends = |token: &usize| {
+        let is_inside = syntax.parent(*token) == parent;
+        is_inside && (is_block(*token) || matches!(syntax.word(*token), "," | ";"))
+            || parent.is_some_and(|open| syntax.partner(open) == Some(*token))
+    };
+    let (start, end) = match (end + usize::from(is_closure)..syntax.tokens.len()).find(ends) {
+        Some(block) if is_block(block) => (block, syntax.end_of(block)),
+        Some(separator) => (end, syntax.tokens[separator].start),
+        None => (end, syntax.text.len()),
+    };
+    let visible = syntax.range(start).start..end + 1;
+    names.into_iter().flat_map(|name| declare(syntax, name, What::Parameter, visible.clone())).collect()
+}
+
+fn function(syntax: &Syntax, at: usize) -> Vec<Declared> {
+    let has_parameters = syntax.opens(at + 1, Bracket::Paren);
+    let listed = if has_parameters { names(syntax, at + 2, ")") } else { (Vec::new(), at) };
+    let words = listed.0.iter().map(|name| syntax.word(*name).to_owned()).collect();
+    let mut all = declare(syntax, at, What::Function(words), 0..syntax.text.len() + 1);
+    all.extend(parameters(syntax, at - 1, listed));
+    all
+}
+
+fn import(syntax: &Syntax, token: usize) -> Vec<Declared> {
+    let Some(Kind::Text(path)) = syntax.kind(token + 1) else { return Vec::new() };
+    if syntax.word(token + 2) != "as" {
+        return Vec::new();
+    }
+    let path = syntax.text[path.clone()].to_owned();
+    let visible = syntax.range(token + 3).start..end_of_block(syntax, token);
+    declare(syntax, token + 3, What::Module(path), visible)
+}
+
+/// Whether a `|` begins the parameters of a closure: a value is expected there.
+fn begins_closure(syntax: &Syntax, bar: usize) -> bool {
+    let Some(before) = bar.checked_sub(1) else { return true };
+    match syntax.kind(before) {
+        Some(Kind::Open(_)) => true,
+        Some(Kind::Symbol) => syntax.word(before) != "|",
+        Some(Kind::Word) => BEFORE_VALUES.contains(&syntax.word(before)),
+        _ => false,
+    }
+}
+
+/// Keywords that a value comes behind.
+const BEFORE_VALUES: [&str; 8] = ["return", "in", "if", "while", "until", "else", "throw", "switch"];
 
 #[cfg(test)]
 mod tests {
-    use super::Script;
-    use crate::scan::Bracket;
+    use super::{Script, What};
 
-    #[test]
-    fn members_of_maps_are_found_in_half_typed_text() {
-        let script =
-            Script::new("run.self_play(net, #{ games: 4, search: #{ root: #{ rule: \"x\" } }, \nlet x = 1;");
-        let map = (0..script.tokens.len()).find(|token| script.opens(*token, Bracket::Map)).expect("a map");
-        let names: Vec<&str> = script.entries(map).into_iter().map(|entry| script.name_of(entry)).collect();
-        assert_eq!(names, ["games", "search"]);
-        let last = script.tokens.len() - 1;
-        assert_eq!(script.parent(last), None, "a statement ends the brackets of the one before");
+    fn seen(text: &str) -> Vec<String> {
+        let offset = text.find('¦').expect("a mark");
+        let script = Script::new(&text.replace('¦', " "));
+        let mut names: Vec<String> = script.visible(offset).map(|declared| declared.name.clone()).collect();
+        names.sort();
+        names
     }
 
     #[test]
-    fn stray_brackets_do_no_harm() {
-        let script = Script::new("if a { f(1)) } else { [ } let b = 2;");
-        let last = script.before(script.text.len()).expect("tokens");
-        assert_eq!(script.parent(last), None);
+    fn names_are_seen_where_rhai_sees_them() {
+        assert_eq!(seen("let a = 1; { let b = 2; } ¦ let c = 3;"), ["a"]);
+        assert_eq!(seen("let a = 1; fn f(x, y) { let z = 2; ¦ } import \"m\" as m;"), ["f", "x", "y", "z"]);
+        assert_eq!(seen("import \"m\" as m; fn f(x) { ¦ }"), ["f", "m", "x"]);
+        assert_eq!(seen("for (x, i) in list { ¦ }"), ["i", "x"]);
+        assert_eq!(seen("try { } catch (error) { ¦ }"), ["error"]);
+        assert_eq!(seen("sweep(#{}, |trial| { let net = 1; ¦ })"), ["net", "trial"]);
+        assert_eq!(seen("run.train(a, #{ rate: |update| 1.0 + ¦, b: 2 })"), ["update"]);
+        assert_eq!(seen("run.train(a, #{ rate: |update| 1.0, b: ¦ })"), Vec::<String>::new());
+        assert_eq!(seen("let a = 1 | 2; let b = a | ¦;"), ["a"]);
+        assert_eq!(seen("let a = ¦;"), Vec::<String>::new());
     }
 
     #[test]
-    fn members_say_what_they_are_for() {
-        let text = "params(#{\n  // above\n  a: 1,\n  b: 2, // behind\n  c: whole(3, 1, 9, \"games\"), // not this\n  \
-            d: text(\"x\"), e: choice(1, [1, 2], \"which\") });";
-        let script = Script::new(text);
-        let map = (0..script.tokens.len()).find(|token| script.opens(*token, Bracket::Map)).expect("a map");
-        let said: Vec<String> = script.entries(map).into_iter().map(|entry| script.said_of(entry)).collect();
-        assert_eq!(said, ["above", "behind", "games", "", "which"]);
-    }
-
-    #[test]
-    fn comments_are_found_above_and_behind() {
-        let script = Script::new("// one\n\n/// two\n/// three\nfn f(x) { x } // four");
-        assert_eq!(script.comment_above(0, "///"), "two\nthree");
-        assert_eq!(script.opening_comment(), "one");
-        assert_eq!(script.comment_behind(script.tokens.len() - 1), Some("four"));
-        assert!(script.comment_at(3) && !script.comment_at(script.text.find("fn").expect("fn") + 1));
+    fn functions_and_modules_are_declared() {
+        let script = Script::new("import \"lib/x\" as x; fn f(a, b) { } let late = f(1, 2);");
+        let is = |name: &str| {
+            script.declared.iter().find(|declared| declared.name == name).map(|d| d.what.clone())
+        };
+        assert_eq!(is("x"), Some(What::Module("lib/x".to_owned())));
+        assert_eq!(is("f"), Some(What::Function(vec!["a".to_owned(), "b".to_owned()])));
+        assert_eq!(is("late"), Some(What::Variable));
     }
 }

@@ -11,23 +11,26 @@ use lsp_types::request::{self, Request as _};
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOptions, CodeActionOrCommand, CodeActionParams,
     CodeActionProviderCapability, CompletionOptions, CompletionResponse, Diagnostic,
-    DidChangeTextDocumentParams, DocumentSymbolResponse, GotoDefinitionResponse, Hover, HoverContents,
+    DidChangeTextDocumentParams, DocumentSymbolResponse, GotoDefinitionResponse, HoverContents,
     HoverProviderCapability, InitializeParams, InitializeResult, Location, MarkupContent, MarkupKind, OneOf,
     PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentPositionParams,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Uri, WorkspaceEdit,
 };
 use serde::de::DeserializeOwned;
 
-use super::catalogue::Catalogue;
+use super::api_index::ApiIndex;
 use super::checker::{Checker, Job};
-use super::completion::Completer;
-use super::desk::{Desk, Document};
-use super::look::Look;
-use super::outline::What;
+use super::completion::completions;
+use super::cursor::Cursor;
+use super::definition::definition;
+use super::hover::{Hover, hover};
 use super::scan::is_of_word;
+use super::script::What;
+use super::signature::signature;
 use super::symbols::symbols;
 use super::uri;
 use super::wire::{Incoming, Outbox, read};
+use super::workspace::{Document, Workspace};
 use dc0_script::rehearsal::Beside;
 
 /// How a conversation ended.
@@ -44,13 +47,13 @@ const MOST_MALFORMED: usize = 100;
 
 /// Talks with one editor until it exits or closes its end.
 pub(super) fn serve(input: &mut dyn BufRead, outbox: &Outbox, runs: &Path) -> io::Result<Farewell> {
-    let catalogue = Arc::new(Catalogue::new());
-    let checker = Checker::start(Arc::clone(&catalogue), outbox.clone())?;
-    let desk = Desk::default();
+    let api = Arc::new(ApiIndex::new());
+    let checker = Checker::start(Arc::clone(&api), outbox.clone())?;
+    let workspace = Workspace::default();
     let mut server = Server {
-        catalogue,
+        api,
         checker,
-        desk,
+        workspace,
         outbox: outbox.clone(),
         runs: runs.to_owned(),
         phase: Phase::Fresh,
@@ -70,9 +73,9 @@ enum Phase {
 }
 
 struct Server {
-    catalogue: Arc<Catalogue>,
+    api: Arc<ApiIndex>,
     checker: Checker,
-    desk: Desk,
+    workspace: Workspace,
     outbox: Outbox,
     /// The folder that holds runs.
     runs: PathBuf,
@@ -154,31 +157,30 @@ impl Server {
     fn of_text(&self, request: Request) -> Response {
         match request.method.as_str() {
             request::Completion::METHOD => reply::<request::Completion>(request, |params| {
-                let (document, offset) = self.place(&params.text_document_position)?;
-                let (catalogue, desk, has_snippets) = (&*self.catalogue, &self.desk, self.has_snippets);
-                let items = Completer { catalogue, desk, document, offset, has_snippets }.items();
+                let items = completions(self.cursor(&params.text_document_position)?, self.has_snippets);
                 Some(CompletionResponse::Array(items))
             }),
             request::HoverRequest::METHOD => reply::<request::HoverRequest>(request, |params| {
-                let look = self.look(&params.text_document_position_params)?;
-                let (value, range) = look.hover()?;
-                let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
-                Some(Hover { contents, range: Some(look.document.text.span(&range)) })
+                let cursor = self.cursor(&params.text_document_position_params)?;
+                let Hover { markdown, range } = hover(cursor)?;
+                let contents = MarkupContent { kind: MarkupKind::Markdown, value: markdown };
+                let range = Some(cursor.document.text.span(&range));
+                Some(lsp_types::Hover { contents: HoverContents::Markup(contents), range })
             }),
             request::SignatureHelpRequest::METHOD => {
                 reply::<request::SignatureHelpRequest>(request, |params| {
-                    self.look(&params.text_document_position_params)?.signature()
+                    signature(self.cursor(&params.text_document_position_params)?)
                 })
             }
             request::GotoDefinition::METHOD => reply::<request::GotoDefinition>(request, |params| {
-                let found = self.look(&params.text_document_position_params)?.definition()?;
-                let open = self.desk.documents().find(|document| document.path == found.path);
+                let found = definition(self.cursor(&params.text_document_position_params)?)?;
+                let open = self.workspace.documents().find(|document| document.path == found.path);
                 let uri = open.map(|document| document.uri.clone()).or_else(|| uri::of_path(&found.path))?;
                 Some(GotoDefinitionResponse::Scalar(Location { uri, range: found.text.span(&found.name) }))
             }),
             request::DocumentSymbolRequest::METHOD => {
                 reply::<request::DocumentSymbolRequest>(request, |params| {
-                    let document = self.desk.get(&params.text_document.uri)?;
+                    let document = self.workspace.get(&params.text_document.uri)?;
                     Some(DocumentSymbolResponse::Nested(symbols(document)))
                 })
             }
@@ -192,21 +194,17 @@ impl Server {
         }
     }
 
-    fn place(&self, place: &TextDocumentPositionParams) -> Option<(&Document, usize)> {
-        let document = self.desk.get(&place.text_document.uri)?;
-        Some((document, document.text.offset(place.position)))
-    }
-
-    fn look(&self, place: &TextDocumentPositionParams) -> Option<Look<'_>> {
-        let (document, offset) = self.place(place)?;
-        Some(Look { catalogue: &self.catalogue, desk: &self.desk, document, offset })
+    fn cursor(&self, place: &TextDocumentPositionParams) -> Option<Cursor<'_>> {
+        let document = self.workspace.get(&place.text_document.uri)?;
+        let offset = document.text.offset(place.position);
+        Some(Cursor { api: &self.api, workspace: &self.workspace, document, offset })
     }
 
     fn greet(&mut self, params: &InitializeParams) -> InitializeResult {
         let folder = params.workspace_folders.iter().flatten().next().map(|folder| &folder.uri);
         #[expect(deprecated, reason = "older editors name the folder in no other way")]
         let folder = folder.or(params.root_uri.as_ref());
-        self.desk.root = folder.and_then(uri::to_path).or_else(|| std::env::current_dir().ok());
+        self.workspace.root = folder.and_then(uri::to_path).or_else(|| std::env::current_dir().ok());
         let item =
             || params.capabilities.text_document.as_ref()?.completion.as_ref()?.completion_item.as_ref();
         self.has_snippets = item().and_then(|item| item.snippet_support).unwrap_or(false);
@@ -229,7 +227,7 @@ impl Server {
             notification::DidOpenTextDocument::METHOD => {
                 told::<notification::DidOpenTextDocument>(note).map(|params| {
                     let opened = params.text_document;
-                    self.desk.open(&opened.uri, opened.version, opened.text);
+                    self.workspace.open(&opened.uri, opened.version, opened.text);
                     self.check_after(&opened.uri);
                 })
             }
@@ -238,7 +236,7 @@ impl Server {
             }
             notification::DidCloseTextDocument::METHOD => told::<notification::DidCloseTextDocument>(note)
                 .map(|params| {
-                    if let Some(closed) = self.desk.close(&params.text_document.uri) {
+                    if let Some(closed) = self.workspace.close(&params.text_document.uri) {
                         self.checker.forget(&closed.path, closed.uri);
                         self.check_importers();
                     }
@@ -254,7 +252,7 @@ impl Server {
 
     fn change(&mut self, params: &DidChangeTextDocumentParams) -> Result<(), String> {
         let uri = &params.text_document.uri;
-        match self.desk.change(uri, params.text_document.version, &params.content_changes) {
+        match self.workspace.change(uri, params.text_document.version, &params.content_changes) {
             Some(Ok(_)) => {
                 self.check_after(uri);
                 Ok(())
@@ -266,7 +264,7 @@ impl Server {
 
     /// Checks a script, and those that may import it.
     fn check_after(&mut self, uri: &Uri) {
-        if let Some(document) = self.desk.get(uri) {
+        if let Some(document) = self.workspace.get(uri) {
             let job = self.job(document);
             self.checker.check(job);
         }
@@ -281,7 +279,7 @@ impl Server {
         let imports = |document: &&Document| {
             document.script.declared.iter().any(|known| matches!(known.what, What::Module(_)))
         };
-        let others = self.desk.documents().filter(|document| Some(&document.uri) != uri);
+        let others = self.workspace.documents().filter(|document| Some(&document.uri) != uri);
         let jobs: Vec<Job> = others.filter(imports).map(|document| self.job(document)).collect();
         for job in jobs {
             self.checker.check(job);
@@ -289,16 +287,19 @@ impl Server {
     }
 
     fn job(&self, document: &Document) -> Job {
-        let root = self.desk.root.clone().unwrap_or_default();
+        let root = self.workspace.root.clone().unwrap_or_default();
         let runs_steps = |word: &str| matches!(word, "open_run" | "sweep");
         let is_module =
             !(0..document.script.tokens.len()).any(|token| runs_steps(document.script.word(token)));
         // A script that starts nothing is there to be imported, by scripts of folders above it, too.
         let folder = (is_module && document.path.starts_with(&root)).then(|| root.clone());
-        let texts =
-            self.desk.documents().map(|other| (other.path.clone(), other.text.as_str().to_owned())).collect();
+        let texts = self
+            .workspace
+            .documents()
+            .map(|other| (other.path.clone(), other.text.as_str().to_owned()))
+            .collect();
         let open = self
-            .desk
+            .workspace
             .documents()
             .map(|other| (other.path.clone(), (other.uri.clone(), other.version)))
             .collect();
@@ -314,7 +315,7 @@ impl Server {
     /// Names that were most likely meant, for the problems that the editor asks about.
     fn corrections(&self, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
         let uri = &params.text_document.uri;
-        let Some(document) = self.desk.get(uri) else { return Vec::new() };
+        let Some(document) = self.workspace.get(uri) else { return Vec::new() };
         let correction = |problem: &Diagnostic| {
             let meant = problem.message.split_once("did you mean `")?.1.split_once('`')?.0;
             let range = document.text.offset(problem.range.start)..document.text.offset(problem.range.end);

@@ -2,10 +2,10 @@
 
 use lsp_types::{DocumentSymbol, SymbolKind};
 
-use super::desk::Document;
-use super::outline::{Declared, What};
+use super::markdown;
 use super::scan::Bracket;
-use super::words;
+use super::script::{Declared, What};
+use super::workspace::Document;
 
 /// Everything that the outline shows, in the order of the text.
 pub(super) fn symbols(document: &Document) -> Vec<DocumentSymbol> {
@@ -20,7 +20,7 @@ pub(super) fn symbols(document: &Document) -> Vec<DocumentSymbol> {
 
 fn of_declared(document: &Document, declared: &Declared) -> DocumentSymbol {
     let (kind, detail) = match &declared.what {
-        What::Function(_) => (SymbolKind::FUNCTION, Some(words::form(declared, None))),
+        What::Function(_) => (SymbolKind::FUNCTION, Some(markdown::form(declared, None))),
         What::Module(path) => (SymbolKind::MODULE, Some(format!("\"{path}\""))),
         What::Constant => (SymbolKind::CONSTANT, None),
         What::Variable | What::Parameter => (SymbolKind::VARIABLE, None),

@@ -6,13 +6,16 @@ use std::str::FromStr;
 
 use lsp_types::Uri;
 
-use super::catalogue::Catalogue;
-use super::completion::Completer;
-use super::desk::Desk;
-use super::look::Look;
-use super::problems::{Found, Stage};
+use super::api_index::ApiIndex;
+use super::completion::completions;
+use super::cursor::Cursor;
+use super::definition::definition;
+use super::diagnostics::{Diagnosis, Diagnostics};
+use super::hover::hover;
+use super::signature::signature;
 use super::symbols::symbols;
 use super::uri;
+use super::workspace::Workspace;
 use dc0_script::rehearsal::Rehearsal;
 use dc0_steps::Asking;
 
@@ -30,58 +33,56 @@ fn experiments() -> Vec<PathBuf> {
 }
 
 /// Asks everything of the last byte of a text, and gives the number of completions.
-fn ask_all(catalogue: &Catalogue, path: &Path, text: &str) -> usize {
+fn ask_all(api: &ApiIndex, path: &Path, text: &str) -> usize {
     let uri = uri::of_path(path).expect("a URI");
-    let mut desk = Desk::default();
-    desk.open(&uri, 1, text.to_owned());
-    let document = desk.get(&uri).expect("it is open");
-    let offset = text.len();
-    let look = Look { catalogue, desk: &desk, document, offset };
-    let hovered = look.hover().map(|(_, range)| range);
-    assert!(hovered.is_none_or(|range| range.end <= text.len()));
-    look.definition();
-    look.signature();
+    let mut workspace = Workspace::default();
+    workspace.open(&uri, 1, text.to_owned());
+    let document = workspace.get(&uri).expect("it is open");
+    let cursor = Cursor { api, workspace: &workspace, document, offset: text.len() };
+    assert!(hover(cursor).is_none_or(|hover| hover.range.end <= text.len()));
+    definition(cursor);
+    signature(cursor);
     symbols(document);
-    Completer { catalogue, desk: &desk, document, offset, has_snippets: true }.items().len()
+    completions(cursor, true).len()
 }
 
 /// What a check of a text finds.
-fn found(catalogue: &Catalogue, path: &Path, text: &str) -> Found {
+fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
     let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let is_stopped = Box::new(|| false);
     let rehearsed =
         Rehearsal { path, text, overrides: Vec::new(), asking, operations: 100_000, is_stopped }.run();
-    let stage = Stage {
-        catalogue,
+    let diagnosis = Diagnosis {
+        api,
         main: &path.display().to_string(),
         texts: &rehearsed.sources.texts(),
         uri: &|_| Uri::from_str("file:///x").ok(),
     };
-    rehearsed.plan.as_ref().err().map(|failure| stage.found(failure)).unwrap_or_default()
+    rehearsed.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default()
 }
 
 #[test]
 fn every_beginning_of_an_experiment_can_be_asked_about() {
-    let catalogue = Catalogue::new();
+    let api = ApiIndex::new();
     let mut offered = 0;
     for path in experiments() {
         let text = fs::read_to_string(&path).expect("reads");
         for end in (0..=text.len()).step_by(5).filter(|end| text.is_char_boundary(*end)) {
-            offered += ask_all(&catalogue, &path, &text[..end]);
+            offered += ask_all(&api, &path, &text[..end]);
         }
-        assert_eq!(found(&catalogue, &path, &text), Found::new(), "{}", path.display());
+        assert_eq!(found(&api, &path, &text), Diagnostics::new(), "{}", path.display());
     }
     assert!(offered > 10_000, "{offered}");
 }
 
 #[test]
 fn what_is_wrong_with_a_beginning_of_an_experiment_has_a_place() {
-    let catalogue = Catalogue::new();
+    let api = ApiIndex::new();
     let (mut wrong, mut checked) = (0, 0);
     for path in experiments() {
         let text = fs::read_to_string(&path).expect("reads");
         for end in (0..text.len()).step_by(97).filter(|end| text.is_char_boundary(*end)) {
-            let found = found(&catalogue, &path, &text[..end]);
+            let found = found(&api, &path, &text[..end]);
             let lines = text[..end].matches('\n').count() as u32;
             for diagnostic in found.values().flatten() {
                 assert!(
@@ -100,7 +101,7 @@ fn what_is_wrong_with_a_beginning_of_an_experiment_has_a_place() {
 /// The messages of a check with the words that they mark, in the script itself.
 fn marked(text: &str) -> Vec<(String, String)> {
     let path = Path::new("/nowhere/x.rhai");
-    let found = found(&Catalogue::new(), path, text);
+    let found = found(&ApiIndex::new(), path, text);
     let lines = super::text::Text::new(text.to_owned());
     let word = |range: lsp_types::Range| text[lines.offset(range.start)..lines.offset(range.end)].to_owned();
     found[path].iter().map(|diagnostic| (diagnostic.message.clone(), word(diagnostic.range))).collect()

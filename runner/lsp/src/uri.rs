@@ -8,36 +8,12 @@ use lsp_types::Uri;
 
 /// The file that a URI names; none for what is no file, such as a text that was never saved.
 pub(super) fn to_path(uri: &Uri) -> Option<PathBuf> {
-    let text = uri.as_str();
-    let (scheme, rest) = text.split_once("://")?;
-    let path = &rest[rest.find('/')?..];
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    let decoded = decoded(path)?;
+    let decoded = uri.path().as_estr().decode().into_string().ok()?;
+    let is_file = uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file"));
     // `file:///c:/x` is `c:/x` on Windows.
     let is_drive = cfg!(windows) && decoded.as_bytes().get(2) == Some(&b':');
-    scheme
-        .eq_ignore_ascii_case("file")
-        .then(|| PathBuf::from(if is_drive { &decoded[1..] } else { &decoded }))
-}
-
-/// A text without percent escapes; none where they make no text.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escape = std::str::from_utf8(tail.get(..2).unwrap_or_default()).unwrap_or_default();
-        match u8::from_str_radix(escape, 16) {
-            Ok(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let has_path = is_file && uri.path().as_str().starts_with('/');
+    has_path.then(|| PathBuf::from(if is_drive { &decoded[1..] } else { &*decoded }))
 }
 
 /// The URI of a file.

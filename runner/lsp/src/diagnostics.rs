@@ -9,11 +9,12 @@ use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Uri,
 };
 
-use super::catalogue::Catalogue;
+use super::api_index::ApiIndex;
+use super::members::{Members, Receiver};
 use super::scan::Bracket;
-use super::script::{Entry, Script};
+use super::script::Script;
+use super::syntax::Entry;
 use super::text::Text;
-use super::types::{Type, Types};
 use dc0_process::exit::Exit;
 use dc0_script::failure::Failure;
 use dc0_script::place::Place;
@@ -22,10 +23,10 @@ use dc0_script::wording::TOO_MUCH_WORK;
 /// What marks dc0's problems among those of other programs.
 const SOURCE: &str = "dc0";
 
-/// The scripts that took part, and how the editor names them.
-pub(super) struct Stage<'a> {
+/// Tells where failures of a check stand, in the scripts that took part.
+pub(super) struct Diagnosis<'a> {
     /// What can be called.
-    pub(super) catalogue: &'a Catalogue,
+    pub(super) api: &'a ApiIndex,
     /// The script that was checked, as errors name it.
     pub(super) main: &'a str,
     /// All texts, as errors name them.
@@ -35,18 +36,18 @@ pub(super) struct Stage<'a> {
 }
 
 /// A script that took part.
-struct Part {
+struct CheckedScript {
     text: Text,
     script: Script,
 }
 
 /// The problems of each file.
-pub(super) type Found = BTreeMap<PathBuf, Vec<Diagnostic>>;
+pub(super) type Diagnostics = BTreeMap<PathBuf, Vec<Diagnostic>>;
 
-impl Stage<'_> {
+impl Diagnosis<'_> {
     /// Everything that a failure tells, by file.
-    pub(super) fn found(&self, failure: &Failure) -> Found {
-        let mut found = Found::new();
+    pub(super) fn of(&self, failure: &Failure) -> Diagnostics {
+        let mut found = Diagnostics::new();
         for failure in std::iter::once(failure).chain(&failure.further.others) {
             let (file, diagnostics) = self.of_failure(failure);
             let summary = self.in_main(failure, &diagnostics);
@@ -56,9 +57,9 @@ impl Stage<'_> {
         found
     }
 
-    fn part(&self, source: &str) -> Option<Part> {
+    fn part(&self, source: &str) -> Option<CheckedScript> {
         let text = self.texts.get(source)?;
-        Some(Part { text: Text::new(text.clone()), script: Script::new(text) })
+        Some(CheckedScript { text: Text::new(text.clone()), script: Script::new(text) })
     }
 
     fn of_failure(&self, failure: &Failure) -> (PathBuf, Vec<Diagnostic>) {
@@ -69,10 +70,10 @@ impl Stage<'_> {
             return (self.main.into(), vec![diagnostic(failure, lsp_types::Range::default(), text)]);
         };
         let range = part.range(place);
-        let mut whole = diagnostic(failure, part.text.span(&range), told(failure));
+        let mut whole = diagnostic(failure, part.text.span(&range), message(failure));
         whole.related_information = Some(self.calls(failure)).filter(|calls| !calls.is_empty());
         let of_problem = |problem: &Problem| {
-            let own = part.locate(self.catalogue, range.start, problem);
+            let own = part.locate(self.api, range.start, problem);
             let message = format!("{}: {}", problem.path, problem.message);
             let mut related = self.calls(failure);
             related.extend(own.as_ref().and_then(|_| self.related(place, "in this call")));
@@ -115,7 +116,7 @@ impl Stage<'_> {
         };
         Some(Diagnostic {
             related_information: Some(vec![related]),
-            ..diagnostic(failure, range, format!("{file}{line}: {}", told(failure)))
+            ..diagnostic(failure, range, format!("{file}{line}: {}", message(failure)))
         })
     }
 }
@@ -142,7 +143,7 @@ fn diagnostic(failure: &Failure, range: lsp_types::Range, message: String) -> Di
 }
 
 /// What a failure says while a script is typed.
-fn told(failure: &Failure) -> String {
+fn message(failure: &Failure) -> String {
     match failure.exit {
         _ if failure.message == TOO_MUCH_WORK => {
             "the check ends here: the script does much work of its own; `dc0-run --check` goes further"
@@ -153,7 +154,7 @@ fn told(failure: &Failure) -> String {
     }
 }
 
-impl Part {
+impl CheckedScript {
     /// The word or symbol at a place.
     fn range(&self, place: &Place) -> Range<usize> {
         let Some(point) = place.point else { return 0..0 };
@@ -170,7 +171,7 @@ impl Part {
     }
 
     /// Where the parameter of a problem stands, in the call whose name begins at a byte.
-    fn locate(&self, catalogue: &Catalogue, call: usize, problem: &Problem) -> Option<Range<usize>> {
+    fn locate(&self, api: &ApiIndex, call: usize, problem: &Problem) -> Option<Range<usize>> {
         let name = self.script.at(call)?;
         let paren = name + 1;
         if !self.script.opens(paren, Bracket::Paren) {
@@ -178,11 +179,11 @@ impl Part {
         }
         let path: Vec<&str> = problem.path.split('.').collect();
         let end = self.script.partner(paren).unwrap_or(self.script.tokens.len());
-        let maps = self.maps(catalogue, paren, paren + 1..end);
+        let maps = self.maps(api, paren, paren + 1..end);
         let deepest = maps
             .iter()
             .rev()
-            .filter_map(|map| self.deepest(catalogue, *map, &path))
+            .filter_map(|map| self.deepest(api, *map, &path))
             .max_by_key(|(depth, _)| *depth);
         match deepest {
             Some((depth, entry))
@@ -197,46 +198,36 @@ impl Part {
 
     /// The maps within a bracket from a token up to another one, as far as the text tells: those written there, and those of
     /// variables.
-    fn maps(&self, catalogue: &Catalogue, bracket: usize, tokens: Range<usize>) -> Vec<usize> {
+    fn maps(&self, api: &ApiIndex, bracket: usize, tokens: Range<usize>) -> Vec<usize> {
         let script = &self.script;
         let map = |token: usize| {
             if script.opens(token, Bracket::Map) {
                 return Some(token);
             }
             let is_name = script.is_word(token) && !matches!(script.word(token - 1), "." | "?." | "::");
-            if is_name { self.map_of_variable(catalogue, token) } else { None }
+            if is_name { self.map_of_variable(api, token) } else { None }
         };
         tokens.filter(|token| script.parent(*token) == Some(bracket)).filter_map(map).collect()
     }
 
-    fn map_of_variable(&self, catalogue: &Catalogue, token: usize) -> Option<usize> {
-        let types = Types { script: &self.script, catalogue };
-        match types.of_variable(self.script.word(token), self.script.range(token).start)? {
-            Type::Map(map) => Some(map),
+    fn map_of_variable(&self, api: &ApiIndex, token: usize) -> Option<usize> {
+        let members = Members { script: &self.script, api };
+        match members.variable(self.script.word(token), self.script.range(token).start)? {
+            Receiver::Map(map) => Some(map),
             _ => None,
         }
     }
 
     /// The member that a path leads to, or the last one on the way there, and how many names led to it.
-    fn deepest(&self, catalogue: &Catalogue, map: usize, path: &[&str]) -> Option<(usize, Entry)> {
+    fn deepest(&self, api: &ApiIndex, map: usize, path: &[&str]) -> Option<(usize, Entry)> {
         let script = &self.script;
         let (first, rest) = path.split_first()?;
         let name = first.split('[').next().unwrap_or(first);
         let entry = script.entries(map).into_iter().find(|entry| script.name_of(*entry) == name)?;
-        let inner = entry.value.map(|value| self.maps(catalogue, map, value..self.end_of_value(map, value)));
+        let inner = entry.value.map(|value| self.maps(api, map, value..script.end_of_value(map, value)));
         let inner = inner.into_iter().flatten().filter(|inner| *inner != map && path.len() < 16);
-        let deeper =
-            inner.filter_map(|inner| self.deepest(catalogue, inner, rest)).max_by_key(|(depth, _)| *depth);
+        let deeper = inner.filter_map(|inner| self.deepest(api, inner, rest)).max_by_key(|(depth, _)| *depth);
         Some(deeper.map_or((1, entry), |(depth, entry)| (depth + 1, entry)))
-    }
-
-    /// The token behind a member's value.
-    fn end_of_value(&self, map: usize, value: usize) -> usize {
-        let script = &self.script;
-        let end = script.partner(map).unwrap_or(script.tokens.len());
-        (value..end)
-            .find(|token| script.parent(*token) == Some(map) && script.word(*token) == ",")
-            .unwrap_or(end)
     }
 
     /// A member's value where it stands on one line, else its name.

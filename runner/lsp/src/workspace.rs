@@ -1,7 +1,7 @@
 //! The scripts that are open in the editor, and those that they import.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
@@ -9,6 +9,7 @@ use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use super::script::Script;
 use super::text::{BackwardsEdit, Text};
 use super::uri;
+use dc0_runs::sources::normalised;
 use dc0_script::jail::read_script;
 
 /// An open script.
@@ -37,13 +38,13 @@ pub(super) struct Module {
 
 /// Everything that is open.
 #[derive(Default)]
-pub(super) struct Desk {
+pub(super) struct Workspace {
     /// The folder that the editor works in.
     pub(super) root: Option<PathBuf>,
     documents: BTreeMap<String, Document>,
 }
 
-impl Desk {
+impl Workspace {
     /// Takes in a script that the editor opens.
     pub(super) fn open(&mut self, uri: &Uri, version: i32, text: String) -> &Document {
         let name = uri.as_str().rsplit([':', '/']).next().unwrap_or("script").to_owned();
@@ -105,27 +106,12 @@ pub(super) fn imported(importer: &Path, path: &str) -> Option<PathBuf> {
         .then(|| normalised(&importer.parent().unwrap_or(Path::new("")).join(path).with_extension("rhai")))
 }
 
-/// A path without `.`, and with `..` resolved by name.
-pub(super) fn normalised(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
-                _ = plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
     use std::str::FromStr;
 
-    use super::{Desk, Uri, imported};
+    use super::{Uri, Workspace, imported};
 
     #[test]
     fn the_editors_text_of_a_module_goes_before_its_file() {
@@ -133,22 +119,24 @@ mod tests {
         let file = folder.path().join("m.rhai");
         std::fs::write(&file, "fn old() { }").expect("writes");
         let main = folder.path().join("main.rhai");
-        let mut desk = Desk::default();
-        let names = |desk: &Desk| desk.module(&main, "m").expect("a module").script.declared[0].name.clone();
-        assert_eq!(names(&desk), "old");
+        let mut workspace = Workspace::default();
+        let names = |workspace: &Workspace| {
+            workspace.module(&main, "m").expect("a module").script.declared[0].name.clone()
+        };
+        assert_eq!(names(&workspace), "old");
         let uri = super::uri::of_path(&file).expect("a URI");
-        desk.open(&uri, 1, "fn new() { }".to_owned());
-        assert_eq!(names(&desk), "new");
-        desk.close(&uri);
-        assert_eq!(names(&desk), "old");
-        assert!(desk.module(&main, "none").is_none());
+        workspace.open(&uri, 1, "fn new() { }".to_owned());
+        assert_eq!(names(&workspace), "new");
+        workspace.close(&uri);
+        assert_eq!(names(&workspace), "old");
+        assert!(workspace.module(&main, "none").is_none());
     }
 
     #[test]
     fn unsaved_scripts_have_a_place_in_the_folder() {
-        let mut desk = Desk { root: Some("/folder".into()), ..Desk::default() };
+        let mut workspace = Workspace { root: Some("/folder".into()), ..Workspace::default() };
         let uri = Uri::from_str("untitled:Untitled-1").expect("a URI");
-        assert_eq!(desk.open(&uri, 1, String::new()).path, Path::new("/folder/Untitled-1.rhai"));
+        assert_eq!(workspace.open(&uri, 1, String::new()).path, Path::new("/folder/Untitled-1.rhai"));
         assert_eq!(imported(Path::new("/a/b.rhai"), "../c/d"), Some("/c/d.rhai".into()));
         assert_eq!(imported(Path::new("/a/b.rhai"), "/etc/passwd"), None);
     }

@@ -1,23 +1,53 @@
 //! What scripts can call and read, from the declarations that the reference is printed from: nothing is written down a second time.
+//!
+//! Only this module knows how functions are declared.
 
 use std::collections::BTreeMap;
 
 use dc0_core::network::presets;
 use dc0_core::params::{Row, Value};
-use rhai::{Array, Dynamic, Engine, Map, Scope};
-
-use super::scan::Kind;
-use super::script::Script;
-use dc0_script::dynamic::scalar;
-use dc0_script::host::{TRIAL_NAMES, fields_of, usages};
+use dc0_script::convert::scalar;
+use dc0_script::host::{TRIAL_NAMES, USAGES, fields_of};
 use dc0_script::names::Usage;
 use dc0_script::reference::script::{forms, planning_engine};
 use dc0_script::reference::{CallParameters, of_calls};
 use dc0_steps::handles::Opponent;
+use rhai::{Array, Dynamic, Engine, Map, Scope};
 
-/// What a value is, as far as the declarations tell.
+use super::scan::Kind;
+use super::script::Script;
+
+/// A function of dc0.
+#[derive(Debug)]
+pub(super) struct Function {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// How it is called, once for each number of arguments.
+    pub(super) forms: Vec<String>,
+    /// How it is called, in one line.
+    pub(super) form: &'static str,
+    /// What it is called on: `run` of `run.train(…)`.
+    pub(super) receiver: Option<&'static str>,
+    /// What it does.
+    pub(super) meaning: &'static str,
+    /// What it returns, in words.
+    pub(super) gives: &'static str,
+    /// A line of a script that uses it.
+    pub(super) example: &'static str,
+}
+
+impl Function {
+    fn new(usage: &Usage) -> Self {
+        let Usage { name, form, gives, meaning, example } = *usage;
+        let callee = form.split('(').next().unwrap_or_default();
+        let receiver = callee.split_once('.').map(|(receiver, _)| receiver);
+        Self { name, forms: forms(form), form, receiver, meaning, gives, example }
+    }
+}
+
+/// What a function returns, as far as its example shows.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Given {
+pub(super) enum ReturnType {
     /// A run, a net, games: what it is called.
     Handle(String),
     /// Plain data, such as this.
@@ -33,13 +63,15 @@ pub(super) struct BuiltIn {
     pub(super) doc: String,
 }
 
-/// Everything that scripts can call, with what it takes and gives.
-pub(super) struct Catalogue {
+/// Everything that scripts can call, with what it takes and returns.
+pub(super) struct ApiIndex {
+    /// The functions of dc0, in the order of the reference.
+    pub(super) functions: Vec<Function>,
     calls: Vec<CallParameters>,
     /// Names to read from values of each kind, with an example of each.
     fields: BTreeMap<String, Vec<(String, Value)>>,
-    /// What functions give, by the function.
-    gives: BTreeMap<String, Given>,
+    /// What functions return, by the function.
+    returns: BTreeMap<String, ReturnType>,
     /// Rhai's own functions by name.
     pub(super) built_in: BTreeMap<String, BuiltIn>,
 }
@@ -47,63 +79,76 @@ pub(super) struct Catalogue {
 /// What a trial of a sweep is called.
 pub(super) const TRIAL: &str = "Trial";
 
-impl Catalogue {
-    /// Reads the declarations, and plans the examples of the reference for what functions give.
+impl ApiIndex {
+    /// Reads the declarations, and plans the examples of the reference for what functions return.
     pub(super) fn new() -> Self {
         let engine = planning_engine();
-        let mut catalogue = Self {
+        let mut index = Self {
+            functions: USAGES.iter().map(Function::new).collect(),
             calls: of_calls(),
             fields: BTreeMap::new(),
-            gives: BTreeMap::new(),
+            returns: BTreeMap::new(),
             built_in: built_in(&engine),
         };
         let mut scope = Scope::new();
         for usage in usages() {
             // An example that fails teaches nothing; a test holds that none does.
             if engine.run_with_scope(&mut scope, usage.example).is_ok() {
-                catalogue.learn(usage, &scope);
+                index.learn(usage, &scope);
             }
         }
         // A fork needs another run, which no example has.
-        let run = catalogue.gives.get("open_run").cloned();
-        catalogue.gives.extend(run.map(|run| ("fork".to_owned(), run)));
-        catalogue
+        let run = index.returns.get("open_run").cloned();
+        index.returns.extend(run.map(|run| ("fork".to_owned(), run)));
+        index
     }
 
     /// Takes in what an example has made.
     fn learn(&mut self, usage: &Usage, scope: &Scope<'_>) {
         let script = Script::new(usage.example);
-        let made = script
-            .declared
-            .iter()
-            .find(|declared| declared.value.is_some_and(|value| calls(&script, value, usage.name)));
+        let is_made = |value| calls(&script, value, usage.name);
+        let made = script.declared.iter().find(|declared| declared.value.is_some_and(is_made));
         let Some(value) = made.and_then(|made| scope.get(&made.name)) else { return };
-        let given = match fields_of(value) {
+        let returned = match fields_of(value) {
             Some((kind, fields)) => {
                 let known = self.fields.entry(kind.to_owned()).or_default();
                 let is_new = |(name, _): &(String, Value)| !known.iter().any(|(other, _)| other == name);
                 let fields: Vec<_> = fields.into_iter().filter(is_new).collect();
                 known.extend(fields);
-                Given::Handle(kind.to_owned())
+                ReturnType::Handle(kind.to_owned())
             }
-            None => Given::Data(plain(value)),
+            None => ReturnType::Data(plain(value)),
         };
-        self.gives.insert(usage.name.to_owned(), given);
+        self.returns.insert(usage.name.to_owned(), returned);
     }
 
-    /// What a function of dc0 gives.
-    pub(super) fn gives(&self, function: &str) -> Option<&Given> {
-        self.gives.get(function)
+    /// A function of dc0.
+    pub(super) fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
     }
 
-    /// The names to read from a value of a kind.
-    pub(super) fn fields(&self, kind: &str) -> Vec<(String, Option<Value>)> {
-        if kind == TRIAL {
-            let own = TRIAL_NAMES.iter().filter(|name| usage(name).is_none());
-            return own.map(|name| ((*name).to_owned(), None)).collect();
-        }
-        let fields = self.fields.get(kind).into_iter().flatten();
-        fields.map(|(name, value)| (name.clone(), Some(value.clone()))).collect()
+    /// What a function of dc0 returns.
+    pub(super) fn returns(&self, function: &str) -> Option<&ReturnType> {
+        self.returns.get(function)
+    }
+
+    /// The names to read from handles of a kind, with an example of each value.
+    pub(super) fn fields(&self, kind: &str) -> &[(String, Value)] {
+        self.fields.get(kind).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names to read from handles of all kinds: the kind, the name, and an example of its value.
+    pub(super) fn all_fields(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
+        let of_kind = |(kind, fields)| {
+            let (kind, fields): (&String, &Vec<(String, Value)>) = (kind, fields);
+            fields.iter().map(move |(name, value)| (kind.as_str(), name.as_str(), value))
+        };
+        self.fields.iter().flat_map(of_kind)
+    }
+
+    /// The names to read from a trial of a sweep, but for the dimensions of its space.
+    pub(super) fn fields_of_trials(&self) -> impl Iterator<Item = &'static str> {
+        TRIAL_NAMES.iter().copied().filter(|name| self.function(name).is_none())
     }
 
     /// What all parameters of a call are about.
@@ -131,26 +176,8 @@ impl Catalogue {
     }
 }
 
-/// How a function of dc0 is called.
-pub(super) fn usage(name: &str) -> Option<&'static Usage> {
-    usages().iter().find(|usage| usage.name == name)
-}
-
-/// The functions of dc0 that are called on values of a kind; on all kinds without one.
-pub(super) fn methods(kind: Option<&str>) -> Vec<&'static Usage> {
-    let fits = |usage: &&Usage| {
-        receiver(usage).is_some_and(|own| kind.is_none_or(|kind| kind.eq_ignore_ascii_case(own)))
-    };
-    usages().iter().filter(fits).collect()
-}
-
-/// The functions of dc0 that are called by their names alone.
-pub(super) fn functions() -> Vec<&'static Usage> {
-    usages().iter().filter(|usage| receiver(usage).is_none()).collect()
-}
-
 /// The words that an argument of a call can be.
-pub(super) fn words(call: &str, argument: usize) -> Vec<(String, String)> {
+pub(super) fn argument_words(call: &str, argument: usize) -> Vec<(String, String)> {
     match (call, argument) {
         ("network_preset", 0) => {
             presets().into_iter().map(|preset| (preset.name.to_owned(), preset.about.to_owned())).collect()
@@ -160,17 +187,6 @@ pub(super) fn words(call: &str, argument: usize) -> Vec<(String, String)> {
         }
         _ => Vec::new(),
     }
-}
-
-/// What a function's form is called on: `run` of `run.train(…)`.
-pub(super) fn receiver(usage: &Usage) -> Option<&'static str> {
-    let before = usage.form.split('(').next()?;
-    before.split_once('.').map(|(receiver, _)| receiver)
-}
-
-/// The forms of a call, one for each number of arguments.
-pub(super) fn forms_of(usage: &Usage) -> Vec<String> {
-    forms(usage.form)
 }
 
 /// The arguments of a form as its parentheses list them.
@@ -195,7 +211,7 @@ pub(super) fn arguments(form: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a value that begins with a token is what a function gives: the function is called, and nothing comes behind.
+/// Whether a value that begins with a token is what a function returns: the function is called, and nothing comes behind.
 fn calls(script: &Script, first: usize, function: &str) -> bool {
     let of_function = (first..script.tokens.len()).find(|token| script.word(*token) == function);
     let end = of_function.and_then(|name| script.partner(name + 1));
@@ -252,34 +268,30 @@ fn built_in(engine: &Engine) -> BTreeMap<String, BuiltIn> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Catalogue, Given, arguments, forms_of, receiver, usages};
+    use super::{ApiIndex, ReturnType, arguments};
 
     #[test]
     fn every_example_of_the_reference_teaches_what_its_function_gives() {
-        let catalogue = Catalogue::new();
+        let api = ApiIndex::new();
         let no_value = ["summary", "note", "assert", "table", "log", "report"];
-        for usage in usages().iter().filter(|usage| !no_value.contains(&usage.name)) {
-            assert!(catalogue.gives(usage.name).is_some(), "{}", usage.name);
+        for function in api.functions.iter().filter(|function| !no_value.contains(&function.name)) {
+            assert!(api.returns(function.name).is_some(), "{}", function.name);
         }
-        assert_eq!(catalogue.gives("train"), Some(&Given::Handle("Network".to_owned())));
-        assert_eq!(catalogue.gives("sweep"), Some(&Given::Handle("Sweep".to_owned())));
-        assert!(matches!(catalogue.gives("network_preset"), Some(Given::Data(_))));
-        for (kind, name) in [
-            ("Network", "policy_loss"),
-            ("Verdict", "score_low"),
-            ("Run", "generation"),
-            ("Trial", "goes_on"),
-        ] {
-            assert!(catalogue.fields(kind).iter().any(|(known, _)| known == name), "{kind}.{name}");
+        assert_eq!(api.returns("train"), Some(&ReturnType::Handle("Network".to_owned())));
+        assert_eq!(api.returns("sweep"), Some(&ReturnType::Handle("Sweep".to_owned())));
+        assert!(matches!(api.returns("network_preset"), Some(ReturnType::Data(_))));
+        for (kind, name) in [("Network", "policy_loss"), ("Verdict", "score_low"), ("Run", "generation")] {
+            assert!(api.fields(kind).iter().any(|(known, _)| known == name), "{kind}.{name}");
         }
+        assert!(api.fields_of_trials().any(|name| name == "goes_on"));
     }
 
     #[test]
     fn members_of_groups_are_told_from_those_of_their_groups() {
-        let catalogue = Catalogue::new();
+        let api = ApiIndex::new();
         let names = |path: &[&str]| -> Vec<String> {
             let path: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
-            catalogue.members("self_play", &path).iter().map(|row| row.path.clone()).collect()
+            api.members("self_play", &path).iter().map(|row| row.path.clone()).collect()
         };
         assert!(
             names(&[]).contains(&"games".to_owned()) && !names(&[]).contains(&"search.c_puct".to_owned())
@@ -287,25 +299,24 @@ mod tests {
         assert!(names(&["search"]).contains(&"search.c_puct".to_owned()));
         assert!(names(&["search", "root"]).contains(&"search.root.rule".to_owned()));
         assert!(names(&["searc"]).is_empty());
-        let rule = catalogue
-            .parameter("self_play", &["search", "root", "rule"].map(ToOwned::to_owned))
-            .expect("a rule");
-        assert!(rule.kind.words().contains(&"gumbel"));
+        let rule =
+            api.parameter("self_play", &["search", "root", "rule"].map(ToOwned::to_owned)).expect("a rule");
+        assert!(rule.words().contains(&"gumbel"));
     }
 
     #[test]
     fn forms_fall_into_their_arguments() {
-        let arena = usages().iter().find(|usage| usage.name == "arena").expect("arena");
-        assert_eq!(receiver(arena), Some("run"));
-        let forms = forms_of(arena);
-        assert_eq!(arguments(&forms[0]), ["network", "network or \"random\" or \"greedy\"", "#{…}"]);
+        let api = ApiIndex::new();
+        let arena = api.function("arena").expect("arena");
+        assert_eq!(arena.receiver, Some("run"));
+        assert_eq!(arguments(&arena.forms[0]), ["network", "network or \"random\" or \"greedy\"", "#{…}"]);
         assert!(arguments("run.summary()").is_empty());
     }
 
     #[test]
     fn functions_of_rhai_have_their_documentation() {
-        let catalogue = Catalogue::new();
-        assert!(catalogue.built_in["push"].doc.contains("array"), "{:?}", catalogue.built_in["push"]);
-        assert!(!catalogue.built_in.contains_key("timestamp") && !catalogue.built_in.contains_key("train"));
+        let api = ApiIndex::new();
+        assert!(api.built_in["push"].doc.contains("array"), "{:?}", api.built_in["push"]);
+        assert!(!api.built_in.contains_key("timestamp") && !api.built_in.contains_key("train"));
     }
 }

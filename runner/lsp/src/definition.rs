@@ -1,0 +1,59 @@
+//! Where a name is declared.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use super::cursor::Cursor;
+use super::scan::Kind;
+use super::script::{Declared, What};
+use super::text::Text;
+use super::workspace::Document;
+
+/// Where something is declared.
+pub(super) struct Definition {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// The file's text.
+    pub(super) text: Text,
+    /// The name's bytes.
+    pub(super) name: Range<usize>,
+}
+
+/// Where the name at a place is declared.
+pub(super) fn definition(cursor: Cursor<'_>) -> Option<Definition> {
+    let (script, token) = (cursor.script(), cursor.token()?);
+    if let Some(Kind::Text(content)) = script.kind(token) {
+        return if script.is_import(token) { file(cursor, &script.text[content.clone()]) } else { None };
+    }
+    let name = script.word(token);
+    match cursor.word_before(token) {
+        "." | "?." => {
+            let receiver = cursor.members().before_dot(token - 1)?;
+            Some(here(cursor, cursor.members().member(&receiver, name)?.key?))
+        }
+        "::" => {
+            let module = cursor.module_of(token)?;
+            let function = module.script.declared.iter().find(|declared| declared.is_function(name))?;
+            let name = module.script.range(function.at);
+            Some(Definition { path: module.path, text: module.text, name })
+        }
+        _ => {
+            let own = script.declared.iter().find(|declared| declared.at == token);
+            match own.or_else(|| script.lookup(name, script.range(token).start))? {
+                Declared { what: What::Module(path), .. } => file(cursor, path),
+                declared => Some(here(cursor, declared.at)),
+            }
+        }
+    }
+}
+
+fn here(cursor: Cursor<'_>, token: usize) -> Definition {
+    let Document { path, text, script, .. } = cursor.document;
+    Definition { path: path.clone(), text: text.clone(), name: script.range(token) }
+}
+
+/// The beginning of an imported script.
+fn file(cursor: Cursor<'_>, path: &str) -> Option<Definition> {
+    let module = cursor.module(path)?;
+    Some(Definition { path: module.path, text: module.text, name: 0..0 })
+}

@@ -1,0 +1,100 @@
+//! What is told of functions, variables and results, as Markdown, from the one declaration of each.
+
+use super::api_index::{ApiIndex, BuiltIn, Function, arguments};
+use super::members::{Member, Members, Receiver};
+use super::script::{Declared, Script, What};
+use super::syntax::Entry;
+
+/// A piece of a script in Markdown.
+pub(super) fn code(text: &str) -> String {
+    format!("```rhai\n{text}\n```")
+}
+
+/// A function of dc0, with what its parameters are about.
+pub(super) fn of_function(api: &ApiIndex, function: &Function) -> String {
+    let Function { meaning, gives, .. } = function;
+    let (forms, example) = (code(&function.forms.join("\n")), code(function.example));
+    let about = api.about(function.name).map(|about| format!("\n\nParameters: {about}")).unwrap_or_default();
+    format!("{forms}\n\n{meaning} Gives {gives}.\n\nExample:\n\n{example}{about}")
+}
+
+/// A function of Rhai's.
+pub(super) fn of_built_in(function: &BuiltIn) -> String {
+    format!("{}\n\n{}", code(&function.forms.join("\n")), function.doc)
+}
+
+/// A function of a script.
+pub(super) fn of_own_function(script: &Script, function: &Declared, module: Option<&str>) -> String {
+    let form = form(function, module);
+    format!("{}\n\n{}", code(&format!("fn {form}")), script.doc_of(function)).trim_end().to_owned()
+}
+
+/// How a function of a script is called.
+pub(super) fn form(function: &Declared, module: Option<&str>) -> String {
+    let What::Function(parameters) = &function.what else { return function.name.clone() };
+    let module = module.map(|module| format!("{module}::")).unwrap_or_default();
+    format!("{module}{}({})", function.name, parameters.join(", "))
+}
+
+/// An imported script: what it says of itself, and its functions.
+pub(super) fn of_module(name: &str, script: &Script) -> String {
+    let forms: Vec<String> =
+        script.public_functions().map(|function| format!("fn {}", form(function, None))).collect();
+    format!("`{name}`\n\n{}\n\n{}", script.opening_comment(), code(&forms.join("\n")))
+}
+
+/// A member of a map that the script itself declares.
+pub(super) fn of_entry(script: &Script, map: usize, entry: Entry) -> String {
+    let declared = code(&format!("{}: {}", script.name_of(entry), script.value_text(map, entry)));
+    format!("{declared}\n\n{}", script.doc_of_entry(entry)).trim_end().to_owned()
+}
+
+/// A name to be read from a value.
+pub(super) fn of_member(member: &Member, owner: &str) -> String {
+    let detail = if member.detail.is_empty() { String::new() } else { format!(": {}", member.detail) };
+    format!("`{}` of {owner}{detail}\n\n{}", member.name, member.doc).trim_end().to_owned()
+}
+
+/// What a value is called.
+pub(super) fn owner(receiver: &Receiver) -> String {
+    match receiver {
+        Receiver::Map(_) => "this map".to_owned(),
+        Receiver::Data(_) => "this value".to_owned(),
+        handle => format!("a `{}`", handle.handle().unwrap_or_default()),
+    }
+}
+
+/// A variable: its declaration, what it is, and what the script says of it.
+pub(super) fn of_variable(members: Members<'_>, declared: &Declared, offset: usize) -> String {
+    let script = members.script;
+    let line_start = script.text[..script.range(declared.at).start].rfind('\n').map_or(0, |at| at + 1);
+    let line = script.text[line_start..].lines().next().unwrap_or_default().trim();
+    let what = members.variable(&declared.name, offset).map(|receiver| match receiver {
+        Receiver::Map(_) => "a map".to_owned(),
+        Receiver::Data(value) => format!("data: {}", value.kind()),
+        handle => owner(&handle),
+    });
+    let what = what.map(|what| format!("\n\n`{}` is {what}.", declared.name)).unwrap_or_default();
+    format!("{}{what}\n\n{}", code(line), script.doc_of(declared)).trim_end().to_owned()
+}
+
+/// What a function's form puts into a text when it is chosen, with places to fill in.
+pub(super) fn snippet(function: &Function) -> String {
+    let form = function.forms.last().map(String::as_str).unwrap_or_default();
+    let place = |(number, argument): (usize, &str)| match argument {
+        "#{…}" => format!("#{{ ${number} \\}}"),
+        "#{ name: value }" => format!("#{{ ${{{number}:name}}: value \\}}"),
+        closure if closure.starts_with('|') => format!("|trial| {{ ${number} \\}}"),
+        list if list.starts_with('[') => format!("[${number}]"),
+        argument => {
+            format!("${{{number}:{}}}", escaped(argument.split(" or ").next().unwrap_or_default()))
+        }
+    };
+    let places: Vec<String> = (1..).zip(arguments(form)).map(place).collect();
+    format!("{}({})$0", function.name, places.join(", "))
+}
+
+/// A text as it stands in a snippet.
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
+}

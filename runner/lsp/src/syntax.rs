@@ -1,0 +1,324 @@
+//! A text with its tokens, brackets and comments. It need not compile.
+
+use std::ops::Range;
+
+use super::scan::{Bracket, Kind, Scan, Token, scan};
+
+/// Words that begin a statement, and therefore end every bracket that statements cannot stand in.
+const STATEMENTS: [&str; 6] = ["let", "const", "import", "export", "fn", "private"];
+
+/// What declares a parameter of a script, and may be told in words what it is for.
+const DECLARING: [&str; 5] = ["number", "whole", "choice", "flag", "text"];
+
+/// A text and what it is made of. Tokens are named by their numbers.
+#[derive(Debug)]
+pub(super) struct Syntax {
+    /// The text.
+    pub(super) text: String,
+    /// Everything but comments and space.
+    pub(super) tokens: Vec<Token>,
+    /// Comments with their marks.
+    comments: Vec<Range<usize>>,
+    /// The opening bracket around each token.
+    parents: Vec<Option<usize>>,
+    /// The other bracket of each bracket that has one.
+    partners: Vec<Option<usize>>,
+}
+
+/// A member of a map: its name's token, and the first token of its value, if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The token of its name.
+    pub(super) key: usize,
+    /// The first token of its value.
+    pub(super) value: Option<usize>,
+}
+
+impl Syntax {
+    /// From a text.
+    pub(super) fn new(text: &str) -> Self {
+        let Scan { tokens, comments } = scan(text);
+        let (parents, partners) = nest(text, &tokens);
+        Self { text: text.to_owned(), tokens, comments, parents, partners }
+    }
+
+    /// A token's text; nothing behind the last token.
+    pub(super) fn word(&self, token: usize) -> &str {
+        self.tokens.get(token).map_or("", |token| &self.text[token.start..token.end])
+    }
+
+    /// A token's kind.
+    pub(super) fn kind(&self, token: usize) -> Option<&Kind> {
+        self.tokens.get(token).map(|token| &token.kind)
+    }
+
+    /// Whether a token is a name or keyword.
+    pub(super) fn is_word(&self, token: usize) -> bool {
+        self.kind(token) == Some(&Kind::Word)
+    }
+
+    /// Whether a token is an opening bracket of a kind.
+    pub(super) fn opens(&self, token: usize, bracket: Bracket) -> bool {
+        self.kind(token) == Some(&Kind::Open(bracket))
+    }
+
+    /// Whether a text is the path of an import.
+    pub(super) fn is_import(&self, text: usize) -> bool {
+        text.checked_sub(1).is_some_and(|before| self.word(before) == "import")
+    }
+
+    /// The bytes of a token.
+    pub(super) fn range(&self, token: usize) -> Range<usize> {
+        let end = self.text.len();
+        self.tokens.get(token).map_or(end..end, |token| token.start..token.end)
+    }
+
+    /// The opening bracket around a token.
+    pub(super) fn parent(&self, token: usize) -> Option<usize> {
+        self.parents.get(token).copied().flatten()
+    }
+
+    /// The other bracket of a bracket.
+    pub(super) fn partner(&self, token: usize) -> Option<usize> {
+        self.partners.get(token).copied().flatten()
+    }
+
+    /// Where what an opening bracket holds ends.
+    pub(super) fn end_of(&self, open: usize) -> usize {
+        self.partner(open).map_or(self.text.len(), |close| self.tokens[close].start)
+    }
+
+    /// The last token that begins before a place.
+    pub(super) fn before(&self, offset: usize) -> Option<usize> {
+        self.tokens.partition_point(|token| token.start < offset).checked_sub(1)
+    }
+
+    /// The token whose bytes a place lies in or at the end of; words go before others.
+    pub(super) fn at(&self, offset: usize) -> Option<usize> {
+        let before = self.before(offset).filter(|token| self.tokens[*token].end >= offset);
+        let next = self.tokens.partition_point(|token| token.start < offset);
+        let starts =
+            Some(next).filter(|next| self.tokens.get(*next).is_some_and(|token| token.start == offset));
+        match (before, starts) {
+            (Some(before), Some(starts))
+                if self.is_word(starts) || self.tokens[before].end == offset && !self.is_word(before) =>
+            {
+                Some(starts)
+            }
+            (before, starts) => before.or(starts),
+        }
+    }
+
+    /// The innermost bracket that is open at a place.
+    pub(super) fn enclosing(&self, offset: usize) -> Option<usize> {
+        let token = self.before(offset)?;
+        let is_open = matches!(self.tokens[token].kind, Kind::Open(_));
+        if is_open && self.tokens[token].end <= offset { Some(token) } else { self.parent(token) }
+    }
+
+    /// Whether a place lies in a comment.
+    pub(super) fn is_in_comment(&self, offset: usize) -> bool {
+        let is_line = |comment: &Range<usize>| self.text[comment.clone()].starts_with("//");
+        self.comments.iter().any(|comment| {
+            comment.start < offset && (offset < comment.end || is_line(comment) && offset == comment.end)
+        })
+    }
+
+    /// The members of a map, by its opening bracket.
+    pub(super) fn entries(&self, map: usize) -> Vec<Entry> {
+        let end = self.partner(map).unwrap_or(self.tokens.len());
+        let mut entries = Vec::new();
+        let mut is_start = true;
+        for token in map + 1..end {
+            if self.parent(token) != Some(map) {
+                continue;
+            }
+            let can_be_name = matches!(self.tokens[token].kind, Kind::Word | Kind::Text(_));
+            if is_start && can_be_name && self.word(token + 1) == ":" {
+                let value = Some(token + 2).filter(|value| *value < end && self.word(*value) != ",");
+                entries.push(Entry { key: token, value });
+            }
+            is_start = self.word(token) == ",";
+        }
+        entries
+    }
+
+    /// The name of a member, without quotes.
+    pub(super) fn name_of(&self, entry: Entry) -> &str {
+        match self.kind(entry.key) {
+            Some(Kind::Text(content)) => &self.text[content.clone()],
+            _ => self.word(entry.key),
+        }
+    }
+
+    /// The member of a map whose name or value a token belongs to.
+    pub(super) fn entry_of(&self, map: usize, token: usize) -> Option<Entry> {
+        self.entries(map).into_iter().rfind(|entry| entry.key <= token)
+    }
+
+    /// The name of the function whose parenthesis this is, if it is a call's.
+    pub(super) fn callee(&self, paren: usize) -> Option<usize> {
+        let name =
+            paren.checked_sub(1).filter(|name| self.is_word(*name) && self.opens(paren, Bracket::Paren))?;
+        let is_definition = name.checked_sub(1).is_some_and(|before| self.word(before) == "fn");
+        (!is_definition && !is_keyword(self.word(name))).then_some(name)
+    }
+
+    /// How many commas stand between an opening bracket and a place.
+    pub(super) fn commas(&self, open: usize, offset: usize) -> usize {
+        let inside = (open + 1..self.tokens.len()).take_while(|token| self.tokens[*token].end <= offset);
+        inside.filter(|token| self.parent(*token) == Some(open) && self.word(*token) == ",").count()
+    }
+
+    /// The comment lines right above the line of a token, without their marks; only those that begin with `mark`.
+    pub(super) fn comment_above(&self, token: usize, mark: &str) -> String {
+        let start = self.range(token).start;
+        let above = &self.text[..self.text[..start].rfind('\n').unwrap_or(0)];
+        let mut lines: Vec<&str> = above
+            .lines()
+            .rev()
+            .map_while(|line| line.trim_start().strip_prefix(mark))
+            .map(str::trim)
+            .collect();
+        lines.reverse();
+        lines.join("\n")
+    }
+
+    /// The comment behind a token on its line, without its mark.
+    fn comment_behind(&self, token: usize) -> Option<&str> {
+        let end = self.range(token).end;
+        let comment = self.comments.iter().find(|comment| comment.start >= end)?;
+        let is_near = !self.text[end..comment.start].contains('\n');
+        is_near.then(|| self.text[comment.clone()].trim_start_matches('/').trim())
+    }
+
+    /// The comment that a script begins with: what it is about.
+    pub(super) fn opening_comment(&self) -> String {
+        let lines = self.text.lines().take_while(|line| line.starts_with("//") && !line.starts_with("///"));
+        lines.map(|line| line.trim_start_matches('/').trim_start()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What is said of a member of a map: what `whole(…)` and its like are told, the comment behind it, or the lines above.
+    pub(super) fn doc_of_entry(&self, entry: Entry) -> String {
+        let told =
+            entry.value.and_then(|value| self.told_in(value)).or_else(|| self.comment_behind(entry.key));
+        told.map_or_else(|| self.comment_above(entry.key, "//"), ToOwned::to_owned)
+    }
+
+    /// The last argument of a call that declares a parameter, if it is a text.
+    fn told_in(&self, value: usize) -> Option<&str> {
+        let (open, close) = (value + 1, self.partner(value + 1)?);
+        let is_declaration = DECLARING.contains(&self.word(value)) && self.opens(open, Bracket::Paren);
+        match self.kind(close.checked_sub(1).filter(|_| is_declaration)?)? {
+            Kind::Text(told) if close > open + 2 => self.text.get(told.clone()),
+            _ => None,
+        }
+    }
+
+    /// The token behind the value of a map's member.
+    pub(super) fn end_of_value(&self, map: usize, value: usize) -> usize {
+        let end = self.partner(map).unwrap_or(self.tokens.len());
+        let is_separator = |token: &usize| self.parent(*token) == Some(map) && self.word(*token) == ",";
+        (value..end).find(is_separator).unwrap_or(end)
+    }
+
+    /// The text of a member's value, shortened to one line.
+    pub(super) fn value_text(&self, map: usize, entry: Entry) -> String {
+        let Some(value) = entry.value else { return String::new() };
+        let range = self.range(value).start..self.range(self.end_of_value(map, value)).start;
+        let text = self.text.get(range).unwrap_or_default().trim();
+        let line = text.lines().next().unwrap_or_default().trim();
+        if line.len() < text.len() { format!("{line} …") } else { line.to_owned() }
+    }
+}
+
+/// The bracket around each token, and the other bracket of each bracket.
+fn nest(text: &str, tokens: &[Token]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+    let (mut parents, mut partners) = (Vec::new(), vec![None; tokens.len()]);
+    let mut open: Vec<(usize, Bracket)> = Vec::new();
+    let is_block = |bracket: Bracket| matches!(bracket, Bracket::Brace | Bracket::Interpolation);
+    for (number, token) in tokens.iter().enumerate() {
+        let word = &text[token.start..token.end];
+        if token.kind == Kind::Word
+            && STATEMENTS.contains(&word)
+            && !text[token.end..].trim_start().starts_with(':')
+        {
+            let kept = open.iter().rposition(|(_, bracket)| is_block(*bracket)).map_or(0, |last| last + 1);
+            open.truncate(kept);
+        }
+        if token.kind == Kind::Close
+            && let Some(matching) = matching(&open, word)
+        {
+            let (opener, _) = open[matching];
+            (partners[number], partners[opener]) = (Some(opener), Some(number));
+            open.truncate(matching);
+        }
+        parents.push(open.last().map(|(opener, _)| *opener));
+        if let Kind::Open(bracket) = token.kind {
+            open.push((number, bracket));
+        }
+    }
+    (parents, partners)
+}
+
+/// The open bracket that a closing one belongs to; none is looked for beyond a brace.
+fn matching(open: &[(usize, Bracket)], closer: &str) -> Option<usize> {
+    let last = open.iter().rposition(|(_, bracket)| bracket.closer() == closer)?;
+    let is_hidden = open[last + 1..].iter().any(|(_, bracket)| bracket.closer() == "}");
+    (!is_hidden).then_some(last)
+}
+
+/// The language's own words.
+pub(super) const KEYWORDS: [&str; 25] = [
+    "let", "const", "if", "else", "switch", "do", "while", "until", "loop", "for", "in", "continue", "break",
+    "return", "throw", "try", "catch", "import", "export", "as", "fn", "private", "true", "false", "this",
+];
+
+/// Whether a word cannot be the name of a function that is called.
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Syntax;
+    use crate::scan::Bracket;
+
+    #[test]
+    fn members_of_maps_are_found_in_half_typed_text() {
+        let script =
+            Syntax::new("run.self_play(net, #{ games: 4, search: #{ root: #{ rule: \"x\" } }, \nlet x = 1;");
+        let map = (0..script.tokens.len()).find(|token| script.opens(*token, Bracket::Map)).expect("a map");
+        let names: Vec<&str> = script.entries(map).into_iter().map(|entry| script.name_of(entry)).collect();
+        assert_eq!(names, ["games", "search"]);
+        let last = script.tokens.len() - 1;
+        assert_eq!(script.parent(last), None, "a statement ends the brackets of the one before");
+    }
+
+    #[test]
+    fn stray_brackets_do_no_harm() {
+        let script = Syntax::new("if a { f(1)) } else { [ } let b = 2;");
+        let last = script.before(script.text.len()).expect("tokens");
+        assert_eq!(script.parent(last), None);
+    }
+
+    #[test]
+    fn members_say_what_they_are_for() {
+        let text = "params(#{\n  // above\n  a: 1,\n  b: 2, // behind\n  c: whole(3, 1, 9, \"games\"), // not this\n  \
+            d: text(\"x\"), e: choice(1, [1, 2], \"which\") });";
+        let script = Syntax::new(text);
+        let map = (0..script.tokens.len()).find(|token| script.opens(*token, Bracket::Map)).expect("a map");
+        let said: Vec<String> =
+            script.entries(map).into_iter().map(|entry| script.doc_of_entry(entry)).collect();
+        assert_eq!(said, ["above", "behind", "games", "", "which"]);
+    }
+
+    #[test]
+    fn comments_are_found_above_and_behind() {
+        let script = Syntax::new("// one\n\n/// two\n/// three\nfn f(x) { x } // four");
+        assert_eq!(script.comment_above(0, "///"), "two\nthree");
+        assert_eq!(script.opening_comment(), "one");
+        assert_eq!(script.comment_behind(script.tokens.len() - 1), Some("four"));
+        assert!(script.is_in_comment(3) && !script.is_in_comment(script.text.find("fn").expect("fn") + 1));
+    }
+}
