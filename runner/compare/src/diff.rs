@@ -20,7 +20,7 @@ pub use json::steps as json_of_steps;
 pub use loaded::{Loaded, Step};
 pub use reasons::Reason;
 pub use steps::{Pair, Side, Sides, Verdict, pairs};
-pub use text::{aligned, parting, told};
+pub use text::{parting, told};
 
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::{Console, OutputFormat};

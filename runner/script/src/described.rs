@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use dc0_core::text_table::{Align, aligned};
 use dc0_runs::declared::Declared;
 
 /// One line for each parameter: its name, its value, where the value comes from, what it may be, and what it is for.
@@ -40,13 +41,9 @@ fn first_comment(text: &str) -> String {
 
 fn table(text: &str, declared: &[Declared]) -> String {
     let rows: Vec<[String; 5]> = declared.iter().map(|row| cells(text, row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let [name, value, origin, allowed] = [width(0), width(1), width(2), width(3)];
-    let line = |[path, set, from, may_be, doc]: &[String; 5]| {
-        let line = format!("  {path:name$}  {set:>value$}  {from:origin$}  {may_be:allowed$}  {doc}");
-        line.trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    let align = |column| if column == 1 { Align::Right } else { Align::Left };
+    let lines = aligned(&rows, align).into_iter().map(|line| format!("  {line}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn cells(text: &str, row: &Declared) -> [String; 5] {

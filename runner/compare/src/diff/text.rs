@@ -3,6 +3,7 @@
 use similar::TextDiff;
 
 use dc0_core::params::Value;
+use dc0_core::text_table::{Align, aligned};
 
 use super::CompareError;
 use super::differences::{differences, shown};
@@ -28,17 +29,6 @@ pub(super) fn page(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<String, Comp
     Ok(lines.join("\n"))
 }
 
-/// Rows of cells in columns as wide as their widest cell, two blanks apart.
-pub fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
 /// A section that has nothing to tell says so in its heading.
 fn section(title: &str, lines: &[String]) -> Vec<String> {
     if lines.is_empty() {
@@ -62,7 +52,7 @@ fn head(sides: &Sides<'_>) -> Vec<String> {
         let text = format!("seed {}, {} steps{editions}", run.record.seed, run.steps.len());
         [sign.to_owned(), run.folder.root().display().to_string(), text]
     };
-    aligned(&[row("-", sides.first), row("+", sides.second)])
+    aligned(&[row("-", sides.first), row("+", sides.second)], |_| Align::Left)
 }
 
 /// The changes of the script and of its modules, as `diff -u` shows them.
@@ -103,7 +93,7 @@ fn parameters(sides: &Sides<'_>) -> Vec<String> {
             [found.name.clone(), values]
         })
         .collect();
-    aligned(&rows)
+    aligned(&rows, |_| Align::Left)
 }
 
 fn environment(sides: &Sides<'_>) -> Vec<String> {
@@ -114,7 +104,7 @@ fn environment(sides: &Sides<'_>) -> Vec<String> {
             [found.name.clone(), values]
         })
         .collect();
-    aligned(&rows)
+    aligned(&rows, |_| Align::Left)
 }
 
 fn plain(value: Option<&Value>) -> String {
@@ -146,7 +136,7 @@ fn steps(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Vec<String>, CompareEr
         .iter()
         .map(|pair| [pair.any().name(), pair.any().manifest.kind.clone(), told(&pair.verdict)])
         .collect();
-    let mut lines = aligned(&rows);
+    let mut lines = aligned(&rows, |_| Align::Left);
     if let Some(parting) = parting(sides, pairs)? {
         lines.extend([String::new(), parting]);
     }
@@ -213,7 +203,8 @@ fn figures(figures: &[Figure], mark: &str) -> Vec<String> {
         [figure.name.clone(), number(figure.first), number(figure.second), sign(figure).to_owned()]
     };
     let heading = ["", "-", "+", ""].map(str::to_owned);
-    aligned(&std::iter::once(heading).chain(figures.iter().map(row)).collect::<Vec<_>>())
+    let rows: Vec<_> = std::iter::once(heading).chain(figures.iter().map(row)).collect();
+    aligned(&rows, |_| Align::Left)
 }
 
 fn verdict(pairs: &[Pair<'_>]) -> String {
@@ -222,16 +213,5 @@ fn verdict(pairs: &[Pair<'_>]) -> String {
         format!("The results are the same: all {same} steps have the same files.")
     } else {
         format!("The results differ: {same} of {} steps have the same files.", pairs.len())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::aligned;
-
-    #[test]
-    fn columns_are_aligned_and_lines_end_without_blanks() {
-        let rows = [["a", "bb", ""], ["aaa", "b", "c"]].map(|row| row.map(str::to_owned));
-        assert_eq!(aligned(&rows), ["a    bb", "aaa  b   c"]);
     }
 }

@@ -3,9 +3,10 @@
 use serde_json::{Value as Json, json};
 
 use dc0_core::store::{StoreError, verify_files};
+use dc0_core::text_table::{Align, aligned};
 
 use super::stage::Stage;
-use crate::diff::{CompareError, Loaded, Pair, Side, Sides, Verdict, aligned, json_of_steps, parting, told};
+use crate::diff::{CompareError, Loaded, Pair, Side, Sides, Verdict, json_of_steps, parting, told};
 
 /// What may make bytes differ, and what is wrong with the original; before anything is done.
 pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, CompareError> {
@@ -65,7 +66,8 @@ pub(super) fn text(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Resu
         };
         [step.name(), step.manifest.kind.clone(), files(pair), verdict]
     };
-    let mut lines = aligned(&pairs.iter().map(row).collect::<Vec<_>>());
+    let rows: Vec<_> = pairs.iter().map(row).collect();
+    let mut lines = aligned(&rows, |_| Align::Left);
     lines.push(String::new());
     let is_in_both = |pair: &Pair<'_>| pair.first.is_some() && pair.second.is_some();
     if pairs.iter().find(|pair| !pair.is_same()).is_some_and(is_in_both) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Result as Written};
 
 use dc0_core::params::Value;
+use dc0_core::text_table::{Align, aligned};
 
 use super::events::{Measured, Spent, Spread};
 use super::importance::importances;
@@ -195,10 +196,8 @@ impl Display for Board {
         };
         let head = ["trial", "state", self.objective.as_str(), "parameters"].map(str::to_owned);
         let rows: Vec<_> = std::iter::once(head).chain(self.rows.iter().take(SHOWN).map(cells)).collect();
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let [first, second, third] = [width(0), width(1), width(2)];
-        for [trial, state, result, point] in &rows {
-            writeln!(f, "{trial:first$}  {state:second$}  {result:third$}  {point}")?;
+        for line in aligned(&rows, |_| Align::Left) {
+            writeln!(f, "{line}")?;
         }
         if self.rows.len() > SHOWN {
             writeln!(f, "and {} more", self.rows.len() - SHOWN)?;

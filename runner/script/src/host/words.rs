@@ -10,6 +10,7 @@ use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::failure::Failure;
 use crate::wording::with_article;
+use dc0_core::text_table::{Align, aligned};
 use dc0_process::exit::Exit;
 
 type Context<'a> = NativeCallContext<'a>;
@@ -53,24 +54,14 @@ fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
     let mut names: Vec<String> = maps.iter().flat_map(|map| map.keys().map(ToString::to_string)).collect();
     names.sort();
     names.dedup();
-    let column = |name: &String| column(name, &maps);
-    let columns: Vec<Vec<String>> = names.iter().map(column).collect();
-    let line = |at: usize| {
-        let cells: Vec<&str> = columns.iter().map(|column| column[at].as_str()).collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    Ok((0..=maps.len()).map(line).collect::<Vec<_>>().join("\n"))
-}
-
-/// The heading and the cells of one column, all of one width.
-fn column(name: &str, maps: &[Map]) -> Vec<String> {
-    let values: Vec<Option<&Dynamic>> = maps.iter().map(|map| map.get(name)).collect();
-    let is_right = values.iter().flatten().all(|value| value.is_int() || value.is_float() || value.is_unit());
-    let cells = values.iter().map(|value| value.map_or_else(|| "-".to_owned(), shown));
-    let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
-    let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
-    let pad = |cell: String| if is_right { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
-    cells.into_iter().map(pad).collect()
+    let is_number = |value: &Dynamic| value.is_int() || value.is_float() || value.is_unit();
+    let is_right = |name: &String| maps.iter().filter_map(|map| map.get(name.as_str())).all(is_number);
+    let right: Vec<bool> = names.iter().map(is_right).collect();
+    let cell = |map: &Map, name: &String| map.get(name.as_str()).map_or_else(|| "-".to_owned(), shown);
+    let row = |map: &Map| names.iter().map(|name| cell(map, name)).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = std::iter::once(names.clone()).chain(maps.iter().map(row)).collect();
+    let align = |column: usize| if right[column] { Align::Right } else { Align::Left };
+    Ok(aligned(&rows, align).join("\n"))
 }
 
 /// A cell: numbers with four digits behind the point at most, nothing as a dash.

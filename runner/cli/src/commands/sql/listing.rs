@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use dc0_analysis::{AnalysisError, Database, Limits, Question, TableInfo, functions};
+use dc0_analysis::{AnalysisError, ColumnInfo, Database, Limits, Question, TableInfo, functions};
+use dc0_core::text_table::{Align, aligned};
 
 /// All tables with their columns, then the functions, for people.
 pub(super) fn tables(database: &Database) -> Result<String, AnalysisError> {
@@ -24,12 +25,10 @@ fn write_table(text: &mut String, table: &TableInfo) {
     let TableInfo { name, about, rows, columns } = table;
     let rows = if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     writeln!(text, "{name}: {about}; {rows}").expect("text takes everything");
-    let name_width = columns.iter().map(|column| column.name.len()).max().unwrap_or(0);
-    let kind_width = columns.iter().map(|column| column.kind.len()).max().unwrap_or(0);
-    for column in columns {
-        let (name, kind, meaning) = (&column.name, &column.kind, &column.meaning);
-        let line = format!("  {name:<name_width$}  {kind:<kind_width$}  {meaning}");
-        writeln!(text, "{}", line.trim_end()).expect("text takes everything");
+    let cells = |column: &ColumnInfo| [&column.name, &column.kind, &column.meaning].map(Clone::clone);
+    let rows: Vec<[String; 3]> = columns.iter().map(cells).collect();
+    for line in aligned(&rows, |_| Align::Left) {
+        writeln!(text, "  {line}").expect("text takes everything");
     }
     text.push('\n');
 }
