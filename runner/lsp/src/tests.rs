@@ -20,7 +20,7 @@ use dc0_script::rehearsal::Rehearsal;
 use dc0_steps::Asking;
 
 fn experiments() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let folder = folder.canonicalize().expect("the experiments");
     let of = |folder: &Path| {
         fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()
@@ -32,17 +32,22 @@ fn experiments() -> Vec<PathBuf> {
     scripts
 }
 
-/// Asks everything of the last byte of a text, and gives the number of completions.
-fn ask_all(api: &ApiIndex, path: &Path, text: &str) -> usize {
+/// Asks about the end of a text.
+fn at_end<T>(api: &ApiIndex, path: &Path, text: &str, ask: impl Fn(Cursor<'_>) -> T) -> T {
     let uri = uri::of_path(path).expect("a URI");
     let mut workspace = Workspace::default();
     workspace.open(&uri, 1, text.to_owned());
     let document = workspace.get(&uri).expect("it is open");
-    let cursor = Cursor { api, workspace: &workspace, document, offset: text.len() };
-    assert!(hover(cursor).is_none_or(|hover| hover.range.end <= text.len()));
+    ask(Cursor { api, workspace: &workspace, document, offset: text.len() })
+}
+
+/// Asks everything, and gives the number of completions.
+fn ask_all(cursor: Cursor<'_>) -> usize {
+    let end = cursor.script().text.len();
+    assert!(hover(cursor).is_none_or(|hover| hover.range.end <= end));
     definition(cursor);
     signature(cursor);
-    symbols(document);
+    symbols(cursor.document);
     completions(cursor, true).len()
 }
 
@@ -68,11 +73,28 @@ fn every_beginning_of_an_experiment_can_be_asked_about() {
     for path in experiments() {
         let text = fs::read_to_string(&path).expect("reads");
         for end in (0..=text.len()).step_by(5).filter(|end| text.is_char_boundary(*end)) {
-            offered += ask_all(&api, &path, &text[..end]);
+            offered += at_end(&api, &path, &text[..end], ask_all);
         }
         assert_eq!(found(&api, &path, &text), Diagnostics::new(), "{}", path.display());
     }
     assert!(offered > 10_000, "{offered}");
+}
+
+#[test]
+fn behind_an_unknown_value_the_names_of_all_handles_are_offered_and_explained() {
+    let api = ApiIndex::new();
+    let path = Path::new("/nowhere/x.rhai");
+    let labels =
+        |cursor: Cursor<'_>| completions(cursor, true).into_iter().map(|item| item.label).collect::<Vec<_>>();
+    let offered = at_end(&api, path, "unknown.", labels);
+    for name in ["score", "policy_loss", "generation", "self_play", "push"] {
+        assert!(offered.iter().any(|label| label == name), "{name} in {offered:?}");
+    }
+    let of_net = at_end(&api, path, "let net = run.network(); net.", labels);
+    assert!(of_net.iter().all(|label| label != "score"), "{of_net:?}");
+    let explained =
+        at_end(&api, path, "unknown.score_low", |cursor| hover(cursor).map(|hover| hover.markdown));
+    assert!(explained.is_some_and(|text| text.contains("of a `Verdict`")));
 }
 
 #[test]
