@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use dc0_core::network::presets;
 use dc0_core::params::{Row, Value};
-use dc0_script::convert::scalar;
+use dc0_script::dynamic::scalar;
 use dc0_script::host::{TRIAL_NAMES, USAGES, fields_of};
 use dc0_script::names::Usage;
 use dc0_script::reference::script::{forms, planning_engine};

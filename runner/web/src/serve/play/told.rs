@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::serve::shard::men;
 use dc0_engine::play::record::Record;
 use dc0_engine::play::score::Score;
-use dc0_engine::uci::{SearchResult, MoveLine};
+use dc0_engine::uci::{MoveLine, SearchResult};
 
 /// Moves of a search that are shown.
 const MOVES: usize = 8;
