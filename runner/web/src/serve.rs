@@ -1,14 +1,15 @@
 //! `dc0-run serve`: runs in the browser as they go on, and games against their nets.
 //!
-//! It only reads runs: it takes no lock and writes no file. One request is one connection and one thread (`connection`);
-//! `access` looks at it before anything is done for it, `routes` answers it. docs/guides/serve.md says what users see.
+//! It only reads runs: it takes no lock and writes no file. `http` runs all connections on one thread, which never waits for a
+//! file; `access` looks at each request before anything is done for it, and `routes` answers it on a blocking thread.
+//! docs/guides/serve.md says what users see.
 
 mod access;
 mod args;
 mod assets;
 mod charts;
-mod connection;
-mod events;
+mod event_stream;
+mod http;
 mod leaderboard;
 mod library;
 mod memo;
@@ -17,25 +18,28 @@ mod reply;
 mod request;
 mod routes;
 mod shard;
+mod stage;
 mod status;
 mod tail;
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::io;
+use std::net::{self, IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
-use std::{io, thread};
 
 use serde_json::Value;
 use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
 
 pub use args::ServeArgs;
 
 use access::Access;
 use charts::Charts;
-use connection::Slots;
 use dc0_engine::uci::{Settings, SettingsError};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
@@ -43,7 +47,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use library::{Found, Library};
 use memo::Memo;
-use play::Hall;
+use play::GameRooms;
 use shard::Games;
 use status::Locks;
 
@@ -52,6 +56,15 @@ const PORT: u16 = 8420;
 
 /// Ports that are tried one after the other.
 const TRIED: u16 = 20;
+
+/// Endless answers, and answers that wait, at once. Chosen: the others are kept for quick ones.
+const MOST_WAITING: usize = 48;
+
+/// Answers that are much work, at once. One is made after the other; the others wait for it, mostly for the same. Chosen.
+const MOST_MAKING: usize = 16;
+
+/// The stack of a thread that answers; requests need little.
+const STACK_BYTES: usize = 1 << 20;
 
 /// How often is looked for games that nobody plays any longer.
 const TIDY: Duration = Duration::from_mins(1);
@@ -71,8 +84,8 @@ enum ServeError {
     Settings(#[from] SettingsError),
     #[error("cannot listen for Ctrl-C: {0}")]
     Listen(#[from] ctrlc::Error),
-    #[error("cannot start a thread: {0}")]
-    Thread(io::Error),
+    #[error("cannot wait for requests: {0}")]
+    Wait(io::Error),
 }
 
 impl Fault for ServeError {
@@ -81,7 +94,7 @@ impl Fault for ServeError {
             Self::Folder { .. } | Self::NotAbove { .. } | Self::Bind { .. } | Self::Settings(_) => {
                 Exit::BadInput
             }
-            Self::Token(_) | Self::Listen(_) | Self::Thread(_) => Exit::Failed,
+            Self::Token(_) | Self::Listen(_) | Self::Wait(_) => Exit::Failed,
         }
     }
 }
@@ -90,22 +103,17 @@ impl Fault for ServeError {
 struct Server {
     library: Library,
     access: Access,
-    hall: Hall,
+    rooms: GameRooms,
     /// For answers that wait.
-    waiting: Arc<Slots>,
+    waiting: Arc<Semaphore>,
     /// For answers that are much work.
-    making: Arc<Slots>,
+    making: Semaphore,
     memo: Memo,
     charts: Charts,
     games: Games,
-    stopping: AtomicBool,
 }
 
 impl Server {
-    fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::SeqCst)
-    }
-
     fn list(&self) -> Value {
         self.memo.get("list", || status::list(&self.library))
     }
@@ -142,19 +150,35 @@ impl Command for ServeArgs {
     const ABOUT: &'static str = "Watch runs in the browser as they go on, and play against their nets";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        let (server, stopped) = start(self, &program.console)?;
-        // Ends with a word of the handler of Ctrl-C, or with the handler.
-        while stopped.recv_timeout(TIDY) == Err(RecvTimeoutError::Timeout) {
-            server.hall.tidy();
-        }
-        server.stopping.store(true, Ordering::SeqCst);
-        server.hall.close();
+        let runtime = runtime().map_err(ServeError::Wait)?;
+        let interrupt = listen_for_interrupts()?;
+        let (server, listener) = start(self, &program.console, &runtime)?;
+        runtime.block_on(async {
+            tokio::spawn(http::listen(listener, Arc::clone(&server)));
+            while timeout(TIDY, interrupt.notified()).await.is_err() {
+                server.rooms.tidy();
+            }
+        });
+        // Answers in the making are not waited for.
+        runtime.shutdown_background();
+        server.rooms.close();
         program.console.note("stopped serving");
         Ok(Exit::Done)
     }
 }
 
-fn start(args: &ServeArgs, console: &Console) -> Result<(Arc<Server>, Receiver<()>), ServeError> {
+/// One thread runs all connections; each can have one more, for work that blocks.
+fn runtime() -> io::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_io().enable_time().thread_name("request");
+    builder.max_blocking_threads(http::MOST_CONNECTIONS).thread_stack_size(STACK_BYTES).build()
+}
+
+fn start(
+    args: &ServeArgs,
+    console: &Console,
+    runtime: &Runtime,
+) -> Result<(Arc<Server>, TcpListener), ServeError> {
     let folder = |cause| ServeError::Folder { dir: args.dir.clone(), cause };
     let library = Library::open(&args.dir).map_err(folder)?;
     if let Some(parent) = library.parent_of_run() {
@@ -164,23 +188,20 @@ fn start(args: &ServeArgs, console: &Console) -> Result<(Arc<Server>, Receiver<(
     settings.set("Device", &args.device)?;
     let (listener, at) = listen(args.bind, args.port)?;
     let token = random(16).map_err(ServeError::Token)?;
-    let stopped = listen_for_interrupts()?;
-    greet(console, (&library, &args.dir.display().to_string()), at, &token);
+    greet(console, &library, &args.dir.display().to_string(), at, &token);
     let server = Arc::new(Server {
         library,
         access: Access::new(token, at.port(), args.hosts.clone()),
-        hall: Hall::new(settings, args.max_sims),
-        waiting: Slots::for_waiting(),
-        making: Slots::for_making(),
+        rooms: GameRooms::new(settings, args.max_sims),
+        waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+        making: Semaphore::new(MOST_MAKING),
         memo: Memo::default(),
         charts: Charts::default(),
         games: Games::default(),
-        stopping: AtomicBool::new(false),
     });
-    let own = Arc::clone(&server);
-    let thread = thread::Builder::new().name("listener".to_owned());
-    thread.spawn(move || connection::listen(&listener, &own)).map_err(ServeError::Thread)?;
-    Ok((server, stopped))
+    let _runtime = runtime.enter();
+    let listener = listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener));
+    Ok((server, listener.map_err(ServeError::Wait)?))
 }
 
 /// A path as a person in the present folder would write it.
@@ -194,12 +215,12 @@ fn shortened(path: &Path) -> PathBuf {
 }
 
 /// Listens on the port that was asked for, or else on the first one that is free.
-fn listen(address: IpAddr, port: Option<u16>) -> Result<(TcpListener, SocketAddr), ServeError> {
+fn listen(address: IpAddr, port: Option<u16>) -> Result<(net::TcpListener, SocketAddr), ServeError> {
     let ports = port.map_or(PORT..=PORT + TRIED, |port| port..=port);
     let mut last = None;
     for port in ports {
         let at = SocketAddr::new(address, port);
-        match TcpListener::bind(at).and_then(|listener| listener.local_addr().map(|at| (listener, at))) {
+        match net::TcpListener::bind(at).and_then(|listener| listener.local_addr().map(|at| (listener, at))) {
             Ok(found) => return Ok(found),
             Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => last = Some((at, cause)),
             Err(cause) => return Err(ServeError::Bind { at, cause }),
@@ -216,21 +237,20 @@ fn random(count: usize) -> Result<String, getrandom::Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A word comes with the first Ctrl-C; the second one ends the program at once.
-fn listen_for_interrupts() -> Result<Receiver<()>, ServeError> {
-    let (sender, stopped) = sync_channel(1);
-    let asked = AtomicBool::new(false);
+/// Notifies of the first Ctrl-C; the second one ends the program at once.
+fn listen_for_interrupts() -> Result<Arc<Notify>, ServeError> {
+    let (interrupt, is_second) = (Arc::new(Notify::new()), AtomicBool::new(false));
+    let notified = Arc::clone(&interrupt);
     ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::SeqCst) {
+        if is_second.swap(true, Ordering::SeqCst) {
             std::process::exit(Exit::Interrupted as i32);
         }
-        // There is room for the only word.
-        let _sent = sender.try_send(());
+        interrupt.notify_one();
     })?;
-    Ok(stopped)
+    Ok(notified)
 }
 
-fn greet(console: &Console, (library, name): (&Library, &str), at: SocketAddr, token: &str) {
+fn greet(console: &Console, library: &Library, name: &str, at: SocketAddr, token: &str) {
     if !at.ip().is_loopback() {
         console.note(&format!(
             "warning: {} is no loopback address. Whoever in the network sees the address below can look at the runs and play, and \

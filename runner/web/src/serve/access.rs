@@ -18,14 +18,6 @@ pub(super) struct Access {
     hosts: Vec<String>,
 }
 
-/// What becomes of a request.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Welcome,
-    /// It is answered at once: turned away, or sent on without the token in its address.
-    Answered(Box<Reply>),
-}
-
 const NO_TOKEN: &str = "Open the address that <code>dc0-run serve</code> has printed: it ends with <code>?token=…</code>. \
     The token is kept until the browser closes, and is another one each time the server starts.";
 const WRONG_TOKEN: &str = "This token is not the one that <code>dc0-run serve</code> has printed. It is another one each time the \
@@ -36,28 +28,27 @@ impl Access {
         Self { token, cookie: format!("dc0-{port}"), hosts }
     }
 
-    /// Looks at a request before anything is done for it.
-    pub(super) fn check(&self, request: &Request) -> Verdict {
-        let turned_away =
-            |status, title, text: &str| Verdict::Answered(Box::new(turned_away(status, title, text)));
+    /// Looks at a request before anything is done for it. The answer, if there is one already, turns it away or sends it on without
+    /// the token in its address.
+    pub(super) fn check(&self, request: &Request) -> Option<Reply> {
         if !request.header("host").is_some_and(|host| self.knows(host)) {
             let text = "The name in the address is not known to be this machine's; <code>--host NAME</code> makes it known.";
-            return turned_away(421, "Another name", text);
+            return Some(turned_away(421, "Another name", text));
         }
-        if let Some(given) = request.asked("token") {
-            return if self.is_token(given) {
+        if let Some(given) = request.query("token") {
+            return Some(if self.is_token(given) {
                 self.entry(request)
             } else {
                 turned_away(403, "Wrong token", WRONG_TOKEN)
-            };
+            });
         }
         match request.cookie(&self.cookie) {
-            None => turned_away(401, "Token needed", NO_TOKEN),
-            Some(given) if !self.is_token(given) => turned_away(403, "Wrong token", WRONG_TOKEN),
+            None => Some(turned_away(401, "Token needed", NO_TOKEN)),
+            Some(given) if !self.is_token(given) => Some(turned_away(403, "Wrong token", WRONG_TOKEN)),
             Some(_) if is_foreign(request) => {
-                turned_away(403, "From elsewhere", "Only pages of this server may ask for this.")
+                Some(turned_away(403, "From elsewhere", "Only pages of this server may ask for this."))
             }
-            Some(_) => Verdict::Welcome,
+            Some(_) => None,
         }
     }
 
@@ -80,15 +71,10 @@ impl Access {
 
     /// The cookie goes along with links that lead here from elsewhere, such as a web terminal (`Lax`); what changes something is
     /// refused to other sites by `Origin` and `Sec-Fetch-Site`.
-    fn entry(&self, request: &Request) -> Verdict {
+    fn entry(&self, request: &Request) -> Reply {
         let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Lax", self.cookie, self.token);
-        let path = request.path.iter().map(|part| {
-            percent_encoding::utf8_percent_encode(part, percent_encoding::NON_ALPHANUMERIC).to_string()
-        });
-        let rest = request.query_without("token");
-        let goal = format!("/{}{rest}", path.collect::<Vec<_>>().join("/"));
         let reply = Reply::new(303, "text/plain; charset=utf-8", "");
-        Verdict::Answered(Box::new(reply.with("Set-Cookie", cookie).with("Location", goal)))
+        reply.with("Set-Cookie", cookie).with("Location", request.address_without("token"))
     }
 }
 
@@ -97,7 +83,7 @@ fn is_foreign(request: &Request) -> bool {
     let site = request.header("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site));
     let host = request.header("host").unwrap_or_default();
     let origin = request.header("origin").is_some_and(|origin| origin != format!("http://{host}"));
-    let is_change = matches!(request.method, Method::Post | Method::Delete);
+    let is_change = [Method::POST, Method::DELETE].contains(&request.method);
     origin || (site && (is_change || request.path.first().is_some_and(|part| part == "api")))
 }
 
@@ -113,44 +99,39 @@ fn turned_away(status: u16, title: &str, text: &str) -> Reply {
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Verdict};
-    use crate::serve::request::Request;
+    use super::Access;
+    use crate::serve::request::tests::read;
 
     fn access() -> Access {
         Access::new("abc".to_owned(), 8420, vec!["lab".to_owned()])
     }
 
     fn status(target: &str, headers: &str) -> u16 {
-        let text = format!("GET {target} HTTP/1.1\r\n{headers}\r\n\r\n");
-        let request = Request::read(&mut text.as_bytes()).expect("sound").expect("one");
-        match access().check(&request) {
-            Verdict::Welcome => 200,
-            Verdict::Answered(reply) => reply.status,
-        }
+        let request = read("GET", target, headers, "").expect("sound");
+        access().check(&request).map_or(200, |reply| reply.into_response().status().as_u16())
     }
 
     #[test]
     fn the_token_becomes_a_cookie_and_the_cookie_opens() {
-        let text = "GET /run/a%20b?x=%26&token=abc&run=a%2Fb HTTP/1.1\r\nHost: localhost:8420\r\n\r\n";
-        let request = Request::read(&mut text.as_bytes()).expect("sound").expect("one");
-        let Verdict::Answered(reply) = access().check(&request) else { panic!("no answer") };
-        let head = reply.head();
-        assert!(head.contains("Location: /run/a%20b?x=%26&run=a%2Fb\r\n"), "{head}");
-        assert!(head.contains("Set-Cookie: dc0-8420=abc; Path=/; HttpOnly; SameSite=Lax\r\n"), "{head}");
-        assert_eq!(status("/", "Host: localhost:8420\r\nCookie: dc0-8420=abc"), 200);
+        let target = "/run/a%20b?x=%26&token=abc&run=a%2Fb";
+        let request = read("GET", target, "Host: localhost:8420", "").expect("sound");
+        let response = access().check(&request).expect("an answer").into_response();
+        assert_eq!(response.headers()["location"], "/run/a%20b?x=%26&run=a%2Fb");
+        assert_eq!(response.headers()["set-cookie"], "dc0-8420=abc; Path=/; HttpOnly; SameSite=Lax");
+        assert_eq!(status("/", "Host: localhost:8420\nCookie: dc0-8420=abc"), 200);
     }
 
     #[test]
     fn others_are_turned_away() {
-        let known = "Host: 127.0.0.1:8420\r\nCookie: dc0-8420=abc";
+        let known = "Host: 127.0.0.1:8420\nCookie: dc0-8420=abc";
         assert_eq!(status("/", "Host: 127.0.0.1"), 401);
-        assert_eq!(status("/", "Host: 127.0.0.1\r\nCookie: dc0-8421=abc"), 401);
-        assert_eq!(status("/", "Host: 127.0.0.1\r\nCookie: dc0-8420=ab"), 403);
+        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8421=abc"), 401);
+        assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8420=ab"), 403);
         assert_eq!(status("/?token=", known), 403);
         assert_eq!(status("/?token=abcd", known), 403);
-        assert_eq!(status("/api/runs", &format!("{known}\r\nOrigin: http://evil.example")), 403);
-        assert_eq!(status("/api/runs", &format!("{known}\r\nSec-Fetch-Site: cross-site")), 403);
-        assert_eq!(status("/", &format!("{known}\r\nSec-Fetch-Site: none")), 200);
+        assert_eq!(status("/api/runs", &format!("{known}\nOrigin: http://evil.example")), 403);
+        assert_eq!(status("/api/runs", &format!("{known}\nSec-Fetch-Site: cross-site")), 403);
+        assert_eq!(status("/", &format!("{known}\nSec-Fetch-Site: none")), 200);
     }
 
     #[test]
@@ -164,7 +145,7 @@ mod tests {
             ("192.168.0.7:1", 200),
             ("lab:8420", 200),
         ] {
-            assert_eq!(status("/", &format!("Host: {host}\r\nCookie: dc0-8420=abc")), expected, "{host}");
+            assert_eq!(status("/", &format!("Host: {host}\nCookie: dc0-8420=abc")), expected, "{host}");
         }
         assert_eq!(status("/?token=abc", "Host: evil.example"), 421);
         assert_eq!(status("/?token=abc", "X: 1"), 421);

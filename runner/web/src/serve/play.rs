@@ -1,8 +1,8 @@
-//! Games against nets in the browser: a hall of games, each with an engine and a thread of its own. Their number, their searches
-//! at once and the simulations of a search are limited, so that runs on the same machine keep most of it.
+//! Games against nets in the browser, each with an engine and a thread of its own. Their number, their searches at once and the
+//! simulations of a search are limited, so that runs on the same machine keep most of it.
 
-mod contest;
-mod told;
+mod live_game;
+mod snapshot;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,14 @@ use dc0_core::network::EvaluatorError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
+use tokio::sync::Semaphore;
 
-use super::connection::Slots;
 use super::library::{Found, Kind, Library};
 use super::random;
 use super::reply::Reply;
-use contest::Contest;
 use dc0_engine::play::record::Record;
 use dc0_engine::uci::{Engine, Settings, SettingsError};
-use dc0_process::clock::Stopwatch;
+use live_game::LiveGame;
 
 /// Games at once. Chosen: each has a copy of a net, and a tree.
 const MOST_GAMES: usize = 8;
@@ -34,10 +33,7 @@ const MOST_SEARCHES: usize = 2;
 const IDLE: Duration = Duration::from_mins(1);
 
 /// A game that nobody has looked at for this long ends.
-const FORGOTTEN: Duration = Duration::from_mins(30);
-
-/// A request that waits for news is answered after this time at the latest.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ABANDONED: Duration = Duration::from_mins(30);
 
 /// Why something is not done.
 #[derive(Debug, Error)]
@@ -91,10 +87,10 @@ impl PlayError {
     }
 }
 
-/// What a new game is asked for with.
+/// A request for a new game.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct NewGame {
     /// `""` for the net in the program, else a run's path, `:` and the net's number.
     net: String,
     /// The player's side: `white`, `black`, or `both` to move for both.
@@ -106,29 +102,35 @@ struct Asked {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Played {
+struct MoveRequest {
     #[serde(rename = "move")]
     text: String,
 }
 
 /// All games.
-pub(super) struct Hall {
+pub(super) struct GameRooms {
     /// What engines start with.
     settings: Settings,
     most_simulations: u32,
     games: Mutex<Games>,
     /// Held while a game begins: nets are loaded one after the other, and never more than there may be games.
     beginning: Mutex<()>,
-    searches: Arc<Slots>,
+    searches: Arc<Semaphore>,
 }
 
 /// Games by their names, which are random: another server has no game of the same name.
-type Games = BTreeMap<String, Arc<Contest>>;
+type Games = BTreeMap<String, Arc<LiveGame>>;
 
-impl Hall {
+impl GameRooms {
     pub(super) fn new(settings: Settings, most_simulations: u32) -> Self {
         let (games, beginning) = (Mutex::default(), Mutex::default());
-        Self { settings, most_simulations, games, beginning, searches: Slots::new(MOST_SEARCHES) }
+        Self {
+            settings,
+            most_simulations,
+            games,
+            beginning,
+            searches: Arc::new(Semaphore::new(MOST_SEARCHES)),
+        }
     }
 
     /// The most simulations of a move.
@@ -140,13 +142,13 @@ impl Hall {
         self.games.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn game(&self, id: &str) -> Result<Arc<Contest>, PlayError> {
+    fn game(&self, id: &str) -> Result<Arc<LiveGame>, PlayError> {
         self.games().get(id).cloned().ok_or(PlayError::NoGame)
     }
 
-    /// Begins a game, and tells how it stands.
+    /// Begins a game; says how it stands.
     pub(super) fn begin(&self, library: &Library, body: &[u8]) -> Result<Value, PlayError> {
-        let asked: Asked = serde_json::from_slice(body)?;
+        let asked: NewGame = serde_json::from_slice(body)?;
         let human = match asked.side.as_str() {
             "white" => Some(Side::White),
             "black" => Some(Side::Black),
@@ -168,9 +170,9 @@ impl Hall {
         make_room(&mut self.games())?;
         let engine = self.engine(file.as_deref(), asked.simulations)?;
         let id = random(8).map_err(PlayError::Name)?;
-        let contest = Contest::start((id.clone(), about), engine, (record, human), &self.searches)?;
-        self.games().insert(id, Arc::clone(&contest));
-        Ok(contest.tell())
+        let game = LiveGame::start(id.clone(), about, record, human, engine, Arc::clone(&self.searches))?;
+        self.games().insert(id, Arc::clone(&game));
+        Ok(game.snapshot())
     }
 
     fn engine(&self, weights: Option<&Path>, simulations: u32) -> Result<Engine, PlayError> {
@@ -182,42 +184,44 @@ impl Hall {
         Ok(Engine::new(settings)?)
     }
 
-    /// How a game stands; where the asker knows that already, waits a while for news.
-    pub(super) fn look(&self, id: &str, known: Option<u64>) -> Result<Value, PlayError> {
-        let contest = self.game(id)?;
-        if let Some(known) = known {
-            contest.wait(known, PATIENCE);
-        }
-        Ok(contest.tell())
+    /// How a game stands.
+    pub(super) fn snapshot(&self, id: &str) -> Result<Value, PlayError> {
+        Ok(self.game(id)?.snapshot())
     }
 
-    /// Does something in a game, and tells how it stands then; where it cannot be done, why.
+    /// Waits, but not for long, until a game is no longer as in a version that is known, or has ended.
+    pub(super) async fn wait_for_change(&self, id: &str, known: u64) {
+        if let Ok(game) = self.game(id) {
+            game.wait_for_change(known).await;
+        }
+    }
+
+    /// Does something in a game; says how it stands then, and where it cannot be done, why.
     pub(super) fn act(&self, id: &str, verb: &str, body: &[u8]) -> Result<Value, PlayError> {
-        let contest = self.game(id)?;
+        let game = self.game(id)?;
         let done = match verb {
-            "move" => contest.play(&serde_json::from_slice::<Played>(body)?.text),
-            "undo" => contest.undo(),
-            "go" => contest.go(),
-            "hint" => contest.hint(),
+            "move" => game.play(&serde_json::from_slice::<MoveRequest>(body)?.text),
+            "undo" => game.undo(),
+            "go" => game.go(),
+            "hint" => game.hint(),
             "stop" => {
-                contest.stop();
+                game.stop();
                 Ok(())
             }
             other => Err(PlayError::Verb(other.to_owned())),
         };
-        let mut told = contest.tell();
+        let mut snapshot = game.snapshot();
         match done {
             Ok(()) => {}
-            Err(PlayError::Refused(why)) => told["refused"] = why.into(),
+            Err(PlayError::Refused(why)) => snapshot["refused"] = why.into(),
             Err(error) => return Err(error),
         }
-        Ok(told)
+        Ok(snapshot)
     }
 
     /// Ends a game.
     pub(super) fn end(&self, id: &str) -> Result<(), PlayError> {
-        let contest = self.games().remove(id).ok_or(PlayError::NoGame)?;
-        contest.close();
+        self.games().remove(id).ok_or(PlayError::NoGame)?.close();
         Ok(())
     }
 
@@ -229,19 +233,19 @@ impl Hall {
     /// Ends all games and waits for their threads.
     pub(super) fn close(&self) {
         let open = std::mem::take(&mut *self.games());
-        for contest in open.values() {
-            contest.close();
+        for game in open.values() {
+            game.close();
         }
-        for contest in open.values() {
-            contest.join();
+        for game in open.values() {
+            game.join();
         }
     }
 }
 
 /// Ends games that nobody has looked at for long.
 fn tidy(games: &mut Games) {
-    for (_, forgotten) in games.extract_if(.., |_, contest| contest.unused() > FORGOTTEN) {
-        forgotten.close();
+    for (_, abandoned) in games.extract_if(.., |_, game| game.unused() > ABANDONED) {
+        abandoned.close();
     }
 }
 
@@ -249,8 +253,8 @@ fn tidy(games: &mut Games) {
 fn make_room(games: &mut Games) -> Result<(), PlayError> {
     tidy(games);
     if games.len() >= MOST_GAMES {
-        let longest = games.iter().max_by_key(|(_, contest)| contest.unused());
-        let idle = longest.filter(|(_, contest)| contest.unused() > IDLE).map(|(id, _)| id.clone());
+        let longest = games.iter().max_by_key(|(_, game)| game.unused());
+        let idle = longest.filter(|(_, game)| game.unused() > IDLE).map(|(id, _)| id.clone());
         let ended = games.remove(&idle.ok_or(PlayError::Full(MOST_GAMES))?);
         ended.expect("it was found among them").close();
     }
@@ -284,22 +288,4 @@ pub(super) fn all_nets(library: &Library) -> Value {
     let runs = library.all().into_iter().filter(|found| found.kind == Kind::Run);
     let nets = runs.map(|run| nets(library, &run));
     Value::Array(nets.filter(|of| of["nets"].as_array().is_some_and(|nets| !nets.is_empty())).collect())
-}
-
-/// When something was used last.
-#[derive(Debug)]
-struct Used(Mutex<Stopwatch>);
-
-impl Used {
-    fn now() -> Self {
-        Self(Mutex::new(Stopwatch::start()))
-    }
-
-    fn touch(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Stopwatch::start();
-    }
-
-    fn since(&self) -> Duration {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
-    }
 }

@@ -1,7 +1,11 @@
-//! Answers as they are written: a head that keeps browsers careful, and a body.
+//! Answers: headers that keep browsers careful, and a body.
 
-use std::sync::Arc;
-
+use http_body_util::Full;
+use hyper::Response;
+use hyper::body::Bytes;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use serde_json::{Value, json};
 
 use super::request::Refusal;
@@ -23,13 +27,13 @@ pub(super) struct Reply {
     /// Headers beside the ones that each answer has.
     headers: Vec<(&'static str, String)>,
     /// Shared by all who ask for the same: a report may have some MiB.
-    pub(super) body: Arc<[u8]>,
+    pub(super) body: Bytes,
 }
 
 impl Reply {
     /// Of a content type.
     pub(super) fn new(status: u16, kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, kind, policy: STRICT, headers: Vec::new(), body: body.into().into() }
+        Self { status, kind, policy: STRICT, headers: Vec::new(), body: Bytes::from(body.into()) }
     }
 
     pub(super) fn html(status: u16, text: String) -> Self {
@@ -55,54 +59,29 @@ impl Reply {
         self
     }
 
-    /// Everything before the body.
-    pub(super) fn head(&self) -> String {
-        let general = head(self.status, self.kind, self.policy, &self.headers);
-        format!("{general}Content-Length: {}\r\n\r\n", self.body.len())
+    /// The head of an endless answer of server-sent events.
+    pub(super) fn events() -> Self {
+        Self::new(200, "text/event-stream", "")
+    }
+
+    pub(super) fn into_response(self) -> Response<Full<Bytes>> {
+        let response = Response::builder()
+            .status(self.status)
+            .header(CONTENT_TYPE, self.kind)
+            .header(CONTENT_SECURITY_POLICY, self.policy)
+            .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
+            .header(REFERRER_POLICY, "no-referrer")
+            .header(CACHE_CONTROL, "no-store")
+            .header("Cross-Origin-Resource-Policy", "same-origin")
+            .header("Cross-Origin-Opener-Policy", "same-origin");
+        let response =
+            self.headers.into_iter().fold(response, |response, (name, value)| response.header(name, value));
+        response.body(Full::new(self.body)).expect("the headers are texts of this program")
     }
 }
 
 impl From<&Refusal> for Reply {
     fn from(refusal: &Refusal) -> Self {
         Self::failure(refusal.status(), &refusal.to_string())
-    }
-}
-
-/// The head of an endless answer of server-sent events.
-pub(super) fn events_head() -> String {
-    format!("{}\r\n", head(200, "text/event-stream", STRICT, &[]))
-}
-
-fn head(status: u16, kind: &str, policy: &str, more: &[(&'static str, String)]) -> String {
-    let more: String = more.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    format!(
-        "HTTP/1.1 {status} {}\r\nContent-Type: {kind}\r\nContent-Security-Policy: {policy}\r\n\
-         X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCache-Control: no-store\r\n\
-         Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\nConnection: close\r\n{more}",
-        reason(status)
-    )
-}
-
-fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        201 => "Created",
-        204 => "No Content",
-        303 => "See Other",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        411 => "Length Required",
-        413 => "Content Too Large",
-        415 => "Unsupported Media Type",
-        421 => "Misdirected Request",
-        422 => "Unprocessable Content",
-        431 => "Request Header Fields Too Large",
-        503 => "Service Unavailable",
-        _ => "Internal Server Error",
     }
 }

@@ -1,39 +1,28 @@
-//! One request, read from a connection with limits on everything: httparse reads the head, and what is too long, too slow or not
-//! HTTP is refused.
+//! A request as it is answered: what hyper has read, with limits on what comes in and paths that cannot lead elsewhere.
 
-use std::io::{self, Read};
-
+use http_body_util::BodyExt;
+use hyper::Uri;
+use hyper::body::{Body, Bytes};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, TRANSFER_ENCODING};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use thiserror::Error;
 
-/// Bytes of a request before its body. Chosen: browsers send about one kilobyte.
-const MOST_HEAD: usize = 16 * 1024;
+pub(super) use hyper::Method;
 
 /// Bytes of a body. Chosen: the longest that is of use is a FEN with settings.
 const MOST_BODY: usize = 16 * 1024;
 
-/// Headers of a request.
-const MOST_HEADERS: usize = 64;
-
-/// What is done with what an address names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
-    Get,
-    Head,
-    Post,
-    Delete,
-}
-
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Request {
+    /// GET, HEAD, POST or DELETE.
     pub(super) method: Method,
     /// The parts of the path, decoded; none of them is empty, `.` or `..`.
     pub(super) path: Vec<String>,
     query: Vec<(String, String)>,
-    /// Names in small letters.
-    headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    /// Their values are texts.
+    headers: HeaderMap,
+    pub(super) body: Bytes,
 }
 
 /// Why a request is not answered as asked.
@@ -45,81 +34,59 @@ pub(super) enum Refusal {
     NotFound,
     #[error("this cannot be done here")]
     Method,
-    #[error("the request took too long to arrive")]
-    TooSlow,
     #[error("a body needs its length (Content-Length)")]
     NoLength,
     #[error("the body is longer than {MOST_BODY} bytes")]
     Body,
-    #[error(
-        "the head of the request is longer than {MOST_HEAD} bytes or has more than {MOST_HEADERS} headers"
-    )]
-    Head,
-    /// Nobody is there to be told.
-    #[error("the connection was lost")]
-    Gone,
 }
 
 impl Refusal {
     /// The status of HTTP (RFC 9110, section 15).
     pub(super) fn status(&self) -> u16 {
         match self {
-            Self::Malformed(_) | Self::Gone => 400,
+            Self::Malformed(_) => 400,
             Self::NotFound => 404,
             Self::Method => 405,
-            Self::TooSlow => 408,
             Self::NoLength => 411,
             Self::Body => 413,
-            Self::Head => 431,
         }
     }
 }
 
 impl Request {
-    /// Reads a request; `None` where the connection ends before it begins.
-    pub(super) fn read(from: &mut impl Read) -> Result<Option<Self>, Refusal> {
-        let mut bytes = Vec::new();
-        let (mut request, used) = loop {
-            if let Some(found) = head(&bytes)? {
-                break found;
-            }
-            if bytes.len() > MOST_HEAD {
-                return Err(Refusal::Head);
-            }
-            if more(from, &mut bytes)? == 0 {
-                let cut = || Refusal::Malformed("it ends in its middle".to_owned());
-                return if bytes.is_empty() { Ok(None) } else { Err(cut()) };
-            }
-        };
-        let length = request.length()?;
-        let mut body = bytes.split_off(used);
-        while body.len() < length {
-            if more(from, &mut body)? == 0 {
-                return Err(Refusal::Malformed("its body is shorter than it says".to_owned()));
-            }
+    /// Takes a head apart, and reads the body if its length is within the limit.
+    pub(super) async fn read<B: Body>(request: hyper::Request<B>) -> Result<Self, Refusal> {
+        let (head, body) = request.into_parts();
+        if ![Method::GET, Method::HEAD, Method::POST, Method::DELETE].contains(&head.method) {
+            return Err(Refusal::Method);
         }
-        body.truncate(length);
-        request.body = body;
-        Ok(Some(request))
+        let path = parts(&head.uri)?;
+        let query = pairs(head.uri.query().unwrap_or_default())?;
+        check(&head.method, &head.headers)?;
+        let body = body.collect().await;
+        let body = body.map_err(|_| Refusal::Malformed("its body is shorter than it says".to_owned()))?;
+        Ok(Self { method: head.method, path, query, headers: head.headers, body: body.to_bytes() })
     }
 
     /// A header that may be given once.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str())
+        self.headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
     }
 
     /// A value behind the `?` of the address.
-    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+    pub(super) fn query(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str())
     }
 
-    /// What follows the path with one name left out: empty, or with its `?`.
-    pub(super) fn query_without(&self, name: &str) -> String {
+    /// The address without its host and one name behind the `?`.
+    pub(super) fn address_without(&self, name: &str) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let path: Vec<String> = self.path.iter().map(|part| encoded(part)).collect();
         let rest = self.query.iter().filter(|(of, _)| of != name);
         let pairs: Vec<String> =
             rest.map(|(of, value)| format!("{}={}", encoded(of), encoded(value))).collect();
-        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+        let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
+        format!("/{}{query}", path.join("/"))
     }
 
     /// A cookie.
@@ -127,77 +94,41 @@ impl Request {
         let pairs = self.header("cookie")?.split(';').filter_map(|pair| pair.trim().split_once('='));
         pairs.into_iter().find(|(of, _)| *of == name).map(|(_, value)| value)
     }
-
-    fn length(&self) -> Result<usize, Refusal> {
-        for name in ["content-length", "host", "transfer-encoding"] {
-            if self.headers.iter().filter(|(of, _)| of == name).count() > 1 {
-                return Err(Refusal::Malformed(format!("{name} is given twice")));
-            }
-        }
-        if self.header("transfer-encoding").is_some() {
-            return Err(Refusal::NoLength);
-        }
-        let Some(length) = self.header("content-length") else {
-            return if self.method == Method::Post { Err(Refusal::NoLength) } else { Ok(0) };
-        };
-        // Digits alone, so that nobody reads another number than others do.
-        if length.is_empty() || !length.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Refusal::Malformed("its length is no number".to_owned()));
-        }
-        length.parse().ok().filter(|length| *length <= MOST_BODY).ok_or(Refusal::Body)
-    }
 }
 
-fn more(from: &mut impl Read, bytes: &mut Vec<u8>) -> Result<usize, Refusal> {
-    let mut buffer = [0; 4096];
-    match from.read(&mut buffer) {
-        Ok(read) => {
-            bytes.extend_from_slice(&buffer[..read]);
-            Ok(read)
+/// Refuses headers that others could read in another way, and bodies that are too long or have no length.
+fn check(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+    for (name, value) in headers {
+        if std::str::from_utf8(value.as_bytes()).is_err() {
+            return Err(Refusal::Malformed(format!("{name} is not text")));
         }
-        Err(cause) if cause.kind() == io::ErrorKind::Interrupted => more(from, bytes),
-        Err(cause) if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&cause.kind()) => {
-            Err(Refusal::TooSlow)
+    }
+    for name in [CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
+        if headers.get_all(&name).iter().count() > 1 {
+            return Err(Refusal::Malformed(format!("{name} is given twice")));
         }
-        Err(_) => Err(Refusal::Gone),
     }
-}
-
-/// The request without its body, and the bytes that it takes; `None` as long as there are too few.
-fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Refusal> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-    let mut parsed = httparse::Request::new(&mut headers);
-    let used = match parsed.parse(bytes) {
-        Ok(httparse::Status::Complete(used)) => used,
-        Ok(httparse::Status::Partial) => return Ok(None),
-        Err(httparse::Error::TooManyHeaders) => return Err(Refusal::Head),
-        Err(cause) => return Err(Refusal::Malformed(cause.to_string())),
-    };
-    if used > MOST_HEAD {
-        return Err(Refusal::Head);
+    if headers.contains_key(TRANSFER_ENCODING) {
+        return Err(Refusal::NoLength);
     }
-    let method = match parsed.method {
-        Some("GET") => Method::Get,
-        Some("HEAD") => Method::Head,
-        Some("POST") => Method::Post,
-        Some("DELETE") => Method::Delete,
-        _ => return Err(Refusal::Method),
-    };
-    let target = parsed.path.unwrap_or_default();
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let mut headers = Vec::new();
-    for header in &*parsed.headers {
-        let value = String::from_utf8(header.value.to_vec());
-        let value = value.map_err(|_| Refusal::Malformed(format!("{} is not text", header.name)))?;
-        headers.push((header.name.to_ascii_lowercase(), value));
+    match headers.get(CONTENT_LENGTH) {
+        None if method == Method::POST => Err(Refusal::NoLength),
+        None => Ok(()),
+        // hyper has seen to it that this is a number.
+        Some(length) => {
+            let length: Option<usize> = length.to_str().ok().and_then(|length| length.parse().ok());
+            if length.is_some_and(|length| length <= MOST_BODY) { Ok(()) } else { Err(Refusal::Body) }
+        }
     }
-    let request = Request { method, path: parts(path)?, query: pairs(query)?, headers, body: Vec::new() };
-    Ok(Some((request, used)))
 }
 
 /// The parts of a path. What could lead elsewhere is nowhere.
-fn parts(path: &str) -> Result<Vec<String>, Refusal> {
-    let below = path.strip_prefix('/').ok_or(Refusal::NotFound)?;
+fn parts(address: &Uri) -> Result<Vec<String>, Refusal> {
+    let below = address.path().strip_prefix('/').ok_or(Refusal::NotFound)?;
+    // Of another host, as proxies are asked.
+    if address.authority().is_some() {
+        return Err(Refusal::NotFound);
+    }
     if below.is_empty() {
         return Ok(Vec::new());
     }
@@ -228,54 +159,46 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Read;
+pub(super) mod tests {
+    use http_body_util::Full;
+    use hyper::body::Bytes;
 
     use super::{Method, Refusal, Request};
 
-    /// A connection on which one byte comes at a time.
-    struct Dripping<'a>(&'a [u8]);
-
-    impl Read for Dripping<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            let (end, rest) = self.0.split_at(self.0.len().min(1));
-            buffer[..end.len()].copy_from_slice(end);
-            self.0 = rest;
-            Ok(end.len())
-        }
-    }
-
-    fn read(text: &str) -> Result<Option<Request>, Refusal> {
-        let dripping = Request::read(&mut Dripping(text.as_bytes()));
-        assert_eq!(dripping, Request::read(&mut text.as_bytes()));
-        dripping
-    }
-
-    fn get(path: &str) -> Result<Vec<String>, Refusal> {
-        read(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"))
-            .map(|request| request.expect("one").path)
+    /// What becomes of a request with headers such as `Host: localhost`, one a line.
+    pub(in crate::serve) fn read(
+        method: &str,
+        target: &str,
+        headers: &str,
+        body: &str,
+    ) -> Result<Request, Refusal> {
+        let request = hyper::Request::builder().method(method).uri(target);
+        let request = headers.lines().fold(request, |request, line| {
+            let (name, value) = line.split_once(':').expect("a header");
+            request.header(name, value.trim())
+        });
+        let request = request.body(Full::new(Bytes::from(body.to_owned()))).expect("a request of HTTP");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(Request::read(request))
     }
 
     #[test]
     fn a_request_is_read_with_path_query_cookies_and_body() {
-        let text = "POST /api/play/1?after=3&x=%2b HTTP/1.1\r\nHost: localhost:1\r\nCookie: a=1; dc0-1=ab\r\n\
-            Content-Length: 4\r\n\r\nbodyGET / HTTP/1.1";
-        let request = read(text).expect("sound").expect("one");
-        assert_eq!((request.method, request.path.join("|")), (Method::Post, "api|play|1".to_owned()));
+        let headers = "Host: localhost:1\nCookie: a=1; dc0-1=ab\nContent-Length: 4";
+        let request = read("POST", "/api/play/1?after=3&x=%2b", headers, "body").expect("sound");
+        assert_eq!((&request.method, request.path.join("|")), (&Method::POST, "api|play|1".to_owned()));
         assert_eq!(
-            (request.asked("after"), request.asked("x"), request.asked("y")),
+            (request.query("after"), request.query("x"), request.query("y")),
             (Some("3"), Some("+"), None)
         );
         assert_eq!((request.cookie("dc0-1"), request.cookie("b")), (Some("ab"), None));
-        assert_eq!(
-            (request.header("host"), request.body.as_slice()),
-            (Some("localhost:1"), b"body".as_slice())
-        );
-        assert_eq!(read(""), Ok(None));
+        assert_eq!((request.header("host"), &request.body[..]), (Some("localhost:1"), b"body".as_slice()));
+        assert_eq!(request.address_without("after"), "/api/play/1?x=%2B");
     }
 
     #[test]
     fn paths_that_lead_elsewhere_lead_nowhere() {
+        let get = |path: &str| read("GET", path, "Host: localhost", "").map(|request| request.path);
         for path in [
             "/..",
             "/a/../b",
@@ -296,29 +219,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_no_http_is_refused() {
-        let long = "x".repeat(20_000);
-        let request = |head: &str| read(&format!("POST / HTTP/1.1\r\nHost: localhost\r\n{head}\r\n\r\n"));
-        assert_eq!(request(&format!("X: {long}")), Err(Refusal::Head));
-        assert_eq!(request(&"X: 1\r\n".repeat(70)), Err(Refusal::Head));
-        assert_eq!(request("Content-Length: 99999"), Err(Refusal::Body));
-        assert_eq!(request("Content-Length: 99999999999999999999999"), Err(Refusal::Body));
-        assert_eq!(request("X: 1"), Err(Refusal::NoLength));
-        assert_eq!(request("Transfer-Encoding: chunked"), Err(Refusal::NoLength));
-        assert_eq!(get(&format!("/{long}")), Err(Refusal::Head));
-        let odd =
-            ["Content-Length: 1\r\nContent-Length: 1", "Content-Length: +1", "Content-Length: 5", "Host: x"];
-        for head in odd {
-            assert!(matches!(request(head), Err(Refusal::Malformed(_))), "{head}");
+    fn what_is_too_long_or_can_be_read_in_two_ways_is_refused() {
+        let post = |headers: &str| read("POST", "/", headers, "");
+        assert_eq!(post("Content-Length: 99999"), Err(Refusal::Body));
+        assert_eq!(post("Content-Length: 99999999999999999999999"), Err(Refusal::Body));
+        assert_eq!(post("X: 1"), Err(Refusal::NoLength));
+        assert_eq!(post("Transfer-Encoding: chunked"), Err(Refusal::NoLength));
+        assert_eq!(read("PUT", "/", "", ""), Err(Refusal::Method));
+        for headers in ["Content-Length: 1\nContent-Length: 1", "Host: x\nHost: x"] {
+            assert!(matches!(post(headers), Err(Refusal::Malformed(_))), "{headers}");
         }
-        for text in [
-            "\u{16}\u{3}\u{1}\0\r\n\r\n",
-            "GET / HTTP/2.0\r\n\r\n",
-            "GET /\r\n\r\n",
-            "GET / HTTP/1.1\r\nHost",
-        ] {
-            assert!(matches!(read(text), Err(Refusal::Malformed(_))), "{text:?}");
-        }
-        assert_eq!(read("PUT / HTTP/1.1\r\n\r\n"), Err(Refusal::Method));
+        assert!(matches!(read("GET", "/?x=%ff", "", ""), Err(Refusal::Malformed(_))));
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::task::{JoinError, spawn_blocking};
 
-use super::access::Verdict;
-use super::events::Follow;
+use super::event_stream::Follow;
 use super::library::{Found, Kind};
-use super::play::{PlayError, all_nets, nets};
+use super::play::{all_nets, nets};
 use super::reply::Reply;
 use super::request::{Method, Request};
 use super::{Server, assets, shard};
@@ -26,15 +26,34 @@ impl From<Reply> for Answer {
     }
 }
 
-/// Answers a request.
-pub(super) fn answer(server: &Arc<Server>, request: &Request) -> Answer {
-    if let Verdict::Answered(reply) = server.access.check(request) {
-        return Answer::Reply(*reply);
+/// Answers a request. Waiting for a move takes no thread; everything else runs on one of its own, because it may read files.
+pub(super) async fn answer(server: &Arc<Server>, request: Request) -> Result<Answer, JoinError> {
+    if let Some(reply) = server.access.check(&request) {
+        return Ok(reply.into());
     }
+    if let Some((id, known)) = awaited_game(&request) {
+        let Ok(_permit) = server.waiting.try_acquire() else { return Ok(busy().into()) };
+        server.rooms.wait_for_change(id, known).await;
+    }
+    let server = Arc::clone(server);
+    spawn_blocking(move || answer_now(&server, &request)).await
+}
+
+/// The game, and the version of it that is known, of a request that waits for another version.
+fn awaited_game(request: &Request) -> Option<(&str, u64)> {
+    match (&request.method, request.path.as_slice()) {
+        (&Method::GET, [api, play, id]) if api == "api" && play == "play" => {
+            Some((id, request.query("after")?.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+fn answer_now(server: &Arc<Server>, request: &Request) -> Answer {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
-    match (request.method, path.as_slice()) {
-        (_, ["api", "play", rest @ ..]) => play(server, request, rest),
-        (Method::Get | Method::Head, path) => read(server, request, path),
+    match (&request.method, path.as_slice()) {
+        (_, ["api", "play", rest @ ..]) => play(server, request, rest).into(),
+        (&Method::GET | &Method::HEAD, path) => read(server, request, path),
         _ => Reply::failure(405, "this cannot be done here").into(),
     }
 }
@@ -51,7 +70,7 @@ fn read(server: &Arc<Server>, request: &Request, path: &[&str]) -> Answer {
         ["api", "runs"] => Reply::json(200, &server.list()).into(),
         ["api", "nets"] => Reply::json(200, &all_nets(&server.library)).into(),
         ["api", "limits"] => {
-            Reply::json(200, &json!({ "simulations": server.hall.most_simulations() })).into()
+            Reply::json(200, &json!({ "simulations": server.rooms.most_simulations() })).into()
         }
         ["api", what, ..] => about(server, request, what).into(),
         _ => assets::absent().into(),
@@ -74,7 +93,7 @@ fn about(server: &Arc<Server>, request: &Request, what: &str) -> Reply {
 
 fn games(server: &Server, run: &Found) -> Reply {
     let nothing = |again: bool| json!({ "source": Value::Null, "games": [], "again": again });
-    let Some(_slot) = server.making.try_take() else { return Reply::json(200, &nothing(true)) };
+    let Ok(_permit) = server.making.try_acquire() else { return Reply::json(200, &nothing(true)) };
     let Some(shard) = shard::latest(&server.library, run) else { return Reply::json(200, &nothing(false)) };
     server.games.get(&server.library, run, &shard).unwrap_or_else(|cause| {
         // A file has moved while it was looked for; the page asks again.
@@ -84,7 +103,7 @@ fn games(server: &Server, run: &Found) -> Reply {
 }
 
 fn report(server: &Server, of: &Found) -> Reply {
-    let Some(_slot) = server.making.try_take() else { return busy() };
+    let Ok(_permit) = server.making.try_acquire() else { return busy() };
     server.charts.page(server, of).unwrap_or_else(busy)
 }
 
@@ -93,9 +112,11 @@ fn events(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
     if of.is_none() && !rest.is_empty() {
         return Reply::failure(404, "there is no such run or sweep").into();
     }
-    match server.waiting.try_take() {
-        Some(slot) => Answer::Events(Box::new(Follow::new(of, request.header("last-event-id"), slot))),
-        None => busy().into(),
+    match Arc::clone(&server.waiting).try_acquire_owned() {
+        // An endless answer has a head, too.
+        Ok(_permit) if request.method == Method::HEAD => Reply::events().into(),
+        Ok(permit) => Answer::Events(Box::new(Follow::new(of, request.header("last-event-id"), permit))),
+        Err(_) => busy().into(),
     }
 }
 
@@ -105,36 +126,21 @@ fn busy() -> Reply {
 }
 
 /// Requests of games, which change something and are therefore asked for with JSON, as only pages of this server can.
-fn play(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
+fn play(server: &Server, request: &Request, rest: &[&str]) -> Reply {
     let kind = request.header("content-type").unwrap_or_default();
-    if request.method == Method::Post && kind.split(';').next() != Some("application/json") {
-        return Reply::failure(415, "expected the content type application/json").into();
+    if request.method == Method::POST && kind.split(';').next() != Some("application/json") {
+        return Reply::failure(415, "expected the content type application/json");
     }
-    let (hall, body) = (&server.hall, &request.body);
-    let done = match (request.method, rest) {
-        (Method::Post, []) => match server.waiting.try_take() {
-            Some(_slot) => hall.begin(&server.library, body),
-            None => return busy().into(),
+    let (rooms, body) = (&server.rooms, &request.body);
+    let done = match (&request.method, rest) {
+        (&Method::POST, []) => match server.waiting.try_acquire() {
+            Ok(_permit) => rooms.begin(&server.library, body),
+            Err(_) => return busy(),
         },
-        (Method::Post, [id, verb]) => hall.act(id, verb, body),
-        (Method::Delete, [id]) => hall.end(id).map(|()| Value::Null),
-        (Method::Get, [id]) => match look(server, request, id) {
-            Some(told) => told,
-            None => return busy().into(),
-        },
-        _ => return Reply::failure(405, "this cannot be done here").into(),
+        (&Method::POST, [id, verb]) => rooms.act(id, verb, body),
+        (&Method::DELETE, [id]) => rooms.end(id).map(|()| Value::Null),
+        (&Method::GET, [id]) => rooms.snapshot(id),
+        _ => return Reply::failure(405, "this cannot be done here"),
     };
-    match done {
-        Ok(value) => Reply::json(200, &value).into(),
-        Err(error) => error.reply().into(),
-    }
-}
-
-/// How a game stands; `None` where too many wait already.
-fn look(server: &Server, request: &Request, id: &str) -> Option<Result<Value, PlayError>> {
-    let Some(known) = request.asked("after").and_then(|known| known.parse().ok()) else {
-        return Some(server.hall.look(id, None));
-    };
-    let _slot = server.waiting.try_take()?;
-    Some(server.hall.look(id, Some(known)))
+    done.map_or_else(|error| error.reply(), |value| Reply::json(200, &value))
 }

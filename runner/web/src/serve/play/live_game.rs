@@ -3,46 +3,52 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use dc0_core::board::{Game, Side};
 use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
 
-use super::told::{Scene, Thought, told};
-use super::{PlayError, Used};
-use crate::serve::connection::Slots;
+use super::PlayError;
+use super::snapshot::{SearchInfo, Snapshot};
 use dc0_engine::play::record::Record;
 use dc0_engine::uci::{Engine, SearchResult};
+use dc0_process::clock::Stopwatch;
 
 /// Searches that wait for a game's thread: those that were given up and have not ended yet, and one more.
 const WAITING: usize = 4;
 
+/// A request that waits for news is answered after this time at the latest.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// A game.
-pub(super) struct Contest {
+pub(super) struct LiveGame {
     id: String,
     about: Value,
     state: Mutex<State>,
-    changed: Condvar,
-    used: Used,
-    orders: Mutex<Option<SyncSender<Order>>>,
+    /// Counts up with each change of the state.
+    version: watch::Sender<u64>,
+    used: Mutex<Stopwatch>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 struct State {
-    /// Counts up with each change.
-    version: u64,
     record: Record,
     /// The player's side; `None` where the player moves for both.
     human: Option<Side>,
+    /// To the game's thread; `None` once the game has ended.
+    searches: Option<SyncSender<SearchRequest>>,
     /// The search that is waited for.
-    search: Option<Waited>,
-    thought: Option<Thought>,
+    pending: Option<PendingSearch>,
+    info: Option<SearchInfo>,
     error: Option<String>,
 }
 
-struct Waited {
+struct PendingSearch {
     /// The version that it was asked for with.
     number: u64,
     stop: Arc<AtomicBool>,
@@ -50,72 +56,79 @@ struct Waited {
     plays: bool,
 }
 
-/// A search that is asked for.
-struct Order {
+struct SearchRequest {
     number: u64,
     game: Game,
     stop: Arc<AtomicBool>,
 }
 
-impl Contest {
-    /// Starts a game, whose first move may be the engine's.
+impl LiveGame {
+    /// Starts a game, whose first move may be the engine's. Its searches wait for permits.
     pub(super) fn start(
-        (id, about): (String, Value),
+        id: String,
+        about: Value,
+        record: Record,
+        human: Option<Side>,
         engine: Engine,
-        (record, human): (Record, Option<Side>),
-        searches: &Arc<Slots>,
+        permits: Arc<Semaphore>,
     ) -> Result<Arc<Self>, PlayError> {
-        let (orders, taken) = sync_channel(WAITING);
-        let state = State { version: 1, record, human, search: None, thought: None, error: None };
-        let contest = Arc::new(Self {
+        let (searches, requests) = sync_channel(WAITING);
+        let state = State { record, human, searches: Some(searches), pending: None, info: None, error: None };
+        let game = Arc::new(Self {
             id,
             about,
             state: Mutex::new(state),
-            changed: Condvar::new(),
-            used: Used::now(),
-            orders: Mutex::new(Some(orders)),
+            version: watch::Sender::new(1),
+            used: Mutex::new(Stopwatch::start()),
             thread: Mutex::new(None),
         });
-        let (own, searches) = (Arc::clone(&contest), Arc::clone(searches));
+        let (own, runtime) = (Arc::clone(&game), Handle::current());
         let thread = thread::Builder::new().name("game".to_owned());
-        let thread = thread.spawn(move || own.work(engine, &taken, &searches)).map_err(PlayError::Thread)?;
-        *contest.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
-        contest.answer(&mut contest.state())?;
-        Ok(contest)
+        let thread = thread
+            .spawn(move || own.work(engine, &requests, &permits, &runtime))
+            .map_err(PlayError::Thread)?;
+        *game.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        game.let_engine_move(&mut game.state())?;
+        Ok(game)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn used(&self) -> MutexGuard<'_, Stopwatch> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How long nobody has looked.
     pub(super) fn unused(&self) -> Duration {
-        self.used.since()
+        self.used().elapsed()
     }
 
     /// How the game stands.
-    pub(super) fn tell(&self) -> Value {
-        self.used.touch();
+    pub(super) fn snapshot(&self) -> Value {
+        *self.used() = Stopwatch::start();
         let state = self.state();
-        told(&Scene {
+        let snapshot = Snapshot {
             id: &self.id,
             about: &self.about,
-            version: state.version,
+            version: *self.version.borrow(),
             record: &state.record,
             human: state.human,
-            is_thinking: state.search.is_some(),
-            thought: state.thought.as_ref(),
+            is_thinking: state.pending.is_some(),
+            info: state.info.as_ref(),
             error: state.error.as_deref(),
             can_undo: undone_to(&state).is_some(),
-        })
+        };
+        snapshot.json()
     }
 
     /// Waits for a later version than a known one, but not for long.
-    pub(super) fn wait(&self, known: u64, patience: Duration) {
-        self.used.touch();
-        let state = self.state();
-        let waited = self.changed.wait_timeout_while(state, patience, |state| state.version <= known);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    pub(super) async fn wait_for_change(&self, known: u64) {
+        *self.used() = Stopwatch::start();
+        let mut version = self.version.subscribe();
+        // Either way the game is looked at next.
+        let _changed = timeout(PATIENCE, version.wait_for(|version| *version > known)).await.is_ok();
     }
 
     /// Plays a move of the player's, and lets the engine answer.
@@ -130,19 +143,19 @@ impl Contest {
         }
         let found = state.record.game.position().read_move(text);
         let played = found.map_err(|error| refused(&error.to_string()))?;
-        give_up(&mut state);
+        cancel_search(&mut state);
         state.record.play(played, None);
         self.change(&mut state);
-        self.answer(&mut state)
+        self.let_engine_move(&mut state)
     }
 
     /// Takes the player's last move back, with the answer.
     pub(super) fn undo(&self) -> Result<(), PlayError> {
         let mut state = self.state();
         let ply = undone_to(&state).ok_or_else(|| refused("there is no move of yours to take back"))?;
-        give_up(&mut state);
+        cancel_search(&mut state);
         state.record.take_back_to(ply);
-        state.thought = None;
+        state.info = None;
         self.change(&mut state);
         Ok(())
     }
@@ -165,7 +178,7 @@ impl Contest {
 
     /// Ends the search under way; what it has found so far counts.
     pub(super) fn stop(&self) {
-        if let Some(search) = &self.state().search {
+        if let Some(search) = &self.state().pending {
             search.stop.store(true, Ordering::SeqCst);
         }
     }
@@ -173,8 +186,8 @@ impl Contest {
     /// Ends the game; its thread ends with the search under way, and nobody waits for news any longer.
     pub(super) fn close(&self) {
         let mut state = self.state();
-        give_up(&mut state);
-        drop(self.orders.lock().unwrap_or_else(PoisonError::into_inner).take());
+        cancel_search(&mut state);
+        state.searches = None;
         self.change(&mut state);
     }
 
@@ -187,13 +200,12 @@ impl Contest {
     }
 
     fn change(&self, state: &mut State) {
-        state.version += 1;
         state.error = None;
-        self.changed.notify_all();
+        self.version.send_modify(|version| *version += 1);
     }
 
     /// Lets the engine move if it has the turn.
-    fn answer(&self, state: &mut State) -> Result<(), PlayError> {
+    fn let_engine_move(&self, state: &mut State) -> Result<(), PlayError> {
         let turn = state.record.game.position().side_to_move();
         let is_engines = state.human.is_some_and(|human| human != turn);
         if is_engines && !state.record.is_over() { self.search(state, true) } else { Ok(()) }
@@ -203,13 +215,12 @@ impl Contest {
         if state.record.is_over() {
             return Err(refused("the game is over"));
         }
-        if state.search.is_some() {
+        if state.pending.is_some() {
             return Err(refused("the net is thinking already"));
         }
-        let (number, stop) = (state.version + 1, Arc::new(AtomicBool::new(false)));
-        let order = Order { number, game: state.record.game.clone(), stop: Arc::clone(&stop) };
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        match orders.as_ref().map(|orders| orders.try_send(order)) {
+        let (number, stop) = (*self.version.borrow() + 1, Arc::new(AtomicBool::new(false)));
+        let request = SearchRequest { number, game: state.record.game.clone(), stop: Arc::clone(&stop) };
+        match state.searches.as_ref().map(|searches| searches.try_send(request)) {
             Some(Ok(())) => {}
             Some(Err(TrySendError::Full(_))) => {
                 return Err(refused("the last search has not ended yet; try again in a moment"));
@@ -218,44 +229,51 @@ impl Contest {
                 return Err(refused("the net of this game moves no more; begin another game"));
             }
         }
-        state.search = Some(Waited { number, stop, plays });
+        state.pending = Some(PendingSearch { number, stop, plays });
         self.change(state);
         Ok(())
     }
 
     /// Searches until nobody can ask any more.
-    fn work(&self, mut engine: Engine, orders: &Receiver<Order>, searches: &Arc<Slots>) {
-        for order in orders {
-            if order.stop.load(Ordering::SeqCst) && !self.is_waited_for(&order) {
+    fn work(
+        &self,
+        mut engine: Engine,
+        requests: &Receiver<SearchRequest>,
+        permits: &Semaphore,
+        runtime: &Handle,
+    ) {
+        for request in requests {
+            if request.stop.load(Ordering::SeqCst) && !self.is_waited_for(&request) {
                 continue;
             }
-            let slot = searches.take();
-            let found = caught(|| engine.search(&order.game, &order.stop).map_err(|error| error.to_string()));
-            drop(slot);
+            let permit = runtime.block_on(permits.acquire()).expect("nobody closes the semaphore");
+            let found =
+                caught(|| engine.search(&request.game, &request.stop).map_err(|error| error.to_string()));
+            drop(permit);
             // What a panic leaves of an engine is not searched with again.
             let is_whole = found.is_some();
             let failed = || {
                 Err("the search has failed; please report the message in the server's terminal".to_owned())
             };
-            self.take(&order, found.unwrap_or_else(failed));
+            self.take(&request, found.unwrap_or_else(failed));
             if !is_whole {
                 return;
             }
         }
     }
 
-    fn is_waited_for(&self, order: &Order) -> bool {
-        self.state().search.as_ref().is_some_and(|search| search.number == order.number)
+    fn is_waited_for(&self, request: &SearchRequest) -> bool {
+        self.state().pending.as_ref().is_some_and(|search| search.number == request.number)
     }
 
     /// Takes what a search found, if it is still waited for.
-    fn take(&self, order: &Order, found: Result<SearchResult, String>) {
+    fn take(&self, request: &SearchRequest, found: Result<SearchResult, String>) {
         let mut state = self.state();
-        let Some(search) = state.search.take_if(|search| search.number == order.number) else { return };
+        let Some(search) = state.pending.take_if(|search| search.number == request.number) else { return };
         let mut error = None;
         match found {
             Ok(found) => {
-                state.thought = Some(Thought::new(&order.game, &found));
+                state.info = Some(SearchInfo::new(&request.game, &found));
                 if search.plays {
                     state.record.play(found.lines[found.chosen].moves[0], None);
                 }
@@ -281,8 +299,8 @@ fn undone_to(state: &State) -> Option<usize> {
 }
 
 /// Ends the search under way, and what it finds is not waited for.
-fn give_up(state: &mut State) {
-    if let Some(search) = state.search.take() {
+fn cancel_search(state: &mut State) {
+    if let Some(search) = state.pending.take() {
         search.stop.store(true, Ordering::SeqCst);
     }
 }

@@ -1,12 +1,17 @@
 //! Server-sent events: what is new about the list of runs, or about one run, as long as somebody looks.
 
+use std::sync::Arc;
 use std::time::Duration;
-use std::{io, thread};
 
+use http_body_util::channel::{SendError, Sender};
+use hyper::body::Bytes;
 use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 
-use super::connection::Slot;
 use super::library::{Found, Kind};
+use super::stage::{Progress, Stage};
 use super::{Server, tail};
 use dc0_process::clock::Stopwatch;
 
@@ -15,6 +20,9 @@ const EVERY: Duration = Duration::from_millis(500);
 
 /// A word is sent at least this often, so that readers that are gone are found out.
 const AT_LEAST: Duration = Duration::from_secs(10);
+
+/// An event has to be taken within this time.
+const TO_LEAVE: Duration = Duration::from_secs(5);
 
 /// What one reader looks at.
 pub(super) struct Follow {
@@ -25,32 +33,44 @@ pub(super) struct Follow {
     state: String,
     charts: String,
     games: String,
-    _slot: Slot,
+    _permit: OwnedSemaphorePermit,
 }
-
-/// Takes what is sent.
-type Send<'a> = &'a mut dyn FnMut(&str) -> io::Result<()>;
 
 impl Follow {
     /// `last` is the id of the last event that the reader had, where the log went on.
-    pub(super) fn new(of: Option<Found>, last: Option<&str>, slot: Slot) -> Self {
+    pub(super) fn new(of: Option<Found>, last: Option<&str>, permit: OwnedSemaphorePermit) -> Self {
         let log = last.and_then(|id| id.parse().ok());
-        Self { of, log, state: String::new(), charts: String::new(), games: String::new(), _slot: slot }
+        Self { of, log, state: String::new(), charts: String::new(), games: String::new(), _permit: permit }
     }
 
-    /// Tells until the reader is gone or the server ends.
-    pub(super) fn tell(&mut self, server: &Server, send: Send<'_>) -> io::Result<()> {
-        send("retry: 1000\n\n")?;
-        let mut said = Stopwatch::start();
-        while !server.is_stopping() {
-            let news = self.news(server);
-            if !news.is_empty() || said.elapsed() > AT_LEAST {
-                send(if news.is_empty() { ": still here\n\n" } else { &news })?;
-                said = Stopwatch::start();
+    /// Sends news until the reader is gone.
+    pub(super) async fn send(
+        self,
+        server: Arc<Server>,
+        mut events: Sender<Bytes>,
+        progress: Progress,
+    ) -> Result<(), SendError> {
+        send(&mut events, &progress, "retry: 1000\n\n".to_owned()).await?;
+        let (mut follow, mut sent) = (self, Stopwatch::start());
+        loop {
+            let server = Arc::clone(&server);
+            let looked = spawn_blocking(move || {
+                let news = follow.news(&server);
+                (follow, news)
+            });
+            // A panic is reported on the terminal; the reader sees the stream end, and connects again.
+            let Ok((looked, news)) = looked.await else {
+                progress.set(Stage::leaving(TO_LEAVE));
+                return Ok(());
+            };
+            follow = looked;
+            if !news.is_empty() || sent.elapsed() > AT_LEAST {
+                let text = if news.is_empty() { ": still here\n\n".to_owned() } else { news };
+                send(&mut events, &progress, text).await?;
+                sent = Stopwatch::start();
             }
-            thread::sleep(EVERY);
+            sleep(EVERY).await;
         }
-        Ok(())
     }
 
     fn news(&mut self, server: &Server) -> String {
@@ -83,6 +103,14 @@ impl Follow {
         let data = json!({ "anew": news.is_anew, "text": news.text });
         format!("event: log\nid: {}\ndata: {data}\n\n", news.next)
     }
+}
+
+/// Sends events; there is room once the reader has taken those before.
+async fn send(events: &mut Sender<Bytes>, progress: &Progress, text: String) -> Result<(), SendError> {
+    progress.set(Stage::leaving(TO_LEAVE));
+    events.send_data(text.into()).await?;
+    progress.set(Stage::Answering);
+    Ok(())
 }
 
 /// An event, if its data is another one than before.

@@ -14,11 +14,11 @@ const MOVES: usize = 8;
 /// Moves of a line that are shown.
 const LINE: usize = 8;
 
-/// What a search thought of a position.
-pub(super) struct Thought(Value);
+/// What a search found in a position.
+pub(super) struct SearchInfo(Value);
 
-/// Everything there is to tell.
-pub(super) struct Scene<'a> {
+/// A game at one moment.
+pub(super) struct Snapshot<'a> {
     pub(super) id: &'a str,
     /// What the game was asked for with.
     pub(super) about: &'a Value,
@@ -26,43 +26,47 @@ pub(super) struct Scene<'a> {
     pub(super) record: &'a Record,
     pub(super) human: Option<Side>,
     pub(super) is_thinking: bool,
-    pub(super) thought: Option<&'a Thought>,
+    pub(super) info: Option<&'a SearchInfo>,
     pub(super) error: Option<&'a str>,
     pub(super) can_undo: bool,
 }
 
-pub(super) fn told(scene: &Scene<'_>) -> Value {
-    let position = scene.record.game.position();
-    let is_over = scene.record.is_over();
-    let legal = if is_over { Vec::new() } else { position.legal_moves() };
-    let legal: Vec<Value> = legal
-        .into_iter()
-        .map(|of| json!([of.to_string(), of.from(), of.to(), of.promotion().map(letter), position.san(of)]))
-        .collect();
-    json!({
-        "id": scene.id,
-        "about": scene.about,
-        "version": scene.version,
-        "fen": position.fen(),
-        "men": men(position),
-        "turn": word(position.side_to_move()),
-        "human": scene.human.map(word),
-        "check": position.is_check(),
-        "number": scene.record.game.start().fullmove_number(),
-        "first": word(scene.record.game.start().side_to_move()),
-        "moves": scene.record.plies().map(|(position, played, _)| position.san(played)).collect::<Vec<_>>(),
-        "last": scene.record.game.moves().last().map(|last| [last.from(), last.to()]),
-        "legal": legal,
-        "result": is_over.then(|| scene.record.result()),
-        "reason": scene.record.reason(),
-        "thinking": scene.is_thinking,
-        "thought": scene.thought.map(|thought| &thought.0),
-        "error": scene.error,
-        "undo": scene.can_undo,
-    })
+impl Snapshot<'_> {
+    pub(super) fn json(&self) -> Value {
+        let position = self.record.game.position();
+        let is_over = self.record.is_over();
+        let legal = if is_over { Vec::new() } else { position.legal_moves() };
+        let legal: Vec<Value> = legal
+            .into_iter()
+            .map(|of| {
+                json!([of.to_string(), of.from(), of.to(), of.promotion().map(letter), position.san(of)])
+            })
+            .collect();
+        json!({
+            "id": self.id,
+            "about": self.about,
+            "version": self.version,
+            "fen": position.fen(),
+            "men": men(position),
+            "turn": name(position.side_to_move()),
+            "human": self.human.map(name),
+            "check": position.is_check(),
+            "number": self.record.game.start().fullmove_number(),
+            "first": name(self.record.game.start().side_to_move()),
+            "moves": self.record.plies().map(|(position, played, _)| position.san(played)).collect::<Vec<_>>(),
+            "last": self.record.game.moves().last().map(|last| [last.from(), last.to()]),
+            "legal": legal,
+            "result": is_over.then(|| self.record.result()),
+            "reason": self.record.reason(),
+            "thinking": self.is_thinking,
+            "thought": self.info.map(|info| &info.0),
+            "error": self.error,
+            "undo": self.can_undo,
+        })
+    }
 }
 
-fn word(side: Side) -> &'static str {
+fn name(side: Side) -> &'static str {
     match side {
         Side::White => "white",
         Side::Black => "black",
@@ -78,7 +82,7 @@ fn letter(promotion: Promotion) -> &'static str {
     }
 }
 
-impl Thought {
+impl SearchInfo {
     /// Of a search of the present position of a game.
     pub(super) fn new(game: &Game, found: &SearchResult) -> Self {
         let position = game.position();
@@ -96,7 +100,7 @@ impl Thought {
         };
         let best = Score::of(&found.lines[found.chosen], side);
         Self(json!({
-            "ply": game.ply(), "side": word(side), "men": men(position), "simulations": found.simulations,
+            "ply": game.ply(), "side": name(side), "men": men(position), "simulations": found.simulations,
             "score": best.text(), "chances": best.chances,
             "lines": found.lines.iter().enumerate().take(MOVES).map(line).collect::<Vec<_>>(),
             "more": found.lines.len().saturating_sub(MOVES),
