@@ -211,7 +211,10 @@ const NAMES: &[(&str, &[&str])] = &[
     ("roxmltree", &["runner/engine/src/explain/tests.rs"]),
     ("sobol_burley", &["runner/runs/src/sweep/sampler"]),
     ("tpe", &["runner/runs/src/sweep/sampler"]),
-    ("httparse", &["runner/web/src/serve/request.rs"]),
+    ("hyper", &["runner/web/src/serve"]),
+    ("hyper_util", &["runner/web/src/serve"]),
+    ("http_body_util", &["runner/web/src/serve"]),
+    ("tokio", &["runner/web/src/serve"]),
     ("percent_encoding", &["runner/web/src/serve"]),
     ("getrandom", &["runner/web/src/serve"]),
 ];

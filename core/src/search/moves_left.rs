@@ -5,7 +5,6 @@ use super::Search;
 use super::formulas::moves_left_utility;
 use super::params::MovesLeftParams;
 use super::pending::Pending;
-use super::proof::Proof;
 use super::tree::{NodeId, State};
 use crate::network::{Evaluations, EvaluatorError};
 

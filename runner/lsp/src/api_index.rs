@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dc0_core::network::presets;
 use dc0_core::params::{Row, Value};
 use dc0_script::dynamic::scalar;
-use dc0_script::host::{TRIAL_NAMES, USAGES, fields_of};
+use dc0_script::host::{TRIAL_NAMES, fields_of, usages};
 use dc0_script::names::Usage;
 use dc0_script::reference::script::{forms, planning_engine};
 use dc0_script::reference::{CallParameters, of_calls};
@@ -84,7 +84,7 @@ impl ApiIndex {
     pub(super) fn new() -> Self {
         let engine = planning_engine();
         let mut index = Self {
-            functions: USAGES.iter().map(Function::new).collect(),
+            functions: usages().iter().map(Function::new).collect(),
             calls: of_calls(),
             fields: BTreeMap::new(),
             returns: BTreeMap::new(),
@@ -301,7 +301,7 @@ mod tests {
         assert!(names(&["searc"]).is_empty());
         let rule =
             api.parameter("self_play", &["search", "root", "rule"].map(ToOwned::to_owned)).expect("a rule");
-        assert!(rule.words().contains(&"gumbel"));
+        assert!(rule.kind.words().contains(&"gumbel"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use dc0_core::params::{ParamKind, Row};
+use dc0_core::params::Row;
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent,
     MarkupKind, TextEdit,
@@ -116,8 +116,8 @@ impl<'a> Cursor<'a> {
     fn texts(&self, token: usize) -> Vec<Offer> {
         let script = self.script();
         if let Some(row) = parameter_of(script, token).and_then(|parameter| self.row(&parameter)) {
-            let word = |word| Offer::new(word, CompletionItemKind::ENUM_MEMBER, '5').doc(&row.doc);
-            return row.words().into_iter().map(word).collect();
+            let word = |word: &&str| Offer::new(*word, CompletionItemKind::ENUM_MEMBER, '5').doc(&row.doc);
+            return row.kind.words().iter().map(word).collect();
         }
         let call = script.parent(token).and_then(|paren| Some((paren, script.callee(paren)?)));
         let Some((paren, callee)) = call else { return Vec::new() };

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use dc0_core::params::Row;
+use dc0_core::params::{ParamKind, Row};
 
 use super::markdown::escaped;
 
 /// A parameter in a line: its kind, range and default.
 pub(super) fn detail(row: &Row) -> String {
-    let range = if row.range.is_empty() { String::new() } else { format!(" in {}", row.range) };
+    let range = row.range.map(|range| format!(" in {range}")).unwrap_or_default();
     let default = if row.default.is_empty() { String::new() } else { format!(" = {}", row.default) };
     format!("{}{range}{default}", row.kind)
 }
@@ -16,36 +16,38 @@ pub(super) fn detail(row: &Row) -> String {
 /// A parameter as Markdown.
 pub(super) fn documentation(row: &Row, call: &str) -> String {
     let mut text = format!("**`{}`** of `{call}`: {}", row.path, row.kind);
-    for (what, value) in [("range", &row.range), ("default", &row.default)] {
-        if !value.is_empty() {
-            let _ = write!(text, ", {what} `{value}`");
-        }
+    if let Some(range) = row.range {
+        let _ = write!(text, ", range `{range}`");
+    }
+    if !row.default.is_empty() {
+        let _ = write!(text, ", default `{}`", row.default);
     }
     format!("{text}\n\n{}", row.doc)
 }
 
 /// What a snippet puts in for the value.
 pub(super) fn value_snippet(row: &Row) -> String {
-    match row.words().as_slice() {
-        [] if row.is_group() => "#{ $1 \\}".to_owned(),
-        [] if row.kind == "text" => "\"$1\"".to_owned(),
-        [] if !row.default.is_empty() => format!("${{1:{}}}", escaped(&row.default)),
-        all if row.kind.starts_with("one of") => format!("\"${{1|{}|}}\"", all.join(",")),
-        _ => "$1".to_owned(),
+    match row.kind.required() {
+        ParamKind::Choice(words) => format!("\"${{1|{}|}}\"", words.join(",")),
+        _ if !row.kind.words().is_empty() => "$1".to_owned(),
+        kind if kind.is_group() => "#{ $1 \\}".to_owned(),
+        _ if row.kind == ParamKind::Text => "\"$1\"".to_owned(),
+        _ if row.default.is_empty() => "$1".to_owned(),
+        _ => format!("${{1:{}}}", escaped(&row.default)),
     }
 }
 
 /// Values that can be given, the default first.
 pub(super) fn values(row: &Row) -> Vec<String> {
     let mut all = vec![row.default.clone()];
-    all.extend(row.words().into_iter().map(|word| format!("\"{word}\"")));
-    if row.kind.starts_with("true or false") {
+    all.extend(row.kind.words().iter().map(|word| format!("\"{word}\"")));
+    if *row.kind.required() == ParamKind::Bool {
         all.extend(["true", "false"].map(ToOwned::to_owned));
     }
-    if row.is_group() {
+    if row.kind.is_group() {
         all.push("#{}".to_owned());
     }
-    if row.kind.ends_with("or () for none") {
+    if matches!(row.kind, ParamKind::Optional(_)) {
         all.push("()".to_owned());
     }
     let mut values: Vec<String> = Vec::new();

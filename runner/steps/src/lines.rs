@@ -7,7 +7,7 @@ use crate::handles::Network;
 use crate::step::Kind;
 
 /// How a run was opened.
-pub fn opened(folder: &str, record: &Record, context: &StepContext, finished: usize) -> String {
+pub(crate) fn opened(folder: &str, record: &Record, context: &StepContext, finished: usize) -> String {
     let environment = &record.environment;
     let steps = match finished {
         0 => "nothing done yet".to_owned(),
@@ -22,7 +22,7 @@ pub fn opened(folder: &str, record: &Record, context: &StepContext, finished: us
 }
 
 /// What a step came to; `who` took part, where the kind says so, and `closing` has its time and rates.
-pub fn finished(kind: &dyn Kind, slot: Slot, who: &str, finished: &Finished, closing: &str) -> String {
+pub(crate) fn finished(kind: &dyn Kind, slot: Slot, who: &str, finished: &Finished, closing: &str) -> String {
     let figures = kind.figures(&finished.manifest.summary);
     let end = match &finished.from {
         Some(run) => format!("taken over from {run}"),
@@ -35,6 +35,6 @@ pub fn finished(kind: &dyn Kind, slot: Slot, who: &str, finished: &Finished, clo
 }
 
 /// A promotion.
-pub fn promoted(network: &Network, generation: u32) -> String {
+pub(crate) fn promoted(network: &Network, generation: u32) -> String {
     format!("generation {generation}  network {} is promoted", network.name())
 }

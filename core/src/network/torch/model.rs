@@ -10,7 +10,7 @@ use super::transfer::{download, upload};
 use crate::encoding::POLICY_SIZE;
 use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
 use crate::network::graph::{Graph, Layer, Op, Squeeze};
-use crate::network::{NetworkSpec, WeightTensor, Weights, check_against, layout};
+use crate::network::{NetworkSpec, Weights, check_against, layout};
 
 /// What batch norm normalises by.
 #[derive(Debug, Clone, Copy, PartialEq)]

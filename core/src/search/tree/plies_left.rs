@@ -10,7 +10,7 @@ pub(in crate::search) struct PliesLeft {
     /// Of each node: its own evaluation's, or those of its proof.
     known: Vec<f32>,
     /// The sum over its visits.
-    sums: Vec<f64>,
+    pub(in crate::search) sums: Vec<f64>,
 }
 
 impl PliesLeft {
