@@ -56,7 +56,7 @@ pub(super) fn call(function: &str, argument: &Expr) -> Option<Expr> {
 
 /// A statement that is written here.
 pub(super) fn query(text: &str) -> Option<Query> {
-    part(text, |parser| parser.parse_query()).ok().map(|query| *query)
+    part(text, Parser::parse_query).ok().map(|query| *query)
 }
 
 /// All rows of a table.

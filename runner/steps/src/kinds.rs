@@ -27,3 +27,18 @@ pub static KINDS: &[&dyn Kind] = &[
 pub fn kind(name: &str) -> Option<&'static dyn Kind> {
     KINDS.iter().copied().find(|kind| kind.name() == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use dc0_runs::Series;
+
+    use super::KINDS;
+
+    #[test]
+    fn runs_number_each_kind_as_the_kind_says() {
+        for kind in KINDS {
+            let known = Series::of_kind(kind.name()).map(|(_, series)| series);
+            assert_eq!(known, Some(kind.series()), "add {} to Series::of_kind", kind.name());
+        }
+    }
+}

@@ -92,7 +92,7 @@ impl Open {
         }
         let nets = past.iter().filter_map(|happened| match happened {
             Past::Promoted { network, .. } => Some(network),
-            _ => None,
+            Past::Step(_) => None,
         });
         for (network, promoted) in nets.zip(&promotions) {
             self.generations

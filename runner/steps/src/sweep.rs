@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::runner::{Asking, Runner, TrialOf};
 use super::{StepError, cores};
 use crate::host::{Asked, Host, HostError, SweepHost};
-use dc0_backend;
 use dc0_backend::BackendError;
 use dc0_process::console::Console;
 use dc0_runs::sweep::board::Board;

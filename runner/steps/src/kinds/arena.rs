@@ -65,13 +65,13 @@ impl Step for Arena {
             Ok([Argument::Network(first), Argument::Network(second)]) => {
                 Ok(Self { first, second: Opponent::Network(second) })
             }
-            Ok([Argument::Network(first), Argument::Text(name)]) => match Opponent::from_word(&name) {
-                Some(second) => Ok(Self { first, second }),
-                None => {
+            Ok([Argument::Network(first), Argument::Text(name)]) => {
+                let unknown = || {
                     let known = Opponent::WORDS.join("\" or \"");
-                    Err(format!("there is no opponent \"{name}\"; give a network, \"{known}\""))
-                }
-            },
+                    format!("there is no opponent \"{name}\"; give a network, \"{known}\"")
+                };
+                Ok(Self { first, second: Opponent::from_word(&name).ok_or_else(unknown)? })
+            }
             _ => Err(other_form()),
         }
     }

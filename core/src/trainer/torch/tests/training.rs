@@ -124,10 +124,13 @@ fn a_training_is_unchanged() {
     let curve = trained.curve.iter().flat_map(|row| [row.policy_loss, row.value_loss, row.gradient_norm]);
     check_close(
         curve,
-        &[3.224629, 1.194800, 4.081856, 3.307138, 1.479255, 7.615208, 3.212463, 0.936826, 3.047069],
+        &[3.224_629, 1.194_800, 4.081_856, 3.307_138, 1.479_255, 7.615_208, 3.212_463, 0.936_826, 3.047_069],
     );
     let held_out = trained.validation.iter().flat_map(|row| [row.policy_loss, row.value_loss]);
-    check_close(held_out, &[3.202862, 1.087218, 3.177006, 0.550879, 3.167928, 0.731766, 3.165623, 0.840205]);
+    check_close(
+        held_out,
+        &[3.202_862, 1.087_218, 3.177_006, 0.550_879, 3.167_928, 0.731_766, 3.165_623, 0.840_205],
+    );
 }
 
 #[track_caller]

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use dc0_core::durable;
 
 use super::BenchError;
-use dc0_backend;
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 use dc0_process::figures::amount;
