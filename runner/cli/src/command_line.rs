@@ -53,14 +53,13 @@ fn task(matches: &ArgMatches) -> Result<Task, clap::Error> {
 }
 
 fn program() -> Command {
-    let program = Command::new("dc0-run")
+    ScriptArgs::augment_args(Command::new("dc0-run"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Runs AlphaZero chess experiments from Rhai scripts")
         .after_help(EXIT_CODES)
         .args_conflicts_with_subcommands(true)
         .subcommand_negates_reqs(true)
-        .subcommands(COMMANDS.iter().map(|entry| (entry.arguments)()));
-    ScriptArgs::augment_args(program)
+        .subcommands(COMMANDS.iter().map(|entry| (entry.arguments)()))
 }
 
 /// The command line on which `--help` is an option like others.

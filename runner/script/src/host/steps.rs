@@ -2,7 +2,10 @@
 
 use std::any::TypeId;
 
-use rhai::{Array, Dynamic, Engine, ImmutableString, Map, NativeCallContext};
+use rhai::{
+    Array, Dynamic, Engine, FuncRegistration, ImmutableString, Map, Module, NativeCallContext, RhaiFunc,
+    Shared,
+};
 
 use dc0_core::params::Problem;
 use dc0_steps::handles::{Analysis, Network, Window};
@@ -19,38 +22,59 @@ type Context<'a> = NativeCallContext<'a>;
 
 /// Adds a function for each form of each kind.
 pub(super) fn register(engine: &mut Engine) {
+    let mut functions = Module::new();
     for kind in KINDS {
         for form in kind.forms() {
-            register_form(engine, *kind, form, true);
+            add_form(engine, &mut functions, *kind, form, true);
             if !kind.needs_map() {
-                register_form(engine, *kind, form, false);
+                add_form(engine, &mut functions, *kind, form, false);
             }
         }
     }
+    engine.register_global_module(Shared::new(functions));
 }
 
-fn register_form(engine: &mut Engine, kind: &'static dyn Kind, form: &'static [ArgumentKind], has_map: bool) {
-    let map = has_map.then(TypeId::of::<Map>);
-    let types: Vec<TypeId> =
-        std::iter::once(TypeId::of::<RunHandle>()).chain(form.iter().map(type_of)).chain(map).collect();
-    engine.register_raw_fn(kind.name(), types, move |context: Context<'_>, given: &mut [&mut Dynamic]| {
+/// The type of an argument, as the engine chooses functions by it and as definitions name it.
+type ArgumentType = (TypeId, &'static str);
+
+fn add_form(
+    engine: &Engine,
+    functions: &mut Module,
+    kind: &'static dyn Kind,
+    form: &'static [ArgumentKind],
+    has_map: bool,
+) {
+    let map = has_map.then(of_type::<Map>);
+    let types: Vec<ArgumentType> =
+        std::iter::once(of_type::<RunHandle>()).chain(form.iter().map(type_of)).chain(map).collect();
+    let function = move |context: Option<Context<'_>>, given: &mut [&mut Dynamic]| {
+        let context = context.expect("the function is registered as one that takes the context");
         let call = Call::new(kind.name(), &context);
-        let run = given[0].read_lock::<RunHandle>().expect("the engine checks types").clone();
-        let arguments =
-            form.iter().zip(given.iter().skip(1)).map(|(kind, value)| argument(*kind, value, &context));
-        let arguments = arguments.collect();
+        let run = cast::<RunHandle>(given[0]);
+        let arguments = form.iter().zip(given.iter().skip(1));
+        let arguments = arguments.map(|(kind, value)| argument(*kind, value, &context)).collect();
         let map = if has_map { cast::<Map>(given[form.len() + 1]) } else { Map::new() };
         step(&call, kind, &run, arguments, &map)
-    });
+    };
+    let named = types.iter().map(|(_, name)| format!("_: {}", engine.map_type_name(name)));
+    FuncRegistration::new(kind.name()).in_global_namespace().with_params_info(named).set_into_module_raw(
+        functions,
+        types.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+        RhaiFunc::Method { func: Shared::new(function), has_context: true, is_pure: true, is_volatile: true },
+    );
 }
 
-fn type_of(kind: &ArgumentKind) -> TypeId {
+fn of_type<T: 'static>() -> ArgumentType {
+    (TypeId::of::<T>(), std::any::type_name::<T>())
+}
+
+fn type_of(kind: &ArgumentKind) -> ArgumentType {
     match kind {
-        ArgumentKind::Network => TypeId::of::<Network>(),
-        ArgumentKind::Window => TypeId::of::<Window>(),
-        ArgumentKind::Analysis => TypeId::of::<Analysis>(),
-        ArgumentKind::Text => TypeId::of::<ImmutableString>(),
-        ArgumentKind::Texts => TypeId::of::<Array>(),
+        ArgumentKind::Network => of_type::<Network>(),
+        ArgumentKind::Window => of_type::<Window>(),
+        ArgumentKind::Analysis => of_type::<Analysis>(),
+        ArgumentKind::Text => of_type::<ImmutableString>(),
+        ArgumentKind::Texts => of_type::<Array>(),
     }
 }
 
