@@ -108,7 +108,7 @@ fn a_package_named_outside_its_place_is_found() {
         &plant("use tch::{\n    Kind,\n    Tensor,\n};"),
         &["core/src/board.rs:2 names tch", "core/src/board.rs:3"],
     );
-    check(&plant("fn f(x: arrow::Array) {}"), &["names arrow"]);
+    check(&plant("fn f(x: arrow_array::Array) {}"), &["names arrow_array"]);
     check(&plant("#[derive(clap::Parser)]\nstruct Options;"), &["board.rs:1 names clap"]);
 }
 

@@ -7,7 +7,7 @@ use rand::RngExt;
 use super::{
     ArenaParams, EloInterval, Match, MatchShard, MatchSummary, Player, elo_of, play, student, summarise,
 };
-use crate::board::{GameResult, Reason};
+use crate::board::{GameResult, Reason, Side};
 use crate::durable::digest;
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::Silent;
@@ -140,7 +140,8 @@ fn a_match_is_unchanged() {
     ];
     let line = |row: &MatchGameRow| {
         let players = (row.game, row.pair, &row.first, &row.second, row.first_is_white);
-        let ended = (row.plies, row.score.to_bits(), row.result, &row.reason);
+        let result = row.result.score_for(Side::White);
+        let ended = (row.plies, row.score.to_bits(), result, row.reason.word());
         format!("{players:?} {} {:?} {} {ended:?}\n", row.start_fen, row.moves, row.opening_plies)
     };
     let text: String = played(&params(8), nets, 1).rows.iter().map(line).collect();
