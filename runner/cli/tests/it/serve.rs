@@ -148,8 +148,8 @@ fn a_thousand_requests_at_once_are_answered_with_few_threads_and_little_memory()
             assert!(status == 200 || (status == 503 && number % 5 == 4), "request {number}: {status}");
         }
     });
-    // Each of eight games has one, too.
-    assert!(most_threads <= threads + 140, "{most_threads} threads, {threads} before");
+    // One for each of 128 connections, and two for each of eight games: its own and its engine's.
+    assert!(most_threads <= threads + 128 + 8 * 2, "{most_threads} threads, {threads} before");
     let grown = status("VmRSS:").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than {before}");
 }
@@ -216,9 +216,11 @@ fn annoy(server: &Server) {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_without_watching() {
-    let alone = Experiment::new(SMALL);
+    // Long enough to be seen as it goes, and killed, on a machine that has other work, too.
+    let script = SMALL.replace("games: 6", "games: 40");
+    let alone = Experiment::new(&script);
     assert_eq!(alone.run(&[]).code, Some(0));
-    let watched = Experiment::new(SMALL);
+    let watched = Experiment::new(&script);
     fs::create_dir(watched.folder.path().join("datasets")).expect("a folder");
     let server = Server::start(&watched.folder.path().join("datasets"));
     let mut list = server.follow("/api/events", None);
@@ -233,14 +235,15 @@ fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_witho
     assert!(told["again"] == true || told["games"][0]["plies"][0]["b"].is_string(), "{told}");
     process.kill().expect("kills");
     process.wait().expect("ends");
-    let cut = events.until("state", |state| state["state"] != "running");
+    // The run may have ended before it could be killed: then nothing about it changes any more.
+    let cut = events.stands("state", |state| state["state"] != "running");
     assert!(["cut", "rests"].iter().any(|state| cut["state"] == *state), "{cut}");
     thread::scope(|scope| {
         let annoying = scope.spawn(|| annoy(&server));
         assert_eq!(watched.run(&[]).code, Some(0));
         annoying.join().expect("answers");
     });
-    let ended = events.until("state", |state| state["state"] == "rests" && state["steps"] == 8);
+    let ended = events.stands("state", |state| state["state"] == "rests" && state["steps"] == 8);
     assert_eq!((&ended["generation"], &ended["step"]), (&json!(2), &Value::Null));
     assert_eq!(watched.results(), alone.results());
     assert!(server.get("/api/games/small").json()["games"][0]["plies"][1]["m"][0].is_string());

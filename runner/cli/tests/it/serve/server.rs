@@ -1,11 +1,12 @@
 //! A server, asked with raw bytes over loopback.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -99,7 +100,7 @@ impl Server {
         let (port, cookie) = (self.port, self.cookie());
         write!(stream, "GET {target} HTTP/1.1\r\nHost: localhost:{port}\r\n{cookie}\r\n{last}\r\n")
             .expect("writes");
-        Events { lines: BufReader::new(stream), id: None }
+        Events { lines: BufReader::new(stream), id: None, latest: BTreeMap::new() }
     }
 }
 
@@ -115,6 +116,8 @@ impl Drop for Server {
 pub(crate) struct Events {
     lines: BufReader<TcpStream>,
     pub(crate) id: Option<String>,
+    /// The newest data of each kind of event.
+    latest: BTreeMap<String, Value>,
 }
 
 impl Events {
@@ -129,18 +132,31 @@ impl Events {
             } else if let Some(id) = line.strip_prefix("id: ") {
                 self.id = Some(id.trim().to_owned());
             } else if let Some(data) = line.strip_prefix("data: ") {
-                return (event, serde_json::from_str(data).expect("JSON"));
+                let data: Value = serde_json::from_str(data).expect("JSON");
+                self.latest.insert(event.clone(), data.clone());
+                return (event, data);
             }
         }
     }
 
-    /// Reads until an event of a kind is as wanted.
+    /// Reads until a new event of a kind is as wanted.
     pub(crate) fn until(&mut self, event: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        loop {
+        // Words that keep the stream alive come for ever, so that the limit of a read alone ends no wait.
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             let (name, data) = self.next();
             if name == event && is_wanted(&data) {
                 return data;
             }
+        }
+        panic!("no {event:?} as wanted; the latest events: {:?}", self.latest);
+    }
+
+    /// Reads on until the newest event of a kind is as wanted, which it may be already.
+    pub(crate) fn stands(&mut self, event: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        match self.latest.get(event).filter(|data| is_wanted(data)) {
+            Some(data) => data.clone(),
+            None => self.until(event, is_wanted),
         }
     }
 }
