@@ -6,8 +6,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use dc0_process::clock::Stopwatch;
 use serde_json::Value;
 
 /// How long an answer may take on a machine that has other work, too.
@@ -142,7 +143,7 @@ impl Events {
     /// Reads until a new event of a kind is as wanted.
     pub(crate) fn until(&mut self, event: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         // Words that keep the stream alive come for ever, so that the limit of a read alone ends no wait.
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         while begun.elapsed() < PATIENCE {
             let (name, data) = self.next();
             if name == event && is_wanted(&data) {
