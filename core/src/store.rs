@@ -1,8 +1,8 @@
-//! Experience and results as Parquet. Only this module names arrow's packages and parquet.
+//! Self-play data and results as Parquet. Only this module depends on the arrow and parquet crates.
 //!
-//! A table is declared once, in `tables`: its row type, name, key and columns. Schema, writer, reader and the checks of
-//! rows come from there. Files are written whole; the same rows give the same bytes. `datasets/README.md` describes every
-//! column for those who query the files.
+//! A table is declared once, in `tables`: its row type, name, key and columns. The schema, the writer, the reader and the row
+//! checks are derived from that. Files are written whole; the same rows give the same bytes. `datasets/README.md` documents
+//! every column for those who query the files.
 
 mod cell;
 mod error;

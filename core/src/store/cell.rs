@@ -1,4 +1,4 @@
-//! How a Rust type is held in a column of a table.
+//! How a Rust type is stored in a column of a table.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use arrow_schema::{DataType, Field};
 
 use crate::board::{GameResult, Reason, Side};
 
-/// A type that a column can hold. No column has missing values, and a column of an enum holds nothing but its values.
+/// A type that a column can hold. Columns have no missing values, and a column of an enum holds only that enum's values.
 pub(super) trait Cell: Sized {
-    /// The type as the schema page names it.
+    /// The type's name on the schema page.
     fn kind() -> String;
 
-    /// The type as the file holds it.
+    /// The type in the file.
     fn data_type() -> DataType;
 
     /// A column of these cells.
@@ -25,20 +25,20 @@ pub(super) trait Cell: Sized {
     where
         Self: 'a;
 
-    /// The cells of a column of [`Cell::data_type`], or the first that is no value of the type.
+    /// The cells of a column of [`Cell::data_type`], or the first that is not a valid value.
     fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault>;
 }
 
-/// A cell that is no value of its type.
+/// A cell that is not a valid value of its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CellFault {
-    /// Its row among those of the column.
+    /// Its row within the column.
     pub(super) row: usize,
     /// What is wrong with it, such as `is 5, expected -1, 0 or 1`.
     pub(super) fault: String,
 }
 
-/// Each stored cell as a value of an enum.
+/// Converts stored cells to values of an enum.
 fn values<S, T>(
     stored: &[S],
     value: impl Fn(&S) -> Option<T>,
@@ -82,12 +82,12 @@ impl Cell for Reason {
     }
 
     fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
-        let fault = |word: &String| format!("is \"{word}\", which is not known");
-        values(&String::cells(array)?, |word| Self::from_word(word), fault)
+        let fault = |name: &String| format!("is \"{name}\", which is not known");
+        values(&String::cells(array)?, |name| Self::from_word(name), fault)
     }
 }
 
-/// A number in its real width.
+/// A number, stored at its own width.
 pub(super) trait Number: ArrowNativeType {
     /// Arrow's name for it.
     type Arrow: ArrowPrimitiveType<Native = Self>;
@@ -188,7 +188,7 @@ impl<N: Number> Cell for Vec<N> {
     }
 }
 
-/// Parquet's specification wants the items of a list to be called `element`.
+/// The item field of a list; Parquet's specification calls it `element`.
 fn items<N: Number>() -> Arc<Field> {
     Arc::new(Field::new("element", N::Arrow::DATA_TYPE, false))
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::row::RowFault;
 
-/// A stored file that cannot be used, or one that cannot be stored.
+/// A file that cannot be read, used or written.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The file is not there.
@@ -17,7 +17,7 @@ pub enum StoreError {
         /// The file.
         file: PathBuf,
     },
-    /// The system cannot read the file.
+    /// The file cannot be read.
     #[error("cannot read {}", file.display())]
     Read {
         /// The file.
@@ -25,15 +25,15 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
-    /// The system cannot write the file; what stood there before is still whole.
-    #[error("cannot write {}; look for free space and permissions, then run again", file.display())]
+    /// The file cannot be written; what was there before is unchanged.
+    #[error("cannot write {}; check free disk space and permissions, then run again", file.display())]
     Write {
         /// The file.
         file: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// The file is cut off, changed or no Parquet file at all.
+    /// The file is truncated, changed or not a Parquet file at all.
     #[error(
         "{} is not a whole Parquet file ({cause}); delete it and run the script again: the step makes it again",
         file.display()
@@ -41,7 +41,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What the reader says.
+        /// The reader's error.
         cause: String,
     },
     /// The file holds another table, or was not written by dc0.
@@ -53,9 +53,9 @@ pub enum StoreError {
     Table {
         /// The file.
         file: PathBuf,
-        /// The table asked for.
+        /// The expected table.
         expected: &'static str,
-        /// The table that the file says it is.
+        /// The table named in the file.
         found: Option<String>,
     },
     /// The file was written by a newer dc0.
@@ -68,14 +68,14 @@ pub enum StoreError {
         file: PathBuf,
         /// The table.
         table: &'static str,
-        /// The newest version that is understood.
+        /// The newest version that this program reads.
         newest: u32,
-        /// The file's version, as it is written there.
+        /// The version as written in the file.
         found: String,
     },
     /// The file's columns are not those of its table.
     #[error(
-        "{} has other columns than the table `{table}`: {}; a file of dc0 must not be rewritten by other programs",
+        "{} does not have the columns of the table `{table}`: {}; files of dc0 must not be rewritten by other programs",
         file.display(),
         problems.join("; ")
     )]
@@ -87,39 +87,43 @@ pub enum StoreError {
         /// Every missing, surplus or mistyped column.
         problems: Vec<String>,
     },
-    /// A row says something impossible.
+    /// A row holds impossible values.
     #[error("{}: row {row} of the table `{table}` ({key}): {fault}", file.display())]
     Row {
         /// The file.
         file: PathBuf,
         /// The table.
         table: &'static str,
-        /// The row's place in the file, counted from 0.
+        /// The row's index in the file, from 0.
         row: usize,
         /// The row's key.
         key: String,
         /// What is wrong.
         fault: String,
     },
-    /// Files are not as they were when they were written.
+    /// Files have changed since they were written.
     #[error(
         "{} not as they were written: {}; delete what is left of them and run the script again: their steps make them again",
         if faults.len() == 1 { "a file is".to_owned() } else { format!("{} files are", faults.len()) },
         faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     )]
     Changed {
-        /// Every one of them.
+        /// All of them.
         faults: Vec<FileFault>,
     },
 }
 
 impl StoreError {
-    pub(super) fn of_row(path: &Path, table: &'static str, RowFault { row, key, fault }: RowFault) -> Self {
+    pub(super) fn from_row_fault(
+        path: &Path,
+        table: &'static str,
+        RowFault { row, key, fault }: RowFault,
+    ) -> Self {
         Self::Row { file: path.to_owned(), table, row, key, fault }
     }
 }
 
-/// A file that is not as it was written.
+/// A file that has changed since it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFault {
     /// The file.
@@ -131,18 +135,18 @@ pub struct FileFault {
 /// How a file differs from what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileProblem {
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// It cannot be read, for this reason.
+    /// It cannot be read, with the reason.
     Unreadable(String),
-    /// It has another size.
+    /// Its size differs.
     Size {
         /// The size written, in bytes.
         expected: u64,
-        /// The present size, in bytes.
+        /// The size found, in bytes.
         found: u64,
     },
-    /// It has the size but not the content.
+    /// The size is right but the content differs.
     Content,
 }
 

@@ -1,4 +1,4 @@
-//! Files of tables: written whole, with their digest; read with everything checked.
+//! Table files: written whole, with their digest; fully checked when read.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,23 +11,23 @@ use super::format::{self, Provenance};
 use super::row::{TableRow, first_fault};
 use crate::durable;
 
-/// A stored file as a manifest names it.
+/// A stored file as listed in a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileEntry {
-    /// Its path below the run's folder, with `/` between the parts.
+    /// Its path below the run's folder, with `/` as the separator.
     pub path: String,
     /// Rows of the table; 0 for other files.
     pub rows: u64,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// Its blake3 digest, 64 hex digits.
     pub blake3: String,
 }
 
-/// Writes a table as `root/path`, where `path` uses `/` between its parts. Rows that cannot be right are not written.
+/// Writes a table to `root/path`, where `path` is separated by `/`. Nothing is written if a row is invalid.
 ///
-/// A kill leaves the file whole or absent.
+/// If the process is killed, the file is either whole or absent.
 pub fn write_table<R: TableRow>(
     root: &Path,
     path: &str,
@@ -46,7 +46,7 @@ pub fn write_table<R: TableRow>(
     })
 }
 
-/// Reads a table whole, and checks that it is one: its name, version, columns and every row.
+/// Reads a whole table and checks its name, version, columns and every row.
 pub fn read_table<R: TableRow>(path: &Path) -> Result<Vec<R>, StoreError> {
     let file = File::open(path).map_err(unreadable(path))?;
     let rows = format::decode(file, path)?;
@@ -54,17 +54,17 @@ pub fn read_table<R: TableRow>(path: &Path) -> Result<Vec<R>, StoreError> {
     Ok(rows)
 }
 
-/// The number of rows of a table, by its footer alone, after checking that it is one: its name, version and columns.
+/// The number of rows of a table; reads only the footer, and checks the name, version and columns.
 pub fn peek_table<R: TableRow>(path: &Path) -> Result<u64, StoreError> {
     format::peek::<R>(File::open(path).map_err(unreadable(path))?, path)
 }
 
-/// As [`peek_table`], for a table whose columns are its file's own, which [`write_wide`](super::write_wide) wrote.
+/// As [`peek_table`], for a table written by [`write_wide`](super::write_wide), whose columns only the file knows.
 pub fn peek_wide(path: &Path, table: &'static str) -> Result<u64, StoreError> {
     format::peek_wide(File::open(path).map_err(unreadable(path))?, path, table)
 }
 
-/// Reads a table that a manifest names, after checking that it is as it was written.
+/// Reads a table listed in a manifest, after checking that the file has not changed.
 pub fn read_entry<R: TableRow>(root: &Path, entry: &FileEntry) -> Result<Vec<R>, StoreError> {
     verify_file(root, entry)?;
     read_table(&root.join(&entry.path))
@@ -82,15 +82,15 @@ fn unreadable(path: &Path) -> impl Fn(io::Error) -> StoreError {
 }
 
 fn check_rows<R: TableRow>(rows: &[R], path: &Path) -> Result<(), StoreError> {
-    first_fault(rows).map_or(Ok(()), |fault| Err(StoreError::of_row(path, R::TABLE, fault)))
+    first_fault(rows).map_or(Ok(()), |fault| Err(StoreError::from_row_fault(path, R::TABLE, fault)))
 }
 
-/// Reads a file again and compares it with what was written.
+/// Checks that a file has not changed since it was written.
 pub fn verify_file(root: &Path, entry: &FileEntry) -> Result<(), StoreError> {
     verify_files(root, std::slice::from_ref(entry))
 }
 
-/// Reads files again and compares them with what was written; the error names every one that differs.
+/// Checks that files have not changed since they were written; the error names every one that has.
 pub fn verify_files(root: &Path, entries: &[FileEntry]) -> Result<(), StoreError> {
     let fault = |entry: &FileEntry| {
         let file = root.join(&entry.path);

@@ -1,4 +1,4 @@
-//! Rows to the bytes of a Parquet file and back.
+//! Converts rows to the bytes of a Parquet file and back.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,22 +20,22 @@ use super::error::StoreError;
 use super::row::{Column, Packing, RowFault, TableRow, schema};
 
 /// Where a file comes from: names such as `run`, `step`, `seed` or `network`, with their values. Stored in the file's
-/// metadata under `dc0.<name>`; part of its bytes.
+/// metadata under `dc0.<name>`, so part of its bytes.
 pub type Provenance = BTreeMap<String, String>;
 
-/// Rows that are compressed and read as one; a reader needs this many in memory.
+/// Rows that are compressed and read together; a reader holds this many in memory.
 const ROW_GROUP: usize = 65_536;
-/// On self-play games level 9 saves 8 % over level 3 and takes some microseconds a position, little beside its search.
+/// On self-play games level 9 saves 8 % over level 3 at some microseconds a position, which is negligible beside the search.
 const ZSTD_LEVEL: i32 = 9;
 const TABLE: &str = "dc0.table";
 const VERSION: &str = "dc0.schema_version";
 
-/// The file that holds these rows. Equal rows and provenance give equal bytes.
+/// Encodes rows as a Parquet file. Equal rows and provenance give equal bytes.
 pub(super) fn encode<R: TableRow>(rows: &[R], provenance: &Provenance) -> Vec<u8> {
     let schema = Arc::new(schema::<R>());
     let options = ArrowWriterOptions::new()
         .with_properties(properties::<R>(provenance))
-        // Parquet's own types say everything, so arrow's copy of the schema would only cost space.
+        // Parquet's own types are sufficient; arrow's copy of the schema would only cost space.
         .with_skip_arrow_metadata(true);
     let mut writer = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)
         .expect("every column's type can be stored");
@@ -57,7 +57,7 @@ fn properties<R: TableRow>(provenance: &Provenance) -> WriterProperties {
         .set_created_by("dc0".to_owned())
         .set_key_value_metadata(Some(metadata::<R>(provenance)));
     for column in R::columns() {
-        let path = leaf(&column);
+        let path = leaf_path(&column);
         properties = match column.packing {
             Packing::Dictionary => properties.set_column_dictionary_enabled(path, true),
             Packing::Plain => properties.set_column_dictionary_enabled(path, false),
@@ -73,7 +73,7 @@ fn properties<R: TableRow>(provenance: &Provenance) -> WriterProperties {
 }
 
 /// The path of a column's values in the file.
-fn leaf(column: &Column) -> ColumnPath {
+fn leaf_path(column: &Column) -> ColumnPath {
     let mut parts = vec![column.name.to_owned()];
     if matches!(column.data_type, DataType::List(_)) {
         parts.extend(["list".to_owned(), "element".to_owned()]);
@@ -85,20 +85,20 @@ fn metadata<R: TableRow>(provenance: &Provenance) -> Vec<KeyValue> {
     let mut pairs: BTreeMap<String, String> =
         provenance.iter().map(|(name, value)| (format!("dc0.{name}"), value.clone())).collect();
     for (name, value) in [(TABLE, R::TABLE.to_owned()), (VERSION, R::VERSION.to_string())] {
-        let taken = pairs.insert(name.to_owned(), value);
-        assert!(taken.is_none(), "{name} is the store's own, not part of a provenance");
+        let previous = pairs.insert(name.to_owned(), value);
+        assert!(previous.is_none(), "{name} is set by the store and must not be in a provenance");
     }
     pairs.into_iter().map(|(name, value)| KeyValue::new(name, value)).collect()
 }
 
-/// The rows of a file; `path` is for messages.
+/// Decodes the rows of a file; `path` is for messages.
 pub(super) fn decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
     // The Parquet library panics on some damaged files.
-    let decoded = catch_unwind(AssertUnwindSafe(|| decode_sound(file, path)));
-    decoded.unwrap_or_else(|_| Err(damaged(path)("the Parquet reader gave up")))
+    let decoded = catch_unwind(AssertUnwindSafe(|| try_decode(file, path)));
+    decoded.unwrap_or_else(|_| Err(damaged(path)("the Parquet reader panicked")))
 }
 
-fn decode_sound<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
+fn try_decode<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreError> {
     let builder = footer(file, path)?;
     check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
     check_columns::<R>(builder.schema(), path)?;
@@ -108,15 +108,15 @@ fn decode_sound<R: TableRow>(file: File, path: &Path) -> Result<Vec<R>, StoreErr
         let read = R::rows(&batch.map_err(|cause| damaged(path)(cause))?);
         let before = rows.len();
         let in_file = |fault: RowFault| RowFault { row: before + fault.row, ..fault };
-        rows.extend(read.map_err(|fault| StoreError::of_row(path, R::TABLE, in_file(fault)))?);
+        rows.extend(read.map_err(|fault| StoreError::from_row_fault(path, R::TABLE, in_file(fault)))?);
     }
     if rows.len() as i64 != expected {
-        return Err(damaged(path)(format!("it has {} rows and says {expected}", rows.len())));
+        return Err(damaged(path)(format!("it has {} rows but its footer says {expected}", rows.len())));
     }
     Ok(rows)
 }
 
-/// The number of rows of a file, by its footer alone, after checking that the file is the table and has its columns.
+/// The number of rows of a file; reads only the footer, and checks the table's name, version and columns.
 pub(super) fn peek<R: TableRow>(file: File, path: &Path) -> Result<u64, StoreError> {
     let builder = footer(file, path)?;
     check_metadata::<R>(builder.metadata().file_metadata().key_value_metadata(), path)?;
@@ -124,7 +124,7 @@ pub(super) fn peek<R: TableRow>(file: File, path: &Path) -> Result<u64, StoreErr
     Ok(builder.metadata().file_metadata().num_rows().unsigned_abs())
 }
 
-/// The number of rows of a file whose columns are its own, after checking that it is the table.
+/// The number of rows of a wide table; reads only the footer, and checks the table's name.
 pub(super) fn peek_wide(file: File, path: &Path, table: &'static str) -> Result<u64, StoreError> {
     let builder = footer(file, path)?;
     let metadata = builder.metadata().file_metadata();
@@ -137,7 +137,7 @@ fn footer(file: File, path: &Path) -> Result<ParquetRecordBatchReaderBuilder<Fil
     // The Parquet library panics on some damaged files.
     let read = || ParquetRecordBatchReaderBuilder::try_new_with_options(file, options);
     let read = catch_unwind(AssertUnwindSafe(read));
-    let read = read.map_err(|_| damaged(path)("the Parquet reader gave up"))?;
+    let read = read.map_err(|_| damaged(path)("the Parquet reader panicked"))?;
     read.map_err(|cause| damaged(path)(cause))
 }
 
@@ -173,9 +173,10 @@ fn check_columns<R: TableRow>(found: &Schema, path: &Path) -> Result<(), StoreEr
         .iter()
         .filter_map(|column| column_problem(column, found.field_with_name(column.name).ok()))
         .collect();
-    let surplus = |field: &&Arc<Field>| !columns.iter().any(|column| column.name == field.name());
-    problems
-        .extend(found.fields().iter().filter(surplus).map(|field| format!("`{}` is surplus", field.name())));
+    let unexpected = |field: &&Arc<Field>| !columns.iter().any(|column| column.name == field.name());
+    problems.extend(
+        found.fields().iter().filter(unexpected).map(|field| format!("`{}` is unexpected", field.name())),
+    );
     if problems.is_empty() {
         Ok(())
     } else {

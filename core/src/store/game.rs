@@ -1,20 +1,20 @@
-//! A stored game, replayed: its positions, what its searches found, and the game as text and PGN.
+//! A stored game, replayed: its positions, its search results, and the game as text and PGN.
 
 use super::{GameRow, MatchGameRow, PositionRow};
 use crate::board::{
     Game, GameResult, GameTextError, Move, PgnRoster, PgnWriter, Position, Reason, numbered_moves,
 };
 
-/// A game of a table, replayed from its start.
+/// A game read from a table and replayed from its start.
 #[derive(Debug, Clone)]
 pub struct StoredGame {
     /// Its number within its step.
     pub number: u32,
-    /// Who had White, as the table names players.
+    /// The white player's name in the table.
     pub white: String,
-    /// Who had Black.
+    /// The black player's name.
     pub black: String,
-    /// The whole game.
+    /// The game with all its moves.
     pub game: Game,
     /// Random plies at the start.
     pub opening_plies: usize,
@@ -22,14 +22,14 @@ pub struct StoredGame {
     pub result: GameResult,
     /// Why it ended.
     pub reason: Reason,
-    /// What the search of each ply found; `None` for random plies and in matches. As many as moves.
+    /// The search result of each ply, one for each move; `None` for random plies and in matches.
     pub searches: Vec<Option<PositionRow>>,
 }
 
 /// One position of a stored game; the last one has no move.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredPly<'a> {
-    /// Moves played before it.
+    /// The number of moves played before it.
     pub ply: usize,
     /// The position.
     pub position: &'a Position,
@@ -37,12 +37,12 @@ pub struct StoredPly<'a> {
     pub last: Option<Move>,
     /// The move played in it.
     pub played: Option<Move>,
-    /// What its search found.
+    /// Its search result.
     pub search: Option<&'a PositionRow>,
 }
 
 impl StoredGame {
-    /// A game of self-play; of the positions, those of other games are passed over.
+    /// A game of self-play; positions of other games are ignored.
     pub fn of_self_play(row: &GameRow, positions: &[PositionRow]) -> Result<Self, GameTextError> {
         let game = Game::from_packed(&row.start_fen, &row.moves)?;
         let mut searches = vec![None; game.ply()];
@@ -80,7 +80,7 @@ impl StoredGame {
         })
     }
 
-    /// Every position from the start to the end, one more than moves.
+    /// Every position from the start to the end; one more than there are moves.
     pub fn plies(&self) -> impl Iterator<Item = StoredPly<'_>> {
         let moves = self.game.moves();
         self.game.positions().enumerate().map(move |(ply, position)| StoredPly {
@@ -97,7 +97,7 @@ impl StoredGame {
         numbered_moves(self.game.start(), self.game.moves()).join(" ")
     }
 
-    /// The game as PGN. Behind each searched move stand the values of the search and of the net, for the side that moved.
+    /// The game as PGN. A comment after each searched move gives the values of the search and the net, for the side that moved.
     pub fn pgn(&self, event: &str) -> String {
         let roster = PgnRoster {
             event: event.to_owned(),

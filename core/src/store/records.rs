@@ -1,4 +1,4 @@
-//! The rows of the result tables whose makers come after the store.
+//! Rows of the result tables that later stages write.
 
 use crate::board::{GameResult, Reason};
 
@@ -7,7 +7,7 @@ use crate::board::{GameResult, Reason};
 pub struct MatchGameRow {
     /// Number of the game within its match; the key of the table.
     pub game: u32,
-    /// The pair of games from one opening with colours exchanged; two games each.
+    /// Number of the colour-reversed pair of games.
     pub pair: u32,
     /// The first player.
     pub first: String,
@@ -17,7 +17,7 @@ pub struct MatchGameRow {
     pub first_is_white: bool,
     /// The position before the first move.
     pub start_fen: String,
-    /// Every move played, the opening's included, packed as `board::Move` packs it.
+    /// Every move played, including the opening, packed as by `board::Move`.
     pub moves: Vec<u16>,
     /// Random plies at the start.
     pub opening_plies: u16,
@@ -27,11 +27,11 @@ pub struct MatchGameRow {
     pub score: f64,
     /// Who won; stored as 1 White, 0 draw, −1 Black.
     pub result: GameResult,
-    /// Why the game ended; stored as its word.
+    /// Why the game ended; stored by name.
     pub reason: Reason,
 }
 
-/// The mean over some neighbouring updates of a training step.
+/// Means over some consecutive updates of a training step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingRow {
     /// Updates done; the key of the table.
@@ -44,7 +44,7 @@ pub struct TrainingRow {
     pub policy_loss: f64,
     /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
     pub value_loss: f64,
-    /// Huber loss of the plies left in units of 20 plies; 0 without that head.
+    /// Huber loss of moves left, in units of 20 plies; 0 without that head.
     pub moves_left_loss: f64,
     /// Share of positions whose likeliest move is the most visited, in [0, 1].
     pub policy_accuracy: f64,
@@ -54,7 +54,7 @@ pub struct TrainingRow {
     pub gradient_norm: f64,
 }
 
-/// A look at held-out games during a training step.
+/// Metrics on held-out games, measured during a training step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ValidationRow {
     /// Updates done; 0 is before the first. The key of the table.
@@ -65,7 +65,7 @@ pub struct ValidationRow {
     pub policy_loss: f64,
     /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar value head.
     pub value_loss: f64,
-    /// Huber loss of the plies left in units of 20 plies; 0 without that head.
+    /// Huber loss of moves left, in units of 20 plies; 0 without that head.
     pub moves_left_loss: f64,
     /// Share of positions whose likeliest move is the most visited, in [0, 1].
     pub policy_accuracy: f64,

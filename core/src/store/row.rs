@@ -6,30 +6,30 @@ use arrow_schema::{DataType, Field, Schema};
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name, which is also the row's field.
+    /// Its name; also the name of the row's field.
     pub name: &'static str,
-    /// Its type as the schema page names it, such as `list<u16>`.
+    /// Its type's name on the schema page, such as `list<u16>`.
     pub kind: String,
     pub(super) data_type: DataType,
     pub(super) packing: Packing,
 }
 
-/// How a column's values are laid out before zstd sees them; measured on self-play games.
+/// How a column's values are laid out before zstd compression; chosen by measurement on self-play games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
     /// A dictionary of the distinct values.
     Dictionary,
     /// Values as they are.
     Plain,
-    /// All lengths, then all letters: for texts that zstd shortens best when nothing stands between them.
+    /// All lengths, then all bytes: for texts that compress best when nothing separates them.
     Lengths,
-    /// All first bytes, then all second ones, and so on: for numbers whose high bytes are alike.
+    /// All first bytes, then all second bytes, and so on: for numbers with similar high bytes.
     ByteColumns,
 }
 
 /// A row of a table, as `table!` declares it.
 pub trait TableRow: Sized {
-    /// What rows are sorted by; unique within a file.
+    /// The sort key of rows; unique within a file.
     type Key: Ord;
     /// The table's name.
     const TABLE: &'static str;
@@ -38,22 +38,22 @@ pub trait TableRow: Sized {
     /// The columns that make up the key.
     const KEY: &'static [&'static str];
 
-    /// The columns in the order of the file.
+    /// The columns in file order.
     fn columns() -> Vec<Column>;
 
     /// The row's key.
     fn key(&self) -> Self::Key;
 
-    /// The row's key as an error names it, such as `game 3, ply 12`.
+    /// The row's key for messages, such as `game 3, ply 12`.
     fn key_text(&self) -> String;
 
-    /// What is wrong with the row by itself, if anything.
+    /// What is wrong with the row on its own, if anything.
     fn fault(&self) -> Option<String>;
 
     /// One array for each column.
     fn arrays(rows: &[Self]) -> Vec<ArrayRef>;
 
-    /// The rows of a batch that has all columns with their types, or the first with a cell that means nothing.
+    /// The rows of a batch with all columns and the right types, or the first row with an invalid cell.
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, RowFault>;
 }
 
@@ -74,12 +74,13 @@ pub(super) fn schema<R: TableRow>() -> Schema {
     Schema::new(R::columns().into_iter().map(field).collect::<Vec<_>>())
 }
 
-/// The first row that must not be stored.
+/// The first invalid row: a fault of its own, or out of order.
 pub(super) fn first_fault<R: TableRow>(rows: &[R]) -> Option<RowFault> {
-    let disorder = |at: usize| {
-        let last = &rows[at.checked_sub(1)?];
-        let falls = last.key() >= rows[at].key();
-        falls.then(|| format!("comes after {}; rows are sorted by {}", last.key_text(), R::KEY.join(" and ")))
+    let disorder = |index: usize| {
+        let last = &rows[index.checked_sub(1)?];
+        let out_of_order = last.key() >= rows[index].key();
+        out_of_order
+            .then(|| format!("comes after {}; rows are sorted by {}", last.key_text(), R::KEY.join(" and ")))
     };
     let fault_at = |(index, row): (usize, &R)| {
         let fault = row.fault().or_else(|| disorder(index))?;

@@ -1,4 +1,4 @@
-//! Which files of a step belong together.
+//! Groups a step's files by shard.
 
 use super::FileEntry;
 
@@ -12,19 +12,19 @@ pub struct ShardFiles<'a> {
 }
 
 impl<'a> ShardFiles<'a> {
-    /// The shards of an iteration, whose files are listed shard by shard: each games file is followed by its positions file.
+    /// The shards of an iteration; its files are listed shard by shard, each games file followed by its positions file.
     pub fn of_iteration(files: &'a [FileEntry]) -> impl Iterator<Item = Self> {
         pairs(files).map(|[games, positions]| Self { games, positions })
     }
 
-    /// The file's name without folder and ending, which is the same in every iteration.
+    /// The file's stem, which is the same in every iteration.
     pub fn name(&self) -> &'a str {
         let path = &self.games.path;
         path.rsplit('/').next().unwrap_or(path).trim_end_matches(".parquet")
     }
 }
 
-/// The files of a shard of an analysis that kept its trees.
+/// The files of a shard of an analysis that stored its trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchFiles<'a> {
     /// The lines of its searches.
@@ -34,7 +34,7 @@ pub struct SearchFiles<'a> {
 }
 
 impl<'a> SearchFiles<'a> {
-    /// The shards of an analysis, whose files are listed shard by shard: each file of lines is followed by its file of trees.
+    /// The shards of an analysis; its files are listed shard by shard, each lines file followed by its trees file.
     pub fn of_analysis(files: &'a [FileEntry]) -> impl Iterator<Item = Self> {
         pairs(files).map(|[lines, trees]| Self { lines, trees })
     }

@@ -1,4 +1,4 @@
-//! The tables: every column once.
+//! Declares the tables, each column once.
 
 use super::records::{MatchGameRow, TrainingRow, ValidationRow};
 use super::row::table;
@@ -56,7 +56,7 @@ table! {
 }
 
 table! {
-    TrainingRow is "training" version 1, key (update: u32), check sound {
+    TrainingRow is "training" version 1, key (update: u32), check unchecked {
         update: u32 as Plain,
         learning_rate: f64 as Dictionary,
         loss: f64 as Plain,
@@ -70,7 +70,7 @@ table! {
 }
 
 table! {
-    ValidationRow is "validation" version 1, key (update: u32), check sound {
+    ValidationRow is "validation" version 1, key (update: u32), check unchecked {
         update: u32 as Plain,
         loss: f64 as Plain,
         policy_loss: f64 as Plain,
@@ -125,8 +125,8 @@ table! {
     }
 }
 
-/// The check of tables of figures, which may be anything.
-fn sound<R>(_: &R) -> Option<String> {
+/// For tables of metrics, where any value is valid.
+fn unchecked<R>(_: &R) -> Option<String> {
     None
 }
 
@@ -145,17 +145,17 @@ fn position_fault(row: &PositionRow) -> Option<String> {
         return Some(format!("`moves` has {moves} moves, but only {} are legal", row.legal));
     }
     if row.moves.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Some("`moves` does not rise".to_owned());
+        return Some("`moves` is not in ascending order".to_owned());
     }
     if row.visits.iter().zip(&row.target).any(|(visits, target)| *visits == 0 && *target == 0) {
         return Some("a move has neither visits nor a share of `target`".to_owned());
     }
     unknown_move(&row.moves)
         .or_else(|| unknown_move(&[row.played]))
-        .or_else(|| out_of(-1.0, "root_q", row.root_q))
-        .or_else(|| out_of(0.0, "root_d", row.root_d))
-        .or_else(|| out_of(-1.0, "net_q", row.net_q))
-        .or_else(|| out_of(0.0, "net_d", row.net_d))
+        .or_else(|| range_fault(-1.0, "root_q", row.root_q))
+        .or_else(|| range_fault(0.0, "root_d", row.root_d))
+        .or_else(|| range_fault(-1.0, "net_q", row.net_q))
+        .or_else(|| range_fault(0.0, "net_d", row.net_d))
         .or_else(|| result_fault(row.result))
 }
 
@@ -165,8 +165,8 @@ fn line_fault(row: &LineRow) -> Option<String> {
     }
     unknown_move(&row.moves)
         .or_else(|| unknown_move(&row.pv))
-        .or_else(|| out_of(-1.0, "q", row.q))
-        .or_else(|| out_of(0.0, "prior", row.prior))
+        .or_else(|| range_fault(-1.0, "q", row.q))
+        .or_else(|| range_fault(0.0, "prior", row.prior))
         .or_else(|| proof_fault(&row.proof))
 }
 
@@ -175,10 +175,10 @@ fn tree_fault(row: &TreeRow) -> Option<String> {
         return Some(format!("`depth` is {}; the first row, and only it, is the root", row.depth));
     }
     unknown_move(&[row.played])
-        .or_else(|| out_of(-1.0, "q", row.q))
-        .or_else(|| out_of(-1.0, "net_q", row.net_q))
-        .or_else(|| out_of(0.0, "prior", row.prior))
-        .or_else(|| out_of(0.0, "draw", row.draw))
+        .or_else(|| range_fault(-1.0, "q", row.q))
+        .or_else(|| range_fault(-1.0, "net_q", row.net_q))
+        .or_else(|| range_fault(0.0, "prior", row.prior))
+        .or_else(|| range_fault(0.0, "draw", row.draw))
         .or_else(|| plies_fault("moves_left", row.moves_left))
         .or_else(|| plies_fault("net_moves_left", row.net_moves_left))
         .or_else(|| proof_fault(&row.proof))
@@ -186,13 +186,12 @@ fn tree_fault(row: &TreeRow) -> Option<String> {
 
 fn plies_fault(name: &str, plies: f32) -> Option<String> {
     let known = plies >= 0.0 || plies == TreeRow::UNKNOWN;
-    (!known)
-        .then(|| format!("`{name}` is {plies}, expected plies, or {} where nobody knows", TreeRow::UNKNOWN))
+    (!known).then(|| format!("`{name}` is {plies}, expected plies, or {} if unknown", TreeRow::UNKNOWN))
 }
 
-fn proof_fault(word: &str) -> Option<String> {
+fn proof_fault(name: &str) -> Option<String> {
     let known = ["none", "win", "draw", "loss"];
-    (!known.contains(&word)).then(|| format!("`proof` is \"{word}\", expected one of {}", known.join(", ")))
+    (!known.contains(&name)).then(|| format!("`proof` is \"{name}\", expected one of {}", known.join(", ")))
 }
 
 fn match_game_fault(row: &MatchGameRow) -> Option<String> {
@@ -214,7 +213,7 @@ fn match_game_fault(row: &MatchGameRow) -> Option<String> {
 
 fn unknown_move(moves: &[u16]) -> Option<String> {
     let unknown = moves.iter().find(|packed| Move::from_packed(**packed).is_none())?;
-    Some(format!("{unknown} is no packed move; its promotion {} is not in 0..=4", unknown >> 12))
+    Some(format!("{unknown} is not a packed move; its promotion {} is not in 0..=4", unknown >> 12))
 }
 
 fn opening_fault(opening_plies: u16, plies: usize) -> Option<String> {
@@ -226,8 +225,8 @@ fn result_fault(result: i8) -> Option<String> {
     (!(-1..=1).contains(&result)).then(|| format!("`result` is {result}, expected -1, 0 or 1"))
 }
 
-/// Sums of many terms may pass a bound by a rounding error; more than that is a mistake.
-fn out_of(lowest: f32, name: &str, value: f32) -> Option<String> {
+/// The fault of a value outside `lowest..=1`. Sums of many terms may exceed a bound by a rounding error, which is tolerated.
+fn range_fault(lowest: f32, name: &str, value: f32) -> Option<String> {
     const ROUNDING: f32 = 1e-5;
     let inside = value >= lowest - ROUNDING && value <= 1.0 + ROUNDING;
     (!inside).then(|| format!("`{name}` is {value}, expected {lowest} to 1"))

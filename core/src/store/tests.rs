@@ -1,4 +1,4 @@
-//! Tests at the stage's border, with the rows that they share.
+//! Tests at the stage's border, with the rows they share.
 
 use std::path::Path;
 
@@ -20,12 +20,12 @@ mod game;
 mod page;
 mod rows;
 
-/// Games that self-play with a fake net gives.
-fn played(games: u32, simulations: u32, max_plies: u32) -> ShardResult {
+/// Plays games of self-play with a fake net.
+fn play_games(games: u32, simulations: u32, max_plies: u32) -> ShardResult {
     let search = SearchParams { simulations, ..SearchParams::default() };
     let params = SelfPlayParams { search, opening_plies: 4, max_plies, ..SelfPlayParams::default() };
     let seed = Seed { run: 5, step: 1 };
-    let unused = || unreachable!("the shard is given its evaluator");
+    let unused = || unreachable!("the shard is passed its evaluator");
     let job = SelfPlayJob {
         params: &params,
         seed,

@@ -1,5 +1,5 @@
-//! Tables whose columns are only known when they are written, such as the trials of a sweep with a column for each of its
-//! parameters. Unlike in other tables a cell may be empty.
+//! Tables whose columns are known only when they are written, such as the trials of a sweep, with a column for each
+//! parameter. Unlike in other tables, cells may be empty.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,10 +28,10 @@ pub struct WideColumn {
     pub cells: Vec<Value>,
 }
 
-/// Writes a table of at least one column as `root/path`; all columns have equally many cells.
+/// Writes a table of at least one column to `root/path`; all columns have the same number of cells.
 ///
-/// A column is of whole numbers, of numbers (if some have a fraction), of true and false, or of text; one of mixed kinds, or of
-/// lists and groups, is text, with each value as JSON. Equal columns give equal bytes, and a kill leaves the file whole or absent.
+/// A column holds integers, floats (if any value is one), booleans or text; a column of mixed kinds, or of lists and groups, is
+/// text, with each value as JSON. Equal columns give equal bytes. If the process is killed, the file is either whole or absent.
 pub fn write_wide(
     root: &Path,
     path: &str,
@@ -79,13 +79,13 @@ fn properties(table: &str, version: u32, provenance: &Provenance) -> WriterPrope
 }
 
 fn array(cells: &[Value]) -> ArrayRef {
-    let of = |is_kind: fn(&Value) -> bool| cells.iter().all(|cell| *cell == Value::None || is_kind(cell));
-    if of(|cell| matches!(cell, Value::Int(_))) && cells.iter().any(|cell| *cell != Value::None) {
+    let all = |is_kind: fn(&Value) -> bool| cells.iter().all(|cell| *cell == Value::None || is_kind(cell));
+    if all(|cell| matches!(cell, Value::Int(_))) && cells.iter().any(|cell| *cell != Value::None) {
         let int = |cell: &Value| if let Value::Int(int) = cell { Some(*int) } else { None };
         Arc::new(cells.iter().map(int).collect::<Int64Array>())
-    } else if of(|cell| cell.as_f64().is_some()) {
+    } else if all(|cell| cell.as_f64().is_some()) {
         Arc::new(cells.iter().map(Value::as_f64).collect::<Float64Array>())
-    } else if of(|cell| matches!(cell, Value::Bool(_))) {
+    } else if all(|cell| matches!(cell, Value::Bool(_))) {
         let bool = |cell: &Value| if let Value::Bool(bool) = cell { Some(*bool) } else { None };
         Arc::new(cells.iter().map(bool).collect::<BooleanArray>())
     } else {

@@ -17,14 +17,13 @@ param_enum! {
 }
 
 param_enum! {
-    /// The numbers that convolutions and dense layers calculate with while training; weights and their updates are always
-    /// 32-bit floats.
+    /// The precision of convolutions and dense layers while training; weights and their updates are always 32-bit floats.
     pub enum TrainPrecision {
         /// 32-bit floats.
         Float32 = "f32",
         /// 16-bit brain floats in the layers, 32 bits in batch norm's parameters and the losses (mixed precision,
-        /// Micikevicius et al. 2018; without loss scaling, Kalamkar et al. 2019). About 1.7 times as fast where the device
-        /// multiplies them by itself, slower elsewhere.
+        /// Micikevicius et al. 2018; without loss scaling, Kalamkar et al. 2019). About 1.7 times as fast on devices that
+        /// support it natively, slower elsewhere.
         BFloat16 = "bf16",
     }
 }
@@ -32,9 +31,9 @@ param_enum! {
 param_enum! {
     /// Which statistics batch norm uses while training.
     pub enum BatchNormMode {
-        /// The batch's; the running ones follow them.
+        /// The batch's; the running statistics are updated.
         Batch = "batch",
-        /// The running ones as they are, for fine-tuning a trained net on data unlike its own.
+        /// The running ones, unchanged; for fine-tuning a trained net on data of another distribution.
         Frozen = "frozen",
     }
 }
@@ -44,9 +43,9 @@ params! {
     pub struct OptimizerParams {
         /// How gradients become updates.
         kind: OptimizerKind = OptimizerKind::AdamW;
-        /// Share of the last step that `sgd` repeats (0.9 in AlphaZero 2018).
+        /// Momentum of `sgd`: the share of the last step that it repeats (0.9 in AlphaZero 2018).
         momentum: f64 = 0.9, in 0.0..=0.999;
-        /// Whether `sgd` looks ahead along its momentum (Nesterov's method as in Sutskever et al. 2013).
+        /// Whether `sgd` uses Nesterov momentum (as in Sutskever et al. 2013).
         nesterov: bool = false;
         /// Decay of `adamw`'s mean of gradients (Kingma & Ba 2015).
         beta1: f64 = 0.9, in 0.0..=0.9999;
@@ -54,7 +53,7 @@ params! {
         beta2: f64 = 0.999, in 0.0..=0.999_999;
         /// Keeps `adamw`'s divisor away from 0 (Kingma & Ba 2015).
         epsilon: f64 = 1e-8, in 1e-16..=1.0;
-        /// Pull towards 0 on the weights of convolutions and dense layers; never on biases and batch norm. `adamw` shrinks
+        /// Weight decay of convolutions and dense layers; never of biases and batch norm. `adamw` shrinks
         /// weights by `learning_rate · weight_decay` (0.01 as in PyTorch); `sgd` adds `weight_decay · weight` to the
         /// gradient, which is L2 regularisation (AlphaZero 2018 used 1e-4).
         weight_decay: f64 = 0.01, in 0.0..=1.0;
@@ -73,37 +72,37 @@ params! {
         optimizer: OptimizerParams = OptimizerParams::default();
         /// Learning rate; a function of the update, counted from 0. 0.001 is Adam's (Kingma & Ba 2015).
         learning_rate: Schedule = Schedule::constant(0.001), in 0.0..=10.0;
-        /// Largest L2 norm of the whole gradient; longer ones are scaled down to it (Pascanu et al. 2013). `()` for no limit.
+        /// Largest L2 norm of the whole gradient; larger ones are scaled down to it (Pascanu et al. 2013). `()` for no limit.
         clip_norm: Option<f64> = None, in 1e-6..=1e6;
         /// Weight of the policy's cross-entropy in the loss.
         policy_weight: f64 = 1.0, in 0.0..=1000.0;
         /// Weight of the value's loss: cross-entropy, or the squared error of a `scalar` head.
         value_weight: f64 = 1.0, in 0.0..=1000.0;
-        /// Weight of the moves-left head's loss, where the net has that head: the Huber loss of plies / 20 over the positions
-        /// of games that were played to their end. 1 as in Leela's training configurations.
+        /// Weight of the moves-left head's loss, if the net has that head: the Huber loss of plies / 20 over positions of
+        /// games that were played to their end. 1 as in Leela's training configurations.
         moves_left_weight: f64 = 1.0, in 0.0..=1000.0;
-        /// Share of the search's own win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
+        /// Share of the search's win, draw and loss in the value target; the rest is the game's result. 0 is AlphaZero's
         /// choice; Prasad 2018 (Lessons from AlphaZero, part 4) found an even mixture better for Connect Four.
         search_value_weight: f64 = 0.0, in 0.0..=1.0;
-        /// Discounted outcome: a win or loss that comes `n` plies later counts as won or lost with probability `discount^n` and
-        /// as drawn otherwise, so that a quick win is worth more. A departure from AlphaZero, whose value is 1.
+        /// Discounted outcome: a win or loss `n` plies later counts as won or lost with probability `discount^n` and as drawn
+        /// otherwise, so that a quicker win has a larger value. A departure from AlphaZero, which does not discount (1).
         discount: f64 = 1.0, in 0.9..=1.0;
         /// Weight of the value's loss in games that only the ply cap ended. Such a game was cut off, not drawn (Pardo et al.
-        /// 2018, Time limits in reinforcement learning); less than 1 keeps a flood of them from teaching that all is drawn.
+        /// 2018, Time limits in reinforcement learning); less than 1 keeps many such games from pulling all values towards a draw.
         ply_cap_value_weight: f64 = 1.0, in 0.0..=1.0;
         /// Folder of Syzygy tablebases, or several separated by `:`, that correct the games' results as Leela Chess Zero's
         /// rescorer does: a position gets the result of perfect play from the first position at or after it that the
-        /// tables know. `()` for the results as played.
+        /// tablebases cover. `()` for the results as played.
         tablebases: Option<String> = None;
-        /// Share of whole games that are never trained on and only measure the losses.
+        /// Share of games that are held out: never trained on, only used to measure the losses.
         validation_fraction: f64 = 0.05, in 0.0..=0.5;
-        /// At most this many held-out positions are looked at in one validation, evenly spaced.
+        /// Most held-out positions measured in one validation, evenly spaced.
         validation_samples: u32 = 4096, in 1..=10_000_000;
         /// Share of a batch in batch norm's running mean and variance (Ioffe & Szegedy 2015; 0.1 as in PyTorch).
         batch_norm_momentum: f64 = 0.1, in 0.0001..=1.0;
         /// Which statistics batch norm uses.
         batch_norm: BatchNormMode = BatchNormMode::Batch;
-        /// The numbers that layers calculate with.
+        /// Precision of convolutions and dense layers.
         precision: TrainPrecision = TrainPrecision::Float32;
         /// Updates between saved training states, each with a validation.
         checkpoint_every: u32 = 100, in 1..=1_000_000;
@@ -114,7 +113,7 @@ params! {
 }
 
 impl TrainParams {
-    /// Opens the tablebases that correct results, if there are to be any.
+    /// Opens the tablebases that correct results, if any are set.
     pub fn open_tablebases(&self) -> Result<Option<Tablebase>, TablebaseError> {
         self.tablebases.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()
     }
@@ -123,7 +122,10 @@ impl TrainParams {
 fn check_optimizer(params: &OptimizerParams) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
     if params.nesterov && params.kind != OptimizerKind::Sgd {
-        problems.push(("nesterov", "only `sgd` looks ahead; set kind to \"sgd\" or leave it out".to_owned()));
+        problems.push((
+            "nesterov",
+            "only `sgd` has Nesterov momentum; set kind to \"sgd\" or leave nesterov out".to_owned(),
+        ));
     }
     if params.nesterov && params.momentum == 0.0 {
         problems.push(("nesterov", "needs momentum above 0".to_owned()));

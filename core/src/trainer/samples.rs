@@ -1,8 +1,8 @@
-//! Games and positions as training samples.
+//! Turns games and positions into training samples.
 //!
-//! Each game is replayed from its start, so that repetitions are what they were in the game, and every stored row is
-//! compared with the replay: a sample never comes from data that contradicts itself. Where the parameters name
-//! tablebases, results are those of perfect play as far as the tables know them.
+//! Each game is replayed from its start, which restores repetitions, and every stored row is compared with the replay, so
+//! contradictory data never becomes a sample. If the parameters name tablebases, results are those of perfect play for
+//! positions that the tablebases cover.
 
 mod replay;
 mod rescore;
@@ -25,19 +25,19 @@ pub use rows::Sample;
 pub(super) use rows::hash_numbers;
 use target::Targets;
 
-/// Some games with all their positions, as one part of the stored tables holds them.
+/// Games with all their positions, as stored in one part of the tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    /// Names the games' origin within the run, such as `iteration=0003/part-00000`. With the game's number it decides what
-    /// is held out, so it must stay the same as the replay window moves on.
+    /// The games' origin within the run, such as `iteration=0003/part-00000`. With the game's number it decides what is
+    /// held out, so it must not change as the replay window moves.
     pub name: &'a str,
-    /// Games with rising numbers.
+    /// Games, sorted by number.
     pub games: &'a [GameRow],
-    /// Positions with rising games and, within a game, rising plies.
+    /// Positions, sorted by game and ply.
     pub positions: &'a [PositionRow],
 }
 
-/// Stored rows that contradict each other or the rules of chess.
+/// Stored rows that contradict each other or break the rules of chess.
 #[derive(Debug, Error)]
 #[error("{part}, game {game}, ply {ply}: {fault}{}", fault.advice())]
 pub struct SampleError {
@@ -45,7 +45,7 @@ pub struct SampleError {
     pub part: String,
     /// The game's number.
     pub game: u32,
-    /// Plies played before the faulty position, the opening's included.
+    /// Plies played before the faulty position, including the opening.
     pub ply: usize,
     /// What is wrong.
     #[source]
@@ -64,7 +64,7 @@ pub enum Fault {
         /// The move as stored.
         packed: u16,
     },
-    /// A stored figure differs from the replay.
+    /// A stored value differs from the replay.
     #[error("the {column} should be {expected}, found {found}")]
     Differs {
         /// The column of the table.
@@ -74,16 +74,16 @@ pub enum Fault {
         /// What is stored.
         found: String,
     },
-    /// The target holds a move that does not exist.
+    /// The policy target holds an illegal move.
     #[error("the policy target holds the move {packed} (packed), which is not legal here")]
     TargetIllegal {
         /// The move as stored.
         packed: u16,
     },
-    /// A full search has a policy target.
+    /// A full search has no policy target.
     #[error("a full search should have a policy target, found a sum of 0")]
     NoTarget,
-    /// The search's value is not a result.
+    /// The search's value is not a valid distribution over results.
     #[error("root_q {q} and root_d {d} should satisfy |q| + d ≤ 1 with d in 0..=1")]
     SearchValue {
         /// P(win) − P(loss).
@@ -91,18 +91,18 @@ pub enum Fault {
         /// P(draw).
         d: f32,
     },
-    /// A position belongs to no ply of a game.
+    /// A position is out of order or belongs to no ply of a game.
     #[error(
-        "games and plies should rise and every position should belong to a ply of a game of the same part"
+        "games and plies should be in ascending order, and every position should belong to a ply of a game of the same part"
     )]
     Order,
-    /// The tables that should correct the result cannot be asked.
+    /// The tablebases that correct results cannot be probed.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),
 }
 
 impl Fault {
-    /// What to do, where the fault does not say so itself.
+    /// What to do, if the fault's own message does not say it.
     fn advice(&self) -> &'static str {
         match self {
             Self::Tablebase(_) => "",
@@ -116,8 +116,8 @@ impl Fault {
 pub struct Samples {
     encoding: Encoding,
     targets: Targets,
-    /// What corrects the games' results.
-    tables: Option<Tablebase>,
+    /// Corrects the games' results.
+    tablebases: Option<Tablebase>,
     rows: Rows,
     /// Rows to train on.
     training: Vec<u32>,
@@ -135,20 +135,20 @@ pub struct GameCounts {
     pub validation: u32,
 }
 
-/// What the value of a position is trained on, `plies_left` plies before its game's end, where no tablebase is asked.
+/// The value target of a position `plies_left` plies before its game's end, without tablebases.
 pub fn value_target(row: &PositionRow, plies_left: usize, params: &TrainParams) -> Result<Wdl, Fault> {
-    target::value(row, None, plies_left, Targets::of(params))
+    target::value(row, None, plies_left, Targets::from_params(params))
 }
 
 impl Samples {
-    /// No samples yet, for nets with this encoding, trained with these parameters: they decide the targets and what is
-    /// held out. Opens the tablebases that the parameters name.
+    /// An empty set of samples for nets with this encoding. The parameters decide the targets and what is held out; their
+    /// tablebases are opened.
     pub fn new(encoding: Encoding, params: &TrainParams) -> Result<Self, TablebaseError> {
-        let (rows, targets) = (Rows::new(&encoding), Targets::of(params));
+        let (rows, targets) = (Rows::new(&encoding), Targets::from_params(params));
         Ok(Self {
             encoding,
             targets,
-            tables: params.open_tablebases()?,
+            tablebases: params.open_tablebases()?,
             rows,
             training: Vec::new(),
             validation: Vec::new(),
@@ -159,10 +159,13 @@ impl Samples {
     /// Adds the positions of a part, game by game in parallel; the result does not depend on the number of threads.
     pub fn add(&mut self, part: Part<'_>) -> Result<(), SampleError> {
         let games = with_positions(part)?;
-        let making =
-            replay::Making { encoding: &self.encoding, targets: self.targets, tables: self.tables.as_ref() };
+        let setup = replay::ReplaySetup {
+            encoding: &self.encoding,
+            targets: self.targets,
+            tablebases: self.tablebases.as_ref(),
+        };
         let replayed: Result<Vec<Rows>, SampleError> =
-            games.into_par_iter().map(|game| replay::rows(part.name, game, making)).collect();
+            games.into_par_iter().map(|game| replay::rows(part.name, game, setup)).collect();
         for (game, rows) in part.games.iter().zip(replayed?) {
             let held_out = target::is_held_out(part.name, game.game, self.targets);
             self.append(&rows, held_out);
@@ -183,15 +186,15 @@ impl Samples {
         }
     }
 
-    /// What the planes of the samples are.
+    /// The encoding of the samples' planes.
     pub fn encoding(&self) -> &Encoding {
         &self.encoding
     }
 
-    /// Whether these parameters make the same samples of the same games.
-    pub fn are_made_with(&self, params: &TrainParams) -> bool {
-        let folders = self.tables.as_ref().map(Tablebase::folders);
-        folders == params.tablebases.as_deref().map(Path::new) && self.targets == Targets::of(params)
+    /// Whether these parameters would make the same samples from the same games.
+    pub fn were_made_with(&self, params: &TrainParams) -> bool {
+        let folders = self.tablebases.as_ref().map(Tablebase::folders);
+        folders == params.tablebases.as_deref().map(Path::new) && self.targets == Targets::from_params(params)
     }
 
     /// The number of samples to train on.
@@ -209,7 +212,7 @@ impl Samples {
         self.games
     }
 
-    /// Bytes that the samples take in memory.
+    /// The samples' size in memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.rows.bytes() + size_of::<u32>() * (self.training.len() + self.validation.len())
     }

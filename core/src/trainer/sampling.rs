@@ -1,11 +1,11 @@
-//! Which samples each update sees.
+//! Chooses the samples of each update.
 
 use rand::seq::SliceRandom;
 
 use crate::rng::{Purpose, Seed};
 
-/// Draws batches without replacement: every epoch is a shuffled pass over all samples, and batches follow each other
-/// through the epochs without a gap. What an update sees depends on its number only, so training can go on anywhere.
+/// Draws batches without replacement: every epoch is a shuffled pass over all samples, and batches run on from one epoch
+/// into the next. A batch depends only on the update's number, so training can resume at any update.
 #[derive(Debug)]
 pub struct Sampler {
     seed: Seed,
@@ -17,18 +17,18 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// For `count` samples, at least one, in batches of `batch`; `count` fits 32 bits.
+    /// A sampler over `count` samples, at least one and fewer than 2³², in batches of `batch`.
     pub fn new(seed: Seed, count: usize, batch: u32) -> Self {
         Self { seed, count: count as u64, batch: batch.into(), epoch: None, order: Vec::new() }
     }
 
-    /// The places of an update's samples, each below the count; updates are counted from 0.
+    /// The indices of an update's samples, each below the count; updates are counted from 0.
     pub fn batch(&mut self, update: u32) -> Vec<usize> {
         let first = u64::from(update) * self.batch;
-        (first..first + self.batch).map(|drawn| self.place(drawn)).collect()
+        (first..first + self.batch).map(|drawn| self.index(drawn)).collect()
     }
 
-    fn place(&mut self, drawn: u64) -> usize {
+    fn index(&mut self, drawn: u64) -> usize {
         let epoch = drawn / self.count;
         if self.epoch != Some(epoch) {
             self.order.clear();

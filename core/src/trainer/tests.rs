@@ -1,4 +1,4 @@
-//! Tests at the stage's border, with the small games and nets that they share.
+//! Tests at the stage's border, with the small games they share.
 
 mod samples;
 mod sampling;
@@ -30,14 +30,14 @@ fn rows_from(mut game: Game, number: u32, moves: &[Move], result: i8) -> (GameRo
         positions.push(position_row(number, &game, played, result));
         game.play_unchecked(played);
     }
-    let moves = moves.iter().map(|played| played.packed()).collect();
+    let moves = moves.iter().map(|mv| mv.packed()).collect();
     let (network, reason) = ("0123456789abcdef".to_owned(), Reason::Checkmate);
     let result = GameResult::from_white_score(result).expect("1, 0 or -1");
     (GameRow { game: number, network, start_fen, moves, opening_plies: 0, result, reason }, positions)
 }
 
 fn position_row(number: u32, game: &Game, played: Move, result: i8) -> PositionRow {
-    let mut moves: Vec<u16> = game.position().legal_moves().iter().map(|legal| legal.packed()).collect();
+    let mut moves: Vec<u16> = game.position().legal_moves().iter().map(|mv| mv.packed()).collect();
     moves.sort_unstable();
     let side = game.position().side_to_move();
     PositionRow {
@@ -60,10 +60,10 @@ fn position_row(number: u32, game: &Game, played: Move, result: i8) -> PositionR
 }
 
 pub(super) fn uci(text: &str) -> Vec<Move> {
-    text.split_whitespace().map(|word| Move::from_uci(word).expect("UCI")).collect()
+    text.split_whitespace().map(|mv| Move::from_uci(mv).expect("UCI")).collect()
 }
 
-/// Games of random moves, won by whoever has more material after `plies` plies.
+/// Games of random moves, won by the side with more material after `plies` plies.
 pub(super) fn random_games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<PositionRow>) {
     let (mut games, mut positions) = (Vec::new(), Vec::new());
     for number in 0..count {
@@ -86,9 +86,9 @@ pub(super) fn random_games(count: u32, plies: usize) -> (Vec<GameRow>, Vec<Posit
 /// White's material less Black's, in pawns.
 pub(super) fn material(position: &Position) -> i32 {
     let count = |side| {
-        let worth =
+        let values =
             [(Piece::Pawn, 1), (Piece::Knight, 3), (Piece::Bishop, 3), (Piece::Rook, 5), (Piece::Queen, 9)];
-        worth
+        values
             .map(|(piece, pawns)| position.pieces(side, piece).count_ones() as i32 * pawns)
             .iter()
             .sum::<i32>()
@@ -102,7 +102,7 @@ pub(super) fn samples(games: &[GameRow], positions: &[PositionRow], params: &Tra
     samples
 }
 
-/// Everything is trained on, nothing held out.
+/// Parameters that hold out no games.
 pub(super) fn all_trained() -> TrainParams {
     TrainParams { validation_fraction: 0.0, ..TrainParams::default() }
 }

@@ -1,4 +1,4 @@
-//! Updates on libtorch: losses, optimisers, and trainings that are stopped and resumed.
+//! Training on libtorch: losses, optimisers, updates and resumable state.
 
 mod batch;
 mod error;

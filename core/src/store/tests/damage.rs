@@ -1,4 +1,4 @@
-//! Damaged files are errors, never panics and never silently other rows.
+//! Damaged files give errors, never panics or silently wrong rows.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,11 @@ use rand::RngExt;
 use super::super::{
     FileEntry, FileProblem, PositionRow, StoreError, read_entry, read_table, verify_file, verify_files,
 };
-use super::{game, played, position, write};
+use super::{game, play_games, position, write};
 use crate::rng::{Purpose, Seed, Stream};
 
-/// The file's content with one damage: cut off, a bit turned, bytes overwritten, or bytes put in. Half of all damages meet
-/// the file's end, which describes the rest.
+/// The file's content with one defect: truncated, a bit flipped, bytes overwritten, or bytes inserted. Half of all defects hit
+/// the file's footer, which describes the rest.
 fn damaged(content: &[u8], stream: &mut Stream) -> Vec<u8> {
     let size = content.len();
     let start = if stream.random_range(0..2) == 0 { 0 } else { size - size.min(2500) };
@@ -31,26 +31,26 @@ fn damaged(content: &[u8], stream: &mut Stream) -> Vec<u8> {
 }
 
 #[test]
-fn two_thousand_damaged_files_are_errors_or_sound_rows() {
+fn damaged_files_are_errors_or_valid_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let entry = write(folder.path(), "part", &played(4, 8, 60).positions);
+    let entry = write(folder.path(), "part", &play_games(4, 8, 60).positions);
     let path = folder.path().join("part");
     let content = fs::read(&path).unwrap();
     let mut refused = 0;
     for number in 0..2000 {
         let changed = damaged(&content, &mut Seed { run: 1, step: 1 }.stream(number, Purpose::Sampling));
         fs::write(&path, &changed).unwrap();
-        // The pages carry no digest of their own, so a damage that turns values into other possible ones (about one in
-        // seven) shows only in the manifest's.
+        // Pages have no digest of their own, so a defect that turns values into other valid ones (about one in seven) is
+        // only found by the manifest's digest.
         refused += u32::from(read_table::<PositionRow>(&path).is_err());
         let by_digest = verify_file(folder.path(), &entry);
-        assert_eq!(by_digest.is_ok(), changed == content, "damage {number}");
+        assert_eq!(by_digest.is_ok(), changed == content, "defect {number}");
     }
-    assert!(refused > 1000, "only {refused} of 2000 damages were noticed without the manifest");
+    assert!(refused > 1000, "only {refused} of 2000 defects were found without the manifest");
 }
 
 #[test]
-fn a_file_that_is_no_parquet_is_explained() {
+fn a_file_that_is_not_parquet_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "part", &[position()]);
     let path = folder.path().join("part");

@@ -1,4 +1,4 @@
-//! What is written is read back, and equal rows are equal bytes.
+//! Rows are read back as written, and equal rows give equal bytes.
 
 use std::fmt::Debug;
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 use super::super::{
     GameRow, PositionRow, Provenance, StoreError, TableRow, read_entry, read_table, write_table,
 };
-use super::{game, match_game, played, position, provenance, training, validation, write};
+use super::{game, match_game, play_games, position, provenance, training, validation, write};
 
 /// Writes rows and reads them back.
 fn check<R: TableRow + PartialEq + Debug>(rows: &[R]) {
@@ -22,7 +22,7 @@ fn check<R: TableRow + PartialEq + Debug>(rows: &[R]) {
 }
 
 #[test]
-fn every_table_is_read_back_as_it_was_written() {
+fn every_table_is_read_back_as_written() {
     check(&[game()]);
     check(&[position()]);
     check(&[match_game()]);
@@ -38,15 +38,15 @@ fn a_table_may_be_empty_or_larger_than_a_row_group() {
 
 #[test]
 fn games_of_self_play_are_read_back() {
-    let shard = played(6, 8, 100);
+    let shard = play_games(6, 8, 100);
     check(&shard.games);
     check(&shard.positions);
 }
 
 #[test]
-fn equal_rows_are_equal_bytes_and_other_provenance_is_not() {
+fn bytes_depend_only_on_rows_and_provenance() {
     let folder = tempfile::tempdir().unwrap();
-    let shard = played(3, 8, 60);
+    let shard = play_games(3, 8, 60);
     let digest =
         |path, from: Provenance| write_table(folder.path(), path, &shard.positions, &from).unwrap().blake3;
     let first = digest("a", provenance());
@@ -57,7 +57,7 @@ fn equal_rows_are_equal_bytes_and_other_provenance_is_not() {
 #[test]
 fn a_position_of_self_play_costs_less_than_two_hundred_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let shard = played(24, 64, 200);
+    let shard = play_games(24, 64, 200);
     let bytes = write(folder.path(), "games", &shard.games).bytes
         + write(folder.path(), "positions", &shard.positions).bytes;
     let each = bytes as f64 / shard.positions.len() as f64;

@@ -1,12 +1,12 @@
 //! Stored games, replayed.
 
-use super::{game, match_game, played, position};
+use super::{game, match_game, play_games, position};
 use crate::board::GameResult;
 use crate::store::{FileEntry, GameRow, SearchFiles, ShardFiles, StoredGame};
 
 #[test]
 fn a_game_of_self_play_has_every_position_with_its_search() {
-    let shard = played(3, 8, 30);
+    let shard = play_games(3, 8, 30);
     for row in &shard.games {
         let stored = StoredGame::of_self_play(row, &shard.positions).unwrap();
         let plies: Vec<_> = stored.plies().collect();
@@ -60,13 +60,13 @@ fn a_stored_game_as_pgn_has_the_values_of_its_searches() {
 }
 
 #[test]
-fn a_move_that_is_not_legal_is_named() {
+fn an_illegal_move_is_named() {
     let error = StoredGame::of_self_play(&game(), &[]).unwrap_err().to_string();
     assert!(error.starts_with("move 2, \"a1a1\", is not legal in Q3k3/8"), "{error}");
 }
 
 #[test]
-fn files_of_shards_are_found_by_their_order() {
+fn files_are_grouped_into_shards_by_their_order() {
     let file = |path: &str| FileEntry { path: path.to_owned(), rows: 0, bytes: 0, blake3: String::new() };
     let files = ["games/iteration=0001/a.parquet", "positions/a", "games/b.parquet", "positions/b"].map(file);
     let shards: Vec<_> = ShardFiles::of_iteration(&files).collect();

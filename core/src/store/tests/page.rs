@@ -1,4 +1,4 @@
-//! The schema page says what the code says.
+//! The schema page agrees with the code.
 
 use std::fs;
 use std::path::Path;
@@ -12,8 +12,8 @@ fn page() -> String {
     fs::read_to_string(path).expect("the schema page")
 }
 
-/// The columns that the page's section on a table lists, each with its type.
-fn on_page(page: &str, table: &str) -> Vec<(String, String)> {
+/// The columns that the page lists for a table, each with its type.
+fn columns_on_page(page: &str, table: &str) -> Vec<(String, String)> {
     let section = page.split("\n### ").find(|section| section.starts_with(&format!("`{table}`")));
     let section = section.unwrap_or_else(|| panic!("the page has a section on `{table}`"));
     let row = |line: &str| {
@@ -27,7 +27,7 @@ fn on_page(page: &str, table: &str) -> Vec<(String, String)> {
 fn check<R: TableRow>(page: &str) {
     let columns: Vec<_> =
         R::columns().into_iter().map(|column| (column.name.to_owned(), column.kind)).collect();
-    assert_eq!(on_page(page, R::TABLE), columns, "page (left) and code (right) of `{}`", R::TABLE);
+    assert_eq!(columns_on_page(page, R::TABLE), columns, "page (left) and code (right) of `{}`", R::TABLE);
     let key = format!("key: `{}`", R::KEY.join("`, `"));
     assert!(page.contains(&key), "the page gives the {key} of `{}`", R::TABLE);
 }
@@ -42,6 +42,6 @@ fn the_schema_page_lists_every_column_of_every_table_in_order() {
     check::<TreeRow>(&page);
     check::<TrainingRow>(&page);
     check::<ValidationRow>(&page);
-    // The columns of `trials` depend on the sweep; `costs` are the runner's, and `ratings`, `steps` and `runs` are no files.
+    // The columns of `trials` depend on the sweep; `costs` are the runner's; `ratings`, `steps` and `runs` are not files.
     assert_eq!(page.matches("\n### `").count(), 12, "the page describes no other table");
 }

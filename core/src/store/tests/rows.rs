@@ -1,4 +1,4 @@
-//! Rows and files that say something impossible are errors that say where.
+//! Impossible rows and wrong files are errors that name the row, column or file.
 
 use std::fs::File;
 
@@ -7,40 +7,40 @@ use super::super::{GameRow, MatchGameRow, PositionRow, StoreError, TableRow, rea
 use super::{game, match_game, position, provenance, training, write};
 use crate::board::GameResult;
 
-/// Writes rows of which the second is wrong, and expects to be told how.
-fn refused<R: TableRow>(rows: &[R], row: usize, expected: &str) {
+/// Checks that writing the rows fails with `expected` at `row`.
+fn rejects<R: TableRow>(rows: &[R], row: usize, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let error = write_table(folder.path(), "part.parquet", rows, &provenance()).unwrap_err().to_string();
-    let place = format!("part.parquet: row {row} of the table `{}` (", R::TABLE);
-    assert!(error.contains(&place) && error.contains(expected), "{error}");
+    let location = format!("part.parquet: row {row} of the table `{}` (", R::TABLE);
+    assert!(error.contains(&location) && error.contains(expected), "{error}");
     assert!(!folder.path().join("part.parquet").exists(), "nothing was written");
 }
 
 #[test]
-fn impossible_games_are_refused() {
+fn impossible_games_are_rejected() {
     let bad = |change: &dyn Fn(&mut GameRow), expected| {
         let mut row = GameRow { game: 4, ..game() };
         change(&mut row);
-        refused(&[game(), row], 1, expected);
+        rejects(&[game(), row], 1, expected);
     };
-    bad(&|row| row.moves[1] = 5 << 12, "20480 is no packed move");
+    bad(&|row| row.moves[1] = 5 << 12, "20480 is not a packed move");
     bad(&|row| row.opening_plies = 3, "`opening_plies` is 3, but the game has 2 plies");
     bad(&|row| row.game = 3, "(game 3): comes after game 3; rows are sorted by game");
 }
 
 #[test]
-fn impossible_positions_are_refused() {
+fn impossible_positions_are_rejected() {
     let bad = |change: &dyn Fn(&mut PositionRow), expected| {
         let mut row = PositionRow { ply: 2, ..position() };
         change(&mut row);
-        refused(&[position(), row], 1, expected);
+        rejects(&[position(), row], 1, expected);
     };
     bad(&|row| row.visits.push(1), "`moves` and `visits` have different lengths, 2 and 3");
     bad(&|row| row.target.truncate(1), "`moves` and `target` have different lengths, 2 and 1");
     bad(&|row| row.legal = 1, "`moves` has 2 moves, but only 1 are legal");
-    bad(&|row| row.moves[0] = 0xffff, "`moves` does not rise");
-    bad(&|row| row.moves[1] = 0xffff, "65535 is no packed move");
-    bad(&|row| row.played = 0xffff, "65535 is no packed move");
+    bad(&|row| row.moves[0] = 0xffff, "`moves` is not in ascending order");
+    bad(&|row| row.moves[1] = 0xffff, "65535 is not a packed move");
+    bad(&|row| row.played = 0xffff, "65535 is not a packed move");
     let neither = |row: &mut PositionRow| (row.visits[0], row.target[0]) = (0, 0);
     bad(&neither, "a move has neither visits nor a share of `target`");
     bad(&|row| row.root_q = f32::NAN, "`root_q` is NaN, expected -1 to 1");
@@ -52,11 +52,11 @@ fn impossible_positions_are_refused() {
 }
 
 #[test]
-fn impossible_match_games_are_refused() {
+fn impossible_match_games_are_rejected() {
     let bad = |change: &dyn Fn(&mut MatchGameRow), expected| {
         let mut row = match_game();
         change(&mut row);
-        refused(&[row], 0, expected);
+        rejects(&[row], 0, expected);
     };
     bad(&|row| row.plies = 7, "`plies` is 7, but `moves` has 1 moves");
     bad(&|row| row.score = 1.0, "`score` is 1, which does not fit `result` = 1 with first_is_white = false");
@@ -64,8 +64,8 @@ fn impossible_match_games_are_refused() {
 }
 
 #[test]
-fn updates_rise() {
-    refused(&[training(5), training(4)], 1, "(update 4): comes after update 5");
+fn updates_must_increase() {
+    rejects(&[training(5), training(4)], 1, "(update 4): comes after update 5");
 }
 
 /// Another table.
@@ -73,7 +73,7 @@ struct Other {
     game: u32,
 }
 
-/// What a newer dc0 might write.
+/// A table of a newer version.
 struct Newer {
     game: u32,
 }
@@ -89,7 +89,7 @@ struct Odd {
     reason: String,
 }
 
-/// A table `games` whose enums are what stands in their columns.
+/// A table `games` whose enum columns accept any value.
 struct Loose {
     game: u32,
     network: String,
@@ -100,14 +100,14 @@ struct Loose {
     reason: String,
 }
 
-fn fine<R>(_: &R) -> Option<String> {
+fn unchecked<R>(_: &R) -> Option<String> {
     None
 }
 
-table! { Other is "others" version 1, key (game: u32), check fine { game: u32 as Plain } }
-table! { Newer is "games" version 7, key (game: u32), check fine { game: u32 as Plain } }
+table! { Other is "others" version 1, key (game: u32), check unchecked { game: u32 as Plain } }
+table! { Newer is "games" version 7, key (game: u32), check unchecked { game: u32 as Plain } }
 table! {
-    Odd is "games" version 1, key (game: u32), check fine {
+    Odd is "games" version 1, key (game: u32), check unchecked {
         game: u32 as Plain,
         network: String as Plain,
         start_fen: String as Plain,
@@ -119,7 +119,7 @@ table! {
 }
 
 table! {
-    Loose is "games" version 1, key (game: u32), check fine {
+    Loose is "games" version 1, key (game: u32), check unchecked {
         game: u32 as Plain,
         network: String as Dictionary,
         start_fen: String as Dictionary,
@@ -141,7 +141,7 @@ fn error_of_all<R: TableRow>(rows: &[R]) -> StoreError {
 }
 
 #[test]
-fn values_that_no_enum_has_are_named_with_their_row() {
+fn invalid_enum_values_are_named_with_their_row() {
     let row = |game: u32, result: i8, reason: &str| Loose {
         game,
         network: "0123456789abcdef".to_owned(),
@@ -153,11 +153,11 @@ fn values_that_no_enum_has_are_named_with_their_row() {
     };
     let error = |second| error_of_all(&[row(3, 1, "checkmate"), second]).to_string();
     let result = error(row(4, 2, "checkmate"));
-    let place = "part.parquet: row 1 of the table `games` (game 4): ";
-    assert!(result.ends_with(&format!("{place}`result` is 2, expected -1, 0 or 1")), "{result}");
+    let location = "part.parquet: row 1 of the table `games` (game 4): ";
+    assert!(result.ends_with(&format!("{location}`result` is 2, expected -1, 0 or 1")), "{result}");
     let reason = error(row(9, -1, "boredom"));
     assert!(reason.ends_with("(game 9): `reason` is \"boredom\", which is not known"), "{reason}");
-    // Past the rows that are read at once.
+    // Beyond the first row group.
     let mut many: Vec<Loose> = (0..70_000).map(|game| row(game, 0, "threefold")).collect();
     many[69_999].result = -2;
     let late = error_of_all(&many).to_string();
@@ -194,11 +194,11 @@ fn every_wrong_column_is_named_at_once() {
     assert_eq!(problems.len(), 4, "{problems:?}");
     assert!(problems[0].starts_with("`moves` should be list<u16> ("), "{problems:?}");
     assert_eq!(problems[1], "`opening_plies` should be u16 (UInt16) but is UInt32");
-    assert_eq!(problems[2..], ["`result` is missing", "`outcome` is surplus"]);
+    assert_eq!(problems[2..], ["`result` is missing", "`outcome` is unexpected"]);
 }
 
 #[test]
-fn a_parquet_file_of_another_program_is_no_table() {
+fn a_parquet_file_of_another_program_is_rejected() {
     use arrow_array::{Int8Array, RecordBatch};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.parquet");

@@ -6,23 +6,27 @@ use crate::board::{Game, Move, Position, Reason, Tablebase};
 use crate::encoding::Encoding;
 use crate::store::{GameRow, PositionRow};
 
-/// What every game's samples are made with.
+/// What the samples of every game depend on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Making<'a> {
+pub(super) struct ReplaySetup<'a> {
     pub(super) encoding: &'a Encoding,
     pub(super) targets: Targets,
-    /// What corrects the games' results.
-    pub(super) tables: Option<&'a Tablebase>,
+    /// Corrects the games' results.
+    pub(super) tablebases: Option<&'a Tablebase>,
 }
 
 /// The samples of one game.
-pub(super) fn rows(part: &str, game: GameWithPositions<'_>, making: Making<'_>) -> Result<Rows, SampleError> {
+pub(super) fn rows(
+    part: &str,
+    game: GameWithPositions<'_>,
+    setup: ReplaySetup<'_>,
+) -> Result<Rows, SampleError> {
     let mut replay = Replay {
         row: game.game,
-        making,
+        setup,
         legal: Vec::new(),
         known: Vec::new(),
-        rows: Rows::new(making.encoding),
+        rows: Rows::new(setup.encoding),
     };
     let mut ply = 0;
     let replayed = replay.run(game.positions, &mut ply);
@@ -34,16 +38,16 @@ pub(super) fn rows(part: &str, game: GameWithPositions<'_>, making: Making<'_>) 
 /// One game while it is replayed.
 struct Replay<'a> {
     row: &'a GameRow,
-    making: Making<'a>,
-    /// Legal moves of the present position.
+    setup: ReplaySetup<'a>,
+    /// Legal moves of the current position.
     legal: Vec<Move>,
-    /// The result of perfect play from each position so far, for its side to move, where tables know it.
+    /// The tablebase result of each position so far, for its side to move; `None` if unknown.
     known: Vec<Option<i8>>,
     rows: Rows,
 }
 
 impl Replay<'_> {
-    /// Plays the game through; `ply` says how far it came.
+    /// Replays the game; `ply` is left at the ply reached, for errors.
     fn run(&mut self, positions: &[PositionRow], ply: &mut usize) -> Result<(), Fault> {
         let start = Position::from_fen(&self.row.start_fen).map_err(Fault::Start)?;
         let mut game = Game::from_position(start);
@@ -52,8 +56,8 @@ impl Replay<'_> {
             *ply = game.ply();
             self.probe(&game)?;
             game.position().legal_moves_into(&mut self.legal);
-            let legal = |played: &Move| self.legal.contains(played);
-            let played = Move::from_packed(packed).filter(legal).ok_or(Fault::IllegalMove { packed })?;
+            let is_legal = |mv: &Move| self.legal.contains(mv);
+            let played = Move::from_packed(packed).filter(is_legal).ok_or(Fault::IllegalMove { packed })?;
             if let Some(row) = rows.next_if(|row| usize::from(row.ply) == game.ply()) {
                 self.check(row, &game, packed)?;
                 self.push(row, &game)?;
@@ -70,8 +74,8 @@ impl Replay<'_> {
     }
 
     fn probe(&mut self, game: &Game) -> Result<(), Fault> {
-        if let Some(tables) = self.making.tables {
-            self.known.push(rescore::known(tables, game)?);
+        if let Some(tablebases) = self.setup.tablebases {
+            self.known.push(rescore::known_result(tablebases, game)?);
         }
         Ok(())
     }
@@ -86,32 +90,32 @@ impl Replay<'_> {
         same("target's length", &row.moves.len(), &row.target.len())
     }
 
-    /// Adds a sample but its value target; one without a policy target has no moves.
+    /// Adds a sample without its value target; a sample without a policy target has no moves.
     fn push(&mut self, row: &PositionRow, game: &Game) -> Result<(), Fault> {
-        let encoding = self.making.encoding;
+        let encoding = self.setup.encoding;
         encoding.encode(game, &mut self.rows.binary, &mut self.rows.scalars);
         if row.full {
-            let packed: Vec<u16> = self.legal.iter().map(|legal| legal.packed()).collect();
+            let packed: Vec<u16> = self.legal.iter().map(|mv| mv.packed()).collect();
             self.rows.shares.extend(target::shares(row, &packed)?);
             let side = game.position().side_to_move();
-            let indices = self.legal.iter().map(|&legal| encoding.policy_index(legal, side));
+            let indices = self.legal.iter().map(|&mv| encoding.policy_index(mv, side));
             self.rows.legal.extend(indices);
         }
         self.rows.legal_ends.push(self.rows.legal.len() as u64);
         Ok(())
     }
 
-    /// Adds the value targets, once it is known how the game went on.
+    /// Adds the value targets, which depend on how the game continued.
     fn push_values(&mut self, positions: &[PositionRow], ply: &mut usize) -> Result<(), Fault> {
-        let known = rescore::carried_back(&self.known);
+        let known = rescore::carry_back(&self.known);
         for row in positions {
             *ply = row.ply.into();
             let perfect = known.get(*ply).copied().flatten();
             let plies_left = self.row.moves.len() - *ply;
-            let target = target::value(row, perfect, plies_left, self.making.targets)?;
+            let target = target::value(row, perfect, plies_left, self.setup.targets)?;
             let cut_off = self.row.reason == Reason::PlyCap;
-            let is_known = !cut_off || perfect.is_some();
-            let weight = if is_known { 1.0 } else { self.making.targets.weight_of_cut_off() };
+            let has_result = !cut_off || perfect.is_some();
+            let weight = if has_result { 1.0 } else { self.setup.targets.ply_cap_weight() };
             self.rows.wdl.push(target::weighted(target, weight));
             self.rows.plies_left.push((!cut_off).then_some(plies_left as u16));
         }

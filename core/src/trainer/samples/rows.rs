@@ -1,26 +1,26 @@
-//! The samples' memory: a structure of arrays.
+//! Samples in memory, as a structure of arrays.
 
 use crate::encoding::{Encoding, PolicyIndex};
 use crate::network::Wdl;
 
-/// Samples one after the other.
+/// Samples in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::trainer) struct Rows {
     binary_count: usize,
     scalar_count: usize,
-    /// `[N, binary planes]`, one bit a square.
+    /// `[N, binary planes]`, one bit per square.
     pub(super) binary: Vec<u64>,
     /// `[N, scalar planes]`.
     pub(super) scalars: Vec<f32>,
-    /// Policy indices of the legal moves of all samples with a policy target, one sample after the other.
+    /// Policy indices of the legal moves of all samples with a policy target, sample by sample.
     pub(super) legal: Vec<PolicyIndex>,
     /// The target probability of each of `legal`.
     pub(super) shares: Vec<f32>,
-    /// Where each sample's moves end in `legal`; `[N]`.
+    /// The end of each sample's moves in `legal`; `[N]`.
     pub(super) legal_ends: Vec<u64>,
-    /// The value targets for the side to move, each times its weight in the loss; `[N]`.
+    /// The value targets for the side to move, each multiplied by its weight in the loss; `[N]`.
     pub(super) wdl: Vec<Wdl>,
-    /// Plies left in each sample's game, unless only the ply cap ended it; `[N]`.
+    /// Moves left in each sample's game, in plies; `None` if the ply cap ended it; `[N]`.
     pub(super) plies_left: Vec<Option<u16>>,
 }
 
@@ -31,13 +31,13 @@ pub struct Sample<'a> {
     pub binary: &'a [u64],
     /// `[scalar planes]`.
     pub scalars: &'a [f32],
-    /// Policy indices of the legal moves; empty where there is no policy target.
+    /// Policy indices of the legal moves; empty without a policy target.
     pub legal: &'a [PolicyIndex],
     /// Target probabilities of `legal`; they sum to 1.
     pub shares: &'a [f32],
     /// Target win, draw and loss for the side to move.
     pub wdl: Wdl,
-    /// Plies left in the game, unless only the ply cap ended it.
+    /// Moves left in the game, in plies; `None` if the ply cap ended it.
     pub plies_left: Option<u16>,
 }
 
@@ -109,7 +109,7 @@ impl Rows {
     }
 }
 
-/// Feeds the length and the numbers of an array to a hasher, many numbers at a time.
+/// Feeds the length and the numbers of an array to a hasher, in chunks.
 pub(in crate::trainer) fn hash_numbers<T, const N: usize>(
     hasher: &mut blake3::Hasher,
     numbers: &[T],

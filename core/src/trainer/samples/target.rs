@@ -1,11 +1,11 @@
-//! What the net should have said, and which games are only looked at.
+//! Policy and value targets, and which games are held out.
 
 use super::Fault;
 use crate::network::Wdl;
 use crate::store::PositionRow;
 use crate::trainer::TrainParams;
 
-/// How far |q| + d may lie above 1 by rounding alone.
+/// How far |q| + d may exceed 1 by rounding.
 const ROUNDING: f32 = 1e-4;
 
 /// The parameters that samples depend on; see [`TrainParams`] for their meaning.
@@ -18,22 +18,22 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    pub(super) fn of(params: &TrainParams) -> Self {
+    pub(super) fn from_params(params: &TrainParams) -> Self {
         let TrainParams { search_value_weight, discount, ply_cap_value_weight, validation_fraction, .. } =
             *params;
         Self { search_value_weight, discount, ply_cap_value_weight, validation_fraction }
     }
 
-    /// The weight of a value target in a game whose end nobody knows.
-    pub(super) fn weight_of_cut_off(self) -> f32 {
+    /// The weight of a value target in a game that the ply cap ended.
+    pub(super) fn ply_cap_weight(self) -> f32 {
         self.ply_cap_value_weight as f32
     }
 }
 
-/// The value target of a position `plies_left` before the game's end:
+/// The value target of a position `plies_left` plies before the game's end:
 /// `(1 − w) · discounted result + w · search`, with `w` the parameter `search_value_weight`.
 ///
-/// The result is that of perfect play where it is known, else the game's.
+/// The result is `perfect`, the result of perfect play, if known, else the game's.
 pub(super) fn value(
     row: &PositionRow,
     perfect: Option<i8>,
@@ -49,7 +49,7 @@ pub(super) fn value(
     Ok(to_wdl([0, 1, 2].map(|part| (1.0 - weight) * result[part] + weight * search[part])))
 }
 
-/// A value target times its weight in the loss.
+/// A value target multiplied by its weight in the loss.
 pub(super) fn weighted(target: Wdl, weight: f32) -> Wdl {
     Wdl { win: target.win * weight, draw: target.draw * weight, loss: target.loss * weight }
 }
@@ -78,7 +78,7 @@ fn to_wdl([win, draw, loss]: [f64; 3]) -> Wdl {
     Wdl { win: win as f32, draw: draw as f32, loss: loss as f32 }
 }
 
-/// The policy target as shares of its sum, laid out as `legal` (packed moves).
+/// The policy target normalised to sum to 1, in the order of `legal` (packed moves).
 pub(super) fn shares(row: &PositionRow, legal: &[u16]) -> Result<Vec<f32>, Fault> {
     let total: u64 = row.target.iter().copied().map(u64::from).sum();
     if total == 0 {
@@ -86,13 +86,13 @@ pub(super) fn shares(row: &PositionRow, legal: &[u16]) -> Result<Vec<f32>, Fault
     }
     let mut shares = vec![0.0; legal.len()];
     for (&packed, &share) in row.moves.iter().zip(&row.target) {
-        let place = legal.iter().position(|&other| other == packed).ok_or(Fault::TargetIllegal { packed })?;
-        shares[place] = (f64::from(share) / total as f64) as f32;
+        let index = legal.iter().position(|&other| other == packed).ok_or(Fault::TargetIllegal { packed })?;
+        shares[index] = (f64::from(share) / total as f64) as f32;
     }
     Ok(shares)
 }
 
-/// Whether a game is held out: a hash of its origin decides, so it stays held out as the window moves on.
+/// Whether a game is held out. A hash of its origin decides, so it stays held out as the window moves.
 pub(super) fn is_held_out(part: &str, game: u32, targets: Targets) -> bool {
     let mut hasher = blake3::Hasher::new_derive_key("dc0 validation split 1");
     hasher.update(part.as_bytes());

@@ -1,4 +1,4 @@
-//! Targets worked by hand, and data that contradicts itself.
+//! Targets worked by hand, and contradictory data.
 
 use super::{all_trained, encoding, random_games, rows, rows_from, samples, uci};
 use crate::board::{Game, Position, Reason};
@@ -14,7 +14,7 @@ const SCHOLARS_MATE: &str = "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7";
 fn wdls(text: &str, result: i8, params: &TrainParams) -> Vec<[f32; 3]> {
     let (game, positions) = rows(0, &uci(text), result);
     let samples = samples(&[game], &positions, params);
-    let wdl = |place| samples.training_row(place).wdl;
+    let wdl = |index| samples.training_row(index).wdl;
     (0..samples.training_count()).map(wdl).map(|Wdl { win, draw, loss }| [win, draw, loss]).collect()
 }
 
@@ -26,7 +26,7 @@ fn error(game: &GameRow, positions: &[PositionRow]) -> SampleError {
 }
 
 #[test]
-fn a_game_won_by_white_is_a_win_with_white_to_move_and_a_loss_with_black_to_move() {
+fn results_are_seen_from_the_side_to_move() {
     let (win, loss) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
     assert_eq!(wdls(SCHOLARS_MATE, 1, &all_trained()), [win, loss, win, loss, win, loss, win]);
     assert_eq!(wdls(FOOLS_MATE, -1, &all_trained()), [loss, win, loss, win]);
@@ -50,7 +50,7 @@ fn a_discount_turns_a_late_win_into_a_likely_draw() {
 }
 
 #[test]
-fn a_game_that_only_the_ply_cap_ended_weighs_less_and_a_drawn_one_does_not() {
+fn games_ended_by_the_ply_cap_weigh_less_but_drawn_ones_do_not() {
     let params = TrainParams { ply_cap_value_weight: 0.25, ..all_trained() };
     let (mut game, positions) = rows(0, &uci("e2e4 e7e5"), 0);
     let first = |game: &GameRow| {
@@ -72,25 +72,25 @@ fn the_search_value_mixes_with_the_result() {
 }
 
 #[test]
-fn the_policy_target_is_laid_out_over_all_legal_moves() {
+fn the_policy_target_covers_all_legal_moves() {
     let (game, mut positions) = rows(0, &uci("e2e4"), 0);
     let held = uci("d2d4 e2e4");
-    positions[0].moves = held.iter().map(|played| played.packed()).collect();
+    positions[0].moves = held.iter().map(|mv| mv.packed()).collect();
     positions[0].target = vec![100, 300];
     let samples = samples(&[game], &positions, &all_trained());
     let sample = samples.training_row(0);
     assert_eq!(sample.legal.len(), 20);
     let start = Game::initial();
     for (index, share) in sample.legal.iter().zip(sample.shares) {
-        let played = encoding().move_at(*index, start.position()).expect("a move");
-        let expected = if played == held[0] {
+        let mv = encoding().move_at(*index, start.position()).expect("a move");
+        let expected = if mv == held[0] {
             0.25
-        } else if played == held[1] {
+        } else if mv == held[1] {
             0.75
         } else {
             0.0
         };
-        assert_eq!(*share, expected, "{played}");
+        assert_eq!(*share, expected, "{mv}");
     }
 }
 
@@ -101,16 +101,16 @@ fn a_fast_search_gives_a_value_target_and_no_policy_target() {
     positions[1].target.clear();
     positions[1].moves.clear();
     let samples = samples(&[game], &positions, &all_trained());
-    let moves: Vec<usize> = (0..4).map(|place| samples.training_row(place).legal.len()).collect();
+    let moves: Vec<usize> = (0..4).map(|index| samples.training_row(index).legal.len()).collect();
     assert_eq!(moves, [20, 0, 19, 30]);
     assert_eq!(samples.training_row(1).wdl, Wdl::WIN);
 }
 
 #[test]
-fn replaying_gives_the_repetitions_that_a_fen_cannot_know() {
+fn replaying_restores_repetitions() {
     let (game, positions) = rows(0, &uci("g1f3 g8f6 f3g1 f6g8 e2e4"), 0);
     let samples = samples(&[game], &positions, &all_trained());
-    let repeated = |place: usize| samples.training_row(place).binary[12];
+    let repeated = |index: usize| samples.training_row(index).binary[12];
     assert_eq!([0, 1, 2, 3, 4].map(repeated), [0, 0, 0, 0, u64::MAX]);
     let mut lone = (Vec::new(), Vec::new());
     let position = Position::from_fen(&positions[4].fen).expect("a FEN");
@@ -119,7 +119,7 @@ fn replaying_gives_the_repetitions_that_a_fen_cannot_know() {
 }
 
 #[test]
-fn the_same_stored_games_give_samples_of_every_encoding_with_the_history_that_was_there() {
+fn samples_of_every_encoding_have_the_game_s_history() {
     // The double step before the second start is part of what lc0-112 sees.
     for (start, moves) in [
         ("startpos", "e2e4 e7e5 g1f3 b8c6 f3g1 c6b8 g1f3 b8c6 f3g1 c6b8 d2d4"),
@@ -133,11 +133,11 @@ fn the_same_stored_games_give_samples_of_every_encoding_with_the_history_that_wa
             let part = Part { name: "part", games: std::slice::from_ref(&row), positions: &positions };
             samples.add(part).expect("sound rows");
             game.take_back_to(0);
-            for (place, played) in uci(moves).into_iter().enumerate() {
+            for (ply, played) in uci(moves).into_iter().enumerate() {
                 let (mut binary, mut scalars) = (Vec::new(), Vec::new());
                 encoding.encode(&game, &mut binary, &mut scalars);
-                let sample = samples.training_row(place);
-                assert_eq!((sample.binary, sample.scalars), (&*binary, &*scalars), "{name:?} {place}");
+                let sample = samples.training_row(ply);
+                assert_eq!((sample.binary, sample.scalars), (&*binary, &*scalars), "{name:?} {ply}");
                 game.play_unchecked(played);
             }
         }
@@ -158,7 +158,7 @@ fn samples_with_another_history_have_another_digest() {
 }
 
 #[test]
-fn a_fen_that_is_not_the_replayed_one_is_an_error_that_shows_both() {
+fn a_fen_that_differs_from_the_replay_is_an_error_that_shows_both() {
     let (game, mut positions) = rows(5, &uci(FOOLS_MATE), -1);
     let right = positions[2].fen.clone();
     positions[2].fen = positions[1].fen.clone();
@@ -172,8 +172,8 @@ fn a_fen_that_is_not_the_replayed_one_is_an_error_that_shows_both() {
 
 #[test]
 fn every_other_contradiction_is_an_error_too() {
-    type Damage = fn(&mut GameRow, &mut Vec<PositionRow>);
-    let damages: [(Damage, &str); 9] = [
+    type Defect = fn(&mut GameRow, &mut Vec<PositionRow>);
+    let defects: [(Defect, &str); 9] = [
         (|_, rows| rows[1].result = -1, "result"),
         (|_, rows| rows[1].legal = 5, "legal"),
         (|_, rows| rows[1].played = rows[0].played, "played"),
@@ -182,18 +182,18 @@ fn every_other_contradiction_is_an_error_too() {
         (|_, rows| rows[1].moves[0] = 0, "not legal"),
         (|_, rows| rows[1].root_q = 0.75, "root_q"),
         (|game, _| game.moves[1] = game.moves[0], "not legal"),
-        (|_, rows| rows.swap(1, 2), "rise"),
+        (|_, rows| rows.swap(1, 2), "ascending"),
     ];
-    for (damage, word) in damages {
+    for (damage, phrase) in defects {
         let (mut game, mut positions) = rows(5, &uci(FOOLS_MATE), -1);
         damage(&mut game, &mut positions);
         let text = error(&game, &positions).to_string();
-        assert!(text.contains(word), "{word}: {text}");
+        assert!(text.contains(phrase), "{phrase}: {text}");
     }
 }
 
 #[test]
-fn a_position_of_a_game_that_is_not_there_is_an_error() {
+fn a_position_without_its_game_is_an_error() {
     let (game, mut positions) = rows(5, &uci(FOOLS_MATE), -1);
     positions[3].game = 6;
     assert!(matches!(error(&game, &positions).fault, Fault::Order));
@@ -202,7 +202,7 @@ fn a_position_of_a_game_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn samples_do_not_depend_on_the_number_of_threads_or_on_how_games_are_cut_into_calls() {
+fn samples_depend_neither_on_threads_nor_on_how_games_are_split_into_calls() {
     let (games, positions) = random_games(12, 30);
     let params = TrainParams { validation_fraction: 0.3, ..TrainParams::default() };
     let with_threads = |threads| {
@@ -211,14 +211,14 @@ fn samples_do_not_depend_on_the_number_of_threads_or_on_how_games_are_cut_into_c
     };
     let one = with_threads(1);
     assert_eq!(one, with_threads(3));
-    let mut pieces = Samples::new(encoding(), &params).expect("no tablebases");
+    let mut split = Samples::new(encoding(), &params).expect("no tablebases");
     let cut = positions.partition_point(|row| row.game < 5);
     for (games, positions) in [(&games[..5], &positions[..cut]), (&games[5..], &positions[cut..])] {
         let part = Part { name: "iteration=0000/part-00000", games, positions };
-        pieces.add(part).expect("sound rows");
+        split.add(part).expect("sound rows");
     }
-    assert_eq!(one, pieces);
-    assert_eq!(one.digest(), pieces.digest());
+    assert_eq!(one, split);
+    assert_eq!(one.digest(), split.digest());
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn the_digest_changes_with_any_sample_and_with_the_split() {
 }
 
 #[test]
-fn whole_games_are_held_out_at_about_the_fraction_asked_for_and_stay_so_when_the_window_slides() {
+fn whole_games_are_held_out_and_stay_so_when_the_window_slides() {
     let (games, positions) = random_games(300, 2);
     let params = TrainParams { validation_fraction: 0.2, ..TrainParams::default() };
     let part = |name| Part { name, games: &games, positions: &positions };

@@ -1,4 +1,4 @@
-//! Passes over all samples.
+//! Epochs over all samples.
 
 use super::SEED;
 use crate::trainer::sampling::Sampler;
@@ -9,11 +9,11 @@ fn drawn(updates: std::ops::Range<u32>) -> Vec<usize> {
 }
 
 #[test]
-fn every_pass_sees_every_sample_once_in_another_order() {
-    // Five batches of four are two passes over ten samples.
+fn every_epoch_sees_every_sample_once_in_another_order() {
+    // Five batches of four are two epochs of ten samples.
     let drawn = drawn(0..5);
-    for pass in drawn.chunks(10) {
-        let mut sorted = pass.to_vec();
+    for epoch in drawn.chunks(10) {
+        let mut sorted = epoch.to_vec();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..10).collect::<Vec<_>>());
     }
@@ -21,14 +21,14 @@ fn every_pass_sees_every_sample_once_in_another_order() {
 }
 
 #[test]
-fn what_an_update_sees_does_not_depend_on_the_updates_before() {
+fn a_batch_depends_only_on_its_update() {
     assert_eq!(drawn(0..9)[5 * 4..], drawn(5..9));
 }
 
 #[test]
 fn a_batch_larger_than_the_samples_sees_them_several_times() {
     let mut counts = [0; 3];
-    Sampler::new(SEED, 3, 12).batch(7).into_iter().for_each(|place| counts[place] += 1);
+    Sampler::new(SEED, 3, 12).batch(7).into_iter().for_each(|index| counts[index] += 1);
     assert_eq!(counts, [4; 3]);
 }
 

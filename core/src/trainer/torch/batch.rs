@@ -10,17 +10,17 @@ use crate::trainer::samples::Sample;
 pub(super) struct TrainingBatch {
     /// `[B, P, 8, 8]`, channels last in memory.
     pub(super) planes: Tensor,
-    /// `[B, L]`: policy indices of the legal moves, then zeros.
+    /// `[B, L]`: policy indices of the legal moves, padded with zeros.
     pub(super) legal: Tensor,
-    /// `[B, L]`: true where `legal` is only filled up.
+    /// `[B, L]`: true where `legal` is padding.
     pub(super) padding: Tensor,
     /// `[B, L]`: target probabilities of `legal`; a row without a policy target is all 0.
     pub(super) shares: Tensor,
-    /// `[B, 3]`: target win, draw and loss, times the row's weight.
+    /// `[B, 3]`: target win, draw and loss, multiplied by the row's weight.
     pub(super) wdl: Tensor,
-    /// `[B]`: plies left in the game; 0 where only the ply cap ended it.
+    /// `[B]`: moves left in the game, in plies; 0 if the ply cap ended it.
     pub(super) plies_left: Tensor,
-    /// `[B]`: 1 where the game was played to its end, else 0.
+    /// `[B]`: 1 if the game was played to its end, else 0.
     pub(super) ended: Tensor,
     /// `B`.
     pub(super) rows: usize,
@@ -61,8 +61,7 @@ impl TrainingBatch {
 
 /// Expands bits and numbers to `[B, P, 8, 8]`.
 ///
-/// Each square's planes lie together, as libtorch's channels-last convolutions want them, and the axes are then swapped
-/// without moving anything.
+/// Each square's planes are contiguous, as libtorch's channels-last convolutions expect; the axes are then permuted as a view.
 fn planes(samples: &[Sample<'_>], encoding: &Encoding) -> Result<Tensor, TchError> {
     let count = encoding.planes().len();
     let mut values = vec![0.0f32; samples.len() * 64 * count];
@@ -90,7 +89,7 @@ fn for_each_bit(mut bits: u64, mut act: impl FnMut(usize)) {
     }
 }
 
-/// The policy targets, each row filled up to the same number of moves.
+/// The policy targets, every row padded to the same number of moves.
 struct PolicyColumns {
     legal: Vec<i64>,
     padding: Vec<bool>,

@@ -1,4 +1,4 @@
-//! Why training could not go on.
+//! Errors of training.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use thiserror::Error;
 use crate::event::Cancelled;
 use crate::network::torch::TorchError;
 
-/// Training could not go on.
+/// Why training failed or stopped.
 #[derive(Debug, Error)]
 pub enum TrainError {
     /// There is nothing to train on.
     #[error(
-        "no samples to train on: {games} games are there and {held_out} of them are held out; give more games or a smaller validation_fraction"
+        "no samples to train on: there are {games} games and {held_out} of them are held out; give more games or a smaller validation_fraction"
     )]
     NoSamples {
         /// Games in all.
@@ -37,7 +37,7 @@ pub enum TrainError {
         "the samples were made with another search_value_weight, discount, ply_cap_value_weight, tablebases or validation_fraction; build them with this training's parameters"
     )]
     OtherTargets,
-    /// The training diverged. Nothing of it is kept but the state before.
+    /// The training diverged. Only the last stored state is kept.
     #[error(
         "update {update} is not finite (policy loss {policy_loss}, value loss {value_loss}, gradient norm {gradient_norm}); lower learning_rate or set clip_norm"
     )]
@@ -62,7 +62,7 @@ pub enum TrainError {
     StateRead {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The state cannot be written.
@@ -70,10 +70,10 @@ pub enum TrainError {
     StateWrite {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The state is not one.
+    /// The file is not a valid state.
     #[error("{}: the training state is damaged ({cause}); remove the file to train from the start", path.display())]
     StateDamaged {
         /// The file.
@@ -82,7 +82,7 @@ pub enum TrainError {
         cause: String,
     },
     /// The state belongs to another training.
-    #[error("{}: the training state is of other parameters, samples, net, seed, threads or device; remove the file to train from the start", path.display())]
+    #[error("{}: the training state belongs to other parameters, samples, net, seed, threads or device; remove the file to train from the start", path.display())]
     OtherState {
         /// The file.
         path: PathBuf,

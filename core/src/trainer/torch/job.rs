@@ -1,4 +1,4 @@
-//! What to train and from what, and what comes of it.
+//! The input and the result of training.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::rng::Seed;
 use crate::trainer::TrainParams;
 use crate::trainer::samples::{Samples, hash_numbers};
 
-/// What to train, from what, and where the state between updates lies.
+/// What to train, on which samples, and where the training state is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct TrainJob<'a> {
     /// The parameters, checked.
@@ -23,55 +23,55 @@ pub struct TrainJob<'a> {
     pub start: &'a Checkpoint,
     /// Samples in the encoding of `start`, made with `params`.
     pub samples: &'a Samples,
-    /// Decides which samples each update sees.
+    /// The seed of the batches.
     pub seed: Seed,
-    /// The most libtorch threads, at least 1. Their number changes rounding, so it belongs to the run.
+    /// The most libtorch threads, at least 1. Their number changes rounding, so it is part of the training's identity.
     pub threads: u32,
-    /// Where the net runs.
+    /// The device that the net runs on.
     pub device: Device,
-    /// A file for the state between updates; the caller removes it when the result is stored.
+    /// The file of the training state; the caller removes it once the result is stored.
     pub state_path: &'a Path,
 }
 
 /// The result of training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trained {
-    /// The new weights, batch norm's running statistics included.
+    /// The new weights, including batch norm's running statistics.
     pub weights: Weights,
     /// One row for every `log_every` updates, and one for the last.
     pub curve: Vec<TrainingRow>,
     /// Before the first update, at every `checkpoint_every` updates and after the last; empty without held-out games.
     pub validation: Vec<ValidationRow>,
-    /// The step in a few numbers.
+    /// A summary of the step.
     pub summary: TrainSummary,
 }
 
-/// Floating-point operations of an update that pay for one more thread.
+/// Floating-point operations of an update that make one more thread worthwhile.
 ///
-/// Threads meet some hundred times in an update, whatever its size: on two cores an update of a 2×32 net takes 5 to 7 ms with one
+/// Threads synchronise some hundred times in an update, whatever its size: on two cores an update of a 2×32 net takes 5 to 7 ms with one
 /// thread as with two at 8 samples (0.15 GFLOP), and 33 and 20 ms at 128 (2.3 GFLOP). See `docs/performance.md`.
-const FLOPS_OF_A_THREAD: f64 = 5e8;
+const FLOPS_PER_THREAD: f64 = 5e8;
 
-/// Threads of an update of so many floating-point operations: as many as they pay for, and no more than `most`.
+/// The number of threads for an update of `flops` floating-point operations: as many as are worthwhile, at most `most`.
 pub fn threads_that_pay(flops: f64, most: u32) -> u32 {
-    ((flops / FLOPS_OF_A_THREAD) as u32).clamp(1, most.max(1))
+    ((flops / FLOPS_PER_THREAD) as u32).clamp(1, most.max(1))
 }
 
 /// The libtorch threads of the job's updates.
-pub(super) fn threads_of(job: &TrainJob<'_>) -> u32 {
-    // An update goes once forward and, at twice the cost, once backward.
+pub(super) fn update_threads(job: &TrainJob<'_>) -> u32 {
+    // An update is a forward pass and a backward pass of twice its cost.
     let flops = 3.0 * 2.0 * Graph::new(&job.start.spec).multiply_adds() as f64 * f64::from(job.params.batch);
     threads_that_pay(flops, job.threads)
 }
 
-/// Refuses samples that are none, or were made for other parameters or another net.
+/// Rejects empty samples, and samples made for other parameters or another net.
 pub(super) fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
     let games = job.samples.games();
     if job.samples.training_count() == 0 {
         let all = games.training + games.validation;
         return Err(TrainError::NoSamples { games: all, held_out: games.validation });
     }
-    if !job.samples.are_made_with(job.params) {
+    if !job.samples.were_made_with(job.params) {
         return Err(TrainError::OtherTargets);
     }
     let net = job.start.spec.input();
@@ -84,13 +84,13 @@ pub(super) fn check(job: &TrainJob<'_>) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// A digest of everything that decides the result, so that a state is never resumed by another training.
+/// A digest of everything that the result depends on, so that a state is never resumed by another training.
 pub(super) fn identity(job: &TrainJob<'_>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("dc0 training state 1");
     let Seed { run, step } = job.seed;
-    // Any of several devices of one kind may go on.
+    // Any GPU may resume a GPU's training.
     let device = if job.device.is_cuda() { Device::Cuda(0) } else { job.device };
-    let rest = format!("{run} {step} {} {device:?}", threads_of(job));
+    let rest = format!("{run} {step} {} {device:?}", update_threads(job));
     let texts = [
         job.params.to_value().canonical(),
         job.start.spec.to_value().canonical(),

@@ -1,4 +1,4 @@
-//! The losses and what is measured beside them.
+//! The losses and the other metrics of a batch.
 
 use tch::{Kind, TchError, Tensor};
 
@@ -7,9 +7,9 @@ use crate::network::MOVES_LEFT_SCALE;
 use crate::network::torch::Heads;
 use crate::trainer::TrainParams;
 
-/// The logit of a move that is only filled up: its probability is exactly 0, and unlike minus infinity it stays finite
-/// when multiplied with a target of 0.
-const NO_MOVE_LOGIT: f64 = -1e9;
+/// The logit of a padding move: its probability is exactly 0, and unlike minus infinity it stays finite when multiplied by a
+/// target of 0.
+const PADDING_LOGIT: f64 = -1e9;
 
 /// Sums over the rows of a batch; scalars on the device.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct LossSums {
     pub(super) policy: Tensor,
     /// Over all rows: Σ −Σ target · ln wdl, or Σ (tanh x − value)² for a scalar head (AlphaZero 2018, equation 1).
     pub(super) value: Tensor,
-    /// Σ of the Huber loss of the plies left over the rows whose game was played to its end; 0 without that head.
+    /// Σ of the Huber loss of moves left over the rows whose game was played to its end; 0 without that head.
     pub(super) moves_left: Tensor,
     /// Rows whose likeliest move is (one of) the most visited.
     pub(super) top_moves: Tensor,
@@ -29,10 +29,10 @@ pub(super) struct LossSums {
 const HUBER_DELTA: f64 = 10.0 / MOVES_LEFT_SCALE;
 
 impl LossSums {
-    /// Compares a net's answers with a batch's targets.
+    /// The losses of a net's outputs against a batch's targets.
     pub(super) fn new(heads: &Heads, batch: &TrainingBatch) -> Result<Self, TchError> {
         let logits = heads.policy.f_gather(1, &batch.legal, false)?;
-        let logits = logits.f_masked_fill(&batch.padding, NO_MOVE_LOGIT)?;
+        let logits = logits.f_masked_fill(&batch.padding, PADDING_LOGIT)?;
         Ok(Self {
             policy: cross_entropy(&logits, &batch.shares)?,
             value: value_loss(&heads.value, &batch.wdl)?,
@@ -44,14 +44,14 @@ impl LossSums {
         })
     }
 
-    /// The sums in their order, as one vector on the device.
+    /// The sums in field order and `more`, as one vector on the device.
     pub(super) fn stacked(self, more: Option<Tensor>) -> Result<Tensor, TchError> {
         let sums = [self.policy, self.value, self.moves_left, self.top_moves];
         Tensor::f_stack(&sums.into_iter().chain(more).collect::<Vec<_>>(), 0)?.f_detach()
     }
 
-    /// The loss that gradients are taken of: weighted means, the policy's over the rows with a policy target and the
-    /// moves-left's over the rows with one.
+    /// The loss that is minimised: the weighted sum of means, the policy's over rows with a policy target and moves left over
+    /// rows whose game was played to its end.
     pub(super) fn total(&self, batch: &TrainingBatch, params: &TrainParams) -> Result<Tensor, TchError> {
         let policy = params.policy_weight / batch.policy_rows.max(1) as f64;
         let value = params.value_weight / batch.rows as f64;
@@ -73,23 +73,23 @@ fn value_loss(numbers: &Tensor, wdl: &Tensor) -> Result<Tensor, TchError> {
     }
     let weight = wdl.f_sum_dim_intlist([1i64].as_slice(), true, Kind::Float)?;
     let difference = wdl.f_narrow(1, 0, 1)?.f_sub(&wdl.f_narrow(1, 2, 1)?)?;
-    // A row without weight has a difference of 0, and any divisor will do.
+    // A row of weight 0 has a difference of 0, so any divisor will do.
     let target = difference.f_div(&weight.f_clamp_min(f64::from(f32::MIN_POSITIVE))?)?;
     numbers.f_tanh()?.f_sub(&target)?.f_square()?.f_mul(&weight)?.f_sum(Kind::Float)
 }
 
 /// Huber 1964 on plies / 20, divided by delta, so that its slope is at most 1.
 fn moves_left_loss(numbers: &Tensor, batch: &TrainingBatch) -> Result<Tensor, TchError> {
-    let guessed = numbers.f_squeeze_dim(1)?.f_softplus()?;
+    let predicted = numbers.f_squeeze_dim(1)?.f_softplus()?;
     let target = batch.plies_left.f_div_scalar(MOVES_LEFT_SCALE)?;
-    let loss = guessed.f_huber_loss(&target, tch::Reduction::None, HUBER_DELTA)?;
+    let loss = predicted.f_huber_loss(&target, tch::Reduction::None, HUBER_DELTA)?;
     loss.f_mul(&batch.ended)?.f_div_scalar(HUBER_DELTA)?.f_sum(Kind::Float)
 }
 
 fn top_moves(logits: &Tensor, shares: &Tensor) -> Result<Tensor, TchError> {
-    let guessed = shares.f_gather(1, &logits.f_argmax(1, true)?, false)?;
+    let share = shares.f_gather(1, &logits.f_argmax(1, true)?, false)?;
     let most = shares.f_amax(1, true)?;
-    guessed.f_eq_tensor(&most)?.f_logical_and(&most.f_gt(0.0)?)?.f_sum(Kind::Float)
+    share.f_eq_tensor(&most)?.f_logical_and(&most.f_gt(0.0)?)?.f_sum(Kind::Float)
 }
 
 /// Sums over samples as plain numbers, for means over any number of batches.
@@ -112,7 +112,7 @@ pub(super) struct Means {
     pub(super) policy_loss: f64,
     /// Cross-entropy of win, draw and loss in nats, or the squared error of a scalar head.
     pub(super) value_loss: f64,
-    /// Huber loss of the plies left; 0 without that head.
+    /// Huber loss of moves left; 0 without that head.
     pub(super) moves_left_loss: f64,
     /// Share of rows whose likeliest move is the most visited.
     pub(super) policy_accuracy: f64,
@@ -121,7 +121,7 @@ pub(super) struct Means {
 }
 
 impl Totals {
-    /// Of one batch, from the values of its [`LossSums`] in their order.
+    /// The totals of one batch, from the values of its [`LossSums`] in field order.
     pub(super) fn new([policy, value, moves_left, top_moves]: [f64; 4], batch: &TrainingBatch) -> Self {
         Self {
             rows: batch.rows as f64,
@@ -135,9 +135,10 @@ impl Totals {
         }
     }
 
-    /// Adds another batch's.
+    /// Adds another batch's totals.
     pub(super) fn add(&mut self, other: &Self) {
-        *self = Self::from_numbers(std::array::from_fn(|at| self.numbers()[at] + other.numbers()[at]));
+        *self =
+            Self::from_numbers(std::array::from_fn(|index| self.numbers()[index] + other.numbers()[index]));
     }
 
     /// The means; 0 where there is nothing to average.
@@ -152,7 +153,7 @@ impl Totals {
         }
     }
 
-    /// The fields in their order, as the training state stores them.
+    /// The fields in order, as stored in the training state.
     pub(super) fn numbers(&self) -> [f64; 8] {
         let Self { rows, policy_rows, ended_rows, policy, value, moves_left, top_moves, policy_entropy } =
             *self;

@@ -1,4 +1,4 @@
-//! SGD with momentum and `AdamW`, over named tensors so that their state can be stored.
+//! SGD with momentum and `AdamW`, over named tensors, so that their state can be stored.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Optimizer {
     state: BTreeMap<String, Tensor>,
 }
 
-/// What one update changes tensors by.
+/// The parameters of one optimiser step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     /// The learning rate η.
@@ -26,7 +26,7 @@ pub(super) struct Step {
 }
 
 impl Optimizer {
-    /// With an empty state.
+    /// An optimiser with an empty state.
     pub(super) fn new(params: &OptimizerParams) -> Self {
         Self { params: params.clone(), state: BTreeMap::new() }
     }
@@ -36,7 +36,7 @@ impl Optimizer {
         self.state.iter().map(|(name, tensor)| Ok((name.clone(), download(tensor)?))).collect()
     }
 
-    /// Goes on from a stored state.
+    /// Resumes from a stored state.
     pub(super) fn from_weights(
         params: &OptimizerParams,
         state: &Weights,
@@ -46,9 +46,9 @@ impl Optimizer {
         Ok(Self { params: params.clone(), state: uploaded.collect::<Result<_, TchError>>()? })
     }
 
-    /// Changes one tensor in place. To be called for every trained tensor in every update, without recording gradients.
+    /// Updates one tensor in place. Call it for every trained tensor in every update, without recording gradients.
     pub(super) fn apply(&mut self, name: &str, weight: &mut Tensor, gradient: &Tensor, step: Step) {
-        // Biases and batch norm have one axis; pulling them to 0 would not make the net simpler.
+        // Biases and batch norm have one axis and are not decayed: shrinking them would not regularise the net.
         let decay = if weight.dim() >= 2 { self.params.weight_decay } else { 0.0 };
         match self.params.kind {
             OptimizerKind::Sgd => self.sgd(name, weight, gradient, decay, step.learning_rate),
@@ -82,13 +82,13 @@ impl Optimizer {
         }
         let _ = first.lerp_(gradient, 1.0 - beta1);
         let _ = second.lerp_(&(gradient * gradient), 1.0 - beta2);
-        let (bias1, bias2) = (unbiased(beta1, step.number), unbiased(beta2, step.number));
+        let (bias1, bias2) = (bias_correction(beta1, step.number), bias_correction(beta2, step.number));
         let divisor = (second.sqrt() / bias2.sqrt()).g_add_scalar_(epsilon);
         let _ = weight.g_sub_(&((first / divisor) * (step.learning_rate / bias1)));
     }
 }
 
-/// 1 − βᵗ: how much of a running mean has been filled by `t` updates (Kingma & Ba 2015, section 3).
-fn unbiased(beta: f64, updates: u32) -> f64 {
+/// The bias correction 1 − βᵗ of a running mean after `t` updates (Kingma & Ba 2015, section 3).
+fn bias_correction(beta: f64, updates: u32) -> f64 {
     1.0 - beta.powi(updates as i32)
 }

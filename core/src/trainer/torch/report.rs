@@ -1,15 +1,15 @@
-//! What training says of itself: rows of the curve, validations and a summary.
+//! What training reports: the training curve, validations and a summary.
 
 use super::loss::{Means, Totals};
 pub use crate::store::{TrainingRow, ValidationRow};
 use crate::trainer::TrainParams;
 
-/// One training step in a few numbers.
+/// A summary of one training step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainSummary {
     /// Updates made.
     pub updates: u32,
-    /// Samples looked at: updates × batch.
+    /// Samples seen: updates × batch.
     pub samples_seen: u64,
     /// Distinct samples to train on.
     pub training_samples: u64,
@@ -25,12 +25,12 @@ pub struct TrainSummary {
     pub validation: Option<ValidationRow>,
 }
 
-/// Everything reported so far; a part of the training state.
+/// Everything reported so far; part of the training state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Report {
     pub(super) curve: Vec<TrainingRow>,
     pub(super) validation: Vec<ValidationRow>,
-    /// What the next row of the curve is the mean of.
+    /// Sums for the next row of the curve.
     pub(super) meter: Meter,
 }
 
@@ -43,14 +43,14 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Takes note of one update.
+    /// Adds one update.
     pub(super) fn add(&mut self, totals: &Totals, gradient_norm: f64) {
         self.totals.add(totals);
         self.gradient_norms += gradient_norm;
         self.updates += 1.0;
     }
 
-    /// The row of the curve that ends with update `done`, counted from 1; the meter starts again.
+    /// The row of the curve that ends with update `done`, counted from 1; resets the meter.
     pub(super) fn take_row(&mut self, done: u32, params: &TrainParams) -> TrainingRow {
         let meter = std::mem::take(self);
         let means = meter.totals.means();

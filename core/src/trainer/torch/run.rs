@@ -1,14 +1,13 @@
-//! Training from its start to its result, stopped and resumed anywhere: updates, reports, validations and stored states in their
-//! order.
+//! The training loop: updates, reports, validations and stored states; it can be stopped and resumed at any update.
 
 use super::batch::TrainingBatch;
 use super::error::TrainError;
-use super::job::{TrainJob, Trained, check, identity, threads_of};
+use super::job::{TrainJob, Trained, check, identity, update_threads};
 use super::loss::Totals;
 use super::optimizer::Optimizer;
 use super::report::{Report, TrainSummary, validation_row};
 use super::state::State;
-use super::update::{Figures, Learner};
+use super::update::{Learner, UpdateMetrics};
 use crate::event::{Event, Observer};
 use crate::network::Weights;
 use crate::network::torch::{Net, runtime};
@@ -17,10 +16,10 @@ use crate::trainer::samples::Sample;
 
 /// Trains a net, from the stored state if there is one.
 ///
-/// On a CPU the result is the same bytes however often training was stopped. Progress is counted in `updates`.
+/// On a CPU, a training that was stopped and resumed gives the same bytes. Progress is reported in `updates`.
 pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, TrainError> {
     check(&job)?;
-    runtime::set_threads(threads_of(&job));
+    runtime::set_threads(update_threads(&job));
     let identity = identity(&job);
     let mut run = match State::load(job.state_path, &identity)? {
         Some(state) => Run::resume(job, identity, state)?,
@@ -30,7 +29,7 @@ pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, Trai
     run.into_trained()
 }
 
-/// Training under way.
+/// A training in progress.
 pub(super) struct Run<'a> {
     job: TrainJob<'a>,
     identity: String,
@@ -77,7 +76,7 @@ impl<'a> Run<'a> {
                 return Err(cancelled.into());
             }
             batch = self.update(&batch)?;
-            self.tell(observer);
+            self.report_progress(observer);
             if self.done.is_multiple_of(self.job.params.checkpoint_every) || self.done == total {
                 self.validate()?;
                 self.save()?;
@@ -86,11 +85,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Makes an update from a batch and gives the next one, which is prepared while the device works.
+    /// Runs an update on a batch and returns the next batch, which is prepared while the device works.
     fn update(&mut self, batch: &TrainingBatch) -> Result<TrainingBatch, TrainError> {
         let pending = self.learner.update(self.done, batch)?;
         let next = self.batch(self.done + 1)?;
-        let Figures { sums, gradient_norm } = pending.wait()?;
+        let UpdateMetrics { sums, gradient_norm } = pending.wait()?;
         let totals = Totals::new(sums, batch);
         let means = totals.means();
         if !(means.policy_loss + means.value_loss + means.moves_left_loss + gradient_norm).is_finite() {
@@ -108,13 +107,13 @@ impl<'a> Run<'a> {
     }
 
     fn batch(&mut self, update: u32) -> Result<TrainingBatch, TrainError> {
-        let places = self.sampler.batch(update);
+        let indices = self.sampler.batch(update);
         let samples: Vec<Sample<'_>> =
-            places.into_iter().map(|place| self.job.samples.training_row(place)).collect();
+            indices.into_iter().map(|index| self.job.samples.training_row(index)).collect();
         Ok(TrainingBatch::new(&samples, self.job.samples.encoding(), self.job.device)?)
     }
 
-    fn tell(&self, observer: &dyn Observer) {
+    fn report_progress(&self, observer: &dyn Observer) {
         let (done, total) = (u64::from(self.done), u64::from(self.job.params.updates));
         observer.event(Event::Progress { unit: "updates", done, total });
         observer.event(Event::Work { unit: "samples", amount: self.job.params.batch.into() });
@@ -132,11 +131,11 @@ impl<'a> Run<'a> {
         if count == 0 {
             return Ok(());
         }
-        let places: Vec<usize> = (0..count).map(|number| number * available / count).collect();
+        let indices: Vec<usize> = (0..count).map(|number| number * available / count).collect();
         let mut totals = Totals::default();
-        for places in places.chunks(self.job.params.batch as usize) {
+        for indices in indices.chunks(self.job.params.batch as usize) {
             let samples: Vec<Sample<'_>> =
-                places.iter().map(|&place| self.job.samples.validation_row(place)).collect();
+                indices.iter().map(|&index| self.job.samples.validation_row(index)).collect();
             let batch = TrainingBatch::new(&samples, self.job.samples.encoding(), self.job.device)?;
             totals.add(&self.learner.measure(&batch)?);
         }

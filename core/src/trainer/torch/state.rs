@@ -1,4 +1,4 @@
-//! The training state between two updates, stored so that training goes on as if it had never stopped.
+//! The training state between two updates, stored so that training resumes exactly.
 //!
 //! One safetensors file: `net.*` and `optimizer.*` as 32-bit floats, and the report as 64-bit floats under `curve`,
 //! `validation` and `meter`. Its metadata has one entry, `dc0`, so that equal states are equal bytes.
@@ -21,7 +21,7 @@ use crate::network::{WeightTensor, Weights};
 const METADATA: &str = "dc0";
 const VERSION: u32 = 1;
 
-/// Everything that the next update depends on besides what the caller gives.
+/// Everything that the next update depends on, apart from the job.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     /// Updates done.
@@ -31,7 +31,7 @@ pub(super) struct State {
     pub(super) report: Report,
 }
 
-/// What the metadata says.
+/// The contents of the file's metadata.
 #[derive(Debug, Serialize, Deserialize)]
 struct Heading {
     version: u32,
@@ -77,8 +77,8 @@ impl Stored {
     }
 }
 
-/// The updates that a stored state has behind it, read from the beginning of its file alone; `None` where there is no file, or
-/// one that is no such state.
+/// The number of updates done in a stored state, read from the file's header only; `None` if there is no such file or it is not
+/// a training state.
 pub fn updates_done(path: &Path) -> Option<u32> {
     let mut file = fs::File::open(path).ok()?;
     let mut length = [0; 8];
@@ -117,7 +117,7 @@ impl State {
         tensors
     }
 
-    /// Reads a state; `None` if there is none. A state of another training is an error.
+    /// Reads a state; `None` if there is no file. A state of another training is an error.
     pub(super) fn load(path: &Path, identity: &str) -> Result<Option<Self>, TrainError> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! Losses, optimisers and whole trainings, with the stage's games.
+//! Tests of losses, optimisers and whole trainings.
 
 mod loss;
 mod optimizer;

@@ -11,7 +11,7 @@ use crate::network::torch::{BatchNorm, Heads, Net};
 use crate::network::{TensorSpec, layout};
 use crate::trainer::{BatchNormMode, TrainParams, TrainPrecision};
 
-/// A net while it is trained.
+/// A net in training, with its optimiser.
 #[derive(Debug)]
 pub(super) struct Learner<'a> {
     pub(super) net: Net,
@@ -21,17 +21,17 @@ pub(super) struct Learner<'a> {
     trained: Vec<String>,
 }
 
-/// The figures of an update that the device may still be working on.
+/// The metrics of an update that the device may not have finished.
 #[derive(Debug)]
 pub(super) struct Pending {
     /// `[5]`: the sums of [`LossSums`], then the gradient's norm.
     numbers: Tensor,
 }
 
-/// The figures of an update.
+/// The metrics of an update.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Figures {
-    /// The values of [`LossSums`] in their order.
+pub(super) struct UpdateMetrics {
+    /// The values of [`LossSums`] in field order.
     pub(super) sums: [f64; 4],
     /// L2 norm of the whole gradient before clipping.
     pub(super) gradient_norm: f64,
@@ -39,9 +39,9 @@ pub(super) struct Figures {
 
 impl Pending {
     /// Waits for the device.
-    pub(super) fn wait(self) -> Result<Figures, TchError> {
+    pub(super) fn wait(self) -> Result<UpdateMetrics, TchError> {
         let [policy, value, moves_left, top_moves, gradient_norm] = read(&self.numbers)?;
-        Ok(Figures { sums: [policy, value, moves_left, top_moves], gradient_norm })
+        Ok(UpdateMetrics { sums: [policy, value, moves_left, top_moves], gradient_norm })
     }
 }
 
@@ -64,12 +64,12 @@ impl<'a> Learner<'a> {
         Self { net, optimizer, params, trained }
     }
 
-    /// Runs the net on `[B, P, 8, 8]` in the precision asked for; the answers are 32-bit floats.
+    /// Runs the net on `[B, P, 8, 8]` in the chosen precision; the outputs are 32-bit floats.
     fn forward(&self, planes: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
         match self.params.precision {
             TrainPrecision::Float32 => self.net.forward(planes, mode),
             TrainPrecision::BFloat16 => {
-                let heads = half(&self.net)?.forward(&planes.f_to_kind(Kind::BFloat16)?, mode)?;
+                let heads = to_bfloat16(&self.net)?.forward(&planes.f_to_kind(Kind::BFloat16)?, mode)?;
                 let float = |tensor: Tensor| tensor.f_to_kind(Kind::Float);
                 Ok(Heads {
                     policy: float(heads.policy)?,
@@ -80,7 +80,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Makes one update, counted from 0.
+    /// Runs one update, counted from 0.
     pub(super) fn update(&mut self, update: u32, batch: &TrainingBatch) -> Result<Pending, TchError> {
         let mode = match self.params.batch_norm {
             BatchNormMode::Batch => BatchNorm::Train { momentum: self.params.batch_norm_momentum },
@@ -92,8 +92,8 @@ impl<'a> Learner<'a> {
         let mut gradients = Tensor::f_run_backward(&[&total], &inputs, false, false)?;
         let _guard = tch::no_grad_guard();
         let norm = norm(&gradients)?;
-        if let Some(longest) = self.params.clip_norm {
-            clip(&mut gradients, &norm, longest);
+        if let Some(max_norm) = self.params.clip_norm {
+            clip(&mut gradients, &norm, max_norm);
         }
         let step = Step { learning_rate: self.params.learning_rate.at(update), number: update + 1 };
         for (name, gradient) in self.trained.iter().zip(&gradients) {
@@ -103,7 +103,7 @@ impl<'a> Learner<'a> {
         Ok(Pending { numbers: sums.stacked(Some(norm))? })
     }
 
-    /// Measures a batch without learning from it.
+    /// Measures a batch without updating the net.
     pub(super) fn measure(&self, batch: &TrainingBatch) -> Result<Totals, TchError> {
         let _guard = tch::no_grad_guard();
         let sums = LossSums::new(&self.forward(&batch.planes, BatchNorm::Eval)?, batch)?;
@@ -111,9 +111,9 @@ impl<'a> Learner<'a> {
     }
 }
 
-/// The same net with its convolutions and dense layers in 16 bits; gradients reach the 32-bit weights, and batch norm
-/// changes the same running statistics.
-fn half(net: &Net) -> Result<Net, TchError> {
+/// The net with its convolutions and dense layers cast to bf16. Gradients flow to the 32-bit weights, and batch norm updates
+/// the same running statistics.
+fn to_bfloat16(net: &Net) -> Result<Net, TchError> {
     let layout = layout(&net.spec).into_iter();
     let batch_norm: BTreeSet<String> =
         layout.filter(|tensor| tensor.role.is_batch_norm()).map(|tensor| tensor.name).collect();
@@ -128,9 +128,9 @@ fn norm(gradients: &[Tensor]) -> Result<Tensor, TchError> {
     Ok(Tensor::f_stack(&norms, 0)?.norm())
 }
 
-/// Scales gradients whose norm is above `longest` down to it (Pascanu et al. 2013, algorithm 1).
-fn clip(gradients: &mut [Tensor], norm: &Tensor, longest: f64) {
-    let scale = (norm.reciprocal() * longest).clamp_max(1.0);
+/// Scales gradients down to `max_norm` if their norm exceeds it (Pascanu et al. 2013, algorithm 1).
+fn clip(gradients: &mut [Tensor], norm: &Tensor, max_norm: f64) {
+    let scale = (norm.reciprocal() * max_norm).clamp_max(1.0);
     for gradient in gradients {
         let _ = gradient.g_mul_(&scale);
     }

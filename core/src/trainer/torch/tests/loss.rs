@@ -1,4 +1,4 @@
-//! The losses against plain arithmetic.
+//! Compares the losses with plain arithmetic.
 
 use tch::{Device, Kind, Tensor};
 
@@ -13,11 +13,11 @@ use crate::trainer::torch::loss::{LossSums, Totals};
 
 fn batch(samples: &Samples) -> TrainingBatch {
     let rows: Vec<Sample<'_>> =
-        (0..samples.training_count()).map(|place| samples.training_row(place)).collect();
+        (0..samples.training_count()).map(|index| samples.training_row(index)).collect();
     TrainingBatch::new(&rows, &encoding(), Device::Cpu).expect("a batch")
 }
 
-/// Uneven logits, as a leaf that gradients reach.
+/// Heads with uneven logits that require gradients.
 fn heads(rows: usize) -> Heads {
     let size = (rows * POLICY_SIZE) as i64;
     let logits = (Tensor::arange(size, (Kind::Float, Device::Cpu)) * 0.37).sin() * 3.0;
@@ -60,7 +60,7 @@ fn the_losses_are_the_cross_entropies_over_legal_moves_and_over_results() {
 }
 
 #[test]
-fn a_scalar_head_is_compared_with_the_expected_result_by_its_square() {
+fn a_scalar_head_has_the_squared_error_of_the_expected_result() {
     let (games, positions) = random_games(3, 12);
     let params = TrainParams { ply_cap_value_weight: 0.25, search_value_weight: 0.5, ..all_trained() };
     let samples = samples(&games, &positions, &params);
@@ -83,7 +83,7 @@ fn a_scalar_head_is_compared_with_the_expected_result_by_its_square() {
 }
 
 #[test]
-fn a_value_that_counts_for_nothing_is_no_trouble_for_a_scalar_head() {
+fn value_targets_of_weight_zero_give_a_scalar_head_no_loss() {
     let (mut games, mut positions) = random_games(1, 6);
     for row in &mut positions {
         row.result = 0;
@@ -95,11 +95,11 @@ fn a_value_that_counts_for_nothing_is_no_trouble_for_a_scalar_head() {
     let value = Tensor::ones([samples.training_count() as i64, 1], (Kind::Float, Device::Cpu));
     let heads = Heads { value, ..heads(samples.training_count()) };
     assert_eq!(sums(&heads, &batch).value.double_value(&[]), 0.0);
-    assert_eq!(batch.ended_rows, 0, "nobody knows how long such a game goes on");
+    assert_eq!(batch.ended_rows, 0, "a game that the ply cap ended has no moves-left target");
 }
 
 #[test]
-fn the_moves_left_loss_is_huber_s_in_units_of_twenty_plies() {
+fn the_moves_left_loss_is_the_huber_loss_in_units_of_twenty_plies() {
     let (game, positions) = rows(0, &uci("f2f3 e7e5 g2g4 d8h4"), -1);
     let samples = samples(&[game], &positions, &all_trained());
     let batch = batch(&samples);
@@ -107,8 +107,8 @@ fn the_moves_left_loss_is_huber_s_in_units_of_twenty_plies() {
     let heads = Heads { moves_left: Some(numbers.shallow_clone()), ..heads(4) };
     let expected: f64 = (0..4)
         .map(|row| {
-            let guessed = numbers.double_value(&[row, 0]).exp().ln_1p();
-            let difference = (guessed - (4 - row) as f64 / 20.0).abs();
+            let predicted = numbers.double_value(&[row, 0]).exp().ln_1p();
+            let difference = (predicted - (4 - row) as f64 / 20.0).abs();
             // Delta is 10 plies: half a unit.
             if difference <= 0.5 { difference * difference } else { difference - 0.25 }
         })
@@ -119,7 +119,7 @@ fn the_moves_left_loss_is_huber_s_in_units_of_twenty_plies() {
 }
 
 #[test]
-fn illegal_moves_and_rows_without_a_target_get_no_gradient_and_the_rest_gets_policy_less_target() {
+fn the_policy_gradient_is_policy_less_target_on_legal_moves_with_a_target() {
     let (game, mut positions) = rows(0, &uci("f2f3 e7e5 g2g4 d8h4"), -1);
     positions[2].full = false;
     let samples = samples(&[game], &positions, &all_trained());
@@ -132,9 +132,9 @@ fn illegal_moves_and_rows_without_a_target_get_no_gradient_and_the_rest_gets_pol
         let at = |index: i64| heads.policy.double_value(&[row as i64, index]).exp();
         let sum: f64 = sample.legal.iter().map(|index| at(index.get().into())).sum();
         for index in 0..POLICY_SIZE as i64 {
-            let place = sample.legal.iter().position(|legal| i64::from(legal.get()) == index);
+            let slot = sample.legal.iter().position(|legal| i64::from(legal.get()) == index);
             let expected =
-                place.map_or(0.0, |place| 2.0 / 3.0 * (at(index) / sum - f64::from(sample.shares[place])));
+                slot.map_or(0.0, |slot| 2.0 / 3.0 * (at(index) / sum - f64::from(sample.shares[slot])));
             let found = gradient.double_value(&[row as i64, index]);
             assert!((found - expected).abs() < 1e-6, "row {row}, index {index}: {found} is not {expected}");
         }
@@ -142,7 +142,7 @@ fn illegal_moves_and_rows_without_a_target_get_no_gradient_and_the_rest_gets_pol
 }
 
 #[test]
-fn accuracy_counts_the_rows_whose_likeliest_move_is_most_visited() {
+fn accuracy_counts_rows_whose_likeliest_move_is_the_most_visited() {
     let (game, positions) = rows(0, &uci("f2f3 e7e5"), 0);
     let samples = samples(&[game], &positions, &all_trained());
     let batch = batch(&samples);
@@ -152,8 +152,8 @@ fn accuracy_counts_the_rows_whose_likeliest_move_is_most_visited() {
         let sample = samples.training_row(row);
         let total: f32 = (1..=sample.legal.len()).map(|visits| visits as f32).sum();
         let nearest = |share: &f32| (share * total - visits).abs() < 0.5;
-        let place = sample.shares.iter().position(nearest).expect("a move with that many visits");
-        let _ = policy.get(row as i64).get(sample.legal[place].get().into()).fill_(logit);
+        let slot = sample.shares.iter().position(nearest).expect("a move with that many visits");
+        let _ = policy.get(row as i64).get(sample.legal[slot].get().into()).fill_(logit);
     }
     let _ = policy.get(1).get(4671).fill_(9.0);
     let value = Tensor::zeros([2, 3], (Kind::Float, Device::Cpu));
@@ -170,8 +170,8 @@ fn planes_expand_to_the_bits_and_numbers_of_the_encoding() {
     for row in [0, 41, samples.training_count() - 1] {
         let sample = samples.training_row(row);
         let (mut binary, mut scalars) = (sample.binary.iter(), sample.scalars.iter());
-        for (plane, what) in encoding().planes().iter().enumerate() {
-            let expected: Vec<f32> = match what.kind() {
+        for (plane, spec) in encoding().planes().iter().enumerate() {
+            let expected: Vec<f32> = match spec.kind() {
                 crate::encoding::PlaneKind::Binary => {
                     let bits = binary.next().expect("bits");
                     (0..64).map(|square| (bits >> square & 1) as f32).collect()
@@ -179,18 +179,18 @@ fn planes_expand_to_the_bits_and_numbers_of_the_encoding() {
                 crate::encoding::PlaneKind::Scalar => vec![*scalars.next().expect("a number"); 64],
             };
             let found = Vec::<f32>::try_from(planes.get(row as i64).get(plane as i64).reshape([64]));
-            assert_eq!(found.expect("numbers"), expected, "row {row}, plane {what:?}");
+            assert_eq!(found.expect("numbers"), expected, "row {row}, plane {spec:?}");
         }
     }
 }
 
 #[test]
-fn means_over_batches_weigh_every_sample_alike() {
+fn means_over_batches_weigh_every_sample_equally() {
     let (games, mut positions) = random_games(4, 11);
     positions.iter_mut().step_by(4).for_each(|row| row.full = false);
     let samples = samples(&games, &positions, &all_trained());
     let rows: Vec<Sample<'_>> =
-        (0..samples.training_count()).map(|place| samples.training_row(place)).collect();
+        (0..samples.training_count()).map(|index| samples.training_row(index)).collect();
     let heads = heads(rows.len());
     let totals = |from: usize, to: usize| {
         let batch = TrainingBatch::new(&rows[from..to], &encoding(), Device::Cpu).expect("a batch");

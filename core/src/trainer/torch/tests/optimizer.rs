@@ -1,4 +1,4 @@
-//! Steps worked by hand, and libtorch's own optimisers as a second way.
+//! Steps worked by hand, and comparisons with libtorch's own optimisers.
 
 use tch::nn::OptimizerConfig;
 use tch::{Device, Kind, Tensor, nn};
@@ -15,12 +15,17 @@ fn adamw(weight_decay: f64) -> OptimizerParams {
     OptimizerParams { weight_decay, ..OptimizerParams::default() }
 }
 
-/// The weight of shape `[1, 1]` after each of some gradients, from 1.
-fn path(params: &OptimizerParams, learning_rate: f64, gradients: &[f32]) -> Vec<f64> {
-    path_of_shape(params, learning_rate, gradients, &[1, 1])
+/// The weight of shape `[1, 1]` after each gradient, starting at 1.
+fn weights(params: &OptimizerParams, learning_rate: f64, gradients: &[f32]) -> Vec<f64> {
+    weights_of_shape(params, learning_rate, gradients, &[1, 1])
 }
 
-fn path_of_shape(params: &OptimizerParams, learning_rate: f64, gradients: &[f32], shape: &[i64]) -> Vec<f64> {
+fn weights_of_shape(
+    params: &OptimizerParams,
+    learning_rate: f64,
+    gradients: &[f32],
+    shape: &[i64],
+) -> Vec<f64> {
     let mut optimizer = Optimizer::new(params);
     let mut weight = Tensor::ones(shape, (Kind::Float, Device::Cpu));
     let mut step = |(number, gradient): (u32, &f32)| {
@@ -40,38 +45,38 @@ fn close(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn sgd_makes_the_steps_worked_by_hand() {
+fn sgd_steps_agree_with_those_worked_by_hand() {
     // v = 1, then 0.5·1 + 1 = 1.5, then 0.5·1.5 + 0 = 0.75; w falls by 0.1·v.
-    close(&path(&sgd(0.5, false, 0.0), 0.1, &[1.0, 1.0, 0.0]), &[0.9, 0.75, 0.675]);
+    close(&weights(&sgd(0.5, false, 0.0), 0.1, &[1.0, 1.0, 0.0]), &[0.9, 0.75, 0.675]);
     // The same velocities, and steps of 0.1·(g + 0.5·v): 1.5, 1.75, 0.375.
-    close(&path(&sgd(0.5, true, 0.0), 0.1, &[1.0, 1.0, 0.0]), &[0.85, 0.675, 0.6375]);
+    close(&weights(&sgd(0.5, true, 0.0), 0.1, &[1.0, 1.0, 0.0]), &[0.85, 0.675, 0.6375]);
     // g = 0 + 0.1·w: w falls by 0.1·0.1·1, then v = 0.5·0.1 + 0.099.
-    close(&path(&sgd(0.5, false, 0.1), 0.1, &[0.0, 0.0]), &[0.99, 0.99 - 0.1 * 0.149]);
+    close(&weights(&sgd(0.5, false, 0.1), 0.1, &[0.0, 0.0]), &[0.99, 0.99 - 0.1 * 0.149]);
 }
 
 #[test]
-fn adamw_makes_the_steps_worked_by_hand() {
+fn adamw_steps_agree_with_those_worked_by_hand() {
     // Step 1: m/(1−β₁) = g and v/(1−β₂) = g², so the step is η, whatever the gradient's size.
-    close(&path(&adamw(0.0), 0.1, &[4.0]), &[0.9]);
+    close(&weights(&adamw(0.0), 0.1, &[4.0]), &[0.9]);
     // Step 2 with g = 0: m̂ = 0.9·0.1·4/0.19, v̂ = 0.999·0.001·16/0.001999, so 0.1·1.894737/2.827719 = 0.067006.
-    close(&path(&adamw(0.0), 0.1, &[4.0, 0.0]), &[0.9, 0.9 - 0.067_006]);
+    close(&weights(&adamw(0.0), 0.1, &[4.0, 0.0]), &[0.9, 0.9 - 0.067_006]);
     // Without a gradient only the decay acts: w ← w(1 − 0.1·0.5).
-    close(&path(&adamw(0.5), 0.1, &[0.0, 0.0]), &[0.95, 0.9025]);
+    close(&weights(&adamw(0.5), 0.1, &[0.0, 0.0]), &[0.95, 0.9025]);
 }
 
 #[test]
 fn biases_and_batch_norm_do_not_decay() {
     for params in [sgd(0.9, false, 0.5), adamw(0.5)] {
-        close(&path_of_shape(&params, 0.1, &[0.0, 0.0], &[1]), &[1.0, 1.0]);
+        close(&weights_of_shape(&params, 0.1, &[0.0, 0.0], &[1]), &[1.0, 1.0]);
     }
 }
 
-/// Twenty steps on ‖xw − y‖² with ours and with libtorch's own; every tensor has two axes, since libtorch decays all.
+/// Compares twenty steps on ‖xw − y‖² with libtorch's optimiser; every tensor has two axes, since libtorch decays all tensors.
 fn agree(params: &OptimizerParams, learning_rate: f64, theirs: impl OptimizerConfig) {
-    let at = |seed: i64, shape: [i64; 2]| {
+    let tensor = |seed: i64, shape: [i64; 2]| {
         (Tensor::arange(shape[0] * shape[1], (Kind::Float, Device::Cpu)) * 0.7 + seed).sin().reshape(shape)
     };
-    let (x, y, start) = (at(1, [8, 5]), at(2, [8, 3]), at(3, [5, 3]));
+    let (x, y, start) = (tensor(1, [8, 5]), tensor(2, [8, 3]), tensor(3, [5, 3]));
     let loss = |weight: &Tensor| (x.matmul(weight) - &y).square().sum(Kind::Float);
     let store = nn::VarStore::new(Device::Cpu);
     let their_weight = store.root().var_copy("w", &start);

@@ -1,4 +1,4 @@
-//! Stored training states: whole, exact, and never another training's.
+//! Stored training states: exact, and rejected if damaged or of another training.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn weights(name: &str, data: &[f32]) -> Weights {
 }
 
 fn state() -> State {
-    // 0.1 and its kin have no exact decimal form, so that a detour over text would show.
+    // 0.1 and the like have no exact decimal form, so a round trip through text would show.
     let row = TrainingRow {
         update: 10,
         learning_rate: 0.1,
@@ -45,7 +45,7 @@ fn load(path: &Path, identity: &str) -> Result<Option<State>, TrainError> {
 }
 
 #[test]
-fn a_state_comes_back_bit_for_bit_and_equal_states_are_equal_bytes() {
+fn a_state_round_trips_exactly_and_equal_states_are_equal_bytes() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let (path, other) = (folder.path().join("a.state"), folder.path().join("b.state"));
     state().save(&path, "me").expect("saves");
@@ -61,7 +61,7 @@ fn without_a_file_there_is_no_state() {
 }
 
 #[test]
-fn the_updates_of_a_state_are_read_without_the_rest_of_it() {
+fn the_updates_of_a_state_are_read_from_its_header() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("a.state");
     state().save(&path, "me").expect("saves");
@@ -74,23 +74,23 @@ fn the_updates_of_a_state_are_read_without_the_rest_of_it() {
 }
 
 #[test]
-fn the_state_of_another_training_is_refused() {
+fn the_state_of_another_training_is_rejected() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("a.state");
     state().save(&path, "me").expect("saves");
-    let error = load(&path, "you").expect_err("refused");
+    let error = load(&path, "you").expect_err("rejected");
     assert!(matches!(error, TrainError::OtherState { .. }), "{error}");
 }
 
 #[test]
-fn half_a_state_is_refused() {
+fn a_truncated_state_is_rejected() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("a.state");
     state().save(&path, "me").expect("saves");
     let bytes = fs::read(&path).expect("reads");
     for length in [0, 7, 20, bytes.len() / 2, bytes.len() - 1] {
         fs::write(&path, &bytes[..length]).expect("writes");
-        let error = load(&path, "me").expect_err("refused");
+        let error = load(&path, "me").expect_err("rejected");
         assert!(matches!(error, TrainError::StateDamaged { .. }), "{length} bytes: {error}");
     }
 }

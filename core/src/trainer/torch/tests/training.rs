@@ -44,7 +44,7 @@ fn run(params: &TrainParams, samples: &Samples) -> Trained {
     run_with(params, samples, &folder.path().join("state"), &Silent).expect("trains")
 }
 
-/// Asks to stop once some updates are done.
+/// Requests a stop once some updates are done.
 struct StopAfter {
     updates: u64,
     done: AtomicU64,
@@ -110,8 +110,8 @@ fn stopping_anywhere_and_resuming_changes_no_bit() {
     }
 }
 
-/// What an update learns from is drawn and built exactly, on every processor. libtorch adds up in an order that depends on the
-/// processor's vectors, which twelve updates let grow to some 10⁻⁶ of the losses, so those are compared to four digits.
+/// Batches are drawn and built exactly on every processor. libtorch adds in an order that depends on the processor's vector
+/// width, which after twelve updates changes the losses by some 10⁻⁶, so those are compared to four digits.
 #[test]
 fn a_training_is_unchanged() {
     let (games, positions) = random_games(6, 20);
@@ -149,8 +149,8 @@ fn a_finished_state_gives_the_same_result_at_once() {
     let path = folder.path().join("state");
     let first = run_with(&params, &samples, &path, &Silent).expect("trains");
     let observer = StopAfter::new(0);
-    let again = run_with(&params, &samples, &path, &observer).expect("has nothing left to do");
-    assert_eq!(again, first);
+    let second = run_with(&params, &samples, &path, &observer).expect("has nothing left to do");
+    assert_eq!(second, first);
 }
 
 #[test]
@@ -162,12 +162,12 @@ fn a_state_is_not_used_for_other_parameters() {
     let path = folder.path().join("state");
     run_with(&params, &samples, &path, &StopAfter::new(3)).expect_err("stops");
     let other = TrainParams { value_weight: 0.5, ..params };
-    let refused = run_with(&other, &samples, &path, &Silent).expect_err("refuses");
-    assert!(matches!(refused, TrainError::OtherState { .. }), "{refused}");
+    let error = run_with(&other, &samples, &path, &Silent).expect_err("rejects");
+    assert!(matches!(error, TrainError::OtherState { .. }), "{error}");
 }
 
 #[test]
-fn one_batch_is_learned_by_heart() {
+fn one_batch_can_be_overfitted() {
     // One game, since two would share their start position and could differ in their result.
     let (games, positions) = random_games(1, 16);
     let params = TrainParams {
@@ -180,7 +180,7 @@ fn one_batch_is_learned_by_heart() {
     let samples = samples(&games, &positions, &params);
     assert_eq!(samples.training_count(), 16);
     let last = run(&params, &samples).summary.last;
-    // Visits rise by one from move to move, so the target's entropy is far from 0, and no policy loss lies below it.
+    // Visits increase by one from move to move, so the target's entropy, a lower bound of the policy loss, is far from 0.
     assert!(last.policy_entropy > 2.0, "{last:?}");
     assert!((0.0..0.1).contains(&(last.policy_loss - last.policy_entropy)), "{last:?}");
     assert!(last.value_loss < 0.05, "{last:?}");
@@ -188,7 +188,7 @@ fn one_batch_is_learned_by_heart() {
 
 #[test]
 fn held_out_losses_fall_where_there_is_something_to_learn() {
-    // Results of random games can hardly be foreseen, so the value to learn is the material on the board.
+    // Results of random games are hard to predict, so the value to learn is the material on the board.
     let (games, mut positions) = random_games(100, 80);
     for row in &mut positions {
         let position = crate::board::Position::from_fen(&row.fen).expect("a FEN");
@@ -223,12 +223,12 @@ fn mixed_precision_learns_what_full_precision_learns() {
 }
 
 #[test]
-fn held_out_games_do_not_touch_the_weights() {
+fn held_out_games_do_not_change_the_weights() {
     let (games, positions) = random_games(12, 10);
     let params = short(OptimizerParams::default());
     let with_all = samples(&games, &positions, &params);
     assert!(with_all.games().validation > 0);
-    // Damage only what is held out: give each such game another result.
+    // Change only what is held out: give each such game another result.
     let mut changed = positions.clone();
     let mut changed_games = games.clone();
     for game in &mut changed_games {
@@ -269,7 +269,7 @@ fn a_training_that_diverges_is_an_error_that_names_the_update() {
 }
 
 #[test]
-fn without_samples_there_is_no_training() {
+fn training_without_samples_is_an_error() {
     let params = all_trained();
     let folder = tempfile::tempdir().expect("temporary folder");
     let none = samples(&[], &[], &params);
@@ -278,7 +278,7 @@ fn without_samples_there_is_no_training() {
 }
 
 #[test]
-fn samples_of_another_encoding_are_refused() {
+fn samples_of_another_encoding_are_rejected() {
     let absolute = crate::encoding::Encoding::new(
         crate::encoding::EncodingName::Dc0,
         crate::encoding::Orientation::Absolute,
@@ -289,7 +289,7 @@ fn samples_of_another_encoding_are_refused() {
     let part = crate::trainer::samples::Part { name: "a", games: &games, positions: &positions };
     others.add(part).expect("sound rows");
     let folder = tempfile::tempdir().expect("temporary folder");
-    let error = run_with(&params, &others, &folder.path().join("state"), &Silent).expect_err("refuses");
+    let error = run_with(&params, &others, &folder.path().join("state"), &Silent).expect_err("rejects");
     assert_eq!(
         error.to_string(),
         "the net's input is dc0-22 side_to_move, but the samples are encoded as dc0-22 absolute; \
@@ -298,12 +298,12 @@ fn samples_of_another_encoding_are_refused() {
 }
 
 #[test]
-fn samples_made_with_other_parameters_are_refused() {
+fn samples_made_with_other_parameters_are_rejected() {
     let (games, positions) = random_games(2, 5);
     let others = samples(&games, &positions, &TrainParams { discount: 0.99, ..all_trained() });
     let folder = tempfile::tempdir().expect("temporary folder");
     let error =
-        run_with(&all_trained(), &others, &folder.path().join("state"), &Silent).expect_err("refuses");
+        run_with(&all_trained(), &others, &folder.path().join("state"), &Silent).expect_err("rejects");
     assert!(matches!(error, TrainError::OtherTargets), "{error}");
 }
 
@@ -318,7 +318,7 @@ fn rules_between_parameters_are_checked() {
     assert_eq!(errors.problems[0].path, "optimizer.nesterov");
 }
 
-/// The mean of |P(win) − P(loss)| that a net gives the positions of some games.
+/// The mean |value| that a net gives positions.
 fn conviction(trained: &Trained, positions: &[PositionRow]) -> f32 {
     let spec = tiny_net().spec;
     let mut evaluator =
@@ -333,8 +333,8 @@ fn conviction(trained: &Trained, positions: &[PositionRow]) -> f32 {
 }
 
 #[test]
-fn a_flood_of_cut_off_games_need_not_teach_that_all_is_drawn() {
-    // Trap: draws swallow the buffer and the value learns their mean, while the losses fall.
+fn a_low_ply_cap_weight_keeps_values_from_collapsing_to_draws() {
+    // The failure: draws dominate the buffer and the value learns their mean, while the losses fall.
     let (mut games, mut positions) = random_games(60, 40);
     for game in games.iter_mut().filter(|game| game.game % 10 != 0) {
         (game.result, game.reason) = (GameResult::Draw, Reason::PlyCap);
