@@ -1,4 +1,4 @@
-//! A short measurement of the backends, kept for the next run on the same machine.
+//! A short measurement of the backends, cached for the next run on the same machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,13 +18,13 @@ use super::{Backend, Choice, Evaluators};
 use crate::onnxruntime;
 use dc0_process::clock::Stopwatch;
 
-/// ONNX Runtime must be this much faster to be chosen, so that noise alone does not change what a machine plays on. Chosen.
+/// ONNX Runtime must be this much faster to be chosen, so that noise alone does not change a machine's backend. Chosen.
 const MARGIN: f64 = 1.1;
-/// The net and the rows of a batch that are measured, a common case on a CPU.
+/// The net and the batch size measured, a common case on a CPU.
 const NET: &str = "dc0-4x64";
 const ROWS: u32 = 64;
-/// How long both are measured for.
-const LEAST: Duration = Duration::from_millis(600);
+/// How long the measurement takes.
+const TIME: Duration = Duration::from_millis(600);
 
 /// Evaluations a second in one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -39,18 +39,18 @@ impl Speeds {
     }
 }
 
-/// The faster backend on this machine's CPU; libtorch where ONNX Runtime is not to be had or fails.
+/// The faster backend on this machine's CPU; libtorch if ONNX Runtime is not available or fails.
 pub(super) fn faster(precision: Precision, onnxruntime: Option<&Path>) -> Backend {
     let library = match onnxruntime::load(onnxruntime) {
         Ok(library) => library,
         Err(cause) => {
-            log::info!("nets play on libtorch, since ONNX Runtime is not to be had: {cause}");
+            log::info!("using libtorch, since ONNX Runtime is not available: {cause}");
             return Backend::Torch;
         }
     };
     let onnx = format!("ONNX Runtime {}", library.version());
     let key = format!("{}; {}; {}; {onnx}; best batches", processor(), runtime::versions(), precision.word());
-    let file = store();
+    let file = cache_file();
     let mut known = file.as_deref().map(read).unwrap_or_default();
     if let Some(speeds) = known.get(&key) {
         return speeds.faster();
@@ -60,12 +60,12 @@ pub(super) fn faster(precision: Precision, onnxruntime: Option<&Path>) -> Backen
             log::info!("libtorch {:.0}/s, {onnx} {:.0}/s at {NET}, {ROWS} rows", speeds.torch, speeds.onnx);
             known.insert(key, speeds);
             if let Some(file) = file {
-                keep(&file, &known);
+                write(&file, &known);
             }
             speeds.faster()
         }
         Err(cause) => {
-            log::warn!("nets play on libtorch, since the backends could not be measured: {cause}");
+            log::warn!("using libtorch, since the backends could not be measured: {cause}");
             Backend::Torch
         }
     }
@@ -89,8 +89,8 @@ fn measure(precision: Precision, onnxruntime: Option<&Path>) -> Result<Speeds, E
     let mut both = [make(Backend::Torch, precision)?, make(Backend::Onnx, Precision::F32)?];
     let (mut best, mut out) = ([Duration::MAX; 2], Evaluations::default());
     let watch = Stopwatch::start();
-    // In turn, and by the fastest batch of each, so that other programs on the machine slow neither down.
-    while watch.elapsed() < LEAST {
+    // Alternating, and by the fastest batch of each, so that other load on the machine affects neither.
+    while watch.elapsed() < TIME {
         for (evaluator, best) in both.iter_mut().zip(&mut best) {
             let watch = Stopwatch::start();
             evaluator.evaluate(&batch, &mut out)?;
@@ -101,7 +101,7 @@ fn measure(precision: Precision, onnxruntime: Option<&Path>) -> Result<Speeds, E
     Ok(Speeds { torch, onnx })
 }
 
-/// The processor's name, as far as the system tells.
+/// The processor's name, as far as the system reports it.
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |name: &str| {
@@ -112,31 +112,31 @@ fn processor() -> String {
     format!("{} {}", std::env::consts::ARCH, parts.join(" ")).trim_end().to_owned()
 }
 
-/// Where measurements are kept, if the system has a place for that.
-fn store() -> Option<PathBuf> {
+/// The cache file of measurements, if the environment names a cache folder.
+fn cache_file() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
     Some(folder.join("dc0/calibration.json"))
 }
 
-/// What was measured before; nothing if the file is not there or damaged, since it can be measured again.
+/// Earlier measurements; empty if the file is missing or damaged, since they can be repeated.
 fn read(file: &Path) -> BTreeMap<String, Speeds> {
     let text = fs::read_to_string(file).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-fn keep(file: &Path, known: &BTreeMap<String, Speeds>) {
+fn write(file: &Path, known: &BTreeMap<String, Speeds>) {
     let text = serde_json::to_string_pretty(known).expect("numbers by text");
     let folder = file.parent().unwrap_or(Path::new(""));
     let written = fs::create_dir_all(folder).and_then(|()| durable::write(file, text.as_bytes()));
     if let Err(cause) = written {
-        log::warn!("the measurement of the backends is not kept in {}: {cause}", file.display());
+        log::warn!("cannot store the measurement of the backends in {}: {cause}", file.display());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Backend, Speeds, keep, read};
+    use super::{Backend, Speeds, read, write};
 
     #[test]
     fn the_faster_backend_must_be_clearly_faster() {
@@ -145,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn measurements_are_kept_and_a_damaged_file_counts_as_none() {
+    fn measurements_are_cached_and_a_damaged_file_is_ignored() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let file = folder.path().join("dc0/calibration.json");
         assert!(read(&file).is_empty());
         let known = [("a machine".to_owned(), Speeds { torch: 1.5, onnx: 2.5 })].into();
-        keep(&file, &known);
+        write(&file, &known);
         assert_eq!(read(&file), known);
         std::fs::write(&file, "{").expect("writes");
         assert!(read(&file).is_empty());

@@ -1,4 +1,4 @@
-//! What nets play on: libtorch or ONNX Runtime, on which devices, in which numbers.
+//! What evaluates nets: libtorch or ONNX Runtime, on which devices, in which precision.
 
 mod calibration;
 pub mod onnxruntime;
@@ -18,67 +18,67 @@ pub use dc0_runs::Backend;
 use dc0_runs::Environment;
 use onnxruntime::OnnxRuntimeError;
 
-/// The backend that the command line names.
-pub fn parse_backend(word: &str) -> Result<Backend, String> {
-    Backend::from_word(word).ok_or_else(|| format!("expected one of {}", Backend::WORDS.join(", ")))
+/// Parses a backend's name on the command line.
+pub fn parse_backend(name: &str) -> Result<Backend, String> {
+    Backend::from_word(name).ok_or_else(|| format!("expected one of {}", Backend::WORDS.join(", ")))
 }
 
-/// Batches are filled up to a multiple of this on devices other than the CPU: few shapes, each prepared once. Chosen.
+/// Batches are padded to a multiple of this on devices other than the CPU: few shapes, each prepared once. Chosen.
 const DEVICE_PAD_TO: u32 = 64;
 
-/// Nets cannot play as asked.
+/// Why a backend cannot be used.
 #[derive(Debug, Error)]
 pub enum BackendError {
-    /// A device.
+    /// The device is unknown or missing.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The library of ONNX Runtime.
+    /// The library of ONNX Runtime cannot be used.
     #[error(transparent)]
     OnnxRuntime(#[from] OnnxRuntimeError),
     /// ONNX Runtime is used on the CPU only.
     #[error("the backend onnx runs on the CPU, not on {device}; give `--device cpu` or the backend torch")]
     OnnxDevice {
-        /// The device asked for.
+        /// The requested device.
         device: String,
     },
     /// ONNX Runtime is used in 32-bit floats only.
     #[error(
-        "the backend onnx calculates in f32, not in {precision}; leave the precision out or give the backend torch"
+        "the backend onnx supports f32 only, not {precision}; leave the precision out or give the backend torch"
     )]
     OnnxPrecision {
-        /// The precision asked for.
+        /// The requested precision.
         precision: &'static str,
     },
 }
 
-/// How a new run's nets shall play.
+/// The backend that the user requests for a new run's nets.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish<'a> {
     /// The backend.
     pub backend: Backend,
     /// The devices, as the command line names them.
     pub device: &'a str,
-    /// The numbers.
+    /// The precision.
     pub precision: Precision,
-    /// Where ONNX Runtime's library is, if the user says so.
+    /// The path of ONNX Runtime's library, if the user gives it.
     pub onnxruntime: Option<&'a Path>,
 }
 
-/// How a run's nets play, as its record keeps it; nothing is `auto` any more.
+/// The resolved backend of a run, as stored in its record; nothing is `auto`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// `torch` or `onnx`.
     pub backend: Backend,
     /// The devices, separated by commas.
     pub device: String,
-    /// The numbers.
+    /// The precision.
     pub precision: Precision,
-    /// Batches are filled up to a multiple of this.
+    /// Batches are padded to a multiple of this.
     pub pad_to: u32,
 }
 
 impl Wish<'_> {
-    /// Decides what was left open. `measures` says whether the backends may be measured for it.
+    /// Resolves `auto`. `measures` allows measuring the backends for it.
     pub fn settle(self, measures: bool) -> Result<Choice, BackendError> {
         let devices = parse_devices(self.device)?;
         let is_cpu = devices == [Device::Cpu];
@@ -91,7 +91,7 @@ impl Wish<'_> {
                 calibration::faster(torch, self.onnxruntime)
             }
             Backend::Auto => Backend::Torch,
-            asked => asked,
+            backend => backend,
         };
         if backend == Backend::Onnx {
             self.check_onnx(is_cpu, &device)?;
@@ -116,7 +116,7 @@ impl Wish<'_> {
 #[derive(Debug)]
 pub struct Evaluators {
     engine: Engine,
-    /// How many were made; lanes take the devices in turn.
+    /// The number made; lanes take the devices in turn.
     made: AtomicUsize,
 }
 
@@ -127,7 +127,7 @@ enum Engine {
 }
 
 impl Evaluators {
-    /// As a choice says.
+    /// Evaluators for a resolved backend.
     pub fn new(choice: &Choice, onnxruntime: Option<&Path>) -> Result<Self, BackendError> {
         let engine = match choice.backend {
             Backend::Onnx => Engine::Onnx(onnxruntime::load(onnxruntime)?),
@@ -147,7 +147,7 @@ impl Evaluators {
         }
     }
 
-    /// The names of the devices that lanes share.
+    /// The names of the devices that lanes use.
     pub fn device_names(&self) -> Vec<String> {
         match &self.engine {
             Engine::Torch { devices, .. } => devices.iter().copied().map(device_name).collect(),
@@ -155,7 +155,7 @@ impl Evaluators {
         }
     }
 
-    /// What nets play on, for the log: rounding depends on it.
+    /// The backend and its version, for the log: rounding depends on it.
     pub fn describe(&self) -> String {
         match &self.engine {
             Engine::Torch { .. } => "libtorch".to_owned(),
@@ -165,7 +165,7 @@ impl Evaluators {
         }
     }
 
-    /// Makes one for a lane. Lanes share the processor, so each has one thread there.
+    /// Makes an evaluator for a lane. On a CPU it has one thread, since lanes share the processor.
     pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
         match &self.engine {
             Engine::Torch { precision, .. } => self.make_in(net, *precision),
@@ -178,7 +178,7 @@ impl Evaluators {
         }
     }
 
-    /// As [`make`](Self::make), in other numbers than the run's; always on libtorch.
+    /// As [`make`](Self::make), in another precision than the run's; always on libtorch.
     pub fn make_in(
         &self,
         net: &Checkpoint,
@@ -206,7 +206,7 @@ fn boxed<T: Evaluator + 'static>(
 }
 
 impl Choice {
-    /// Versions of what nets play on and train with: rounding depends on them.
+    /// Versions of the libraries that evaluate and train nets: rounding depends on them.
     pub fn libraries(&self, onnxruntime: Option<&Path>) -> Result<String, BackendError> {
         let torch = runtime::versions();
         match self.backend {
@@ -217,7 +217,7 @@ impl Choice {
         }
     }
 
-    /// What a run's record says, or what is wrong with it.
+    /// Reads the backend from a run's record; the error says what is wrong with it.
     pub fn of(environment: &Environment) -> Result<Self, String> {
         let Environment { backend, device, precision, pad_to, .. } = environment;
         Ok(Self {
@@ -230,12 +230,12 @@ impl Choice {
     }
 }
 
-/// The devices that the command line names, each by its own name.
-pub fn devices(named: &str) -> Result<Vec<String>, BackendError> {
-    Ok(parse_devices(named)?.into_iter().map(device_name).collect())
+/// The names of the devices given on the command line, one by one.
+pub fn devices(given: &str) -> Result<Vec<String>, BackendError> {
+    Ok(parse_devices(given)?.into_iter().map(device_name).collect())
 }
 
-/// As the command line names it.
+/// A device's name on the command line.
 fn device_name(device: Device) -> String {
     match device {
         Device::Cpu => "cpu".to_owned(),
@@ -250,23 +250,23 @@ mod tests {
     use super::{Backend, BackendError, Choice, Wish};
     use dc0_core::network::torch::Precision;
 
-    fn settled(backend: Backend, device: &str, precision: Precision) -> Result<Choice, BackendError> {
+    fn resolved(backend: Backend, device: &str, precision: Precision) -> Result<Choice, BackendError> {
         Wish { backend, device, precision, onnxruntime: None }.settle(false)
     }
 
     #[test]
-    fn a_choice_leaves_nothing_open() {
-        let choice = settled(Backend::Auto, "cpu", Precision::Auto).expect("a CPU");
+    fn a_resolved_backend_has_nothing_automatic() {
+        let choice = resolved(Backend::Auto, "cpu", Precision::Auto).expect("a CPU");
         assert_eq!((choice.backend, choice.device.as_str(), choice.pad_to), (Backend::Torch, "cpu", 1));
         assert_ne!(choice.precision, Precision::Auto);
-        let onnx = settled(Backend::Onnx, "cpu", Precision::Auto).expect("a CPU");
+        let onnx = resolved(Backend::Onnx, "cpu", Precision::Auto).expect("a CPU");
         assert_eq!((onnx.backend, onnx.precision), (Backend::Onnx, Precision::F32));
     }
 
     #[test]
-    fn onnx_runtime_is_for_the_cpu_and_for_32_bits() {
-        let refused = settled(Backend::Onnx, "cpu", Precision::Bf16).expect_err("16 bits");
-        assert!(refused.to_string().contains("calculates in f32, not in bf16"), "{refused}");
-        assert!(matches!(settled(Backend::Torch, "gpu", Precision::Auto), Err(BackendError::Device(_))));
+    fn onnx_runtime_needs_the_cpu_and_32_bits() {
+        let error = resolved(Backend::Onnx, "cpu", Precision::Bf16).expect_err("16 bits");
+        assert!(error.to_string().contains("supports f32 only, not bf16"), "{error}");
+        assert!(matches!(resolved(Backend::Torch, "gpu", Precision::Auto), Err(BackendError::Device(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! Where ONNX Runtime's library is: given, named by the environment, or found with a Python package or the system.
+//! Finds ONNX Runtime's library: given, named by the environment, or found in a Python package or the system.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -12,27 +12,27 @@ use thiserror::Error;
 
 use dc0_process::clock::Stopwatch;
 
-/// Variables that name the library, or a folder that holds it; the first that is set counts.
+/// Variables that name the library or its folder; the first that is set counts.
 const VARIABLES: [&str; 2] = ["DC0_ONNXRUNTIME", "ORT_DYLIB_PATH"];
-/// Names that the system's loader may know.
+/// Names for the system's loader.
 const SYSTEM_NAMES: &[&str] = if cfg!(target_os = "macos") {
     &["libonnxruntime.dylib"]
 } else {
     &["libonnxruntime.so.1", "libonnxruntime.so"]
 };
-/// A Python that does not answer within this is left alone.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a Python may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Prints the folder of the package without importing it.
-const QUESTION: &str = "import importlib.util as u; s = u.find_spec('onnxruntime'); \
+const FIND_PACKAGE: &str = "import importlib.util as u; s = u.find_spec('onnxruntime'); \
     print(s.submodule_search_locations[0] if s else '')";
 
-/// There is no library to use.
+/// Why there is no usable library.
 #[derive(Debug, Error)]
 pub enum OnnxRuntimeError {
-    /// The given library cannot be used; others are not tried, because they were not asked for.
-    #[error("{by} is {}, and it cannot be used: {source}", path.display())]
+    /// The given library cannot be used; no other is tried.
+    #[error("{by} is {}, which cannot be used: {source}", path.display())]
     Given {
-        /// Who gives it.
+        /// The option or variable that gives it.
         by: &'static str,
         /// The path.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum OnnxRuntimeError {
         path.display()
     )]
     Empty {
-        /// Who gives it.
+        /// The option or variable that gives it.
         by: &'static str,
         /// The folder.
         path: PathBuf,
@@ -57,30 +57,30 @@ pub enum OnnxRuntimeError {
         lines(tried)
     )]
     Nowhere {
-        /// Where it was looked for, and what was found there.
+        /// Where it was searched for, and what was found there.
         tried: Vec<Try>,
     },
 }
 
-/// One place that was looked at in vain.
+/// A failed search.
 #[derive(Debug)]
 pub struct Try {
-    place: String,
+    location: String,
     found: String,
 }
 
 impl fmt::Display for Try {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.found)
+        write!(f, "{}: {}", self.location, self.found)
     }
 }
 
 fn lines(tried: &[Try]) -> String {
-    tried.iter().map(|place| format!("\n  {place}")).collect()
+    tried.iter().map(|attempt| format!("\n  {attempt}")).collect()
 }
 
-/// Loads ONNX Runtime: what `given` or the environment names, and nothing else then; or else what is found first beside
-/// Python, in the checkout, and in the system.
+/// Loads ONNX Runtime: the library that `given` or the environment names; else the first found with Python, in the checkout or
+/// in the system.
 pub fn load(given: Option<&Path>) -> Result<OnnxLibrary, OnnxRuntimeError> {
     if let Some(path) = given {
         return load_given("--onnxruntime", path);
@@ -91,7 +91,7 @@ pub fn load(given: Option<&Path>) -> Result<OnnxLibrary, OnnxRuntimeError> {
         }
     }
     let mut tried = Vec::new();
-    for (place, found) in places() {
+    for (location, found) in candidates() {
         let problem = match found {
             Ok(path) => match OnnxLibrary::load(&path) {
                 Ok(library) => return Ok(library),
@@ -99,7 +99,7 @@ pub fn load(given: Option<&Path>) -> Result<OnnxLibrary, OnnxRuntimeError> {
             },
             Err(problem) => problem,
         };
-        tried.push(Try { place, found: problem });
+        tried.push(Try { location, found: problem });
     }
     Err(OnnxRuntimeError::Nowhere { tried })
 }
@@ -111,8 +111,8 @@ fn load_given(by: &'static str, path: &Path) -> Result<OnnxLibrary, OnnxRuntimeE
     OnnxLibrary::load(&file).map_err(|source| OnnxRuntimeError::Given { by, path: given, source })
 }
 
-/// Places to look at, in order; each with a library, or why there is none.
-fn places() -> impl Iterator<Item = (String, Result<PathBuf, String>)> {
+/// Where to search, in order; each with a library, or why there is none.
+fn candidates() -> impl Iterator<Item = (String, Result<PathBuf, String>)> {
     let python = || ("python3".to_owned(), library_of_python(Path::new("python3")));
     let checkout = || {
         let found = own_environment().and_then(|python| library_of_python(&python));
@@ -132,7 +132,7 @@ fn own_environment() -> Result<PathBuf, String> {
 
 /// The library in the package `onnxruntime` of a Python.
 pub fn library_of_python(python: &Path) -> Result<PathBuf, String> {
-    let package = ask(python, PATIENCE)?;
+    let package = package_folder(python, TIMEOUT)?;
     if package.is_empty() {
         return Err("it has no package onnxruntime".to_owned());
     }
@@ -140,20 +140,20 @@ pub fn library_of_python(python: &Path) -> Result<PathBuf, String> {
     library_in(&package).ok_or_else(|| format!("{} holds no library", package.display()))
 }
 
-/// The folder of a Python's package, empty if it has none.
-fn ask(python: &Path, patience: Duration) -> Result<OsString, String> {
-    let failed = |cause: std::io::Error| format!("{} cannot be asked: {cause}", python.display());
+/// The folder of a Python's package `onnxruntime`; empty if it has none.
+fn package_folder(python: &Path, timeout: Duration) -> Result<OsString, String> {
+    let failed = |cause: std::io::Error| format!("{} cannot be run: {cause}", python.display());
     let mut command = Command::new(python);
-    command.args(["-c", QUESTION]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.args(["-c", FIND_PACKAGE]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(failed)?;
-    let asked = Stopwatch::start();
+    let started = Stopwatch::start();
     let status = loop {
         match child.try_wait().map_err(failed)? {
             Some(status) => break status,
-            None if asked.elapsed() < patience => thread::sleep(Duration::from_millis(10)),
+            None if started.elapsed() < timeout => thread::sleep(Duration::from_millis(10)),
             None => {
                 child.kill().and_then(|()| child.wait()).map_err(failed)?;
-                return Err(format!("{} did not answer within {patience:?}", python.display()));
+                return Err(format!("{} did not answer within {timeout:?}", python.display()));
             }
         }
     };
@@ -188,10 +188,10 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    use super::{OnnxRuntimeError, ask, is_library, library_in, library_of_python, load};
+    use super::{OnnxRuntimeError, is_library, library_in, library_of_python, load, package_folder};
 
     #[test]
-    fn the_library_is_known_by_its_name() {
+    fn the_library_is_recognised_by_its_name() {
         for name in ["libonnxruntime.so", "libonnxruntime.so.1.31.1", "libonnxruntime.1.31.1.dylib"] {
             assert!(is_library(Path::new(name)), "{name}");
         }
@@ -209,8 +209,8 @@ mod tests {
         let library = capi.join("libonnxruntime.so.1.31.1");
         std::fs::write(&library, "").expect("writes");
         std::fs::write(capi.join("libonnxruntime_providers_shared.so"), "").expect("writes");
-        for place in [folder.path().to_owned(), folder.path().join("onnxruntime"), capi] {
-            assert_eq!(library_in(&place), Some(library.clone()), "{}", place.display());
+        for path in [folder.path().to_owned(), folder.path().join("onnxruntime"), capi] {
+            assert_eq!(library_in(&path), Some(library.clone()), "{}", path.display());
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
         assert!(missing.to_string().contains("no such library of ONNX Runtime"), "{missing}");
     }
 
-    /// A program that says it is Python.
+    /// A shell script in place of Python.
     fn python(folder: &Path, text: &str) -> PathBuf {
         let path = folder.join("python3");
         std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("writes");
@@ -233,15 +233,15 @@ mod tests {
     }
 
     #[test]
-    fn a_python_without_the_package_or_without_manners_is_told() {
+    fn a_python_that_cannot_name_the_package_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
-        let said = |text: &str| library_of_python(&python(folder.path(), text)).expect_err("no library");
-        assert_eq!(said("echo"), "it has no package onnxruntime");
-        assert!(said("echo /nowhere").contains("/nowhere holds no library"));
-        assert!(said("exit 3").contains("ended with"));
+        let error = |text: &str| library_of_python(&python(folder.path(), text)).expect_err("no library");
+        assert_eq!(error("echo"), "it has no package onnxruntime");
+        assert!(error("echo /nowhere").contains("/nowhere holds no library"));
+        assert!(error("exit 3").contains("ended with"));
         assert!(library_of_python(Path::new("no-such-python")).is_err());
         let slow = python(folder.path(), "exec sleep 60");
-        let waited = ask(&slow, Duration::from_millis(50)).expect_err("no answer");
-        assert!(waited.ends_with("did not answer within 50ms"), "{waited}");
+        let late = package_folder(&slow, Duration::from_millis(50)).expect_err("no answer");
+        assert!(late.ends_with("did not answer within 50ms"), "{late}");
     }
 }

@@ -1,6 +1,6 @@
-//! The only place that asks what time it is. Times go to the terminal, the journal and the log, never into results.
+//! The only module that reads the clock. Times go to the terminal, the journal and the log, never into results.
 
-#![allow(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
+#![allow(clippy::disallowed_methods, reason = "this is the clock that everything else uses")]
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -19,23 +19,23 @@ impl Stopwatch {
         self.0.elapsed()
     }
 
-    /// One that started earlier, for tests of what comes with time; `None` before the clock's beginning.
+    /// A stopwatch that started earlier, for tests that depend on time; `None` if that is before the clock's origin.
     pub fn earlier_by(self, time: Duration) -> Option<Self> {
         self.0.checked_sub(time).map(Self)
     }
 }
 
-/// The present time as RFC 3339 in UTC, to the second.
+/// The current time as RFC 3339 in UTC, to the second.
 pub fn timestamp() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// The time since a moment that [`timestamp`] has written; `None` where it lies ahead or is none.
+/// The time elapsed since a [`timestamp`]; `None` if it is in the future or malformed.
 pub fn since(moment: &str) -> Option<Duration> {
     humantime::parse_rfc3339(moment).ok()?.elapsed().ok()
 }
 
-/// A number that is hardly ever the same twice; for a seed that nobody has given.
+/// A number from the current time that rarely repeats; the default seed.
 pub fn changing_number() -> u32 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     since.subsec_nanos() ^ since.as_secs() as u32

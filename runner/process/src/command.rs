@@ -1,4 +1,4 @@
-//! What the program can be told to do: each command is one value of [`Command`], wherever its code lies.
+//! The program's commands: each implements [`Command`], in whichever crate it lives.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::fault::{Fault, chain};
 use crate::interrupt::Interrupt;
 use crate::logging::{self, LogFile};
 
-/// Why a command did not end well: what the user reads, and the exit code.
+/// Why a command failed: the message for the user, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// How the program ends.
+    /// The exit code.
     pub exit: Exit,
-    /// What happened, the chain of causes included.
+    /// What happened, including the chain of causes.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure that no error type stands for.
+    /// A failure without an error type of its own.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into() }
     }
@@ -36,17 +36,17 @@ impl<F: Fault> From<F> for Failure {
 
 /// One command: its arguments are the type's fields.
 pub trait Command: Args {
-    /// What the command line calls it.
+    /// Its name on the command line.
     const NAME: &'static str;
 
-    /// What it does, in a line of `--help`.
+    /// What it does, as one line of `--help`.
     const ABOUT: &'static str;
 
-    /// Whether libtorch's threads sleep while they wait for each other. The program starts itself again for that, so commands that
-    /// are to start at once, or calculate with one thread, go without.
+    /// Whether libtorch's threads sleep while they wait for each other. The program re-executes itself for that, so commands that
+    /// must start quickly, or compute with one thread, turn it off.
     const SLEEPING_THREADS: bool = true;
 
-    /// Does it. A failure is shown to the user as an error.
+    /// Runs the command. A failure is shown to the user as an error.
     fn run(&self, program: &Program) -> Result<Exit, Failure>;
 }
 
@@ -55,12 +55,12 @@ pub trait Command: Args {
 pub struct Program {
     /// The terminal.
     pub console: Arc<Console>,
-    /// What was made ready before the first thread and the first net.
+    /// Settings of libtorch that were made before the first thread and the first net.
     pub prepared: Prepared,
 }
 
 impl Program {
-    /// Starts to log and to listen for Ctrl-C.
+    /// Starts logging and listening for Ctrl-C.
     pub fn start(&self, level: LevelFilter) -> Result<Process, Failure> {
         let failed = |message| Failure::new(Exit::Failed, message);
         let log_file = logging::start(level, &self.console)
@@ -74,7 +74,7 @@ impl Program {
     }
 }
 
-/// What long work needs of the process that it runs in.
+/// The parts of the process that long work uses.
 #[derive(Debug, Clone)]
 pub struct Process {
     /// The terminal.
@@ -85,15 +85,15 @@ pub struct Process {
     pub log_file: LogFile,
 }
 
-/// A command as the program's list holds it.
+/// A command in the program's list.
 pub struct Entry {
-    /// What the command line calls it.
+    /// Its name on the command line.
     pub name: &'static str,
     /// Whether libtorch's threads sleep while they wait.
     pub sleeping_threads: bool,
     /// Its part of the command line.
     pub arguments: fn() -> clap::Command,
-    /// Reads its arguments and does it.
+    /// Reads its arguments and runs it.
     pub run: fn(&ArgMatches, &Program) -> Result<Exit, Failure>,
 }
 
@@ -105,7 +105,7 @@ pub const fn entry<C: Command>() -> Entry {
         arguments: || C::augment_args(clap::Command::new(C::NAME)).about(C::ABOUT),
         run: |matches, program| match C::from_arg_matches(matches) {
             Ok(command) => command.run(program),
-            // clap has checked the arguments already, so this is for a command whose own reader refuses them.
+            // clap has already checked the arguments, so this only happens if the command's own reader rejects them.
             Err(error) => error.exit(),
         },
     }

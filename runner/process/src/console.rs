@@ -1,4 +1,4 @@
-//! The terminal: results go to stdout, everything else to stderr, and neither tears a progress bar.
+//! The terminal: results go to stdout, everything else to stderr, and neither garbles a progress bar.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ pub enum OutputFormat {
 pub struct Console {
     bars: MultiProgress,
     shows_bars: bool,
-    /// The first time that stdout or stderr refused a line.
+    /// The first failed write to stdout or stderr.
     broken: Mutex<Option<io::Error>>,
 }
 
@@ -45,7 +45,7 @@ impl Console {
         self.note_failure(self.bars.suspend(|| writeln!(io::stdout(), "{text}")));
     }
 
-    /// A result that is written piece by piece, for stdout.
+    /// A result written in parts, for stdout.
     pub fn results(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         self.note_failure(self.bars.suspend(|| {
             let mut out = BufWriter::new(io::stdout().lock());
@@ -70,7 +70,7 @@ impl Console {
         }
     }
 
-    /// The first output that was lost, for instance because the reader of a pipe has gone.
+    /// The first failed write, for example because a pipe was closed.
     pub fn take_failure(&self) -> Option<io::Error> {
         self.broken.lock().ignore_poison().take()
     }

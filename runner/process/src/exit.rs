@@ -1,4 +1,4 @@
-//! How the program ends, as its exit code tells.
+//! The program's exit codes.
 
 use std::process::ExitCode;
 
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Everything asked for was done.
+    /// Everything was done.
     Done = 0,
-    /// Something went wrong while computing: the device failed, a script threw an error. Also where `diff`, `reproduce` and
-    /// `replay --recompute` find a difference, as programs that compare do.
+    /// Something went wrong while computing: the device failed, a script threw an error. Also if `diff`, `reproduce` or
+    /// `replay --recompute` finds a difference, as is usual for programs that compare.
     Failed = 1,
     /// The script, its parameters or the command line are wrong.
     BadInput = 2,

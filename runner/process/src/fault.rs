@@ -1,4 +1,4 @@
-//! Errors that know how the program ends because of them.
+//! Errors with an exit code.
 
 use std::error::Error;
 
@@ -6,12 +6,12 @@ use dc0_core::params::{ParamErrors, Problem};
 
 use crate::exit::Exit;
 
-/// An error that knows how the program ends because of it.
+/// An error with an exit code.
 pub trait Fault: Error {
     /// The exit code.
     fn exit(&self) -> Exit;
 
-    /// What is wrong with single parameters, if that is what happened; the message names them, too.
+    /// Problems of single parameters, if any; the message names them, too.
     fn problems(&self) -> &[Problem] {
         &[]
     }
@@ -27,7 +27,7 @@ impl Fault for ParamErrors {
     }
 }
 
-/// An error and its causes, one line each. A cause that the line above ends with already is left out.
+/// An error and its causes, one per line. A cause that the text already ends with is left out.
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! What every command of the program has around it: the terminal, the clock, Ctrl-C, logs, and how it ends.
+//! What all commands of the program share: the terminal, the clock, Ctrl-C, logging and exit codes.
 
 pub mod clock;
 pub mod command;

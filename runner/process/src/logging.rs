@@ -1,4 +1,4 @@
-//! Log messages: warnings to the terminal, everything from `info` up to the run's log file once a run is open.
+//! Logging: messages of the chosen level to the terminal, and from `info` up to the open run's log file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use log::{LevelFilter, Record};
 use crate::clock;
 use crate::console::Console;
 
-/// The log file of the open run; messages before there is one go to the terminal only.
+/// The log file of the open run; earlier messages go to the terminal only.
 #[derive(Debug, Clone, Default)]
 pub struct LogFile(Arc<Mutex<Option<File>>>);
 
@@ -28,13 +28,13 @@ impl LogFile {
         let mut file = self.0.lock().ignore_poison();
         if let Some(file) = file.as_mut() {
             let (level, target) = (record.level(), record.target());
-            // A log that cannot be written, for want of space perhaps, must not end the work it is about.
+            // A log that cannot be written, perhaps because the disk is full, must not stop the work.
             let _ = writeln!(file, "{} {level:5} {target}: {}", clock::timestamp(), record.args());
         }
     }
 }
 
-/// Starts logging; `level` is for the terminal. Returns where the run's log file is attached.
+/// Starts logging; `level` is for the terminal. The run's log file is attached to the result.
 pub fn start(level: LevelFilter, console: &Arc<Console>) -> Result<LogFile, log::SetLoggerError> {
     let log_file = LogFile::default();
     let (file, console) = (log_file.clone(), Arc::clone(console));

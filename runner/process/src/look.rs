@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! The terminal's style: characters, colours and text width.
 
 use clap::ValueEnum;
 
@@ -7,13 +7,13 @@ use clap::ValueEnum;
 pub enum Colours {
     /// On a terminal, unless `NO_COLOR` is set or it is dumb.
     Auto,
-    /// Even into a file.
+    /// Always, even in a file.
     Always,
-    /// Not at all.
+    /// Never.
     Never,
 }
 
-/// Characters and colours that may be used. Colour never says anything that is not said without it.
+/// Which characters and colours may be used. Colour never carries information that the text does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// Whether characters beyond ASCII are shown.
@@ -22,18 +22,18 @@ pub struct Look {
     pub is_coloured: bool,
 }
 
-/// Weight of a text.
+/// The emphasis of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// What matters most.
+    /// Most important.
     Bold,
-    /// What matters least.
+    /// Least important.
     Dim,
-    /// Something went wrong, or a king is in check.
+    /// An error, or a king in check.
     Alarm,
 }
 
-/// An environment variable that is set to something.
+/// Looks up an environment variable.
 type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Look {
@@ -61,7 +61,7 @@ impl Look {
         self.paint(text, code)
     }
 
-    /// A text with the given parameters of SGR (ECMA-48), if there are colours.
+    /// A text with the given SGR parameters (ECMA-48), if there are colours.
     pub fn paint(self, text: &str, code: &str) -> String {
         if self.is_coloured && !text.is_empty() {
             format!("\x1b[{code}m{text}\x1b[0m")
@@ -71,21 +71,20 @@ impl Look {
     }
 }
 
-/// Whether the locale's character set is UTF-8; the first variable that is set decides, as POSIX says.
+/// Whether the locale's character set is UTF-8; the first variable that is set decides, as in POSIX.
 fn is_utf8(variable: Variable<'_>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
     let locale = locale.unwrap_or_default().to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// The same text in ASCII, every sign one column wide as before: letters for pieces, plain signs for lines and bars, and `?` for what
-/// has none.
+/// The text in ASCII, one character for each: letters for pieces, plain characters for lines and bars, `?` for anything else.
 pub fn ascii(text: &str) -> String {
-    text.chars().map(ascii_of).collect()
+    text.chars().map(ascii_char).collect()
 }
 
-fn ascii_of(sign: char) -> char {
-    match sign {
+fn ascii_char(character: char) -> char {
+    match character {
         '♙' => 'P',
         '♘' => 'N',
         '♗' => 'B',
@@ -114,7 +113,7 @@ fn ascii_of(sign: char) -> char {
     }
 }
 
-/// Columns that a text takes, its colours left out; every character of the display is one wide.
+/// The width of a text in columns, ignoring colour codes; every character is one column wide.
 pub fn width(text: &str) -> usize {
     let mut shown = 0;
     let mut is_code = false;
@@ -128,21 +127,21 @@ pub fn width(text: &str) -> usize {
     shown
 }
 
-/// A text with blanks behind it up to a width.
+/// A text padded with trailing spaces to a width.
 pub fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// What every terminal can show.
+/// The style that every terminal can show.
 pub const PLAIN: Look = Look { is_unicode: false, is_coloured: false };
 
 #[cfg(test)]
 mod tests {
     use super::{Colours, Look, PLAIN, Tone, padded, width};
 
-    fn look(variables: &[(&str, &str)], is_terminal: bool) -> (bool, bool) {
+    fn detected(variables: &[(&str, &str)], is_terminal: bool) -> (bool, bool) {
         let variable = |name: &str| {
-            let found = variables.iter().find(|(of, _)| *of == name);
+            let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
         };
         let look = Look::new(false, Colours::Auto, is_terminal, &variable);
@@ -151,24 +150,24 @@ mod tests {
 
     #[test]
     fn the_locale_decides_about_characters_and_the_terminal_about_colours() {
-        assert_eq!(look(&[("LANG", "de_DE.UTF-8")], true), (true, true));
-        assert_eq!(look(&[("LANG", "de_DE.UTF-8")], false), (true, false));
-        assert_eq!(look(&[("LANG", "en_US.utf8"), ("LC_ALL", "C")], true), (false, true));
-        assert_eq!(look(&[("LC_CTYPE", "C.UTF-8"), ("TERM", "dumb")], true), (false, false));
-        assert_eq!(look(&[("LANG", "C.UTF-8"), ("NO_COLOR", "1")], true), (true, false));
-        assert_eq!(look(&[], true), (false, true));
+        assert_eq!(detected(&[("LANG", "de_DE.UTF-8")], true), (true, true));
+        assert_eq!(detected(&[("LANG", "de_DE.UTF-8")], false), (true, false));
+        assert_eq!(detected(&[("LANG", "en_US.utf8"), ("LC_ALL", "C")], true), (false, true));
+        assert_eq!(detected(&[("LC_CTYPE", "C.UTF-8"), ("TERM", "dumb")], true), (false, false));
+        assert_eq!(detected(&[("LANG", "C.UTF-8"), ("NO_COLOR", "1")], true), (true, false));
+        assert_eq!(detected(&[], true), (false, true));
     }
 
     #[test]
-    fn the_user_has_the_last_word() {
+    fn the_user_s_choice_overrides_detection() {
         let utf8 = |name: &str| (name == "LANG").then(|| "C.UTF-8".to_owned());
-        let of = |ascii, colours, terminal| Look::new(ascii, colours, terminal, &utf8);
-        assert_eq!(of(true, Colours::Never, true), PLAIN);
-        assert_eq!(of(false, Colours::Always, false), Look { is_unicode: true, is_coloured: true });
+        let look = |ascii, colours, terminal| Look::new(ascii, colours, terminal, &utf8);
+        assert_eq!(look(true, Colours::Never, true), PLAIN);
+        assert_eq!(look(false, Colours::Always, false), Look { is_unicode: true, is_coloured: true });
     }
 
     #[test]
-    fn colours_take_no_room() {
+    fn colours_add_no_width() {
         let look = Look { is_unicode: true, is_coloured: true };
         let text = look.tone("♞ e4", Tone::Bold);
         assert_eq!((text.as_str(), width(&text)), ("\x1b[1m♞ e4\x1b[0m", 4));

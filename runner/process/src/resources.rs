@@ -1,30 +1,30 @@
-//! What the system says that this process has used.
+//! Processor time and memory used by this process.
 
-/// Seconds that processors have worked for this process, where the system says.
+/// CPU time of this process in seconds; `None` if the system does not report it.
 #[cfg(unix)]
 pub fn cpu_seconds() -> Option<f64> {
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
     usage().map(|usage| seconds(usage.ru_utime) + seconds(usage.ru_stime))
 }
 
-/// Seconds that processors have worked for this process, where the system says.
+/// CPU time of this process in seconds; `None` if the system does not report it.
 #[cfg(not(unix))]
 pub fn cpu_seconds() -> Option<f64> {
     None
 }
 
-/// The most memory that this process had in use at once, in bytes, since [`forget_peak_memory`] or since its start.
+/// Peak memory of this process in bytes, since [`forget_peak_memory`] or since its start.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok();
     status.as_deref().and_then(resident_peak).or_else(peak_since_start)
 }
 
-/// Starts [`peak_memory`] anew. Only Linux can; elsewhere the peak is that since the start of the process.
+/// Resets [`peak_memory`]. Only works on Linux; elsewhere the peak is always since the start of the process.
 pub fn forget_peak_memory() {
     if cfg!(target_os = "linux")
         && let Err(cause) = std::fs::write("/proc/self/clear_refs", "5")
     {
-        log::debug!("the peak of memory goes on from earlier steps: {cause}");
+        log::debug!("the peak of memory includes earlier steps: {cause}");
     }
 }
 
@@ -48,10 +48,10 @@ fn peak_since_start() -> Option<u64> {
 }
 
 #[cfg(unix)]
-#[allow(unsafe_code, reason = "what a process has used has no safe interface")]
+#[allow(unsafe_code, reason = "resource usage has no safe interface")]
 fn usage() -> Option<libc::rusage> {
-    // SAFETY: `rusage` is a struct of integers, for which zeros are a value; the call writes nothing but the struct, and its
-    // content is used only where the call succeeds.
+    // SAFETY: `rusage` is a struct of integers, for which all zeros is valid; the call writes only to the struct, whose
+    // content is used only if the call succeeds.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) == 0).then_some(usage)
@@ -71,11 +71,11 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_process_that_works_uses_time_and_memory() {
-        let before = cpu_seconds().expect("the system says");
+        let before = cpu_seconds().expect("the system reports it");
         let mut sum = 0u64;
-        while cpu_seconds().expect("the system says") <= before {
+        while cpu_seconds().expect("the system reports it") <= before {
             sum = std::hint::black_box(sum + 1);
         }
-        assert!(peak_memory().expect("the system says") > 1 << 20);
+        assert!(peak_memory().expect("the system reports it") > 1 << 20);
     }
 }

@@ -1,4 +1,4 @@
-//! Runs as the analysis sees them: their folders, and what their bookkeeping says, as plain data. Only reads.
+//! Runs as the analysis sees them: their folders, records and steps as plain data. Read-only.
 
 mod nearest;
 
@@ -12,31 +12,31 @@ use dc0_process::fault::Fault;
 use dc0_runs::view::{FinishedStep, TrialRun, trials};
 use dc0_runs::{Folder, FolderKind, Ledger, Manifest, Record, RunError, RunView};
 
-/// Runs and sweeps to ask.
+/// Runs and sweeps to query.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// The runs; a sweep's are those of its trials.
     pub runs: Vec<RunSource>,
     /// The sweeps.
     pub sweeps: Vec<SweepSource>,
-    /// Files of finished steps that are not there any more.
+    /// Files of finished steps that are missing.
     pub lost: Vec<PathBuf>,
 }
 
-/// A run that cannot be asked.
+/// Why a run cannot be queried.
 #[derive(Debug, Error)]
 pub enum SourcesError {
     /// There is neither a run nor a sweep of this name.
-    #[error("\"{name}\" is no run and no sweep: there is neither run.json nor sweep.json in {} nor in {}{hint}", places[0].display(), places[1].display())]
+    #[error("\"{name}\" is neither a run nor a sweep: there is no run.json or sweep.json in {} or {}{hint}", searched[0].display(), searched[1].display())]
     Unknown {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// Where it was looked for.
-        places: [PathBuf; 2],
-        /// Which there are.
+        /// The folders searched.
+        searched: [PathBuf; 2],
+        /// Names of existing runs, as part of the message.
         hint: String,
     },
-    /// Its bookkeeping cannot be read.
+    /// Its record, journal or manifests cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -50,7 +50,7 @@ impl Fault for SourcesError {
     }
 }
 
-/// A question to tables that has no answer.
+/// A query that failed.
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct QueryError(#[from] AnalysisError);
@@ -61,7 +61,7 @@ impl Fault for QueryError {
     }
 }
 
-/// How the program ends because of a question without an answer.
+/// The exit code of a failed query.
 pub fn exit_of(error: &AnalysisError) -> Exit {
     match error {
         AnalysisError::Failed { .. } => Exit::Failed,
@@ -71,7 +71,7 @@ pub fn exit_of(error: &AnalysisError) -> Exit {
 }
 
 impl Sources {
-    /// What names stand for: folders of runs or sweeps, or names below `parent`.
+    /// The runs and sweeps of names: folders, or names below `parent`.
     pub fn named(parent: &Path, names: &[String]) -> Result<Self, SourcesError> {
         let mut sources = Self::default();
         for name in names {
@@ -87,8 +87,8 @@ impl Sources {
         }
         let Some((root, _)) = named(FolderKind::Run) else {
             let hint = nearest::hint(parent, name);
-            let places = [PathBuf::from(name), parent.join(name)];
-            return Err(SourcesError::Unknown { name: name.to_owned(), places, hint });
+            let searched = [PathBuf::from(name), parent.join(name)];
+            return Err(SourcesError::Unknown { name: name.to_owned(), searched, hint });
         };
         if !self.is_known(&root) {
             self.add_run(&Folder::at(&root), self.free_name(&root), None)?;
@@ -96,14 +96,14 @@ impl Sources {
         Ok(())
     }
 
-    /// Whether a folder was named before, in whatever words: its rows must not count twice.
+    /// Whether a folder was already named, under any path: its rows must not count twice.
     fn is_known(&self, root: &Path) -> bool {
         let folders = self.runs.iter().filter(|run| run.trial.is_none()).map(|run| &run.folder);
         let mut folders = folders.chain(self.sweeps.iter().map(|sweep| &sweep.folder));
-        folders.any(|known| whole(known) == whole(root))
+        folders.any(|known| canonical(known) == canonical(root))
     }
 
-    /// A folder's own name; where another run has that, its path, and where another has that, too, with a number.
+    /// A folder's own name; if that is taken, its path; if that is taken, too, its path with a number.
     fn free_name(&self, root: &Path) -> String {
         let path = || root.display().to_string();
         let numbered = (2..).map(|number| format!("{} ({number})", root.display()));
@@ -149,7 +149,7 @@ impl Sources {
         Ok(())
     }
 
-    /// What to say of files that are gone, if any are: questions are answered without them.
+    /// A warning about missing files, if any; queries ignore them.
     pub fn warning(&self) -> Option<String> {
         let first = self.lost.first()?.display();
         let others = match self.lost.len() - 1 {
@@ -157,20 +157,20 @@ impl Sources {
             1 => " and another file".to_owned(),
             more => format!(" and {more} more files"),
         };
-        Some(format!("warn: {first}{others} of finished steps are gone; what follows is without them"))
+        Some(format!("warn: {first}{others} of finished steps are missing; the results leave them out"))
     }
 }
 
-fn whole(root: &Path) -> PathBuf {
+fn canonical(root: &Path) -> PathBuf {
     root.canonicalize().unwrap_or_else(|_| root.to_owned())
 }
 
-/// A folder's own name, also of `.` and `x/..`.
+/// A folder's own name, even for `.` and `x/..`.
 fn last_name(root: &Path) -> String {
-    whole(root).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    canonical(root).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// What a run's record says of it.
+/// A run's record as a row.
 pub fn about(record: &Record) -> RunRow {
     let made = &record.environment;
     RunRow {
@@ -200,7 +200,7 @@ pub fn step(order: u32, manifest: &Manifest, seconds: Option<f64>) -> StepRow {
     }
 }
 
-/// The net that a step made, or that it played or searched with.
+/// The net that a step produced, or played or searched with.
 fn network(manifest: &Manifest) -> Option<String> {
     let made = manifest.weights().map(|weights| weights.blake3.as_str());
     made.or_else(|| manifest.input(if manifest.kind == "arena" { "first" } else { "network" }))
@@ -212,7 +212,7 @@ mod tests {
     use super::Sources;
 
     #[test]
-    fn a_sweep_named_twice_is_there_once() {
+    fn a_sweep_named_twice_counts_once() {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["a", "b/a"] {
             std::fs::create_dir_all(folder.path().join(name)).expect("a folder");

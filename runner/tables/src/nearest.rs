@@ -1,4 +1,4 @@
-//! Runs whose names are near a name that is none.
+//! Suggests existing runs for an unknown name.
 
 use std::fs;
 use std::path::Path;
@@ -6,15 +6,14 @@ use std::path::Path;
 use dc0_runs::Folder;
 use strsim::damerau_levenshtein;
 
-/// Names that are offered at most.
-const OFFERED: usize = 3;
+/// The most names suggested.
+const SUGGESTED: usize = 3;
 
-/// A sentence that offers the runs in a folder whose names are nearest, or all of them while they are few; empty where there are
-/// none.
+/// A clause that names the runs in a folder with the most similar names; empty if there are none.
 pub(super) fn hint(parent: &Path, name: &str) -> String {
     let mut names = runs_in(parent);
     names.sort_by_key(|known| (damerau_levenshtein(known, name), known.clone()));
-    names.truncate(OFFERED);
+    names.truncate(SUGGESTED);
     if names.is_empty() { String::new() } else { format!("; there are {}", names.join(", ")) }
 }
 
@@ -29,13 +28,13 @@ mod tests {
     use super::hint;
 
     #[test]
-    fn the_nearest_runs_are_offered() {
+    fn the_nearest_runs_are_suggested() {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["first", "second", "firsts", "other"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
             std::fs::write(folder.path().join(name).join("run.json"), "{}").expect("a file");
         }
-        std::fs::create_dir(folder.path().join("fist")).expect("a folder that is no run");
+        std::fs::create_dir(folder.path().join("fist")).expect("a folder that is not a run");
         assert_eq!(hint(folder.path(), "fist"), "; there are first, firsts, other");
         assert_eq!(hint(&folder.path().join("none"), "x"), "");
     }

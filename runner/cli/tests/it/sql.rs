@@ -66,7 +66,7 @@ fn a_run_answers_in_every_format_and_its_mistakes_are_named() {
     refused(&experiment, &["small"], 2, "error: no statement is given; the last word, \"small\", is a run.");
     refused(&experiment, &[GAMES], 2, "error: no run is named;");
     refused(&experiment, &[], 2, "error: no run is named;");
-    refused(&experiment, &["smal", GAMES], 2, "error: \"smal\" is no run and no sweep");
+    refused(&experiment, &["smal", GAMES], 2, "error: \"smal\" is neither a run nor a sweep");
     refused(&experiment, &["small", GAMES, "--format", "parquet"], 2, "error: Parquet is no text");
     refused(&experiment, &["small", GAMES, "--out", "x.xls"], 2, "error: x.xls does not say its format");
     refused(
@@ -156,7 +156,7 @@ fn a_file_that_is_gone_is_told_beside_the_answer() {
     let ended = sql(&experiment, &["small", "select count(*) as games from games"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "games\n   10\n"));
     assert!(
-        ended.stderr.contains("of finished steps are gone; what follows is without them"),
+        ended.stderr.contains("of finished steps are missing; the results leave them out"),
         "{}",
         ended.stderr
     );
