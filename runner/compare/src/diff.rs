@@ -1,4 +1,4 @@
-//! Two runs side by side: what they were asked for, what they did, and where they part.
+//! `dc0-run diff`: compares two runs: their scripts, parameters, steps and results, and where they diverge.
 
 mod differences;
 mod json;
@@ -19,8 +19,8 @@ pub use differences::Difference;
 pub use json::steps as json_of_steps;
 pub use loaded::{Loaded, Step};
 pub use reasons::Reason;
-pub use steps::{Pair, Side, Sides, Verdict, pairs};
-pub use text::{parting, told};
+pub use steps::{Comparison, Pair, Side, Sides, pairs};
+pub use text::{describe, divergence};
 
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::{Console, OutputFormat};
@@ -31,18 +31,18 @@ use dc0_runs::{Folder, FolderKind, RunError};
 /// Which runs `diff` compares.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The folder of a run, or its name in datasets/; the run may be at work.
+    /// The folder of a run, or its name in datasets/; the run may be in progress.
     #[arg(value_name = "RUN")]
     pub first: String,
     /// The run that is compared with it.
     #[arg(value_name = "RUN")]
     pub second: String,
-    /// How it is shown: for people, or as one JSON object.
+    /// Output format: text for people, or one JSON object.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
 }
 
-/// Runs cannot be compared.
+/// Why runs cannot be compared.
 #[derive(Debug, Error)]
 pub enum CompareError {
     /// There is no such run.
@@ -50,22 +50,22 @@ pub enum CompareError {
         "\"{name}\" is neither the folder of a run nor the name of one in datasets/; expected a folder with a run.json"
     )]
     Unknown {
-        /// As given.
+        /// The name as given.
         name: String,
     },
     /// A sweep has many runs.
     #[error(
-        "{} is a sweep, and this takes a run; name one of its trials, such as {}, or open trials.parquet for all of them",
+        "{} is a sweep, but a run is needed; name one of its trials, such as {}, or open trials.parquet for all of them",
         .folder.display(), .folder.join("trials").join("0000-0").display()
     )]
     Sweep {
         /// Its folder.
         folder: PathBuf,
     },
-    /// A run's own files.
+    /// A run's record, journal or manifests cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A table.
+    /// A table cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -80,7 +80,7 @@ impl Fault for CompareError {
     }
 }
 
-/// The folder of a run that is there, as a command line names it.
+/// The folder of an existing run, as named on the command line.
 pub fn run_folder(name: &str) -> Result<Folder, CompareError> {
     let named = |kind| Folder::named(Path::new("datasets"), Path::new(name), &[kind]);
     if let Some((folder, _)) = named(FolderKind::Sweep) {

@@ -1,4 +1,4 @@
-//! Runs compared with each other, done again, and shown game by game.
+//! Compares runs, reproduces them, and replays their games.
 
 pub mod diff;
 pub mod replay;

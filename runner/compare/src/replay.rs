@@ -1,4 +1,4 @@
-//! `dc0-run replay`: a stored game ply by ply, and its shard played again from the seed.
+//! `dc0-run replay`: shows a stored game ply by ply, or recomputes its shard from the seed.
 
 mod again;
 mod game;
@@ -35,7 +35,7 @@ pub struct ReplayArgs {
     /// The game: `3:17` is game 17 of iteration 3, `match:2:5` game 5 of match 2.
     #[arg(value_name = "ITERATION:GAME|match:MATCH:GAME")]
     pub game: GameName,
-    /// Show the position before this ply only; 0 is the start.
+    /// Show only the position before this ply; 0 is the start.
     #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "recompute"])]
     pub ply: Option<usize>,
     /// Print the game as PGN.
@@ -44,13 +44,13 @@ pub struct ReplayArgs {
     /// Play the game's shard again from the run's seed and compare moves and visits with what is stored.
     #[arg(long)]
     pub recompute: bool,
-    /// ONNX Runtime's library for --recompute, or the folder that holds it [default: found with Python or the system].
+    /// ONNX Runtime's library for --recompute, or its folder [default: found with Python or the system].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
-    /// How it is shown: for people, or as one JSON object.
+    /// Output format: text for people, or one JSON object.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
-    /// Show boards with letters [default: where the terminal has no Unicode].
+    /// Show boards with letters [default: if the terminal has no Unicode].
     #[arg(long)]
     pub ascii: bool,
     /// Use colours.
@@ -58,7 +58,7 @@ pub struct ReplayArgs {
     pub color: Colours,
 }
 
-/// A game cannot be shown or played again.
+/// Why a game cannot be shown or recomputed.
 #[derive(Debug, Error)]
 enum ReplayError {
     #[error(transparent)]
@@ -67,20 +67,20 @@ enum ReplayError {
     NoStep { run: PathBuf, wanted: String, there: String },
     #[error("{step} has no game {game}; its games are 0 to {last}")]
     NoGame { step: String, game: u32, last: u32 },
-    #[error("the game has no ply {asked}; --ply takes 0 to {last}")]
-    NoPly { asked: usize, last: usize },
+    #[error("the game has no ply {ply}; --ply takes 0 to {last}")]
+    NoPly { ply: usize, last: usize },
     #[error("{}: game {game} cannot be read: {cause}; put back a good copy of the file", .file.display())]
     Damaged { file: PathBuf, game: u32, cause: String },
     #[error(
         "the net {digest} that played {step} is not in {} any more, so its games cannot be played again; \
-         run the script again to have it back",
+         run the script again to make it again",
         .run.display()
     )]
     NoNetwork { run: PathBuf, step: String, digest: String },
-    #[error("the parameters of {step} are of another program and cannot be read: {cause}")]
+    #[error("the parameters of {step} were written by another version of dc0 and cannot be read: {cause}")]
     Parameters { step: String, cause: ParamErrors },
     #[error(
-        "{step} was done by version {found} of its kind of step, and this dc0-run has version {known}, which plays otherwise; \
+        "{step} was done by version {found} of its kind of step, and this dc0-run has version {known}, which plays differently; \
          use the dc0-run that made it"
     )]
     Version { step: String, found: u32, known: u32 },
@@ -127,8 +127,8 @@ fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
     if args.recompute {
         return again::recompute(args, (&run, &game), process);
     }
-    if let Some(asked) = args.ply.filter(|ply| *ply > game.stored.game.ply()) {
-        return Err(ReplayError::NoPly { asked, last: game.stored.game.ply() });
+    if let Some(ply) = args.ply.filter(|ply| *ply > game.stored.game.ply()) {
+        return Err(ReplayError::NoPly { ply, last: game.stored.game.ply() });
     }
     let page = match (args.format, args.pgn) {
         (_, true) => game.stored.pgn(&format!("{}, {}", run.record.name, game.step.name())),
@@ -139,7 +139,7 @@ fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
     Ok(Exit::Done)
 }
 
-/// What the terminal can show.
+/// The terminal's style.
 fn look(args: &ReplayArgs) -> Look {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     Look::new(args.ascii, args.color, std::io::stdout().is_terminal(), &variable)

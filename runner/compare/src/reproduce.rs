@@ -1,4 +1,4 @@
-//! `dc0-run reproduce`: a run done again from what its folder holds, and compared with it file by file.
+//! `dc0-run reproduce`: repeats a run from its folder and compares the results file by file.
 
 mod again;
 mod report;
@@ -20,13 +20,13 @@ use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::{Folder, FolderKind, RunError};
 use stage::Stage;
 
-/// What `reproduce` does again.
+/// Which run `reproduce` repeats, and how.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
     /// The folder of a run, or its name in datasets/. Nothing in it is changed.
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The folder that the run is done again in; kept [default: RUN.reproduced beside it, removed if all is the same].
+    /// The folder of the reproduction; kept [default: RUN.reproduced beside the run, removed if all is the same].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Keep the default folder even if all is the same.
@@ -35,15 +35,15 @@ pub struct ReproduceArgs {
     /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub lanes: Option<u32>,
-    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    /// ONNX Runtime's library, or its folder [default: found with Python or the system].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
-    /// How the result is shown: for people, or as one JSON object.
+    /// Output format: text for people, or one JSON object.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
 }
 
-/// A run cannot be done again.
+/// Why a run cannot be reproduced.
 #[derive(Debug, Error)]
 enum ReproduceError {
     #[error(transparent)]
@@ -53,20 +53,20 @@ enum ReproduceError {
     #[error(transparent)]
     Backend(#[from] BackendError),
     #[error(
-        "{} is a sweep, and `reproduce` does single runs again; run its script again into another folder with \
+        "{} is a sweep, but `reproduce` takes a single run; run its script again into another folder with \
          `dc0-run {script} --out DIR --seed {seed} --threads {threads}`, and compare trials with `dc0-run diff`",
         .folder.display()
     )]
     Sweep { folder: PathBuf, script: String, seed: u64, threads: u32 },
     #[error(
-        "{} is a trial of a sweep, which `reproduce` cannot do alone; run the sweep's script again into another folder \
+        "{} is a trial of a sweep, which `reproduce` cannot repeat on its own; run the sweep's script again into another folder \
          (`dc0-run {script} --out DIR`), and compare the trials with `dc0-run diff`",
         .folder.display()
     )]
     Trial { folder: PathBuf, script: String },
-    #[error("{} has no finished step, so there is nothing to do again", .folder.display())]
+    #[error("{} has no finished step, so there is nothing to reproduce", .folder.display())]
     Nothing { folder: PathBuf },
-    #[error("{} is the run itself or lies in it, and it must stay as it is; give another --out", .folder.display())]
+    #[error("{} is the run itself or inside it, and the run must not change; give another --out", .folder.display())]
     Itself { folder: PathBuf },
     #[error(
         "{} holds another run, made with {found}, not one with {expected}; give another --out, or remove it",
@@ -93,7 +93,7 @@ impl Fault for ReproduceError {
 impl Command for ReproduceArgs {
     const NAME: &'static str = "reproduce";
     const ABOUT: &'static str =
-        "Do a run again from what its folder holds, and compare every file. Exit code 1 if one differs";
+        "Repeat a run from its folder and compare every file. Exit code 1 if one differs";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         Ok(reproduced(self, &program.start(log::LevelFilter::Warn)?)?)
@@ -102,7 +102,7 @@ impl Command for ReproduceArgs {
 
 fn reproduced(args: &ReproduceArgs, process: &Process) -> Result<Exit, ReproduceError> {
     let original = original(args)?;
-    let stage = Stage::set(args, &original)?;
+    let stage = Stage::prepare(args, &original)?;
     for note in report::notes(&original, &stage)? {
         process.console.note(&note);
     }
@@ -140,7 +140,7 @@ fn original(args: &ReproduceArgs) -> Result<Loaded, ReproduceError> {
     Ok(loaded)
 }
 
-/// Trials lie in `SWEEP/trials/`.
+/// Whether a run is a trial: trials are in `SWEEP/trials/`.
 fn is_trial(run: &Folder) -> bool {
     run.root().ancestors().nth(2).is_some_and(|sweep| Folder::at(sweep).kind() == Some(FolderKind::Sweep))
 }

@@ -67,7 +67,7 @@ fn diff_tells_where_two_runs_part_and_why() {
     let expected = [
         "updates  8 -> 6",
         "network 0001    train      updates 8 -> 6",
-        "They part at network 0001: updates 8 -> 6.",
+        "They diverge at network 0001: updates 8 -> 6.",
         "follows from network 0001",
         "The results differ: 2 of 8 steps have the same files.",
     ];
@@ -141,7 +141,7 @@ fn a_run_is_reproduced_from_its_folder_alone() {
     let before = experiment.results();
     fs::remove_file(experiment.folder.path().join("x.rhai")).expect("removes");
     fs::remove_dir_all(experiment.folder.path().join("lib")).expect("removes");
-    let expected = ["network 0001    train", "same", "Reproduced: all 4 steps came to the same"];
+    let expected = ["network 0001    train", "same", "Reproduced: all 4 steps produced the same"];
     check(&done(&experiment, &["reproduce", "small", "--lanes", "1"]), 0, &expected, &["doing 4 steps of"]);
     let again = experiment.folder.path().join("datasets/small.reproduced");
     assert!(!again.exists(), "the default folder is removed");
@@ -160,16 +160,16 @@ fn a_run_is_reproduced_from_its_folder_alone() {
         check(&refused, 2, &[], &["must stay as it is; give another --out"]);
     }
     assert_eq!(experiment.results(), before, "the original is as it was");
-    // Another digest in a manifest stands for a run that came to other bytes.
+    // Another digest in a manifest stands for a run that produced different bytes.
     let manifest = experiment.first_in("steps/0001-self_play");
     let text = fs::read_to_string(&manifest).expect("reads");
     let step: Json = serde_json::from_str(&text).expect("JSON");
     let digest = step["files"][0]["blake3"].as_str().expect("a digest");
     fs::write(&manifest, text.replacen(digest, &"0".repeat(64), 1)).expect("writes");
     let expected = [
-        "same step, other bytes in 1 of its files",
+        "same step, different bytes in 1 of its files",
         "Not reproduced: 3 of 4 steps",
-        "They part at iteration 0000",
+        "They diverge at iteration 0000",
     ];
     check(&done(&experiment, &["reproduce", "small"]), 1, &expected, &["in the original"]);
     assert!(again.exists(), "what differs is kept");
@@ -195,7 +195,7 @@ fn a_reproduction_that_was_killed_goes_on_and_an_unfinished_run_is_reproduced_as
     }
     first.kill().expect("can be killed");
     first.wait().expect("ends");
-    let expected = format!("Reproduced: all {count} steps came to the same");
+    let expected = format!("Reproduced: all {count} steps produced the same");
     check(&done(&experiment, &["reproduce", "small", "--keep"]), 0, &[&expected], &[]);
     let journal = fs::read_to_string(again.join("journal.jsonl")).expect("reads");
     assert_eq!(journal.matches("\"opened\"").count(), 2, "{journal}");
@@ -210,7 +210,7 @@ fn a_run_of_parts_of_another_is_done_anew_and_sweeps_are_refused() {
     let second = experiment.run(&["--set", "updates=6"]);
     assert_eq!(second.stderr.matches("(taken over from").count(), 3, "{}", second.stderr);
     fs::remove_dir_all(experiment.run_folder()).expect("removes");
-    let expected = ["Reproduced: all 4 steps came to the same"];
+    let expected = ["Reproduced: all 4 steps produced the same"];
     let reproduced = done(&experiment, &["reproduce", "second"]);
     check(&reproduced, 0, &expected, &[]);
     assert!(!reproduced.stderr.contains("taken over"), "{}", reproduced.stderr);
@@ -270,6 +270,6 @@ fn costs_are_written_for_each_step_and_again_where_they_were_lost() {
 fn the_smoke_experiment_comes_to_the_same_bytes_again() {
     let experiment = Experiment::new(include_str!("../../../../experiments/smoke.rhai"));
     assert_eq!(experiment.run(&[]).code, Some(0));
-    let expected = ["Reproduced: all 10 steps came to the same 25 files."];
+    let expected = ["Reproduced: all 10 steps produced the same 25 files."];
     check(&done(&experiment, &["reproduce", "smoke"]), 0, &expected, &[]);
 }

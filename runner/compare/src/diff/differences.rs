@@ -1,17 +1,17 @@
-//! What differs between two trees of values, by dotted names.
+//! Compares two trees of values by dotted names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dc0_core::params::Value;
 
-/// A value that differs; `None` where one side has none of this name.
+/// A value that differs; `None` if a side has no value of this name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Its dotted name.
     pub name: String,
-    /// What the first has.
+    /// The first side's value.
     pub first: Option<Value>,
-    /// What the second has.
+    /// The second side's value.
     pub second: Option<Value>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn differences(first: &Value, second: &Value) -> Vec<Difference> {
     names.into_iter().map(difference).filter(|found| found.first != found.second).collect()
 }
 
-/// Every value that is no group, by its dotted name. An empty group is a value.
+/// Every value that is not a group, by its dotted name. An empty group is a value.
 pub(super) fn leaves(value: &Value) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     collect("", value, &mut found);
@@ -52,15 +52,15 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// A value as people read it; long lists are cut short.
+/// A value for people; long lists are truncated.
 pub(super) fn shown(value: Option<&Value>) -> String {
-    const LONGEST: usize = 60;
+    const MAX_CHARS: usize = 60;
     let Some(value) = value else { return "-".to_owned() };
     let text = value.to_string();
-    if text.chars().count() <= LONGEST {
+    if text.chars().count() <= MAX_CHARS {
         return text;
     }
-    text.chars().take(LONGEST).chain(['…']).collect()
+    text.chars().take(MAX_CHARS).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn long_values_are_cut_short() {
+    fn long_values_are_truncated() {
         let long = Value::List(vec![Value::Int(1000); 50]);
         assert_eq!(shown(Some(&long)).chars().count(), 61);
     }

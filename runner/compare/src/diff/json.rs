@@ -7,10 +7,10 @@ use super::differences::{Difference, differences};
 use super::loaded::Loaded;
 use super::reasons::Reason;
 use super::results::{costs, results};
-use super::steps::{Pair, Side, Sides, Verdict};
-use super::text::{environment_of, row_of};
+use super::steps::{Comparison, Pair, Side, Sides};
+use super::text::{environment_of, first_different_row};
 
-/// All that the text says.
+/// Everything in the text output.
 pub(super) fn page(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Json, CompareError> {
     let (first, second) = (&sides.first.edition, &sides.second.edition);
     Ok(json!({
@@ -47,14 +47,14 @@ fn differing(found: &[Difference]) -> Json {
     Json::Object(found.iter().map(pair).collect::<Map<String, Json>>())
 }
 
-/// A pair of steps; `status` is one word.
+/// A pair of steps; `status` is one identifier.
 fn step(sides: &Sides<'_>, pair: &Pair<'_>) -> Result<Json, CompareError> {
-    let (status, files, reasons) = match &pair.verdict {
-        Verdict::Same => ("same", Vec::new(), Vec::new()),
-        Verdict::OtherBytes { files } => ("other_bytes", files.clone(), Vec::new()),
-        Verdict::Other { reasons } => ("other_step", Vec::new(), reasons.iter().map(reason).collect()),
-        Verdict::OnlyIn(Side::First) => ("only_first", Vec::new(), Vec::new()),
-        Verdict::OnlyIn(Side::Second) => ("only_second", Vec::new(), Vec::new()),
+    let (status, files, reasons) = match &pair.comparison {
+        Comparison::Same => ("same", Vec::new(), Vec::new()),
+        Comparison::OtherBytes { files } => ("other_bytes", files.clone(), Vec::new()),
+        Comparison::Other { reasons } => ("other_step", Vec::new(), reasons.iter().map(reason).collect()),
+        Comparison::OnlyIn(Side::First) => ("only_first", Vec::new(), Vec::new()),
+        Comparison::OnlyIn(Side::Second) => ("only_second", Vec::new(), Vec::new()),
     };
     let identity = |step: Option<&super::Step>| step.map(|step| step.manifest.step.clone());
     Ok(json!({
@@ -63,7 +63,7 @@ fn step(sides: &Sides<'_>, pair: &Pair<'_>) -> Result<Json, CompareError> {
         "status": status,
         "identities": [identity(pair.first), identity(pair.second)],
         "files": files,
-        "first_difference": row_of(sides, pair)?,
+        "first_difference": first_different_row(sides, pair)?,
         "reasons": reasons,
     }))
 }

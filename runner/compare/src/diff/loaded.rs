@@ -1,4 +1,4 @@
-//! A run as its folder tells it.
+//! A run, loaded from its folder.
 
 use std::{fs, io};
 
@@ -11,35 +11,35 @@ use dc0_runs::{Edition, Folder, Ledger, Manifest, Record, RunError, RunView, Slo
 /// A finished step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Where its files lie.
+    /// The slot of its files.
     pub slot: Slot,
-    /// What was done.
+    /// Its manifest.
     pub manifest: Manifest,
 }
 
 impl Step {
-    /// As people name it: `iteration 0003`.
+    /// Its name for people, such as `iteration 0003`.
     pub fn name(&self) -> String {
         self.slot.name()
     }
 }
 
-/// All that is known of a run.
+/// A run with its record, script, steps and costs.
 #[derive(Debug)]
 pub struct Loaded {
-    /// As the user named it.
+    /// The name given by the user.
     pub name: String,
     /// Its folder.
     pub folder: Folder,
-    /// What it is.
+    /// Its record.
     pub record: Record,
-    /// Its script when it was last opened.
+    /// The script snapshot of its last opening.
     pub edition: Edition,
-    /// Its finished steps in the order of the script.
+    /// Its finished steps, in script order.
     pub steps: Vec<Step>,
-    /// What they cost.
+    /// The costs of the steps.
     pub ledger: Ledger,
-    /// The number of its last generation, if a net was made.
+    /// The number of its last generation, if any.
     pub generation: Option<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Loaded {
         let edition = Edition::last(&folder, &record, &history)?;
         let mut steps = run.steps()?;
         steps.sort_by(|a, b| (a.order(), &a.manifest.step).cmp(&(b.order(), &b.manifest.step)));
-        let steps = steps.into_iter().map(placed).collect::<Result<_, _>>()?;
+        let steps = steps.into_iter().map(with_slot).collect::<Result<_, _>>()?;
         let ledger = Ledger::of(&history);
         let generation = run.generations()?.last().map(|last| last.generation);
         Ok(Self { name: name.to_owned(), folder, record, edition, steps, ledger, generation })
@@ -60,7 +60,7 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// An error if a file of a finished step is gone, or not as it was written.
+    /// Fails if a file of a finished step is missing or has changed.
     pub fn check_files(&self) -> Result<(), RunError> {
         for entry in self.steps.iter().flat_map(|step| &step.manifest.files) {
             let path = self.folder.path(&entry.path);
@@ -80,8 +80,8 @@ impl Loaded {
     }
 }
 
-/// A finished step in its place, which compared steps must have.
-fn placed(FinishedStep { path, manifest }: FinishedStep) -> Result<Step, RunError> {
+/// A finished step with its slot, which is needed to compare steps.
+fn with_slot(FinishedStep { path, manifest }: FinishedStep) -> Result<Step, RunError> {
     let damaged = |cause: &str| RunError::damaged(&path, cause);
     Manifest::order_of(&path).ok_or_else(|| damaged("its name does not begin with a number"))?;
     let slot = manifest.slot().ok_or_else(|| damaged("its files are not those of a step"))?;

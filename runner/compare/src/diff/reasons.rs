@@ -1,4 +1,4 @@
-//! Why two steps are not the same: their identities' parts one by one.
+//! Why two steps differ: the parts of their identities, one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,45 +11,45 @@ use dc0_runs::{Input, Manifest};
 pub enum Reason {
     /// Another kind of step.
     Kind {
-        /// The first's.
+        /// The first step's.
         first: String,
-        /// The second's.
+        /// The second step's.
         second: String,
     },
-    /// The program does such steps otherwise than it did.
+    /// Another version of this kind of step.
     Version {
-        /// The first's.
+        /// The first step's.
         first: u32,
-        /// The second's.
+        /// The second step's.
         second: u32,
     },
     /// The run's seed.
     Seed {
-        /// The first's.
+        /// The first step's.
         first: u64,
-        /// The second's.
+        /// The second step's.
         second: u64,
     },
     /// A parameter.
     Parameter(Difference),
-    /// It reads the results of other steps.
+    /// It reads the results of different steps.
     Reads {
-        /// What only the first reads.
+        /// Steps that only the first reads.
         first: Vec<String>,
-        /// What only the second reads.
+        /// Steps that only the second reads.
         second: Vec<String>,
     },
-    /// It reads results that differ already.
+    /// It reads results that already differ.
     Follows {
         /// The steps that made them.
         steps: Vec<String>,
     },
-    /// An equal call came before it another number of times.
+    /// The number of equal calls before it differs.
     Occurrence,
 }
 
 impl Reason {
-    /// Whether it is a cause, and not the consequence of an earlier difference.
+    /// Whether it is a cause rather than the consequence of an earlier difference.
     pub fn is_cause(&self) -> bool {
         !matches!(self, Self::Follows { .. })
     }
@@ -92,12 +92,12 @@ pub(super) fn reasons(
         let parameters = differences(&first.params, &second.params).into_iter();
         found.extend(parameters.map(Reason::Parameter));
     }
-    found.extend(of_inputs(&[sources(first, first_run), sources(second, second_run)], differing));
+    found.extend(input_reasons(&[sources(first, first_run), sources(second, second_run)], differing));
     if found.is_empty() { vec![Reason::Occurrence] } else { found }
 }
 
-/// What the inputs say, by the steps that made them.
-fn of_inputs(read: &[BTreeSet<String>; 2], differing: &[String]) -> Vec<Reason> {
+/// How the inputs differ, by the steps that produced them.
+fn input_reasons(read: &[BTreeSet<String>; 2], differing: &[String]) -> Vec<Reason> {
     let only = |own: &BTreeSet<String>, other: &BTreeSet<String>| own.difference(other).cloned().collect();
     let others = Reason::Reads { first: only(&read[0], &read[1]), second: only(&read[1], &read[0]) };
     let both = read[0].intersection(&read[1]);
@@ -106,7 +106,7 @@ fn of_inputs(read: &[BTreeSet<String>; 2], differing: &[String]) -> Vec<Reason> 
     (read[0] != read[1]).then_some(others).into_iter().chain(follows).collect()
 }
 
-/// What a step reads, by the steps that made it; what no step made is named with the start of its digest.
+/// The names of the steps that produced a step's inputs; other inputs are named with the start of their digest.
 fn sources(manifest: &Manifest, run: &Loaded) -> BTreeSet<String> {
     let made_by: BTreeMap<String, String> = run
         .steps
@@ -120,7 +120,7 @@ fn sources(manifest: &Manifest, run: &Loaded) -> BTreeSet<String> {
     manifest.inputs.iter().map(name).collect()
 }
 
-/// What other steps may name as an input: each file, or the files of an analysis together.
+/// The digests by which other steps may refer to a step's files: of each file, and of all files together.
 fn digests(manifest: &Manifest) -> Vec<String> {
     let files: Vec<String> = manifest.files.iter().map(|entry| entry.blake3.clone()).collect();
     let together = dc0_core::durable::digest(files.join("\n").as_bytes());

@@ -1,4 +1,4 @@
-//! What two runs came to, in figures: the last net, the matches, what they cost.
+//! Results of two runs as numbers: the last net, the matches and the costs.
 
 use dc0_core::params::Value;
 
@@ -6,7 +6,7 @@ use super::loaded::{Loaded, Step};
 use super::steps::{Pair, Sides};
 use dc0_runs::Series;
 
-/// One figure of both runs; `None` where a run has none.
+/// A number of both runs; `None` if a run does not have it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub(super) struct Figure {
     pub(super) name: String,
@@ -14,11 +14,11 @@ pub(super) struct Figure {
     pub(super) second: Option<f64>,
 }
 
-/// Figures of a training that are worth a comparison.
-const OF_TRAINING: [&str; 6] =
+/// The training metrics that are compared.
+const TRAINING_METRICS: [&str; 6] =
     ["loss", "policy_loss", "value_loss", "policy_accuracy", "validation_loss", "validation_policy_loss"];
 
-/// The figures of the last training, of all matches that both have, and the generations.
+/// The number of generations, the metrics of the last training, and the scores of all matches.
 pub(super) fn results(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Vec<Figure> {
     let generations = Figure {
         name: "generations".to_owned(),
@@ -32,7 +32,7 @@ pub(super) fn results(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Vec<Figure> {
         (first, second) if first == second => format!("network {first}"),
         (first, second) => format!("networks {first} and {second}"),
     };
-    let of_training = OF_TRAINING.into_iter().map(|name| Figure {
+    let training = TRAINING_METRICS.into_iter().map(|name| Figure {
         name: format!("{title}: {name}"),
         first: number(first.as_ref(), name),
         second: number(second.as_ref(), name),
@@ -43,7 +43,7 @@ pub(super) fn results(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Vec<Figure> {
         first: number(pair.first, "score"),
         second: number(pair.second, "score"),
     });
-    let all = std::iter::once(generations).chain(of_training).chain(scores);
+    let all = std::iter::once(generations).chain(training).chain(scores);
     all.filter(|figure| figure.first.is_some() || figure.second.is_some()).collect()
 }
 
@@ -51,13 +51,13 @@ fn number(step: Option<&Step>, name: &str) -> Option<f64> {
     step?.manifest.summary.member(name).and_then(Value::as_f64)
 }
 
-/// What the steps of each run took altogether; those taken over from other runs are left out.
+/// The total costs of each run's steps; steps taken over from other runs do not count.
 pub(super) fn costs(sides: &Sides<'_>) -> Vec<Figure> {
-    let [first, second] = [sides.first, sides.second].map(Spent::of);
-    let figure = |name: &str, of: fn(&Spent) -> Option<f64>| Figure {
+    let [first, second] = [sides.first, sides.second].map(Spent::by_run);
+    let figure = |name: &str, value: fn(&Spent) -> Option<f64>| Figure {
         name: name.to_owned(),
-        first: of(&first),
-        second: of(&second),
+        first: value(&first),
+        second: value(&second),
     };
     vec![
         figure("steps done here", |spent| Some(spent.steps)),
@@ -70,7 +70,7 @@ pub(super) fn costs(sides: &Sides<'_>) -> Vec<Figure> {
     ]
 }
 
-/// Sums over a run's steps. What some step was not measured for is not known.
+/// Sums over a run's steps. A sum is `None` if it was not measured for every step.
 struct Spent {
     steps: f64,
     taken: f64,
@@ -82,7 +82,7 @@ struct Spent {
 }
 
 impl Spent {
-    fn of(run: &Loaded) -> Self {
+    fn by_run(run: &Loaded) -> Self {
         let none = Some(0.0);
         let mut all = Self {
             steps: 0.0,

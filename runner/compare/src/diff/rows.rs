@@ -1,4 +1,4 @@
-//! Where two files of equal tables part: the first row that differs.
+//! Finds the first row that differs between two files of the same table.
 
 use dc0_core::search::{LineRow, TreeRow};
 use dc0_core::selfplay::{GameRow, PositionRow};
@@ -8,34 +8,34 @@ use dc0_core::store::{
 
 use dc0_runs::Folder;
 
-/// The first row that differs between two files of steps, as its key names it; `None` for files that are no tables, and for
-/// tables whose rows are alike.
+/// The key of the first row that differs between two files of steps; `None` for files that are not tables, and for tables with
+/// equal rows.
 pub(super) fn first_difference(
     (first, second): (&Folder, &Folder),
     (own, other): (&FileEntry, &FileEntry),
 ) -> Result<Option<String>, StoreError> {
     let (own, other) = ((first, own), (second, other));
     match own.1.path.split('/').next().unwrap_or_default() {
-        "games" => parting::<GameRow>(own, other),
-        "positions" => parting::<PositionRow>(own, other),
-        "matches" => parting::<MatchGameRow>(own, other),
-        "training" => parting::<TrainingRow>(own, other),
-        "validation" => parting::<ValidationRow>(own, other),
-        "searches" => parting::<LineRow>(own, other),
-        "trees" => parting::<TreeRow>(own, other),
+        "games" => first_different::<GameRow>(own, other),
+        "positions" => first_different::<PositionRow>(own, other),
+        "matches" => first_different::<MatchGameRow>(own, other),
+        "training" => first_different::<TrainingRow>(own, other),
+        "validation" => first_different::<ValidationRow>(own, other),
+        "searches" => first_different::<LineRow>(own, other),
+        "trees" => first_different::<TreeRow>(own, other),
         _ => Ok(None),
     }
 }
 
-fn parting<R: TableRow + PartialEq>(
+fn first_different<R: TableRow + PartialEq>(
     (first, own): (&Folder, &FileEntry),
     (second, other): (&Folder, &FileEntry),
 ) -> Result<Option<String>, StoreError> {
     let own: Vec<R> = read_table(&first.path(&own.path))?;
     let other: Vec<R> = read_table(&second.path(&other.path))?;
-    let at = own.iter().zip(&other).position(|(own, other)| own != other);
-    Ok(match at {
-        Some(at) => Some(own[at].key_text()),
+    let index = own.iter().zip(&other).position(|(own, other)| own != other);
+    Ok(match index {
+        Some(index) => Some(own[index].key_text()),
         None if own.len() == other.len() => None,
         None => {
             let longer = if own.len() > other.len() { &own } else { &other };

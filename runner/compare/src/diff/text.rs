@@ -9,14 +9,14 @@ use super::CompareError;
 use super::differences::{differences, shown};
 use super::results::{Figure, costs, results};
 use super::rows::first_difference;
-use super::steps::{Pair, Side, Sides, Verdict};
+use super::steps::{Comparison, Pair, Side, Sides};
 use dc0_process::figures::amount;
 use dc0_runs::Environment;
 
-/// Lines around a change of a script.
+/// Lines of context around a change of a script.
 const CONTEXT: usize = 2;
 
-/// Everything that is worth telling of two runs.
+/// The whole comparison of two runs.
 pub(super) fn page(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<String, CompareError> {
     let mut lines = head(sides);
     lines.extend(section("script", &scripts(sides)));
@@ -25,11 +25,11 @@ pub(super) fn page(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<String, Comp
     lines.extend(section("steps", &steps(sides, pairs)?));
     lines.extend(section("results (* differs)", &figures(&results(sides, pairs), "*")));
     lines.extend(section("costs", &figures(&costs(sides), "")));
-    lines.extend([String::new(), verdict(pairs)]);
+    lines.extend([String::new(), conclusion(pairs)]);
     Ok(lines.join("\n"))
 }
 
-/// A section that has nothing to tell says so in its heading.
+/// A section; if it has no lines, its heading says "the same".
 fn section(title: &str, lines: &[String]) -> Vec<String> {
     if lines.is_empty() {
         return vec![String::new(), format!("{title}: the same")];
@@ -55,7 +55,7 @@ fn head(sides: &Sides<'_>) -> Vec<String> {
     aligned(&[row("-", sides.first), row("+", sides.second)], |_| Align::Left)
 }
 
-/// The changes of the script and of its modules, as `diff -u` shows them.
+/// The changes of the script and its modules, in the format of `diff -u`.
 fn scripts(sides: &Sides<'_>) -> Vec<String> {
     let (first, second) = (&sides.first.edition, &sides.second.edition);
     let mut lines = changes(
@@ -114,7 +114,7 @@ fn plain(value: Option<&Value>) -> String {
     }
 }
 
-/// Seed, backend, device, … as they were fixed, and the versions of the last opening.
+/// Seed, backend, device, … from the run's record, and the versions of its last opening.
 pub(super) fn environment_of(run: &super::Loaded) -> Value {
     let Environment { backend, device, precision, pad_to, threads, .. } = &run.record.environment;
     let text = |text: &str| Value::Text(text.to_owned());
@@ -134,52 +134,59 @@ pub(super) fn environment_of(run: &super::Loaded) -> Value {
 fn steps(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Vec<String>, CompareError> {
     let rows: Vec<[String; 3]> = pairs
         .iter()
-        .map(|pair| [pair.any().name(), pair.any().manifest.kind.clone(), told(&pair.verdict)])
+        .map(|pair| [pair.any().name(), pair.any().manifest.kind.clone(), describe(&pair.comparison)])
         .collect();
     let mut lines = aligned(&rows, |_| Align::Left);
-    if let Some(parting) = parting(sides, pairs)? {
-        lines.extend([String::new(), parting]);
+    if let Some(divergence) = divergence(sides, pairs)? {
+        lines.extend([String::new(), divergence]);
     }
     Ok(lines)
 }
 
-/// A verdict in a line.
-pub fn told(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Same => "same".to_owned(),
-        Verdict::OtherBytes { files } if files.is_empty() => "same step, other figures".to_owned(),
-        Verdict::OtherBytes { files } => format!("same step, other bytes in {} of its files", files.len()),
-        Verdict::Other { reasons } => {
+/// The comparison of two steps in one line.
+pub fn describe(comparison: &Comparison) -> String {
+    match comparison {
+        Comparison::Same => "same".to_owned(),
+        Comparison::OtherBytes { files } if files.is_empty() => "same step, different summary".to_owned(),
+        Comparison::OtherBytes { files } => {
+            format!("same step, different bytes in {} of its files", files.len())
+        }
+        Comparison::Other { reasons } => {
             let texts: Vec<String> = reasons.iter().map(ToString::to_string).collect();
             texts.join("; ")
         }
-        Verdict::OnlyIn(Side::First) => "only in -".to_owned(),
-        Verdict::OnlyIn(Side::Second) => "only in +".to_owned(),
+        Comparison::OnlyIn(Side::First) => "only in -".to_owned(),
+        Comparison::OnlyIn(Side::Second) => "only in +".to_owned(),
     }
 }
 
-/// Where the runs part first, in a sentence.
-pub fn parting(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Option<String>, CompareError> {
+/// Where the runs first diverge, as a sentence.
+pub fn divergence(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Option<String>, CompareError> {
     let Some(pair) = pairs.iter().find(|pair| !pair.is_same()) else { return Ok(None) };
     let name = pair.any().name();
-    Ok(Some(match &pair.verdict {
-        Verdict::OtherBytes { files } => {
-            let at = row_of(sides, pair)?.map(|at| format!(", first at {at}")).unwrap_or_default();
-            let file = files.first().map(|file| format!(" {file}{at}")).unwrap_or_default();
+    Ok(Some(match &pair.comparison {
+        Comparison::OtherBytes { files } => {
+            let row = first_different_row(sides, pair)?;
+            let row = row.map(|row| format!(", first at {row}")).unwrap_or_default();
+            let file = files.first().map(|file| format!(" {file}{row}")).unwrap_or_default();
             format!(
-                "They part at {name}, which is the same step in both and came to other bytes:{file}. \
-                 The program, its libraries, the processor or the device decided that."
+                "They diverge at {name}, which is the same step in both but produced different bytes:{file}. \
+                 The program, its libraries, the processor or the device made the difference."
             )
         }
-        Verdict::OnlyIn(Side::First) => format!("They are alike up to {name}, which only - has."),
-        Verdict::OnlyIn(Side::Second) => format!("They are alike up to {name}, which only + has."),
-        other => format!("They part at {name}: {}.", told(other)),
+        Comparison::OnlyIn(Side::First) => format!("They are the same up to {name}, which only - has."),
+        Comparison::OnlyIn(Side::Second) => format!("They are the same up to {name}, which only + has."),
+        other => format!("They diverge at {name}: {}.", describe(other)),
     }))
 }
 
 /// The first row that differs in the first file that differs.
-pub(super) fn row_of(sides: &Sides<'_>, pair: &Pair<'_>) -> Result<Option<String>, CompareError> {
-    let (Some(first), Some(second), Verdict::OtherBytes { files }) = (pair.first, pair.second, &pair.verdict)
+pub(super) fn first_different_row(
+    sides: &Sides<'_>,
+    pair: &Pair<'_>,
+) -> Result<Option<String>, CompareError> {
+    let (Some(first), Some(second), Comparison::OtherBytes { files }) =
+        (pair.first, pair.second, &pair.comparison)
     else {
         return Ok(None);
     };
@@ -190,7 +197,7 @@ pub(super) fn row_of(sides: &Sides<'_>, pair: &Pair<'_>) -> Result<Option<String
     Ok(first_difference((&sides.first.folder, &sides.second.folder), entries)?)
 }
 
-/// A line for each figure; `mark` stands behind those that differ.
+/// A line for each number; `mark` follows those that differ.
 fn figures(figures: &[Figure], mark: &str) -> Vec<String> {
     let number = |number: Option<f64>| match number {
         None => "-".to_owned(),
@@ -207,7 +214,7 @@ fn figures(figures: &[Figure], mark: &str) -> Vec<String> {
     aligned(&rows, |_| Align::Left)
 }
 
-fn verdict(pairs: &[Pair<'_>]) -> String {
+fn conclusion(pairs: &[Pair<'_>]) -> String {
     let same = pairs.iter().filter(|pair| pair.is_same()).count();
     if same == pairs.len() {
         format!("The results are the same: all {same} steps have the same files.")

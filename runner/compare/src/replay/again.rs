@@ -1,4 +1,4 @@
-//! A game's shard played again. The games of a shard go on in lockstep, so none of them can be played alone.
+//! Recomputes a game's shard. The games of a shard are played in lockstep, so a single game cannot be recomputed alone.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -24,16 +24,16 @@ use dc0_steps::kinds::{Arena, Meeting, SelfPlay, play_shard};
 use dc0_steps::progress::StepProgress;
 use dc0_steps::step::Step as _;
 
-/// What came of playing a shard again.
+/// The result of recomputing a shard.
 #[derive(Debug)]
 struct Outcome {
     games: usize,
     positions: usize,
-    /// Where it is not as stored.
+    /// The first difference from the stored games.
     difference: Option<String>,
 }
 
-/// Plays a game's shard again, and says whether it came to what is stored.
+/// Plays a game's shard again and compares it with the stored games.
 pub(super) fn recompute(
     args: &ReplayArgs,
     (run, game): (&Loaded, &FoundGame),
@@ -46,19 +46,21 @@ pub(super) fn recompute(
     let here = choice.libraries(args.onnxruntime.as_deref())?;
     if here != run.edition.libraries {
         let made = &run.edition.libraries;
-        process.console.note(&format!("note: made on {made}, and this is {here}; games may differ for that"));
+        process
+            .console
+            .note(&format!("note: made with {made}, this is {here}; games may differ because of that"));
     }
     let shard = shard_of(game)?;
-    let counted = ("games", 0, shard.games.into());
+    let total = ("games", 0, shard.games.into());
     let label = format!("{} again", game.step.name());
-    let watching = StepProgress::new(&process.console, &process.interrupt, (&label, None), counted, None);
+    let progress = StepProgress::new(&process.console, &process.interrupt, (&label, None), total, None);
     let outcome = match game.name.slot.series {
-        Series::Matches => of_match(run, (game, shard), (&evaluators, &watching))?,
-        _ => of_iteration(run, (game, shard), (&evaluators, &watching))?,
+        Series::Matches => recompute_match(run, (game, shard), (&evaluators, &progress))?,
+        _ => recompute_iteration(run, (game, shard), (&evaluators, &progress))?,
     };
-    drop(watching);
+    drop(progress);
     process.console.result(&match args.format {
-        OutputFormat::Text => told(game, shard, &outcome),
+        OutputFormat::Text => describe(game, shard, &outcome),
         OutputFormat::Json => json!({
             "step": game.step.name(), "shard": shard.index,
             "games": outcome.games, "positions": outcome.positions,
@@ -69,7 +71,7 @@ pub(super) fn recompute(
     Ok(if outcome.difference.is_none() { Exit::Done } else { Exit::Failed })
 }
 
-fn told(game: &FoundGame, shard: Shard, outcome: &Outcome) -> String {
+fn describe(game: &FoundGame, shard: Shard, outcome: &Outcome) -> String {
     let Outcome { games, positions, difference } = outcome;
     let numbers = shard.game_numbers();
     let what = format!("{}, games {} to {}", game.step.name(), numbers.start, numbers.end - 1);
@@ -82,7 +84,7 @@ fn told(game: &FoundGame, shard: Shard, outcome: &Outcome) -> String {
     }
 }
 
-/// A step's parameters, if this program still does such steps in the same way.
+/// A step's parameters, if this program has the same version of its kind.
 fn params<P: Params>(step: &Step, (kind, known): (&str, u32)) -> Result<P, ReplayError> {
     let found = step.manifest.kind_version;
     if found != known {
@@ -103,7 +105,7 @@ fn shard_of(game: &FoundGame) -> Result<Shard, ReplayError> {
     Ok(shards_of(games, shard_games)[(game.name.game / shard_games) as usize])
 }
 
-/// The net that a step reads under a name; `None` if what it reads there is none.
+/// The net that a step reads under a name; `None` if that input is not a net.
 fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint, String)>, ReplayError> {
     let Some(digest) = step.manifest.input(input).filter(|digest| digest.len() == 64) else {
         return Ok(None);
@@ -124,10 +126,10 @@ fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint,
     if loaded.digest == digest { Ok(Some((loaded.checkpoint, loaded.digest))) } else { Err(absent()) }
 }
 
-fn of_iteration(
+fn recompute_iteration(
     run: &Loaded,
     (game, shard): (&FoundGame, Shard),
-    (evaluators, watching): (&Evaluators, &StepProgress),
+    (evaluators, progress): (&Evaluators, &StepProgress),
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
     let params: SelfPlayParams = params(step, (SelfPlay::KIND, SelfPlay::VERSION))?;
@@ -138,61 +140,60 @@ fn of_iteration(
     };
     let (net, digest) = network(run, step, "network")?.ok_or_else(missing)?;
     let seed = step.manifest.identity().seed(run.record.seed);
-    let result = play_shard((&params, seed), (&net, &digest), shard, (evaluators, watching))?;
+    let result = play_shard((&params, seed), (&net, &digest), shard, (evaluators, progress))?;
     let mut shards = ShardFiles::of_iteration(&step.manifest.files);
     let files = shards.find(|files| *files.games == game.file).expect("the game was read from it");
     let games: Vec<GameRow> = read_entry(run.folder.root(), files.games)?;
     let positions: Vec<PositionRow> = read_entry(run.folder.root(), files.positions)?;
-    Ok(compared((&games, &positions), &result))
+    Ok(compare((&games, &positions), &result))
 }
 
-fn compared((games, positions): (&[GameRow], &[PositionRow]), again: &ShardResult) -> Outcome {
-    let of_positions = first_difference(positions, &again.positions, |stored, again| {
+fn compare((games, positions): (&[GameRow], &[PositionRow]), again: &ShardResult) -> Outcome {
+    let in_positions = first_difference(positions, &again.positions, |stored, again| {
         format!(
             "game {}, ply {}{}",
             stored.game,
             stored.ply,
-            again.map_or_else(String::new, |again| parted(stored, again))
+            again.map_or_else(String::new, |again| difference(stored, again))
         )
     });
-    let of_games = first_difference(games, &again.games, |row, _| format!("game {}", row.game));
-    let difference = of_positions.or(of_games);
+    let in_games = first_difference(games, &again.games, |row, _| format!("game {}", row.game));
+    let difference = in_positions.or(in_games);
     Outcome { games: games.len(), positions: positions.len(), difference }
 }
 
-/// What differs between two searches of one ply, the coarsest thing.
-fn parted(stored: &PositionRow, again: &PositionRow) -> String {
-    let uci =
-        |packed| Move::from_packed(packed).map_or_else(|| "no move".to_owned(), |played| played.to_string());
+/// The most significant difference between two searches of one ply.
+fn difference(stored: &PositionRow, again: &PositionRow) -> String {
+    let uci = |packed| Move::from_packed(packed).map_or_else(|| "no move".to_owned(), |mv| mv.to_string());
     if stored.fen != again.fen {
         return ": another position".to_owned();
     }
     if stored.played != again.played {
-        return format!(": stored is {}, played again {}", uci(stored.played), uci(again.played));
+        return format!(": {} is stored, now {}", uci(stored.played), uci(again.played));
     }
     let visits = |row: &PositionRow| (row.moves.clone(), row.visits.clone());
     let what = if visits(stored) == visits(again) { "values or targets" } else { "visits" };
-    format!(": the same move, other {what}")
+    format!(": the same move, different {what}")
 }
 
-/// Names the first row that is not as it was, or that only one of the two has.
+/// Names the first row that differs, or that only one side has.
 fn first_difference<R: PartialEq>(
     stored: &[R],
     again: &[R],
     name: impl Fn(&R, Option<&R>) -> String,
 ) -> Option<String> {
-    let at = stored.iter().zip(again).position(|(stored, again)| stored != again);
+    let index = stored.iter().zip(again).position(|(stored, again)| stored != again);
     let longer = if stored.len() > again.len() { stored } else { again };
-    match at {
-        Some(at) => Some(name(&stored[at], Some(&again[at]))),
+    match index {
+        Some(index) => Some(name(&stored[index], Some(&again[index]))),
         None => longer.get(stored.len().min(again.len())).map(|row| name(row, None)),
     }
 }
 
-fn of_match(
+fn recompute_match(
     run: &Loaded,
     (game, shard): (&FoundGame, Shard),
-    (evaluators, watching): (&Evaluators, &StepProgress),
+    (evaluators, progress): (&Evaluators, &StepProgress),
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
     let params: ArenaParams = params(step, (Arena::KIND, Arena::VERSION))?;
@@ -202,7 +203,7 @@ fn of_match(
         rows.into_iter().filter(|row| shard.game_numbers().contains(&row.game)).collect();
     let names = stored.first().map(|row| [row.first.clone(), row.second.clone()]).unwrap_or_default();
     let nets = [network(run, step, "first")?, network(run, step, "second")?];
-    let nets = [0, 1].map(|at: usize| nets[at].as_ref().map(|(net, _)| net));
+    let nets = [0, 1].map(|player: usize| nets[player].as_ref().map(|(net, _)| net));
     let meeting = Meeting { params: &params, seed, names: &names, nets, evaluators };
     let again = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
@@ -210,7 +211,7 @@ fn of_match(
         Ok(())
     };
     let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;
-    meeting.play((&[shard], 1), &plain, &keep, watching)?;
+    meeting.play((&[shard], 1), &plain, &keep, progress)?;
     let again = again.into_inner().unwrap_or_else(PoisonError::into_inner);
     let difference = first_difference(&stored, &again, |row, _| format!("game {}", row.game));
     Ok(Outcome { games: stored.len(), positions: 0, difference })

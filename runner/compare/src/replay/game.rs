@@ -1,4 +1,4 @@
-//! A stored game with what its searches thought.
+//! Reads a stored game with its search results.
 
 use dc0_core::board::GameTextError;
 use dc0_core::selfplay::{GameRow, PositionRow};
@@ -9,11 +9,11 @@ use super::name::GameName;
 use crate::diff::{Loaded, Step};
 use dc0_runs::{Series, Slot};
 
-/// A stored game with where it was found.
+/// A stored game and where it was found.
 #[derive(Debug)]
 pub(super) struct FoundGame {
     pub(super) name: GameName,
-    /// The iteration or the match that it belongs to.
+    /// The iteration or match that it belongs to.
     pub(super) step: Step,
     /// The table that holds it.
     pub(super) file: FileEntry,
@@ -26,18 +26,18 @@ impl FoundGame {
         let step =
             run.steps.iter().find(|step| step.slot == name.slot).ok_or_else(|| no_step(run, name.slot))?;
         let (file, mut stored) = if name.slot.series == Series::Matches {
-            of_match(run, step, name)
+            match_game(run, step, name)
         } else {
-            of_iteration(run, step, name)
+            self_play_game(run, step, name)
         }?;
-        for named in [&mut stored.white, &mut stored.black] {
-            *named = player(run, named);
+        for name in [&mut stored.white, &mut stored.black] {
+            *name = player(run, name);
         }
         Ok(Self { name, step: step.clone(), file, stored })
     }
 }
 
-/// What the run has instead of what was asked for.
+/// The error of a missing iteration or match; it names those that the run has.
 fn no_step(run: &Loaded, slot: Slot) -> ReplayError {
     let noun = slot.series.noun();
     let numbers =
@@ -46,13 +46,13 @@ fn no_step(run: &Loaded, slot: Slot) -> ReplayError {
     let there = match (numbers.iter().min(), numbers.iter().max()) {
         (Some(first), Some(last)) if first == last => format!("it has {noun} {first}"),
         (Some(first), Some(last)) => format!("it has {noun} {first} to {last}"),
-        _ => format!("no {noun} is finished in it"),
+        _ => format!("it has no finished {noun}"),
     };
     let wanted = format!("{noun} {}", slot.number);
     ReplayError::NoStep { run: run.folder.root().to_owned(), wanted, there }
 }
 
-fn of_iteration(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntry, StoredGame), ReplayError> {
+fn self_play_game(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntry, StoredGame), ReplayError> {
     let root = run.folder.root();
     let mut last = 0;
     for shard in ShardFiles::of_iteration(&step.manifest.files) {
@@ -66,7 +66,7 @@ fn of_iteration(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntry,
     Err(ReplayError::NoGame { step: step.name(), game: name.game, last })
 }
 
-fn of_match(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntry, StoredGame), ReplayError> {
+fn match_game(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntry, StoredGame), ReplayError> {
     let file = &step.manifest.files[0];
     let rows: Vec<MatchGameRow> = read_entry(run.folder.root(), file)?;
     let last = rows.last().map_or(0, |row| row.game);
@@ -75,7 +75,7 @@ fn of_match(run: &Loaded, step: &Step, name: GameName) -> Result<(FileEntry, Sto
     Ok((file.clone(), StoredGame::of_match(&row).map_err(damaged(run, file, name))?))
 }
 
-/// A player of a table: nets are named by the first digits of their digest there.
+/// A player's name: tables name nets by the first digits of their digest, which becomes the net's step.
 fn player(run: &Loaded, name: &str) -> String {
     let is_it = |step: &&Step| step.manifest.files.iter().any(|entry| entry.blake3.starts_with(name));
     run.steps.iter().find(is_it).map_or_else(|| name.to_owned(), |step| format!("{} ({name})", step.name()))

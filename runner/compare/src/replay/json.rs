@@ -11,7 +11,7 @@ use super::text::ranked;
 /// The game with all plies, or with one.
 pub(super) fn page(game: &FoundGame, ply: Option<usize>) -> Json {
     let stored = &game.stored;
-    let is_asked = |at: &StoredPly<'_>| ply.is_none_or(|ply| ply == at.ply);
+    let is_shown = |stored: &StoredPly<'_>| ply.is_none_or(|ply| ply == stored.ply);
     json!({
         "step": game.step.name(),
         "game": game.name.game,
@@ -21,29 +21,29 @@ pub(super) fn page(game: &FoundGame, ply: Option<usize>) -> Json {
         "result": stored.result.symbol(),
         "reason": stored.reason.word(),
         "opening_plies": stored.opening_plies,
-        "plies": stored.plies().filter(is_asked).map(of_ply).collect::<Vec<_>>(),
+        "plies": stored.plies().filter(is_shown).map(ply_json).collect::<Vec<_>>(),
     })
 }
 
-/// The position before a ply; `san` and `uci` are the move played, and are `null` behind the last.
-fn of_ply(StoredPly { ply, position, played, search: row, .. }: StoredPly<'_>) -> Json {
+/// The position before a ply; `san` and `uci` are the move played, `null` after the last.
+fn ply_json(StoredPly { ply, position, played, search: row, .. }: StoredPly<'_>) -> Json {
     json!({
         "ply": ply,
         "fen": position.fen(),
-        "san": played.map(|played| position.san(played)),
-        "uci": played.map(|played| played.to_string()),
+        "san": played.map(|mv| position.san(mv)),
+        "uci": played.map(|mv| mv.to_string()),
         "search": row.map(|row| search(position, row)),
     })
 }
 
-/// Values are for the side to move.
+/// A search result; values are for the side to move.
 fn search(position: &Position, row: &PositionRow) -> Json {
     let moves: Vec<Json> = ranked(row)
         .into_iter()
-        .map(|(played, visits, target)| {
+        .map(|(mv, visits, target)| {
             json!({
-                "san": position.san(played),
-                "uci": played.to_string(),
+                "san": position.san(mv),
+                "uci": mv.to_string(),
                 "visits": visits,
                 "target": f64::from(target) / f64::from(u16::MAX),
             })

@@ -1,4 +1,4 @@
-//! Games as a command line names them.
+//! Names of games on the command line.
 
 use std::str::FromStr;
 
@@ -11,11 +11,11 @@ use dc0_runs::{Series, Slot};
 pub struct GameName {
     /// Its iteration or match.
     pub slot: Slot,
-    /// Its number there.
+    /// Its number within the iteration or match.
     pub game: u32,
 }
 
-/// A text that names no game.
+/// A malformed name of a game.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("expected ITERATION:GAME such as 3:17, or match:MATCH:GAME such as match:2:5, got \"{given}\"")]
 pub struct GameNameError {

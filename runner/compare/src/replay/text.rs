@@ -1,4 +1,4 @@
-//! A game as text: for each ply the board, the search's opinion, and the move.
+//! A game as text: for each ply the board, the search result and the move.
 
 use dc0_core::board::{Move, Position, Side};
 use dc0_core::selfplay::PositionRow;
@@ -8,15 +8,15 @@ use super::game::FoundGame;
 use dc0_engine::play::board::{self, Scene, board};
 use dc0_process::look::{Look, Tone, padded};
 
-/// Moves of a search that are shown.
-const MOST_MOVES: usize = 5;
+/// The most moves of a search that are shown.
+const MAX_MOVES: usize = 5;
 
 /// The whole game, or the position before one ply.
 pub(super) fn page(game: &FoundGame, ply: Option<usize>, look: Look) -> String {
     let stored = &game.stored;
     let mut lines = vec![look.tone(&title(game), Tone::Bold), players(stored)];
-    let is_asked = |at: &StoredPly<'_>| ply.is_none_or(|ply| ply == at.ply);
-    lines.extend(stored.plies().filter(is_asked).flat_map(|ply| of_ply(stored, &ply, look)));
+    let is_shown = |stored: &StoredPly<'_>| ply.is_none_or(|ply| ply == stored.ply);
+    lines.extend(stored.plies().filter(is_shown).flat_map(|ply| ply_lines(stored, &ply, look)));
     lines.join("\n")
 }
 
@@ -34,22 +34,22 @@ fn players(game: &StoredGame) -> String {
     format!("White {}, Black {}; {} plies{opening}", game.white, game.black, game.game.ply())
 }
 
-/// The board before a ply, with what is known of the ply beside it.
-fn of_ply(game: &StoredGame, ply: &StoredPly<'_>, look: Look) -> Vec<String> {
+/// The board before a ply, with the ply's move and search beside it.
+fn ply_lines(game: &StoredGame, ply: &StoredPly<'_>, look: Look) -> Vec<String> {
     let scene = Scene { position: ply.position, last: ply.last, is_flipped: false, look };
-    let beside = beside(game, ply, look);
+    let notes = notes(game, ply, look);
     let mut lines = vec![String::new()];
-    for (at, rank) in board(&scene).iter().enumerate() {
-        let beside = beside.get(at).map_or("", String::as_str);
-        lines.push(format!("{}   {beside}", padded(rank, board::WIDTH)).trim_end().to_owned());
+    for (line, rank) in board(&scene).iter().enumerate() {
+        let note = notes.get(line).map_or("", String::as_str);
+        lines.push(format!("{}   {note}", padded(rank, board::WIDTH)).trim_end().to_owned());
     }
     lines
 }
 
-/// At most as many lines as a board has.
-fn beside(game: &StoredGame, at: &StoredPly<'_>, look: Look) -> Vec<String> {
-    let StoredPly { ply, position, .. } = *at;
-    let Some(played) = at.played else {
+/// The lines beside a board, at most as many as the board has.
+fn notes(game: &StoredGame, stored: &StoredPly<'_>, look: Look) -> Vec<String> {
+    let StoredPly { ply, position, .. } = *stored;
+    let Some(played) = stored.played else {
         return vec![
             format!("ply {ply}"),
             look.tone(game.result.symbol(), Tone::Bold),
@@ -60,15 +60,15 @@ fn beside(game: &StoredGame, at: &StoredPly<'_>, look: Look) -> Vec<String> {
     let dots = if side == Side::White { "." } else { "..." };
     let san = look.tone(&format!("{number}{dots} {}", position.san(played)), Tone::Bold);
     let mut lines = vec![format!("ply {ply}: {san}")];
-    match at.search {
+    match stored.search {
         None if ply < game.opening_plies => lines.push("played at random".to_owned()),
         None => {}
-        Some(row) => lines.extend(opinion(position, played, row)),
+        Some(row) => lines.extend(search_lines(position, played, row)),
     }
     lines
 }
 
-fn opinion(position: &Position, chosen: Move, row: &PositionRow) -> Vec<String> {
+fn search_lines(position: &Position, played: Move, row: &PositionRow) -> Vec<String> {
     let side = position.side_to_move();
     let fast = if row.full { "" } else { ", no policy target" };
     let mut lines = vec![
@@ -79,21 +79,21 @@ fn opinion(position: &Position, chosen: Move, row: &PositionRow) -> Vec<String> 
         format!("net    {:+.3} for {side:?}, draw {:.2}, {} legal moves", row.net_q, row.net_d, row.legal),
     ];
     let target: u32 = row.target.iter().map(|share| u32::from(*share)).sum();
-    for (played, visits, share) in ranked(row).into_iter().take(MOST_MOVES) {
-        let mark = if played == chosen { "<" } else { "" };
+    for (mv, visits, share) in ranked(row).into_iter().take(MAX_MOVES) {
+        let mark = if mv == played { "<" } else { "" };
         let share = 100.0 * f64::from(share) / f64::from(target.max(1));
-        let line = format!("{:<8}{visits:>7} visits  target {share:>5.1}% {mark}", position.san(played));
+        let line = format!("{:<8}{visits:>7} visits  target {share:>5.1}% {mark}", position.san(mv));
         lines.push(line.trim_end().to_owned());
     }
     lines
 }
 
-/// Moves with visits and target, the most visited first.
+/// Moves with visits and target, most visited first.
 pub(super) fn ranked(row: &PositionRow) -> Vec<(Move, u32, u16)> {
     let both = row.visits.iter().zip(&row.target);
     let moves = row.moves.iter().filter_map(|packed| Move::from_packed(*packed));
     let mut all: Vec<(Move, u32, u16)> =
-        moves.zip(both).map(|(played, (visits, share))| (played, *visits, *share)).collect();
+        moves.zip(both).map(|(mv, (visits, share))| (mv, *visits, *share)).collect();
     all.sort_by_key(|(_, visits, share)| std::cmp::Reverse((*visits, *share)));
     all
 }

@@ -1,4 +1,4 @@
-//! Doing a run again: the same script with the same values, as far as the original went.
+//! Repeats a run: the same script with the same values, as far as the original got.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use dc0_steps::{Asking, Runner};
 
 /// How the script ended.
 pub(super) enum Outcome {
-    /// All steps that there are to do have been done, or as many as the script asks for.
+    /// All steps of the original are done, or all that the script calls.
     Complete,
-    /// It was stopped or failed before, which has been told.
+    /// It was stopped or failed earlier; the user has been notified.
     Ended(Exit),
 }
 
@@ -34,27 +34,31 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
     let sources = Arc::new(Sources::default());
     sources.keep(&stage.script.display().to_string(), &edition.script.text);
     let Process { console, interrupt, log_file } = process.clone();
-    let asking = asking(args, original, stage);
-    let runner =
-        Runner::new(asking, edition.script.clone(), Arc::clone(&declaration), (console, interrupt, log_file));
+    let options = run_options(args, original, stage);
+    let runner = Runner::new(
+        options,
+        edition.script.clone(),
+        Arc::clone(&declaration),
+        (console, interrupt, log_file),
+    );
     let host = Arc::new(runner.importing(&sources, &stage.script).again(original.steps.len()));
     let (path, text) = (stage.script.as_path(), edition.script.text.as_str());
-    let performance = Performance { path, folder: None, text, host, declaration };
-    match performance.perform(surroundings(process, &sources)) {
+    let script_run = Performance { path, folder: None, text, host, declaration };
+    match script_run.perform(surroundings(process, &sources)) {
         Ok(_) => Outcome::Complete,
-        // Where the original was stopped, this run is, too; and what a script does behind its last step changes no file.
+        // If the original was stopped, so is this run; and what a script does after its last step changes no file.
         Err(failure) if is_complete(original, stage) => {
             if failure.exit != Exit::Interrupted {
-                let told = report::render(&failure, &sources);
-                process.console.note(&format!("note: behind the last step the script ends with an {told}"));
+                let error = report::render(&failure, &sources);
+                process.console.note(&format!("note: after the last step the script ends with an {error}"));
             }
             Outcome::Complete
         }
         Err(failure) => {
             let stopped = "stopped; everything finished is kept. To go on, give the same command again";
             let is_stopped = failure.exit == Exit::Interrupted;
-            let told = if is_stopped { stopped.to_owned() } else { report::render(&failure, &sources) };
-            process.console.note(&told);
+            let message = if is_stopped { stopped.to_owned() } else { report::render(&failure, &sources) };
+            process.console.note(&message);
             Outcome::Ended(failure.exit)
         }
     }
@@ -66,8 +70,8 @@ fn is_complete(original: &Loaded, stage: &Stage) -> bool {
     again.is_ok_and(|again| again.steps.len() >= original.steps.len())
 }
 
-/// Everything as the original has it; what plays is fixed by the record that the run begins with.
-fn asking(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking {
+/// The options of the original; its record decides what evaluates nets.
+fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking {
     Asking {
         parent: stage.parent.clone(),
         seed: Some(original.record.seed),
@@ -79,17 +83,17 @@ fn asking(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking {
     }
 }
 
-/// The values that the command line gave. Where they were not kept, all values of the declared parameters are given; a function
-/// has no value that could be, and is the script's own.
+/// The values given on the command line. If they were not stored, all values of the declared parameters are given, except
+/// functions, which have no value to give.
 fn overrides(edition: &Edition) -> Vec<Override> {
-    let of = |(path, text): (&String, String)| Override {
+    let given = |(path, text): (&String, String)| Override {
         origin: Origin::Set,
         path: path.clone(),
         text,
         file: None,
     };
-    if let Some(given) = &edition.given {
-        return given.iter().map(|(path, text)| of((path, text.clone()))).collect();
+    if let Some(values) = &edition.given {
+        return values.iter().map(|(path, text)| given((path, text.clone()))).collect();
     }
     let Value::Group(declared) = &edition.params else { return Vec::new() };
     let text = |value: &Value| match value {
@@ -97,10 +101,10 @@ fn overrides(edition: &Edition) -> Vec<Override> {
         Value::Text(text) => Some(text.clone()),
         other => Some(other.canonical()),
     };
-    declared.iter().filter_map(|(path, value)| Some(of((path, text(value)?)))).collect()
+    declared.iter().filter_map(|(path, value)| Some(given((path, text(value)?)))).collect()
 }
 
-/// What the script prints is no result here.
+/// The script's output goes to stderr, since it is not a result here.
 fn surroundings(process: &Process, sources: &Arc<Sources>) -> Surroundings {
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();

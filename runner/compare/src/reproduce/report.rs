@@ -1,4 +1,4 @@
-//! What is told of a run that was done again.
+//! Reports a reproduction.
 
 use serde_json::{Value as Json, json};
 
@@ -6,9 +6,9 @@ use dc0_core::store::{StoreError, verify_files};
 use dc0_core::text_table::{Align, aligned};
 
 use super::stage::Stage;
-use crate::diff::{CompareError, Loaded, Pair, Side, Sides, Verdict, json_of_steps, parting, told};
+use crate::diff::{CompareError, Comparison, Loaded, Pair, Side, Sides, describe, divergence, json_of_steps};
 
-/// What may make bytes differ, and what is wrong with the original; before anything is done.
+/// Notes shown before the start: what may make bytes differ, and what is wrong with the original.
 pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, CompareError> {
     let root = original.folder.root().display();
     let mut notes = vec![format!(
@@ -19,7 +19,7 @@ pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, Com
     )];
     if original.edition.editions > 1 {
         notes.push(format!(
-            "note: the run was opened with {} different scripts or parameters; the last of them is done again",
+            "note: the run was opened with {} different scripts or parameters; the last of them is reproduced",
             original.edition.editions
         ));
     }
@@ -27,31 +27,31 @@ pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, Com
     let here = (&stage.environment.dc0, &stage.environment.libraries);
     if made != here {
         notes.push(format!(
-            "note: the run was made by dc0 {} on {}, and this is dc0 {} on {}; bytes may differ for that",
+            "note: the run was made by dc0 {} with {}, this is dc0 {} with {}; bytes may differ because of that",
             made.0, made.1, here.0, here.1
         ));
     }
     if stage.environment.device != "cpu" {
         let device = &stage.environment.device;
-        notes.push(format!("note: sums are added in no fixed order on {device}; bytes may differ for that"));
+        notes.push(format!("note: {device} adds sums in no fixed order; bytes may differ because of that"));
     }
-    notes.extend(damages(original)?);
+    notes.extend(damage(original)?);
     Ok(notes)
 }
 
-/// Files of the original that are not as its manifests say. They are compared by their digests, so this ends nothing.
-fn damages(original: &Loaded) -> Result<Option<String>, CompareError> {
+/// A note about files of the original that have changed. Files are compared by the digests in manifests, so this is no error.
+fn damage(original: &Loaded) -> Result<Option<String>, CompareError> {
     let entries: Vec<_> = original.steps.iter().flat_map(|step| step.manifest.files.clone()).collect();
     match verify_files(original.folder.root(), &entries) {
         Ok(()) => Ok(None),
         Err(error @ StoreError::Changed { .. }) => {
-            Ok(Some(format!("note: in the original, {error}; what is compared is what its manifests say")))
+            Ok(Some(format!("note: in the original, {error}; the comparison uses its manifests")))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// A table of the steps, and what came of them.
+/// A table of the steps with their comparison, and a conclusion.
 pub(super) fn text(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Result<String, CompareError> {
     let files = |pair: &Pair<'_>| match pair.any().manifest.files.len() {
         1 => "1 file".to_owned(),
@@ -59,27 +59,27 @@ pub(super) fn text(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Resu
     };
     let row = |pair: &Pair<'_>| {
         let step = pair.any();
-        let verdict = match &pair.verdict {
-            Verdict::OnlyIn(Side::First) => "the script did not come to it again".to_owned(),
-            Verdict::OnlyIn(Side::Second) => "not in the original".to_owned(),
-            verdict => told(verdict),
+        let comparison = match &pair.comparison {
+            Comparison::OnlyIn(Side::First) => "the script did not reach it again".to_owned(),
+            Comparison::OnlyIn(Side::Second) => "not in the original".to_owned(),
+            comparison => describe(comparison),
         };
-        [step.name(), step.manifest.kind.clone(), files(pair), verdict]
+        [step.name(), step.manifest.kind.clone(), files(pair), comparison]
     };
     let rows: Vec<_> = pairs.iter().map(row).collect();
     let mut lines = aligned(&rows, |_| Align::Left);
     lines.push(String::new());
     let is_in_both = |pair: &Pair<'_>| pair.first.is_some() && pair.second.is_some();
     if pairs.iter().find(|pair| !pair.is_same()).is_some_and(is_in_both) {
-        lines.extend(parting(sides, pairs)?);
+        lines.extend(divergence(sides, pairs)?);
     }
     let same = pairs.iter().filter(|pair| pair.is_same()).count();
     let files: usize = pairs.iter().map(|pair| pair.any().manifest.files.len()).sum();
     let folder = sides.second.folder.root().display();
     lines.push(if same == pairs.len() {
-        format!("Reproduced: all {same} steps came to the same {files} files.")
+        format!("Reproduced: all {same} steps produced the same {files} files.")
     } else {
-        format!("Not reproduced: {same} of {} steps came to the same files.", pairs.len())
+        format!("Not reproduced: {same} of {} steps produced the same files.", pairs.len())
     });
     if is_kept {
         lines.push(format!("The reproduction is in {folder}."));
@@ -87,7 +87,7 @@ pub(super) fn text(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Resu
     Ok(lines.join("\n"))
 }
 
-/// The same for programs.
+/// The same as JSON.
 pub(super) fn json(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Result<Json, CompareError> {
     let folder = sides.second.folder.root().display().to_string();
     Ok(json!({

@@ -1,4 +1,4 @@
-//! The folder that a run is done again in: its script with all that it imports, and a run that begins as the original did.
+//! The folder of a reproduction: the script with its imports, and a new run with the original's record.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -10,24 +10,24 @@ use crate::diff::Loaded;
 use dc0_backend::Choice;
 use dc0_runs::{Environment, Folder, Record, RunError};
 
-/// Where the script lies; no run can have this name.
+/// The folder of the script; no run can have this name.
 const SCRIPT: &str = ".script";
 
-/// A folder that is ready for the run.
+/// A folder prepared for the reproduction.
 pub(super) struct Stage {
-    /// The folder that holds the run and the script.
+    /// The folder of the run and the script.
     pub(super) parent: PathBuf,
-    /// The run.
+    /// The run's folder.
     pub(super) folder: Folder,
-    /// The script.
+    /// The path of the script.
     pub(super) script: PathBuf,
-    /// What the run is done with.
+    /// The environment of the reproduction.
     pub(super) environment: Environment,
 }
 
 impl Stage {
-    /// Makes the folder ready, or finds it so after a kill.
-    pub(super) fn set(args: &ReproduceArgs, original: &Loaded) -> Result<Self, ReproduceError> {
+    /// Prepares the folder, or finds it prepared if the program was killed.
+    pub(super) fn prepare(args: &ReproduceArgs, original: &Loaded) -> Result<Self, ReproduceError> {
         let parent =
             args.out.clone().unwrap_or_else(|| original.folder.root().with_added_extension("reproduced"));
         let folder = Folder::of_run(&parent, &original.record.name)?;
@@ -45,15 +45,15 @@ impl Stage {
         Ok(Self { parent, folder, script, environment })
     }
 
-    /// Removes what was made.
+    /// Removes the folder.
     pub(super) fn remove(&self) -> Result<(), RunError> {
         fs::remove_dir_all(&self.parent).map_err(RunError::io("remove", &self.parent))
     }
 }
 
-/// The original must stay as it is.
+/// Checks that the reproduction is outside the original, which must not change.
 fn check_apart(parent: &Path, folder: &Folder, original: &Loaded) -> Result<(), ReproduceError> {
-    // What is not there yet is no part of the original unless the folder around it is.
+    // A path that does not exist yet is inside the original if its nearest existing parent is.
     let real = |path: &Path| path.ancestors().find_map(|path| path.canonicalize().ok());
     let own = original.folder.root();
     if [parent, folder.root()].into_iter().filter_map(real).any(|path| path.starts_with(own)) {
@@ -62,7 +62,7 @@ fn check_apart(parent: &Path, folder: &Folder, original: &Loaded) -> Result<(), 
     Ok(())
 }
 
-/// A run is opened with what its record fixes, so the record is written first.
+/// Writes the run's record first, since opening a run uses what its record fixes.
 fn begin(folder: &Folder, original: &Loaded, environment: &Environment) -> Result<(), ReproduceError> {
     let edition = &original.edition;
     let record = Record {
@@ -73,16 +73,16 @@ fn begin(folder: &Folder, original: &Loaded, environment: &Environment) -> Resul
         environment: environment.clone(),
         ..original.record.clone()
     };
-    let told = |record: &Record| {
+    let summary = |record: &Record| {
         format!("{}, seed {}, {}", record.script.file, record.seed, record.environment.rounding())
     };
     match Record::read(folder)? {
         None => Ok(record.write(folder)?),
-        Some(found) if told(&found) == told(&record) => Ok(()),
+        Some(found) if summary(&found) == summary(&record) => Ok(()),
         Some(found) => Err(ReproduceError::Occupied {
             folder: folder.root().to_owned(),
-            found: told(&found),
-            expected: told(&record),
+            found: summary(&found),
+            expected: summary(&record),
         }),
     }
 }
@@ -94,7 +94,7 @@ fn write_scripts(folder: &Path, original: &Loaded) -> Result<PathBuf, RunError> 
     for (path, text) in edition.modules.iter().chain([script]) {
         let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside || path.is_empty() {
-            let cause = format!("\"{path}\" is no path of a script below its folder");
+            let cause = format!("\"{path}\" is not a path below the script's folder");
             return Err(RunError::damaged(&original.folder.record(), cause));
         }
         let path = folder.join(path);
