@@ -1,9 +1,9 @@
-"""Evaluations a second of exported nets on ONNX Runtime, called from Python: what `dc0-run` is compared with.
+"""Evaluations per second of exported nets on ONNX Runtime from Python, for comparison with `dc0-run`.
 
     dc0-run export onnx RUN --out net.onnx
     python benches/ort_python.py net.onnx … [--batch 1,16,64,256] [--threads 2] [--seconds 1]
 
-The columns are batch sizes, the last one the best of them. Inputs are random planes; their values do not change the time.
+The columns are batch sizes; the last is the best. Inputs are random planes; their values do not affect the time.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def random_input(session, rows, generator):
 
 
 def rate(session, rows, seconds, generator):
-    """Evaluations a second with one batch size."""
+    """Evaluations per second with one batch size."""
     feed = random_input(session, rows, generator)
     for _ in range(3):
         session.run(None, feed)
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("nets", nargs="+", metavar="NET.onnx")
     parser.add_argument("--batch", type=numbers, default=[1, 16, 64, 256], metavar="N,…")
     parser.add_argument("--threads", type=int, default=2, metavar="N", help="threads of one evaluation")
-    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="seconds for each cell")
+    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="seconds per cell")
     options = parser.parse_args()
     print(f"onnxruntime {onnxruntime.__version__}, {options.threads} threads, float32; evaluations/s")
     heads = "".join(f"{f'b{rows}':>10}" for rows in options.batch)

@@ -1,4 +1,4 @@
-//! A fixed number of simulations without a net, for programs that count instructions; prints that number.
+//! Runs a fixed number of simulations without a net, for tools that count instructions; prints that number.
 //!
 //! `valgrind --tool=callgrind target/release/dc0-benches count --evaluator uniform --rounds 1`
 
@@ -10,19 +10,19 @@ use dc0_core::network::{Evaluator, EvaluatorError};
 use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 
-/// Searches many games side by side. What a run of two rounds takes more than a run of one is the search alone.
+/// Searches many games in lockstep. The difference between two rounds and one is the cost of the search alone.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// What evaluates.
+    /// The evaluator.
     #[arg(long, value_enum)]
     evaluator: Kind,
-    /// Games side by side.
+    /// Games in lockstep.
     #[arg(long, default_value_t = 256)]
     games: u64,
-    /// Simulations of each game.
+    /// Simulations per game.
     #[arg(long, default_value_t = 200)]
     simulations: u32,
-    /// How often all games are searched.
+    /// Times that all games are searched.
     #[arg(long, default_value_t = 1)]
     rounds: u32,
 }

@@ -1,4 +1,4 @@
-//! Evaluations a second of nets on libtorch or ONNX Runtime, by net and batch size.
+//! Evaluations per second of nets on libtorch or ONNX Runtime, by net and batch size.
 //!
 //! `cargo run --release -p dc0-benches -- evaluate --lanes 2`
 //! `cargo run --release -p dc0-benches -- evaluate --backend torch,onnx --onnxruntime PATH --precision f32`
@@ -17,28 +17,28 @@ use dc0_core::rng::{Purpose, Seed};
 
 use crate::timing::now;
 
-/// Evaluations a second of nets with random weights; each lane is a thread with its own copy of the net.
+/// Measures nets with random weights; each lane is a thread with its own copy of the net.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Nets, as `BLOCKSxFILTERS`.
     #[arg(long, value_delimiter = ',', default_values = ["2x32", "4x64", "6x128"], value_parser = net)]
     nets: Vec<(u32, u32)>,
-    /// The planes that nets read.
+    /// The encoding of the nets' input.
     #[arg(long, default_value = "dc0-22", value_parser = encoding)]
     encoding: EncodingName,
     /// Batch sizes.
     #[arg(long, value_delimiter = ',', default_values_t = [16, 64, 256])]
     batch: Vec<u64>,
-    /// What runs the nets.
+    /// The libraries that evaluate the nets.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["torch"])]
     backend: Vec<Backend>,
     /// The library of ONNX Runtime, for the backends that use it.
     #[arg(long, value_name = "PATH")]
     onnxruntime: Option<PathBuf>,
-    /// The library's threads in each lane.
+    /// The library's threads per lane.
     #[arg(long, default_value_t = 1)]
     threads: u32,
-    /// Evaluators at once.
+    /// Evaluators in parallel.
     #[arg(long, default_value_t = 1)]
     lanes: usize,
     /// f32, bf16, or auto.
@@ -47,7 +47,7 @@ pub(crate) struct Options {
     /// auto, cpu, or cuda:N.
     #[arg(long, default_value = "cpu")]
     device: String,
-    /// Seconds for each cell.
+    /// Seconds per cell of the table.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
 }
@@ -81,21 +81,21 @@ fn push(batch: &mut Batch, encoding: &Encoding, game: &Game) {
     encoding.encode(game, &mut batch.binary, &mut batch.scalars);
     let position = game.position();
     let moves = position.legal_moves().into_iter();
-    batch.legal.extend(moves.map(|played| encoding.policy_index(played, position.side_to_move())));
+    batch.legal.extend(moves.map(|mv| encoding.policy_index(mv, position.side_to_move())));
     batch.legal_ends.push(batch.legal.len() as u32);
     batch.keys.push(game.key());
 }
 
-/// What runs a net.
+/// The library that evaluates a net.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Backend {
     /// libtorch.
     Torch,
-    /// The convolutions alone on libtorch: a plain tower, nothing before or after it.
+    /// libtorch with the convolutions only: a plain tower, nothing before or after it.
     Tower,
-    /// ONNX Runtime, planes as floats.
+    /// ONNX Runtime with planes as floats.
     Onnx,
-    /// ONNX Runtime, planes as bits that the net expands.
+    /// ONNX Runtime with planes as bits that the net expands.
     OnnxPacked,
 }
 
@@ -110,7 +110,7 @@ impl Backend {
     }
 }
 
-/// All that is the same in every cell of the table.
+/// Everything that all cells of the table share.
 struct Bench<'a> {
     options: &'a Options,
     torch: TorchOptions,
@@ -128,7 +128,7 @@ impl<'a> Bench<'a> {
         Self { torch, library: options.onnxruntime.as_ref().map(load), options }
     }
 
-    /// A lane's own evaluator of a net with random weights.
+    /// A lane's evaluator of a net with random weights.
     fn evaluator(&self, backend: Backend, spec: &NetworkSpec) -> Evaluate {
         let weights = initial_weights(spec, Seed { run: 1, step: 1 });
         let mut out = Evaluations::default();
@@ -151,7 +151,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Evaluations a second of one lane.
+    /// Evaluations per second of one lane.
     fn lane(&self, backend: Backend, spec: &NetworkSpec, rows: u64) -> f64 {
         let mut evaluate = self.evaluator(backend, spec);
         let batch = batch_of(&spec.input(), rows);
@@ -193,8 +193,8 @@ pub(crate) fn run(options: &Options) {
     if let Some(library) = &bench.library {
         println!("ONNX Runtime {} from {}, f32", library.version(), library.path().display());
     }
-    let word = options.precision.word();
-    println!("{} lanes of {} threads, {word}; evaluations/s", options.lanes, options.threads);
+    let precision = options.precision.word();
+    println!("{} lanes of {} threads, {precision}; evaluations/s", options.lanes, options.threads);
     print!("{:>8} {:>11}", "net", "backend");
     for rows in &options.batch {
         print!(" {:>10}", format!("b{rows}"));

@@ -1,5 +1,5 @@
-//! Measurements of every stage, one command each; the modules say what they measure and how to call them.
-#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+//! Benchmarks of every stage, one command each; each module says what it measures and how to call it.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 mod count;
 mod encode;
@@ -14,7 +14,7 @@ use std::error::Error;
 
 use clap::Parser;
 
-/// Measures one part of dc0 by itself.
+/// Measures one part of dc0 on its own.
 #[derive(Parser)]
 enum Bench {
     Count(count::Options),

@@ -1,4 +1,4 @@
-//! One tree, many leaves, several threads: how busy the net is while one position is searched, as in play.
+//! One tree, parallel leaves, several threads: how busy the net is while one position is searched, as in play.
 //!
 //! `cargo run --release -p dc0-benches -- one-tree --blocks 4 --filters 64 --leaves 64 --threads 2`
 
@@ -15,7 +15,7 @@ use dc0_core::search::{Search, SearchParams, SharedSearch};
 
 use crate::timing::{Timed, now};
 
-/// The search of the initial position with random weights, every thread with a copy of the net and one libtorch thread.
+/// Searches the initial position with random weights; every thread has a copy of the net and one libtorch thread.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Residual blocks.
@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// Filters.
     #[arg(long, default_value_t = 64)]
     filters: u32,
-    /// Leaves in a batch.
+    /// Leaves per batch.
     #[arg(long, default_value_t = 64)]
     leaves: u32,
     /// Threads that gather and evaluate.
@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// Simulations.
     #[arg(long, default_value_t = 40_000)]
     simulations: u32,
-    /// Whether positions are shared.
+    /// Whether transpositions share nodes (graph search).
     #[arg(long)]
     graph: bool,
 }

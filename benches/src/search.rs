@@ -1,4 +1,4 @@
-//! The search without a net: simulations a second on one core, many games in lockstep; and encodings a second.
+//! The search without a net: simulations per second on one core with many games in lockstep, and positions encoded per second.
 //!
 //! `cargo run --release -p dc0-benches -- search`
 
@@ -12,7 +12,7 @@ use dc0_core::search::{Search, SearchParams, search_in_lockstep};
 
 use crate::timing::Rates;
 
-/// Simulations a second of the search with evaluators that cost next to nothing, on one core.
+/// Simulations per second on one core, with evaluators that cost almost nothing.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Games in lockstep.

@@ -1,4 +1,4 @@
-//! Self-play with a net on the CPU: positions a second, and the share of time spent outside the net.
+//! Self-play with a net on the CPU: positions per second, and the share of time spent outside the net.
 //!
 //! `cargo run --release -p dc0-benches -- self-play --blocks 4 --filters 64`
 
@@ -16,7 +16,7 @@ use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, shards_of};
 
 use crate::timing::{Timed, now};
 
-/// Self-play from random weights, every lane with one libtorch thread.
+/// Self-play with random weights; every lane has one libtorch thread.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Residual blocks.
@@ -25,19 +25,19 @@ pub(crate) struct Options {
     /// Filters.
     #[arg(long, default_value_t = 64)]
     filters: u32,
-    /// Simulations a move.
+    /// Simulations per move.
     #[arg(long, default_value_t = 32)]
     simulations: u32,
-    /// Games, in shards of as many as there are seats.
+    /// Games, in shards of `game_slots`.
     #[arg(long, default_value_t = 128)]
     games: u32,
-    /// Games in flight in a lane.
+    /// Game slots: games that a lane plays at once.
     #[arg(long, default_value_t = 64)]
-    seats: u32,
+    game_slots: u32,
     /// Lanes.
     #[arg(long, default_value_t = 2)]
     lanes: u32,
-    /// The ply at which games end, to keep the bench short.
+    /// The ply at which games end, to keep the benchmark short.
     #[arg(long, default_value_t = 60)]
     max_plies: u32,
 }
@@ -54,8 +54,8 @@ pub(crate) fn run(options: &Options) {
         games: options.games,
         search: SearchParams { simulations: options.simulations, ..SearchParams::default() },
         max_plies: options.max_plies,
-        shard_games: options.seats,
-        seats: options.seats,
+        shard_games: options.game_slots,
+        seats: options.game_slots,
         ..SelfPlayParams::default()
     };
     let [nanos, rows, batches] = [(); 3].map(|()| -> &'static AtomicU64 { Box::leak(Box::default()) });
@@ -97,7 +97,7 @@ fn report(options: &Options, elapsed: Duration, [positions, evaluations, net_nan
         options.filters,
         options.simulations,
         options.lanes,
-        options.seats,
+        options.game_slots,
         positions as f64 / wall,
         evaluations as f64 / wall,
         100.0 * (1.0 - in_net / lanes_time),

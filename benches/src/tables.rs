@@ -1,9 +1,9 @@
-//! Questions to millions of stored positions: how long they take, and how much memory.
+//! Queries of millions of stored positions: time and memory.
 //!
 //! ```sh
-//! target/release/dc0-benches tables write many            # 5 million positions of random games, through the store's own writer
+//! target/release/dc0-benches tables write many            # 5 million positions of random games, written by the store
 //! target/release/dc0-benches tables ask many
-//! target/release/dc0-benches tables report many           # by one thread
+//! target/release/dc0-benches tables report many           # with one thread
 //! ```
 
 use std::error::Error;
@@ -20,7 +20,7 @@ use rand::RngExt;
 
 use crate::timing::{now, seconds};
 
-/// Measures questions to tables.
+/// Measures queries of stored tables.
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(subcommand)]
@@ -31,9 +31,9 @@ pub(crate) struct Options {
 enum Part {
     /// Write a run's tables.
     Write(Size),
-    /// Ask them.
-    Ask(Asked),
-    /// Make a report of them.
+    /// Run queries.
+    Ask(AskArgs),
+    /// Make a report.
     Report {
         /// The run's folder.
         folder: PathBuf,
@@ -47,36 +47,36 @@ struct Size {
     /// Positions in all.
     #[arg(long, default_value_t = 5_000_000)]
     positions: usize,
-    /// Iterations that they are spread over.
+    /// Number of iterations.
     #[arg(long, default_value_t = 100)]
     iterations: u32,
 }
 
 #[derive(Args)]
-struct Asked {
+struct AskArgs {
     /// The run's folder.
     folder: PathBuf,
-    /// One question instead of all.
+    /// One query instead of all.
     statement: Option<String>,
 }
 
 const RULES: Rules = Rules { max_plies: 200 };
 
-/// What is asked, from one narrow column to all letters of every position.
-const QUESTIONS: [&str; 6] = [
+/// The queries, from one narrow column to the full text of every position.
+const QUERIES: [&str; 6] = [
     "select count(*) as positions from positions",
     "select result, ply, count(*) as positions, avg(root_q) as q, avg(abs(root_q - net_q)) as correction from positions group by result, ply",
     "select iteration, result, avg(legal) as legal from positions where ply < 40 group by iteration, result",
     "select ply, avg(array_upper(visits) * 1.0 / array_sum(visits)) as top from positions group by ply",
-    "select floor(phase(fen) * 4) as quarter, avg(material(fen) * result) as worth from positions group by quarter",
+    "select floor(phase(fen) * 4) as quarter, avg(material(fen) * result) as value from positions group by quarter",
     "select count(distinct fen) as different from positions",
 ];
 
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     match &options.part {
         Part::Write(size) => write(size),
-        Part::Ask(asked) => ask(asked),
-        Part::Report { folder } => reported(folder),
+        Part::Ask(args) => ask(args),
+        Part::Report { folder } => make_report(folder),
     }
 }
 
@@ -99,7 +99,7 @@ fn write(size: &Size) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A game of random moves, with rows as a search would leave them.
+/// A game of random moves, with rows like those of searches.
 fn play(number: u32, stream: &mut Stream) -> (GameRow, Vec<PositionRow>) {
     let mut game = Game::initial();
     let mut rows = Vec::new();
@@ -109,7 +109,7 @@ fn play(number: u32, stream: &mut Stream) -> (GameRow, Vec<PositionRow>) {
         }
         let row = position(number, &game, stream);
         let legal = game.position().legal_moves();
-        let played = legal.iter().find(|legal| legal.packed() == row.played).expect("a legal move");
+        let played = legal.iter().find(|mv| mv.packed() == row.played).expect("a legal move");
         game.play_unchecked(*played);
         rows.push(row);
     };
@@ -121,7 +121,7 @@ fn play(number: u32, stream: &mut Stream) -> (GameRow, Vec<PositionRow>) {
 }
 
 fn position(number: u32, game: &Game, stream: &mut Stream) -> PositionRow {
-    let mut moves: Vec<u16> = game.position().legal_moves().iter().map(|legal| legal.packed()).collect();
+    let mut moves: Vec<u16> = game.position().legal_moves().iter().map(|mv| mv.packed()).collect();
     moves.sort_unstable();
     let visits: Vec<u32> = moves.iter().map(|_| stream.random_range(1..40)).collect();
     let root_q = stream.random_range(-1.0_f32..1.0);
@@ -149,18 +149,18 @@ fn game_row(number: u32, game: &Game, outcome: Outcome) -> GameRow {
         game: number,
         network: "0123456789abcdef".to_owned(),
         start_fen: game.start().fen(),
-        moves: game.moves().iter().map(|played| played.packed()).collect(),
+        moves: game.moves().iter().map(|mv| mv.packed()).collect(),
         opening_plies: 0,
         result: outcome.result(),
         reason: outcome.reason,
     }
 }
 
-fn ask(asked: &Asked) -> Result<(), Box<dyn Error>> {
-    let database = Database::new(vec![RunSource::of_folder("many", &asked.folder)], Vec::new(), Work::Fast);
-    let statements = match &asked.statement {
+fn ask(args: &AskArgs) -> Result<(), Box<dyn Error>> {
+    let database = Database::new(vec![RunSource::of_folder("many", &args.folder)], Vec::new(), Work::Fast);
+    let statements = match &args.statement {
         Some(statement) => vec![statement.as_str()],
-        None => QUESTIONS.to_vec(),
+        None => QUERIES.to_vec(),
     };
     for statement in statements {
         let start = now();
@@ -171,7 +171,7 @@ fn ask(asked: &Asked) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn reported(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn make_report(folder: &Path) -> Result<(), Box<dyn Error>> {
     let database = Database::new(vec![RunSource::of_folder("many", folder)], Vec::new(), Work::Exact);
     let run = ReportRun {
         name: "many".to_owned(),
@@ -188,7 +188,7 @@ fn reported(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The most memory that this process has held, as Linux counts it.
+/// Peak memory of this process, as Linux reports it.
 fn peak() -> String {
     let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

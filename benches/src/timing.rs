@@ -1,4 +1,4 @@
-//! Timing by repetition, and the one clock of the benches.
+//! Timing by repetition, and the clock of the benchmarks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 use dc0_core::encoding::Encoding;
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
-/// The present moment.
-#[expect(clippy::disallowed_methods, reason = "a bench is there to ask for the time")]
+/// The current time.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// An evaluator whose time and rows are added up.
+/// An evaluator that sums up its time, rows and batches.
 pub(crate) struct Timed<'a, E> {
     /// The evaluator.
     pub(crate) inner: E,
-    /// Nanoseconds in it, over all threads.
+    /// Nanoseconds spent in it, over all threads.
     pub(crate) nanos: &'a AtomicU64,
     /// Rows it evaluated.
     pub(crate) rows: &'a AtomicU64,
-    /// Batches they came in.
+    /// Batches it evaluated.
     pub(crate) batches: &'a AtomicU64,
 }
 
@@ -39,12 +39,12 @@ impl<E: Evaluator> Evaluator for Timed<'_, E> {
     }
 }
 
-/// Rates of some repetitions, in units a second.
+/// Rates of repeated measurements, in units per second, sorted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rates(Vec<f64>);
 
 impl Rates {
-    /// Runs `work`, which returns how many units it did, `repeats` times after one warm-up.
+    /// Runs `work`, which returns its number of units, `repeats` times after one warm-up.
     pub(crate) fn measure(repeats: usize, mut work: impl FnMut() -> u64) -> Self {
         work();
         let rate = |_| {
@@ -57,12 +57,12 @@ impl Rates {
         Self(rates)
     }
 
-    /// The middle rate.
+    /// The median rate.
     pub(crate) fn median(&self) -> f64 {
         self.0[self.0.len() / 2]
     }
 
-    /// The slowest and the fastest.
+    /// The slowest and the fastest rate.
     pub(crate) fn range(&self) -> (f64, f64) {
         (self.0[0], self.0[self.0.len() - 1])
     }
@@ -75,7 +75,7 @@ impl std::fmt::Display for Rates {
     }
 }
 
-/// Time in seconds with three digits.
+/// A time in seconds with three decimals.
 pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.3} s", duration.as_secs_f64())
 }

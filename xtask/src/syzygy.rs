@@ -1,5 +1,4 @@
-//! The Syzygy tablebases of the tests: all those with three and four pieces, which the source distribution of python-chess
-//! carries.
+//! The Syzygy tablebases of the tests: all with three and four pieces, from the source distribution of python-chess.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,16 +8,16 @@ use anyhow::{Context, ensure};
 
 use crate::checkout::Checkout;
 use crate::interop::{REQUIREMENTS, step};
-use crate::report::say;
+use crate::report::print;
 use crate::setup::digest;
 
-/// Five balances with three pieces and thirty with four, each with a WDL and a DTZ table.
+/// Five material balances with three pieces and thirty with four, each with a WDL and a DTZ table.
 const TABLE_FILES: usize = 70;
 
-const NO_NETWORK: &str = "the tests need the tablebases in it; the message stands above. \
+const NO_NETWORK: &str = "the tests need the tablebases in it; see the message above. \
      Without a network, `cargo xtask test --fast` still works";
 
-/// Folder of the tables, made once for each version of python-chess in `requirements.txt`, with `python`'s pip.
+/// The folder of the tablebases, fetched again only if `requirements.txt` pins another python-chess; uses `python`'s pip.
 pub(crate) fn tables(checkout: &Checkout, python: &Path) -> anyhow::Result<PathBuf> {
     let requirement = requirement(checkout)?;
     let wanted = digest::of_bytes(requirement.as_bytes());
@@ -26,10 +25,10 @@ pub(crate) fn tables(checkout: &Checkout, python: &Path) -> anyhow::Result<PathB
     if fs::read_to_string(folder.join("dc0-stamp")).is_ok_and(|found| found == wanted) {
         return Ok(folder);
     }
-    say(&format!("fetching the tablebases of the tests into {}", folder.display()));
+    print(&format!("fetching the tablebases of the tests into {}", folder.display()));
     let work = checkout.target_dir().join(format!("syzygy.tmp-{}", process::id()));
     let made = make(&work, python, &requirement, &wanted).and_then(|tables| swap_in(&tables, &folder));
-    // What cannot be removed lies in the build folder, where it does no harm.
+    // Leftovers are harmless in the build folder.
     let _ = fs::remove_dir_all(&work);
     made.map(|()| folder)
 }
@@ -43,7 +42,7 @@ fn requirement(checkout: &Checkout) -> anyhow::Result<String> {
         .with_context(|| format!("{REQUIREMENTS} has no line `chess==VERSION`; put it back"))
 }
 
-/// Downloads and unpacks in `work`; the folder that comes back holds the tables and the stamp.
+/// Downloads and unpacks in `work`; returns the folder of the tables and the stamp.
 fn make(work: &Path, python: &Path, requirement: &str, stamp: &str) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(work).with_context(|| format!("cannot create {}", work.display()))?;
     let source = format!("pip could not download the source of {requirement}; {NO_NETWORK}");
@@ -64,7 +63,7 @@ fn make(work: &Path, python: &Path, requirement: &str, stamp: &str) -> anyhow::R
             .arg("-C")
             .arg(work)
             .arg(&inside),
-        "tar could not unpack what pip downloaded; its message stands above",
+        "tar could not unpack what pip downloaded; see its message above",
     )?;
     let tables = work.join(inside);
     let found = count_tables(&tables)?;
@@ -82,7 +81,7 @@ fn count_tables(folder: &Path) -> anyhow::Result<usize> {
     Ok(entries.flatten().filter(|entry| is_table(&entry.path())).count())
 }
 
-/// Gives the finished folder its name, so that it is there whole or not at all.
+/// Moves the finished folder to its final name, so that it is either complete or absent.
 fn swap_in(tables: &Path, folder: &Path) -> anyhow::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove the old {}", folder.display()))?;

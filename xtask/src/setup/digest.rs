@@ -1,4 +1,4 @@
-//! SHA-256 in the spelling that wheels use for it: URL-safe base64 without padding.
+//! SHA-256 as encoded in wheels: URL-safe base64 without padding.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-/// Large enough that system calls do not count beside hashing.
+/// Large enough that system calls cost little beside hashing.
 const CHUNK_BYTES: usize = 1 << 18;
 
 pub(crate) fn of_bytes(bytes: &[u8]) -> String {
@@ -19,7 +19,7 @@ pub(super) fn of_file(path: &Path) -> io::Result<String> {
     copy(File::open(path)?, io::sink(), |_| ())
 }
 
-/// Copies everything from `from` to `to` and returns the digest of it; `progress` hears of each chunk's bytes.
+/// Copies `from` to `to` and returns the digest; `progress` gets the size of each chunk.
 pub(super) fn copy(mut from: impl Read, mut to: impl Write, progress: impl Fn(u64)) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut chunk = vec![0; CHUNK_BYTES];

@@ -1,11 +1,11 @@
-//! Is there room? Asked before half an hour of downloading, not after it.
+//! Checks free disk space before half an hour of downloading, not after it.
 
 use std::path::Path;
 
 use anyhow::ensure;
 
 /// Stops with an error if the file system of `folder` has less than `needed_bytes` free.
-/// Where the system does not say, the set-up goes on and lets the write fail.
+/// If the system does not report it, the set-up continues and a write may fail.
 pub(super) fn check_free(folder: &Path, needed_bytes: u64) -> anyhow::Result<()> {
     let Ok(system) = rustix::fs::statvfs(folder) else {
         return Ok(());
@@ -13,7 +13,7 @@ pub(super) fn check_free(folder: &Path, needed_bytes: u64) -> anyhow::Result<()>
     let free_bytes = system.f_bavail.saturating_mul(system.f_frsize);
     ensure!(
         free_bytes >= needed_bytes,
-        "fetching libtorch needs about {} free in {}, which has {}; make room there, or set LIBTORCH to a libtorch \
+        "fetching libtorch needs about {} free in {}, which has {}; free some space, or set LIBTORCH to a libtorch \
          elsewhere",
         gigabytes(needed_bytes),
         folder.display(),

@@ -1,7 +1,7 @@
-//! Fetching libtorch into the checkout, so that it is there whole or not at all.
+//! Fetches libtorch into the checkout; it is either complete or absent.
 //!
-//! Everything is made in a folder of its own beside the final one and renamed at the end. A set-up that is killed leaves
-//! such a folder behind; the next one removes it.
+//! Everything is built in a temporary folder beside the final one and renamed at the end. A killed set-up leaves such a
+//! folder behind; the next one removes it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use super::wheel::{Placed, Wheel};
 use super::{VERSION, digest, disk, layout, pip};
 use crate::checkout::Checkout;
 
-/// How the names of unfinished folders begin.
+/// The prefix of temporary folders.
 const UNFINISHED: &str = ".libtorch.tmp-";
 
-/// Puts libtorch into `folder`, replacing what is there. The caller holds the lock.
+/// Installs libtorch in `folder`, replacing what is there. The caller holds the lock.
 pub(super) fn into_checkout(
     checkout: &Checkout,
     folder: &Path,
@@ -42,7 +42,7 @@ pub(super) fn into_checkout(
     work.swap_in(&tree, folder)
 }
 
-/// The wheels that an installation is made of.
+/// The wheels of an installation.
 struct Wheels {
     torch: Wheel,
     nvidia: Vec<Wheel>,
@@ -68,7 +68,7 @@ impl Wheels {
         Ok(Self { torch, nvidia })
     }
 
-    /// Unpacks what is needed into `tree` and lists it. Everything unpacked is compared with the wheels' own digests.
+    /// Unpacks the needed files into `tree` and lists them. Every file is compared with the wheel's digest.
     fn unpack(
         mut self,
         tree: &Path,
@@ -117,14 +117,14 @@ fn write(tree: &Path, path: String, text: &str) -> anyhow::Result<InstalledFile>
     Ok(InstalledFile { size_bytes: text.len() as u64, digest: digest::of_bytes(text.as_bytes()), path })
 }
 
-/// The one torch wheel of our version in `folder`.
+/// The torch wheel of the required version in `folder`.
 fn torch_wheel(folder: &Path) -> anyhow::Result<PathBuf> {
     let start = format!("torch-{VERSION}");
     let mut found = wheels_in(folder, &start)?;
     let shown = folder.display();
     ensure!(
         found.len() < 2,
-        "{shown} holds {} wheels of torch {VERSION}; leave only this machine's one",
+        "{shown} holds {} wheels of torch {VERSION}; keep only the one for this machine",
         found.len()
     );
     found.pop().with_context(|| format!("{shown} holds no wheel of torch {VERSION} ({start}-….whl)"))
@@ -161,7 +161,7 @@ fn progress_bar(total_bytes: u64) -> ProgressBar {
     bar
 }
 
-/// A folder for unfinished work, removed with all it holds when the work ends, well or not.
+/// A temporary folder, removed when the work ends, whether it succeeds or not.
 struct WorkFolder {
     path: PathBuf,
 }
@@ -178,7 +178,7 @@ impl WorkFolder {
         Ok(path)
     }
 
-    /// Gives `tree` the name `target`, and what had that name goes with the work folder.
+    /// Renames `tree` to `target`; what was there is removed with the temporary folder.
     fn swap_in(&self, tree: &Path, target: &Path) -> anyhow::Result<()> {
         if target.symlink_metadata().is_ok() {
             fs::rename(target, self.path.join("replaced"))
@@ -191,7 +191,7 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What cannot be removed now, the next set-up removes.
+        // The next set-up removes what cannot be removed now.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,18 +1,18 @@
 //! Which files of which wheel are installed, and where.
 //!
-//! All libraries go side by side into `lib`: each of them looks for the others beside itself (its run path holds
-//! `$ORIGIN`), whichever wheel it came in. Left out is what only Python needs.
+//! All libraries go into `lib`, whichever wheel they come from: each looks for the others beside itself (its run path
+//! holds `$ORIGIN`). Files that only Python needs are left out.
 
 use super::platform::{Flavour, Platform};
 
-/// Names of the libraries that a CPU installation can do without, or that serve Python only.
+/// Libraries that only CUDA needs, and those that only Python needs.
 const CUDA_ONLY: [&str; 5] = ["c10_cuda", "caffe2_nvrtc", "torch_cuda", "torch_cuda_linalg", "torch_nvshmem"];
 const PYTHON_ONLY: [&str; 3] = ["torch_python", "torch_global_deps", "shm"];
 
 /// Libraries from NVIDIA's wheels that `libtorch_cpu.so` is linked against.
 const CPU_NEEDS: [&str; 2] = ["libcudart.so", "libcupti.so"];
 
-/// Those that `libtorch_cuda.so` and the libraries it loads later are linked against besides.
+/// Libraries that `libtorch_cuda.so` and the libraries it loads later also need.
 const CUDA_NEEDS: [&str; 13] = [
     "libcublas.so",
     "libcublasLt.so",
@@ -29,13 +29,13 @@ const CUDA_NEEDS: [&str; 13] = [
     "libnvshmem_host.so",
 ];
 
-/// `libtorch.so` in the wheels only ties the CPU and CUDA libraries together, so it does not load without CUDA, yet
-/// tch's build names it to the linker. This script in its place makes the linker take what matters.
-/// The second one stands in for the compiler's own file of that name, which not every system has.
+/// Linker scripts. The wheels' `libtorch.so` only ties the CPU and CUDA libraries together, so it does not load without
+/// CUDA, but tch's build passes it to the linker; this script in its place names the libraries that matter.
+/// The second replaces the compiler's own file of that name, which not every system has.
 const LINUX_SCRIPTS: [(&str, &str); 2] =
     [("lib/libtorch.so", "INPUT(libtorch_cpu.so libc10.so)\n"), ("lib/libgomp.so", "INPUT(libgomp.so.1)\n")];
 
-/// Where the torch wheel's entry goes, relative to the installation; nothing for an entry that is left out.
+/// The installed path of an entry of the torch wheel; `None` if it is left out.
 pub(super) fn of_torch(entry: &str, platform: Platform, flavour: Flavour) -> Option<String> {
     if let Some(header) = entry.strip_prefix("torch/include/") {
         return Some(format!("include/{header}"));
@@ -48,7 +48,7 @@ pub(super) fn of_torch(entry: &str, platform: Platform, flavour: Flavour) -> Opt
     (!unwanted).then(|| format!("lib/{name}"))
 }
 
-/// Where the entry of a wheel with NVIDIA's libraries goes.
+/// The installed path of an entry of a wheel with NVIDIA's libraries; `None` if it is left out.
 pub(super) fn of_nvidia(entry: &str, flavour: Flavour) -> Option<String> {
     let (folder, name) = entry.rsplit_once('/')?;
     let is_library = folder.ends_with("/lib") && name.contains(".so");
@@ -56,16 +56,16 @@ pub(super) fn of_nvidia(entry: &str, flavour: Flavour) -> Option<String> {
     (is_library && wanted).then(|| format!("lib/{name}"))
 }
 
-/// NVIDIA's libraries without which the installation would not load, less those among `installed`.
+/// The required NVIDIA libraries that are not among `installed`.
 pub(super) fn missing(installed: &[&str], flavour: Flavour) -> Vec<&'static str> {
     let cuda: &[_] = if flavour == Flavour::Cuda { &CUDA_NEEDS } else { &[] };
     let needed = CPU_NEEDS.iter().chain(cuda).copied();
-    let is_there = |library| {
+    let is_installed = |library| {
         installed
             .iter()
             .any(|path| path.strip_prefix("lib/").is_some_and(|name| is_version_of(name, library)))
     };
-    needed.filter(|library| !is_there(library)).collect()
+    needed.filter(|library| !is_installed(library)).collect()
 }
 
 /// Whether `name` is `library` with a version after it: `libcudnn.so.9` is one of `libcudnn.so`.
@@ -73,7 +73,7 @@ fn is_version_of(name: &str, library: &str) -> bool {
     name.strip_prefix(library).is_some_and(|version| version.starts_with('.'))
 }
 
-/// Small files that are written beside the unpacked ones: path and content.
+/// Small files written beside the unpacked ones: path and content.
 pub(super) fn written(platform: Platform, version: &str) -> Vec<(String, String)> {
     let mut files = vec![("build-version".to_owned(), format!("{version}\n"))];
     if platform == Platform::Linux {
@@ -82,7 +82,7 @@ pub(super) fn written(platform: Platform, version: &str) -> Vec<(String, String)
     files
 }
 
-/// `torch_cpu` of `libtorch_cpu.so`, `libtorch_cpu.dylib` or `libtorch_cpu.so.1`; nothing for other files and folders.
+/// `torch_cpu` for `libtorch_cpu.so`, `libtorch_cpu.dylib` or `libtorch_cpu.so.1`; `None` for other files and folders.
 fn library_stem(name: &str) -> Option<&str> {
     let (stem, ending) = name.strip_prefix("lib")?.split_once('.')?;
     let is_library = ending.split('.').any(|part| part == "so" || part == "dylib");
@@ -95,24 +95,24 @@ mod tests {
 
     #[test]
     fn a_cpu_installation_takes_headers_and_cpu_libraries() {
-        let place = |entry| of_torch(entry, Platform::Linux, Flavour::Cpu);
-        assert_eq!(place("torch/include/ATen/ATen.h").as_deref(), Some("include/ATen/ATen.h"));
-        assert_eq!(place("torch/lib/libtorch_cpu.so").as_deref(), Some("lib/libtorch_cpu.so"));
-        assert_eq!(place("torch/lib/libgomp.so.1").as_deref(), Some("lib/libgomp.so.1"));
+        let path_of = |entry| of_torch(entry, Platform::Linux, Flavour::Cpu);
+        assert_eq!(path_of("torch/include/ATen/ATen.h").as_deref(), Some("include/ATen/ATen.h"));
+        assert_eq!(path_of("torch/lib/libtorch_cpu.so").as_deref(), Some("lib/libtorch_cpu.so"));
+        assert_eq!(path_of("torch/lib/libgomp.so.1").as_deref(), Some("lib/libgomp.so.1"));
         for left_out in
             ["torch/lib/libtorch_cuda.so", "torch/lib/libtorch.so", "torch/lib/libshm.so", "torch/nn/a.py"]
         {
-            assert_eq!(place(left_out), None, "{left_out}");
+            assert_eq!(path_of(left_out), None, "{left_out}");
         }
-        assert_eq!(place("torch/lib/libshm/socket.h"), None);
+        assert_eq!(path_of("torch/lib/libshm/socket.h"), None);
     }
 
     #[test]
     fn macos_keeps_its_libtorch() {
-        let place = |entry| of_torch(entry, Platform::Macos, Flavour::Cpu);
-        assert_eq!(place("torch/lib/libtorch.dylib").as_deref(), Some("lib/libtorch.dylib"));
-        assert_eq!(place("torch/lib/libomp.dylib").as_deref(), Some("lib/libomp.dylib"));
-        assert_eq!(place("torch/lib/libtorch_python.dylib"), None);
+        let path_of = |entry| of_torch(entry, Platform::Macos, Flavour::Cpu);
+        assert_eq!(path_of("torch/lib/libtorch.dylib").as_deref(), Some("lib/libtorch.dylib"));
+        assert_eq!(path_of("torch/lib/libomp.dylib").as_deref(), Some("lib/libomp.dylib"));
+        assert_eq!(path_of("torch/lib/libtorch_python.dylib"), None);
     }
 
     #[test]

@@ -5,14 +5,14 @@ use std::fmt;
 
 use anyhow::bail;
 
-/// Operating system and processor; decides how libraries are called and what a wheel holds.
+/// The operating system, which decides the names of libraries and the contents of wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Platform {
     Linux,
     Macos,
 }
 
-/// Which libraries are installed. The program is the same for both: it loads the CUDA ones at start if they are there.
+/// Which libraries are installed. The program is the same for both: at start it loads the CUDA libraries if they exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flavour {
     Cpu,
@@ -46,7 +46,7 @@ impl Platform {
 }
 
 impl Flavour {
-    /// Free space that fetching takes at its peak, when the wheels and the unpacked files are both there, with a margin.
+    /// Peak disk space of fetching, with both the wheels and the unpacked files, plus a margin.
     /// Measured on an x86-64 Linux at 1.1 and 6.2 GB (CUDA), plus pip's own cache of the wheels (0.6 and 2.5 GB).
     pub(super) fn bytes_while_fetching(self) -> u64 {
         match self {
@@ -55,7 +55,7 @@ impl Flavour {
         }
     }
 
-    /// Whether an installation of flavour `self` serves where `wanted` is asked for.
+    /// Whether an installation of flavour `self` can be used if `wanted` is required.
     pub(super) fn serves(self, wanted: Self) -> bool {
         self == wanted || self == Self::Cuda
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unsupported_machine_learns_which_ones_are() {
+    fn the_error_of_an_unsupported_machine_names_the_supported_ones() {
         let message = Platform::named("windows", "x86_64").expect_err("unsupported").to_string();
         assert!(message.contains("windows on x86_64") && message.contains("Linux"), "{message}");
     }

@@ -1,14 +1,14 @@
-//! Which further wheels hold the libraries that libtorch is linked against, as the torch wheel's metadata names them.
+//! The other wheels with libraries that libtorch needs, from the torch wheel's metadata.
 
 use super::platform::{Flavour, Platform};
 
-/// The meta-package that pins one CUDA release; its extras name the parts wanted.
+/// The meta-package that pins one CUDA release; its extras select parts of it.
 const TOOLKIT: &str = "cuda-toolkit";
 
 /// Parts of the toolkit that even `libtorch_cpu.so` needs in the wheels built for CUDA: the runtime and the tracer.
 const CPU_PARTS: [&str; 2] = ["cudart", "cupti"];
 
-/// The requirements to hand to pip, without environment markers.
+/// The requirements for pip, without environment markers.
 pub(super) fn libraries(metadata: &str, platform: Platform, flavour: Flavour) -> Vec<String> {
     if platform == Platform::Macos {
         return Vec::new();
@@ -17,7 +17,7 @@ pub(super) fn libraries(metadata: &str, platform: Platform, flavour: Flavour) ->
     required.filter_map(|line| library(line, flavour)).collect()
 }
 
-/// One requirement if it names a wheel of libraries; those of Python code and the optional ones do not count.
+/// The requirement of a line if it names a wheel of libraries, not of Python code, and is not optional.
 fn library(line: &str, flavour: Flavour) -> Option<String> {
     let (requirement, marker) = line.split_once(';').unwrap_or((line, ""));
     let requirement = requirement.trim();
@@ -32,7 +32,7 @@ fn library(line: &str, flavour: Flavour) -> Option<String> {
     }
 }
 
-/// The toolkit requirement with only `parts` of its extras; nothing if it is not the toolkit or has none of them.
+/// The toolkit requirement with only `parts` of its extras; `None` if it is not the toolkit or has none of them.
 fn toolkit_parts(requirement: &str, parts: &[&str]) -> Option<String> {
     let (extras, version) = requirement.strip_prefix(TOOLKIT)?.strip_prefix('[')?.split_once(']')?;
     let kept: Vec<_> = extras.split(',').map(str::trim).filter(|extra| parts.contains(extra)).collect();

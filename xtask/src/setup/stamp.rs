@@ -1,7 +1,7 @@
-//! The list of what was installed, by which a later set-up sees at once whether all of it is still there.
+//! The list of installed files, by which a later set-up quickly sees whether everything is still there.
 //!
-//! Plain text in `.libtorch/dc0-stamp`: three lines of facts, then one line `SIZE DIGEST PATH` per file. It is written
-//! before the finished folder gets its name, so a folder with a stamp was once complete.
+//! Plain text in `.libtorch/dc0-stamp`: three header lines, then one line `SIZE DIGEST PATH` per file. It is written
+//! before the folder gets its final name, so a folder with a stamp was complete at some time.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ use super::digest;
 use super::platform::Flavour;
 
 const FILE: &str = "dc0-stamp";
-/// First line; the number changes with the layout of the installed folder, which makes the next set-up fetch again.
+/// The first line. The number changes with the layout of the installed folder, so that the next set-up fetches it again.
 const HEADER: &str = "dc0 libtorch, layout 1";
 
 #[derive(Debug, PartialEq)]
@@ -33,9 +33,9 @@ pub(super) struct InstalledFile {
 }
 
 impl Stamp {
-    /// Reads the stamp of the installation in `folder`; the error says in what way there is none.
+    /// Reads the stamp of the installation in `folder`; the error says why there is none.
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
-        ensure!(folder.exists(), "{} is not there", folder.display());
+        ensure!(folder.exists(), "{} does not exist", folder.display());
         let path = folder.join(FILE);
         let text = fs::read_to_string(&path).with_context(|| {
             format!("{} was not made by `cargo xtask setup`, it has no {FILE}", folder.display())
@@ -73,22 +73,22 @@ impl Stamp {
         let mut lines = text.lines();
         let header = lines.next().unwrap_or_default();
         ensure!(header == HEADER, "its first line is `{header}`, expected `{HEADER}`");
-        let version = fact(lines.next(), "version ")?.to_owned();
+        let version = header_field(lines.next(), "version ")?.to_owned();
         let flavour =
-            Flavour::parse(fact(lines.next(), "flavour ")?).context("it names an unknown flavour")?;
+            Flavour::parse(header_field(lines.next(), "flavour ")?).context("it names an unknown flavour")?;
         let files = lines.map(InstalledFile::parse).collect::<anyhow::Result<_>>()?;
         Ok(Self { version, flavour, files })
     }
 }
 
-fn fact<'a>(line: Option<&'a str>, name: &str) -> anyhow::Result<&'a str> {
+fn header_field<'a>(line: Option<&'a str>, name: &str) -> anyhow::Result<&'a str> {
     line.and_then(|line| line.strip_prefix(name)).with_context(|| format!("it has no line `{}`", name.trim()))
 }
 
 impl InstalledFile {
     fn parse(line: &str) -> anyhow::Result<Self> {
-        let mut words = line.splitn(3, ' ');
-        let (Some(size), Some(digest), Some(path)) = (words.next(), words.next(), words.next()) else {
+        let mut fields = line.splitn(3, ' ');
+        let (Some(size), Some(digest), Some(path)) = (fields.next(), fields.next(), fields.next()) else {
             bail!("the line `{line}` is not `SIZE DIGEST PATH`");
         };
         let size_bytes =
@@ -103,7 +103,7 @@ impl InstalledFile {
         ensure!(found == expected, "{} has {found} bytes, {expected} were installed", path.display());
         if digests {
             let found = digest::of_file(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            ensure!(found == self.digest, "{} is no longer what was installed", path.display());
+            ensure!(found == self.digest, "{} has changed since it was installed", path.display());
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_back_what_it_wrote() -> anyhow::Result<()> {
+    fn a_stamp_is_read_back_as_written() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         let stamp = stamp_of("lib/a name with spaces.so", b"abc");
         stamp.write(folder.path())?;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn sees_a_missing_a_short_and_a_changed_file() -> anyhow::Result<()> {
+    fn missing_truncated_and_changed_files_are_found() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("a.so");
         let stamp = stamp_of("a.so", b"abc");
@@ -143,14 +143,14 @@ mod tests {
         assert!(problem(false).is_some_and(|text| text.contains("has 2 bytes, 3 were installed")));
         fs::write(&path, "abd")?;
         assert_eq!(problem(false), None);
-        assert!(problem(true).is_some_and(|text| text.contains("no longer what was installed")));
+        assert!(problem(true).is_some_and(|text| text.contains("has changed since it was installed")));
         fs::write(&path, "abc")?;
         assert_eq!(problem(true), None);
         Ok(())
     }
 
     #[test]
-    fn a_torn_stamp_is_an_error() {
+    fn a_truncated_stamp_is_an_error() {
         for text in ["", "dc0 libtorch, layout 0\n", "dc0 libtorch, layout 1\nversion 2.11.0\n"] {
             assert!(Stamp::parse(text).is_err(), "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! A libtorch that the user brings along through the environment variable LIBTORCH.
+//! A libtorch of the user's own, named by the environment variable LIBTORCH.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,7 +16,7 @@ pub(super) fn folder(variable: Option<OsString>, checkout_folder: &Path) -> Opti
     (!is_default).then_some(own)
 }
 
-/// Checks that a build can use the folder, and returns its version in words.
+/// Checks that a build can use the folder, and returns a description of its version.
 pub(super) fn check(own: &Path, cuda: bool) -> anyhow::Result<String> {
     let shown = own.display();
     ensure!(own.is_absolute(), "LIBTORCH is `{shown}`; it must be an absolute path, or not be set");
@@ -41,7 +41,7 @@ pub(super) fn check(own: &Path, cuda: bool) -> anyhow::Result<String> {
     }
 }
 
-/// The version as the folder itself tells it: `build-version` in PyTorch's archives, `version.py` in a Python package.
+/// The version stored in the folder: `build-version` in PyTorch's archives, `version.py` in a Python package.
 fn version(own: &Path) -> Option<String> {
     if let Ok(text) = fs::read_to_string(own.join("build-version")) {
         return Some(text.trim().to_owned());
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_a_python_package_of_the_right_version_only() -> std::io::Result<()> {
+    fn only_the_right_version_is_accepted() -> std::io::Result<()> {
         let good = folder_with("version.py", "debug = False\n__version__ = '2.11.0+cu130'\n")?;
         assert_eq!(check(good.path(), false).ok().as_deref(), Some("2.11.0+cu130 (yours)"));
         let old = folder_with("build-version", "2.10.0\n")?;

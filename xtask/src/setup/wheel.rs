@@ -1,4 +1,4 @@
-//! A Python wheel: a zip file that holds, beside the package, a list of its files with their digests.
+//! A Python wheel: a zip file of a package and a list of its files with their digests.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,11 +15,11 @@ use super::stamp::InstalledFile;
 pub(super) struct Wheel {
     path: PathBuf,
     archive: ZipArchive<BufReader<File>>,
-    /// From the wheel's `RECORD`: digest of each entry.
+    /// The digest of each entry, from the wheel's `RECORD`.
     digests: HashMap<String, String>,
 }
 
-/// One file to unpack: the entry's name in the wheel, and the path it gets in the installation.
+/// A file to unpack: its entry in the wheel, and its path in the installation.
 pub(super) struct Placed {
     entry: String,
     pub(super) path: String,
@@ -32,30 +32,30 @@ impl Wheel {
         let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
         let archive = ZipArchive::new(BufReader::new(file)).with_context(|| damaged(path))?;
         let mut wheel = Self { path: path.to_owned(), archive, digests: HashMap::new() };
-        wheel.digests = parse_record(&wheel.described_in("RECORD")?);
+        wheel.digests = parse_record(&wheel.dist_info("RECORD")?);
         Ok(wheel)
     }
 
     /// The wheel's `METADATA`.
     pub(super) fn metadata(&mut self) -> anyhow::Result<String> {
-        self.described_in("METADATA")
+        self.dist_info("METADATA")
     }
 
-    /// The entries that `place` gives a path to.
-    pub(super) fn placed(&mut self, place: impl Fn(&str) -> Option<String>) -> anyhow::Result<Vec<Placed>> {
+    /// The entries for which `target` gives a path.
+    pub(super) fn placed(&mut self, target: impl Fn(&str) -> Option<String>) -> anyhow::Result<Vec<Placed>> {
         let mut placed = Vec::new();
         for index in 0..self.archive.len() {
             let entry = self.archive.by_index_raw(index).with_context(|| damaged(&self.path))?;
             let name = entry.name().with_context(|| damaged(&self.path))?;
             let safe = entry.is_file() && entry.enclosed_name().is_some();
-            if let Some(path) = place(&name).filter(|_| safe) {
+            if let Some(path) = target(&name).filter(|_| safe) {
                 placed.push(Placed { entry: name.into_owned(), path, size_bytes: entry.size() });
             }
         }
         Ok(placed)
     }
 
-    /// Unpacks one entry below `folder` and compares it with the digest the wheel lists for it.
+    /// Unpacks one entry below `folder` and compares it with the wheel's digest.
     pub(super) fn unpack(
         &mut self,
         placed: &Placed,
@@ -70,11 +70,11 @@ impl Wheel {
         let output = create_new(&target)?;
         let found =
             digest::copy(entry, output, progress).map_err(|error| self.unpack_error(error, &target))?;
-        ensure!(found == *expected, "{}: {} is not what its list says", damaged(&self.path), placed.entry);
+        ensure!(found == *expected, "{}: {} differs from its digest", damaged(&self.path), placed.entry);
         Ok(InstalledFile { size_bytes: placed.size_bytes, digest: found, path: placed.path.clone() })
     }
 
-    /// Tells a wheel that cannot be read from a disk that cannot be written.
+    /// Distinguishes a wheel that cannot be read from a disk that cannot be written.
     fn unpack_error(&self, error: io::Error, target: &Path) -> anyhow::Error {
         let is_content = matches!(
             error.kind(),
@@ -85,13 +85,13 @@ impl Wheel {
         anyhow::Error::new(error).context(what)
     }
 
-    /// One of the files in which a wheel describes itself.
-    fn described_in(&mut self, name: &str) -> anyhow::Result<String> {
+    /// A file of the wheel's `.dist-info` folder.
+    fn dist_info(&mut self, name: &str) -> anyhow::Result<String> {
         let ending = format!(".dist-info/{name}");
-        let is_it = |entry: &String| entry.ends_with(&ending) && entry.matches('/').count() == 1;
-        let entry = self.archive.file_names().flatten().map(Cow::into_owned).find(is_it);
+        let is_wanted = |entry: &String| entry.ends_with(&ending) && entry.matches('/').count() == 1;
+        let entry = self.archive.file_names().flatten().map(Cow::into_owned).find(is_wanted);
         let entry =
-            entry.with_context(|| format!("{} is no wheel: it holds no {name}", self.path.display()))?;
+            entry.with_context(|| format!("{} is not a wheel: it holds no {name}", self.path.display()))?;
         let mut text = String::new();
         let read = self
             .archive
@@ -103,7 +103,7 @@ impl Wheel {
     }
 }
 
-/// Creates a file that must not be there yet: two wheels that place a file at one path would be a mistake of ours.
+/// Creates a file that must not exist: two wheels with a file at the same path would be a mistake in [`layout`](super::layout).
 fn create_new(path: &Path) -> anyhow::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -116,7 +116,7 @@ fn damaged(wheel: &Path) -> String {
     format!("{} is damaged ({advice})", wheel.display())
 }
 
-/// Lines of `RECORD` are `path,sha256=DIGEST,size`; a path with a comma or a quote stands in quotes, with quotes doubled.
+/// Lines of `RECORD` are `path,sha256=DIGEST,size`; a path with a comma or a quote is quoted, with quotes doubled.
 fn parse_record(text: &str) -> HashMap<String, String> {
     let entries = text.lines().filter_map(|line| {
         let (path, digest) = line.rsplit_once(',')?.0.rsplit_once(",sha256=")?;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_differs_from_its_listing_is_refused() -> anyhow::Result<()> {
+    fn a_file_that_differs_from_its_digest_is_rejected() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         let path = wheel_listing(&digest::of_bytes(b"abd"), folder.path())?;
         let message = unpack_all(&path, folder.path()).expect_err("wrong digest").to_string();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_off_wheel_is_refused() -> anyhow::Result<()> {
+    fn a_truncated_wheel_is_rejected() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         let path = wheel_listing(&digest::of_bytes(b"abc"), folder.path())?;
         let whole = fs::read(&path)?;
