@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn an_unknown_argument_is_named_in_the_error() {
-        for (line, word) in [("setpu", "setpu"), ("setup --gpu", "--gpu"), ("test --slow", "--slow")] {
+        for (line, argument) in [("setpu", "setpu"), ("setup --gpu", "--gpu"), ("test --slow", "--slow")] {
             let message = parse(line).expect_err("the line is wrong").to_string();
-            assert!(message.contains(word), "{message}");
+            assert!(message.contains(argument), "{message}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with stored files.
+//! Errors of stored files.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use super::row::RowFault;
 /// A file that cannot be read, used or written.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The file is not there.
+    /// The file does not exist.
     #[error("{} is missing; if a step of a run made it, run the script again: the step makes it again", file.display())]
     Missing {
         /// The file.
@@ -84,7 +84,7 @@ pub enum StoreError {
         file: PathBuf,
         /// The table.
         table: &'static str,
-        /// Every missing, surplus or mistyped column.
+        /// Every missing, unexpected or mistyped column.
         problems: Vec<String>,
     },
     /// A row holds impossible values.

@@ -25,7 +25,7 @@ pub type Provenance = BTreeMap<String, String>;
 
 /// Rows that are compressed and read together; a reader holds this many in memory.
 const ROW_GROUP: usize = 65_536;
-/// On self-play games level 9 saves 8 % over level 3 at some microseconds a position, which is negligible beside the search.
+/// On self-play games level 9 saves 8 % over level 3 at some microseconds per position, which is negligible beside the search.
 const ZSTD_LEVEL: i32 = 9;
 const TABLE: &str = "dc0.table";
 const VERSION: &str = "dc0.schema_version";

@@ -7,7 +7,7 @@ use crate::board::{GameResult, Reason};
 pub struct MatchGameRow {
     /// Number of the game within its match; the key of the table.
     pub game: u32,
-    /// Number of the colour-reversed pair of games.
+    /// Number of the colour-reversed pair, two games from one opening.
     pub pair: u32,
     /// The first player.
     pub first: String,

@@ -26,7 +26,7 @@ const ROWS: u32 = 64;
 /// How long the measurement takes.
 const TIME: Duration = Duration::from_millis(600);
 
-/// Evaluations a second in one thread.
+/// Evaluations per second in one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Speeds {
     torch: f64,

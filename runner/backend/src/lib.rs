@@ -78,15 +78,15 @@ pub struct Choice {
 }
 
 impl Wish<'_> {
-    /// Resolves `auto`. `measures` allows measuring the backends for it.
-    pub fn settle(self, measures: bool) -> Result<Choice, BackendError> {
+    /// Resolves `auto`. `may_measure` allows measuring the backends for it.
+    pub fn settle(self, may_measure: bool) -> Result<Choice, BackendError> {
         let devices = parse_devices(self.device)?;
         let is_cpu = devices == [Device::Cpu];
         let device = devices.iter().copied().map(device_name).collect::<Vec<_>>().join(",");
         let torch = self.precision.resolved(devices[0]);
         let backend = match self.backend {
             Backend::Auto
-                if is_cpu && measures && matches!(self.precision, Precision::Auto | Precision::F32) =>
+                if is_cpu && may_measure && matches!(self.precision, Precision::Auto | Precision::F32) =>
             {
                 calibration::faster(torch, self.onnxruntime)
             }

@@ -58,24 +58,24 @@ pub enum OnnxRuntimeError {
     )]
     Nowhere {
         /// Where it was searched for, and what was found there.
-        tried: Vec<Try>,
+        tried: Vec<Attempt>,
     },
 }
 
 /// A failed search.
 #[derive(Debug)]
-pub struct Try {
+pub struct Attempt {
     location: String,
     found: String,
 }
 
-impl fmt::Display for Try {
+impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.location, self.found)
     }
 }
 
-fn lines(tried: &[Try]) -> String {
+fn lines(tried: &[Attempt]) -> String {
     tried.iter().map(|attempt| format!("\n  {attempt}")).collect()
 }
 
@@ -99,7 +99,7 @@ pub fn load(given: Option<&Path>) -> Result<OnnxLibrary, OnnxRuntimeError> {
             },
             Err(problem) => problem,
         };
-        tried.push(Try { location, found: problem });
+        tried.push(Attempt { location, found: problem });
     }
     Err(OnnxRuntimeError::Nowhere { tried })
 }

@@ -73,7 +73,7 @@ enum ReplayError {
     Damaged { file: PathBuf, game: u32, cause: String },
     #[error(
         "the net {digest} that played {step} is not in {} any more, so its games cannot be played again; \
-         run the script again to make it again",
+         run the script again to recreate it",
         .run.display()
     )]
     NoNetwork { run: PathBuf, step: String, digest: String },

@@ -109,8 +109,8 @@ fn reproduced(args: &ReproduceArgs, process: &Process) -> Result<Exit, Reproduce
     if let Outcome::Ended(exit) = again::play(args, &original, &stage, process) {
         return Ok(exit);
     }
-    let again = Loaded::read(&args.run, stage.folder.clone())?;
-    let sides = Sides { first: &original, second: &again };
+    let reproduction = Loaded::read(&args.run, stage.folder.clone())?;
+    let sides = Sides { first: &original, second: &reproduction };
     let pairs = pairs(&sides);
     let is_same = pairs.iter().all(Pair::is_same);
     let is_kept = args.keep || args.out.is_some() || !is_same;

@@ -79,9 +79,9 @@ impl Program {
 pub struct Process {
     /// The terminal.
     pub console: Arc<Console>,
-    /// Whether the user asked to stop.
+    /// Whether the user has requested a stop.
     pub interrupt: Interrupt,
-    /// Where the run's log goes.
+    /// The log file of the run.
     pub log_file: LogFile,
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Everything was done.
+    /// Success.
     Done = 0,
     /// Something went wrong while computing: the device failed, a script threw an error. Also if `diff`, `reproduce` or
     /// `replay --recompute` finds a difference, as is usual for programs that compare.
@@ -15,7 +15,7 @@ pub enum Exit {
     BadInput = 2,
     /// A file could not be read or written, or is damaged.
     Storage = 3,
-    /// The user asked to stop.
+    /// The user requested a stop.
     Interrupted = 130,
 }
 

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_locale_decides_about_characters_and_the_terminal_about_colours() {
+    fn the_locale_decides_on_characters_and_the_terminal_on_colours() {
         assert_eq!(detected(&[("LANG", "de_DE.UTF-8")], true), (true, true));
         assert_eq!(detected(&[("LANG", "de_DE.UTF-8")], false), (true, false));
         assert_eq!(detected(&[("LANG", "en_US.utf8"), ("LC_ALL", "C")], true), (false, true));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_s_choice_overrides_detection() {
+    fn options_override_detection() {
         let utf8 = |name: &str| (name == "LANG").then(|| "C.UTF-8".to_owned());
         let look = |ascii, colours, terminal| Look::new(ascii, colours, terminal, &utf8);
         assert_eq!(look(true, Colours::Never, true), PLAIN);

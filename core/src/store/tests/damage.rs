@@ -16,16 +16,16 @@ use crate::rng::{Purpose, Seed, Stream};
 fn damaged(content: &[u8], stream: &mut Stream) -> Vec<u8> {
     let size = content.len();
     let start = if stream.random_range(0..2) == 0 { 0 } else { size - size.min(2500) };
-    let at = stream.random_range(start..size);
+    let offset = stream.random_range(start..size);
     let mut changed = content.to_vec();
     match stream.random_range(0..4) {
-        0 => changed.truncate(at),
-        1 => changed[at] ^= 1 << stream.random_range(0..8),
+        0 => changed.truncate(offset),
+        1 => changed[offset] ^= 1 << stream.random_range(0..8),
         2 => {
-            let end = (at + stream.random_range(1..64)).min(size);
-            changed[at..end].iter_mut().for_each(|byte| *byte = stream.random_range(0..=255));
+            let end = (offset + stream.random_range(1..64)).min(size);
+            changed[offset..end].iter_mut().for_each(|byte| *byte = stream.random_range(0..=255));
         }
-        _ => drop(changed.splice(at..at, [stream.random_range(0..=255); 3])),
+        _ => drop(changed.splice(offset..offset, [stream.random_range(0..=255); 3])),
     }
     changed
 }
@@ -50,7 +50,7 @@ fn damaged_files_are_errors_or_valid_rows() {
 }
 
 #[test]
-fn a_file_that_is_not_parquet_is_explained() {
+fn a_file_that_is_not_parquet_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "part", &[position()]);
     let path = folder.path().join("part");

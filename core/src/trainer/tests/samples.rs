@@ -119,7 +119,7 @@ fn replaying_restores_repetitions() {
 }
 
 #[test]
-fn samples_of_every_encoding_have_the_game_s_history() {
+fn samples_of_every_encoding_have_the_history_of_the_game() {
     // The double step before the second start is part of what lc0-112 sees.
     for (start, moves) in [
         ("startpos", "e2e4 e7e5 g1f3 b8c6 f3g1 c6b8 g1f3 b8c6 f3g1 c6b8 d2d4"),

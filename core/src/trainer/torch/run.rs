@@ -22,15 +22,15 @@ pub fn train(job: TrainJob<'_>, observer: &dyn Observer) -> Result<Trained, Trai
     runtime::set_threads(update_threads(&job));
     let identity = identity(&job);
     let mut run = match State::load(job.state_path, &identity)? {
-        Some(state) => Run::resume(job, identity, state)?,
-        None => Run::start(job, identity)?,
+        Some(state) => TrainingLoop::resume(job, identity, state)?,
+        None => TrainingLoop::start(job, identity)?,
     };
     run.finish(observer)?;
     run.into_trained()
 }
 
 /// A training in progress.
-pub(super) struct Run<'a> {
+pub(super) struct TrainingLoop<'a> {
     job: TrainJob<'a>,
     identity: String,
     learner: Learner<'a>,
@@ -40,7 +40,7 @@ pub(super) struct Run<'a> {
     report: Report,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TrainingLoop<'a> {
     pub(super) fn start(job: TrainJob<'a>, identity: String) -> Result<Self, TrainError> {
         let optimizer = Optimizer::new(&job.params.optimizer);
         let mut run = Self::new(job, identity, &job.start.weights, optimizer)?;

@@ -41,13 +41,13 @@ struct Heading {
 }
 
 /// One stored tensor.
-struct Stored {
+struct StoredTensor {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
 }
 
-impl View for Stored {
+impl View for StoredTensor {
     fn dtype(&self) -> Dtype {
         self.dtype
     }
@@ -65,7 +65,7 @@ impl View for Stored {
     }
 }
 
-impl Stored {
+impl StoredTensor {
     fn weights(tensor: &WeightTensor) -> Self {
         let bytes = tensor.data.iter().flat_map(|value| value.to_le_bytes()).collect();
         Self { dtype: Dtype::F32, shape: tensor.shape.clone(), bytes }
@@ -102,18 +102,18 @@ impl State {
             .map_err(|source| TrainError::StateWrite { path: path.to_owned(), source })
     }
 
-    fn tensors(&self) -> BTreeMap<String, Stored> {
+    fn tensors(&self) -> BTreeMap<String, StoredTensor> {
         let groups = [("net", &self.net), ("optimizer", &self.optimizer)];
-        let mut tensors: BTreeMap<String, Stored> = groups
+        let mut tensors: BTreeMap<String, StoredTensor> = groups
             .into_iter()
             .flat_map(|(group, weights)| weights.iter().map(move |(name, tensor)| (group, name, tensor)))
-            .map(|(group, name, tensor)| (format!("{group}.{name}"), Stored::weights(tensor)))
+            .map(|(group, name, tensor)| (format!("{group}.{name}"), StoredTensor::weights(tensor)))
             .collect();
         let curve: Vec<_> = self.report.curve.iter().map(training_numbers).collect();
         let validation: Vec<_> = self.report.validation.iter().map(validation_numbers).collect();
-        tensors.insert("curve".to_owned(), Stored::rows(&curve));
-        tensors.insert("validation".to_owned(), Stored::rows(&validation));
-        tensors.insert("meter".to_owned(), Stored::rows(&[meter_numbers(&self.report.meter)]));
+        tensors.insert("curve".to_owned(), StoredTensor::rows(&curve));
+        tensors.insert("validation".to_owned(), StoredTensor::rows(&validation));
+        tensors.insert("meter".to_owned(), StoredTensor::rows(&[meter_numbers(&self.report.meter)]));
         tensors
     }
 

@@ -142,7 +142,12 @@ fn a_run_is_reproduced_from_its_folder_alone() {
     fs::remove_file(experiment.folder.path().join("x.rhai")).expect("removes");
     fs::remove_dir_all(experiment.folder.path().join("lib")).expect("removes");
     let expected = ["network 0001    train", "same", "Reproduced: all 4 steps produced the same"];
-    check(&done(&experiment, &["reproduce", "small", "--lanes", "1"]), 0, &expected, &["doing 4 steps of"]);
+    check(
+        &done(&experiment, &["reproduce", "small", "--lanes", "1"]),
+        0,
+        &expected,
+        &["reproducing 4 steps of"],
+    );
     let again = experiment.folder.path().join("datasets/small.reproduced");
     assert!(!again.exists(), "the default folder is removed");
     let json = done(&experiment, &["reproduce", "small", "--out", "again", "--format", "json"]);

@@ -12,7 +12,7 @@ use super::text::{environment_of, first_different_row};
 
 /// Everything in the text output.
 pub(super) fn page(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Json, CompareError> {
-    let (first, second) = (&sides.first.edition, &sides.second.edition);
+    let (first, second) = (&sides.first.snapshot, &sides.second.snapshot);
     Ok(json!({
         "first": run(sides.first),
         "second": run(sides.second),
@@ -35,10 +35,10 @@ pub fn steps(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Vec<Json>, Compare
 fn run(run: &Loaded) -> Json {
     json!({
         "folder": run.folder.root().display().to_string(),
-        "script": run.edition.script.file,
-        "script_blake3": run.edition.script.blake3,
+        "script": run.snapshot.script.file,
+        "script_blake3": run.snapshot.script.blake3,
         "seed": run.record.seed,
-        "editions": run.edition.editions,
+        "editions": run.snapshot.editions,
     })
 }
 
@@ -51,8 +51,10 @@ fn differing(found: &[Difference]) -> Json {
 fn step(sides: &Sides<'_>, pair: &Pair<'_>) -> Result<Json, CompareError> {
     let (status, files, reasons) = match &pair.comparison {
         Comparison::Same => ("same", Vec::new(), Vec::new()),
-        Comparison::OtherBytes { files } => ("other_bytes", files.clone(), Vec::new()),
-        Comparison::Other { reasons } => ("other_step", Vec::new(), reasons.iter().map(reason).collect()),
+        Comparison::DifferentBytes { files } => ("other_bytes", files.clone(), Vec::new()),
+        Comparison::DifferentStep { reasons } => {
+            ("other_step", Vec::new(), reasons.iter().map(reason).collect())
+        }
         Comparison::OnlyIn(Side::First) => ("only_first", Vec::new(), Vec::new()),
         Comparison::OnlyIn(Side::Second) => ("only_second", Vec::new(), Vec::new()),
     };

@@ -34,7 +34,7 @@ pub struct Loaded {
     /// Its record.
     pub record: Record,
     /// The script snapshot of its last opening.
-    pub edition: Edition,
+    pub snapshot: Edition,
     /// Its finished steps, in script order.
     pub steps: Vec<Step>,
     /// The costs of the steps.
@@ -49,13 +49,13 @@ impl Loaded {
         let run = RunView::new(folder.clone());
         let record = run.record()?.ok_or_else(|| RunError::Absent { folder: folder.root().to_owned() })?;
         let history = run.history()?;
-        let edition = Edition::last(&folder, &record, &history)?;
+        let snapshot = Edition::last(&folder, &record, &history)?;
         let mut steps = run.steps()?;
         steps.sort_by(|a, b| (a.order(), &a.manifest.step).cmp(&(b.order(), &b.manifest.step)));
         let steps = steps.into_iter().map(with_slot).collect::<Result<_, _>>()?;
         let ledger = Ledger::of(&history);
         let generation = run.generations()?.last().map(|last| last.generation);
-        Ok(Self { name: name.to_owned(), folder, record, edition, steps, ledger, generation })
+        Ok(Self { name: name.to_owned(), folder, record, snapshot, steps, ledger, generation })
     }
 }
 

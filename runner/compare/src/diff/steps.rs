@@ -27,12 +27,12 @@ pub enum Comparison {
     /// The same files and summary.
     Same,
     /// The same step with different files or summary: something outside the script made the difference.
-    OtherBytes {
+    DifferentBytes {
         /// The files that differ, by their paths in the first run.
         files: Vec<String>,
     },
     /// Different steps.
-    Other {
+    DifferentStep {
         /// How they differ.
         reasons: Vec<Reason>,
     },
@@ -90,12 +90,12 @@ fn compare((first, second): (&Step, &Step), sides: &Sides<'_>, before: &[Pair<'_
     if is_same_result {
         Comparison::Same
     } else if first.manifest.step == second.manifest.step {
-        Comparison::OtherBytes { files }
+        Comparison::DifferentBytes { files }
     } else {
         let differing: Vec<String> =
             before.iter().filter(|pair| !pair.is_same()).map(|pair| pair.any().name()).collect();
         let (first, second) = ((&first.manifest, sides.first), (&second.manifest, sides.second));
-        Comparison::Other { reasons: reasons(first, second, &differing) }
+        Comparison::DifferentStep { reasons: reasons(first, second, &differing) }
     }
 }
 

@@ -40,11 +40,11 @@ fn section(title: &str, lines: &[String]) -> Vec<String> {
 
 fn head(sides: &Sides<'_>) -> Vec<String> {
     let row = |sign: &str, run: &super::Loaded| {
-        let edition = &run.edition;
-        let editions = if edition.editions > 1 {
+        let snapshot = &run.snapshot;
+        let editions = if snapshot.editions > 1 {
             format!(
                 ", opened with {} different scripts or parameters, of which the last is shown",
-                edition.editions
+                snapshot.editions
             )
         } else {
             String::new()
@@ -57,7 +57,7 @@ fn head(sides: &Sides<'_>) -> Vec<String> {
 
 /// The changes of the script and its modules, in the format of `diff -u`.
 fn scripts(sides: &Sides<'_>) -> Vec<String> {
-    let (first, second) = (&sides.first.edition, &sides.second.edition);
+    let (first, second) = (&sides.first.snapshot, &sides.second.snapshot);
     let mut lines = changes(
         (&first.script.file, &second.script.file),
         (Some(&first.script.text), Some(&second.script.text)),
@@ -86,7 +86,7 @@ fn changes(
 }
 
 fn parameters(sides: &Sides<'_>) -> Vec<String> {
-    let rows: Vec<[String; 2]> = differences(&sides.first.edition.params, &sides.second.edition.params)
+    let rows: Vec<[String; 2]> = differences(&sides.first.snapshot.params, &sides.second.snapshot.params)
         .iter()
         .map(|found| {
             let values = format!("{} -> {}", shown(found.first.as_ref()), shown(found.second.as_ref()));
@@ -125,8 +125,8 @@ pub(super) fn environment_of(run: &super::Loaded) -> Value {
         ("precision", text(precision)),
         ("pad_to", Value::Int(i64::from(*pad_to))),
         ("threads", Value::Int(i64::from(*threads))),
-        ("dc0", text(&run.edition.dc0)),
-        ("libraries", text(&run.edition.libraries)),
+        ("dc0", text(&run.snapshot.dc0)),
+        ("libraries", text(&run.snapshot.libraries)),
     ];
     Value::Group(pairs.map(|(name, value)| (name.to_owned(), value)).into())
 }
@@ -147,11 +147,11 @@ fn steps(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Vec<String>, CompareEr
 pub fn describe(comparison: &Comparison) -> String {
     match comparison {
         Comparison::Same => "same".to_owned(),
-        Comparison::OtherBytes { files } if files.is_empty() => "same step, different summary".to_owned(),
-        Comparison::OtherBytes { files } => {
+        Comparison::DifferentBytes { files } if files.is_empty() => "same step, different summary".to_owned(),
+        Comparison::DifferentBytes { files } => {
             format!("same step, different bytes in {} of its files", files.len())
         }
-        Comparison::Other { reasons } => {
+        Comparison::DifferentStep { reasons } => {
             let texts: Vec<String> = reasons.iter().map(ToString::to_string).collect();
             texts.join("; ")
         }
@@ -165,7 +165,7 @@ pub fn divergence(sides: &Sides<'_>, pairs: &[Pair<'_>]) -> Result<Option<String
     let Some(pair) = pairs.iter().find(|pair| !pair.is_same()) else { return Ok(None) };
     let name = pair.any().name();
     Ok(Some(match &pair.comparison {
-        Comparison::OtherBytes { files } => {
+        Comparison::DifferentBytes { files } => {
             let row = first_different_row(sides, pair)?;
             let row = row.map(|row| format!(", first at {row}")).unwrap_or_default();
             let file = files.first().map(|file| format!(" {file}{row}")).unwrap_or_default();
@@ -185,7 +185,7 @@ pub(super) fn first_different_row(
     sides: &Sides<'_>,
     pair: &Pair<'_>,
 ) -> Result<Option<String>, CompareError> {
-    let (Some(first), Some(second), Comparison::OtherBytes { files }) =
+    let (Some(first), Some(second), Comparison::DifferentBytes { files }) =
         (pair.first, pair.second, &pair.comparison)
     else {
         return Ok(None);

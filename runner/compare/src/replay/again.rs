@@ -44,8 +44,8 @@ pub(super) fn recompute(
     let choice = Choice::of(environment).map_err(damaged)?;
     let evaluators = Evaluators::new(&choice, args.onnxruntime.as_deref())?;
     let here = choice.libraries(args.onnxruntime.as_deref())?;
-    if here != run.edition.libraries {
-        let made = &run.edition.libraries;
+    if here != run.snapshot.libraries {
+        let made = &run.snapshot.libraries;
         process
             .console
             .note(&format!("note: made with {made}, this is {here}; games may differ because of that"));
@@ -148,45 +148,45 @@ fn recompute_iteration(
     Ok(compare((&games, &positions), &result))
 }
 
-fn compare((games, positions): (&[GameRow], &[PositionRow]), again: &ShardResult) -> Outcome {
-    let in_positions = first_difference(positions, &again.positions, |stored, again| {
+fn compare((games, positions): (&[GameRow], &[PositionRow]), recomputed: &ShardResult) -> Outcome {
+    let in_positions = first_difference(positions, &recomputed.positions, |stored, recomputed| {
         format!(
             "game {}, ply {}{}",
             stored.game,
             stored.ply,
-            again.map_or_else(String::new, |again| difference(stored, again))
+            recomputed.map_or_else(String::new, |recomputed| difference(stored, recomputed))
         )
     });
-    let in_games = first_difference(games, &again.games, |row, _| format!("game {}", row.game));
+    let in_games = first_difference(games, &recomputed.games, |row, _| format!("game {}", row.game));
     let difference = in_positions.or(in_games);
     Outcome { games: games.len(), positions: positions.len(), difference }
 }
 
 /// The most significant difference between two searches of one ply.
-fn difference(stored: &PositionRow, again: &PositionRow) -> String {
+fn difference(stored: &PositionRow, recomputed: &PositionRow) -> String {
     let uci = |packed| Move::from_packed(packed).map_or_else(|| "no move".to_owned(), |mv| mv.to_string());
-    if stored.fen != again.fen {
+    if stored.fen != recomputed.fen {
         return ": another position".to_owned();
     }
-    if stored.played != again.played {
-        return format!(": {} is stored, now {}", uci(stored.played), uci(again.played));
+    if stored.played != recomputed.played {
+        return format!(": {} is stored, now {}", uci(stored.played), uci(recomputed.played));
     }
     let visits = |row: &PositionRow| (row.moves.clone(), row.visits.clone());
-    let what = if visits(stored) == visits(again) { "values or targets" } else { "visits" };
+    let what = if visits(stored) == visits(recomputed) { "values or targets" } else { "visits" };
     format!(": the same move, different {what}")
 }
 
 /// Names the first row that differs, or that only one side has.
 fn first_difference<R: PartialEq>(
     stored: &[R],
-    again: &[R],
+    recomputed: &[R],
     name: impl Fn(&R, Option<&R>) -> String,
 ) -> Option<String> {
-    let index = stored.iter().zip(again).position(|(stored, again)| stored != again);
-    let longer = if stored.len() > again.len() { stored } else { again };
+    let index = stored.iter().zip(recomputed).position(|(stored, recomputed)| stored != recomputed);
+    let longer = if stored.len() > recomputed.len() { stored } else { recomputed };
     match index {
-        Some(index) => Some(name(&stored[index], Some(&again[index]))),
-        None => longer.get(stored.len().min(again.len())).map(|row| name(row, None)),
+        Some(index) => Some(name(&stored[index], Some(&recomputed[index]))),
+        None => longer.get(stored.len().min(recomputed.len())).map(|row| name(row, None)),
     }
 }
 
@@ -205,14 +205,14 @@ fn recompute_match(
     let nets = [network(run, step, "first")?, network(run, step, "second")?];
     let nets = [0, 1].map(|player: usize| nets[player].as_ref().map(|(net, _)| net));
     let meeting = Meeting { params: &params, seed, names: &names, nets, evaluators };
-    let again = Mutex::new(Vec::new());
+    let recomputed = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
-        again.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);
+        recomputed.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);
         Ok(())
     };
     let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;
     meeting.play((&[shard], 1), &plain, &keep, progress)?;
-    let again = again.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let difference = first_difference(&stored, &again, |row, _| format!("game {}", row.game));
+    let recomputed = recomputed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let difference = first_difference(&stored, &recomputed, |row, _| format!("game {}", row.game));
     Ok(Outcome { games: stored.len(), positions: 0, difference })
 }

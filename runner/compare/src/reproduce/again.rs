@@ -29,20 +29,20 @@ pub(super) enum Outcome {
 
 /// Runs the script.
 pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, process: &Process) -> Outcome {
-    let edition = &original.edition;
-    let declaration = Arc::new(Declaration::new(overrides(edition)));
+    let snapshot = &original.snapshot;
+    let declaration = Arc::new(Declaration::new(overrides(snapshot)));
     let sources = Arc::new(Sources::default());
-    sources.keep(&stage.script.display().to_string(), &edition.script.text);
+    sources.keep(&stage.script.display().to_string(), &snapshot.script.text);
     let Process { console, interrupt, log_file } = process.clone();
     let options = run_options(args, original, stage);
     let runner = Runner::new(
         options,
-        edition.script.clone(),
+        snapshot.script.clone(),
         Arc::clone(&declaration),
         (console, interrupt, log_file),
     );
     let host = Arc::new(runner.importing(&sources, &stage.script).again(original.steps.len()));
-    let (path, text) = (stage.script.as_path(), edition.script.text.as_str());
+    let (path, text) = (stage.script.as_path(), snapshot.script.text.as_str());
     let script_run = Performance { path, folder: None, text, host, declaration };
     match script_run.perform(surroundings(process, &sources)) {
         Ok(_) => Outcome::Complete,
@@ -66,8 +66,8 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
 
 /// Whether as many steps are finished as the original has.
 fn is_complete(original: &Loaded, stage: &Stage) -> bool {
-    let again = Loaded::read(&original.name, stage.folder.clone());
-    again.is_ok_and(|again| again.steps.len() >= original.steps.len())
+    let reproduction = Loaded::read(&original.name, stage.folder.clone());
+    reproduction.is_ok_and(|run| run.steps.len() >= original.steps.len())
 }
 
 /// The options of the original; its record decides what evaluates nets.
@@ -85,17 +85,17 @@ fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking
 
 /// The values given on the command line. If they were not stored, all values of the declared parameters are given, except
 /// functions, which have no value to give.
-fn overrides(edition: &Edition) -> Vec<Override> {
+fn overrides(snapshot: &Edition) -> Vec<Override> {
     let given = |(path, text): (&String, String)| Override {
         origin: Origin::Set,
         path: path.clone(),
         text,
         file: None,
     };
-    if let Some(values) = &edition.given {
+    if let Some(values) = &snapshot.given {
         return values.iter().map(|(path, text)| given((path, text.clone()))).collect();
     }
-    let Value::Group(declared) = &edition.params else { return Vec::new() };
+    let Value::Group(declared) = &snapshot.params else { return Vec::new() };
     let text = |value: &Value| match value {
         Value::Text(text) if text == "function" => None,
         Value::Text(text) => Some(text.clone()),

@@ -12,18 +12,18 @@ use crate::diff::{CompareError, Comparison, Loaded, Pair, Side, Sides, describe,
 pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, CompareError> {
     let root = original.folder.root().display();
     let mut notes = vec![format!(
-        "doing {} steps of {root} again in {}: {}",
+        "reproducing {} steps of {root} in {}: {}",
         original.steps.len(),
         stage.folder.root().display(),
         stage.environment.rounding()
     )];
-    if original.edition.editions > 1 {
+    if original.snapshot.editions > 1 {
         notes.push(format!(
             "note: the run was opened with {} different scripts or parameters; the last of them is reproduced",
-            original.edition.editions
+            original.snapshot.editions
         ));
     }
-    let made = (&original.edition.dc0, &original.edition.libraries);
+    let made = (&original.snapshot.dc0, &original.snapshot.libraries);
     let here = (&stage.environment.dc0, &stage.environment.libraries);
     if made != here {
         notes.push(format!(

@@ -64,12 +64,12 @@ fn check_apart(parent: &Path, folder: &Folder, original: &Loaded) -> Result<(), 
 
 /// Writes the run's record first, since opening a run uses what its record fixes.
 fn begin(folder: &Folder, original: &Loaded, environment: &Environment) -> Result<(), ReproduceError> {
-    let edition = &original.edition;
+    let snapshot = &original.snapshot;
     let record = Record {
-        script: edition.script.clone(),
-        modules: edition.modules.clone(),
-        params: edition.params.clone(),
-        given: edition.given.clone(),
+        script: snapshot.script.clone(),
+        modules: snapshot.modules.clone(),
+        params: snapshot.params.clone(),
+        given: snapshot.given.clone(),
         environment: environment.clone(),
         ..original.record.clone()
     };
@@ -89,9 +89,9 @@ fn begin(folder: &Folder, original: &Loaded, environment: &Environment) -> Resul
 
 /// Writes the script and what it imports. Returns the script's path.
 fn write_scripts(folder: &Path, original: &Loaded) -> Result<PathBuf, RunError> {
-    let edition = &original.edition;
-    let script = (&edition.script.file, &edition.script.text);
-    for (path, text) in edition.modules.iter().chain([script]) {
+    let snapshot = &original.snapshot;
+    let script = (&snapshot.script.file, &snapshot.script.text);
+    for (path, text) in snapshot.modules.iter().chain([script]) {
         let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside || path.is_empty() {
             let cause = format!("\"{path}\" is not a path below the script's folder");

@@ -49,8 +49,8 @@ fn the_losses_are_the_cross_entropies_over_legal_moves_and_over_results() {
     let (mut policy, mut value) = (0.0, 0.0);
     for row in 0..samples.training_count() {
         let sample = samples.training_row(row);
-        let at = |index: i64| heads.policy.double_value(&[row as i64, index]);
-        let logits: Vec<f64> = sample.legal.iter().map(|index| at(index.get().into())).collect();
+        let logit = |index: i64| heads.policy.double_value(&[row as i64, index]);
+        let logits: Vec<f64> = sample.legal.iter().map(|index| logit(index.get().into())).collect();
         policy += cross_entropy(&logits, sample.shares);
         let logits: Vec<f64> = (0..3).map(|part| heads.value.double_value(&[row as i64, part])).collect();
         value += cross_entropy(&logits, &[sample.wdl.win, sample.wdl.draw, sample.wdl.loss]);
@@ -129,12 +129,12 @@ fn the_policy_gradient_is_policy_less_target_on_legal_moves_with_a_target() {
     let gradient = Tensor::run_backward(&[total], &[&heads.policy], false, false).remove(0);
     for row in 0..4 {
         let sample = samples.training_row(row);
-        let at = |index: i64| heads.policy.double_value(&[row as i64, index]).exp();
-        let sum: f64 = sample.legal.iter().map(|index| at(index.get().into())).sum();
+        let exp_logit = |index: i64| heads.policy.double_value(&[row as i64, index]).exp();
+        let sum: f64 = sample.legal.iter().map(|index| exp_logit(index.get().into())).sum();
         for index in 0..POLICY_SIZE as i64 {
             let slot = sample.legal.iter().position(|legal| i64::from(legal.get()) == index);
-            let expected =
-                slot.map_or(0.0, |slot| 2.0 / 3.0 * (at(index) / sum - f64::from(sample.shares[slot])));
+            let expected = slot
+                .map_or(0.0, |slot| 2.0 / 3.0 * (exp_logit(index) / sum - f64::from(sample.shares[slot])));
             let found = gradient.double_value(&[row as i64, index]);
             assert!((found - expected).abs() < 1e-6, "row {row}, index {index}: {found} is not {expected}");
         }
