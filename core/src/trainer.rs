@@ -1,8 +1,8 @@
 //! Training: turns games and positions into new weights.
 //!
-//! [`samples`] replays games into compact training samples, and `train` runs updates on them with libtorch. The result depends only
-//! on the initial net, the samples, the parameters, the seed and the number of libtorch threads: a training that is stopped and
-//! resumed gives the same bytes (on a CPU; GPUs add in no fixed order).
+//! [`samples`] replays games into compact training samples, and `train` runs updates on them with libtorch. The result depends
+//! only on the initial net, the samples, the parameters, the seed and the number of libtorch threads: a training that is stopped
+//! and resumed gives the same bytes (on a CPU; GPUs add in no fixed order).
 //!
 //! The loss of one update is (AlphaZero 2018, equation 1, with win-draw-loss instead of a squared error, and with the
 //! weight decay in the optimiser):

@@ -59,8 +59,8 @@ impl Checkout {
 }
 
 /// Cargo with the environment of the user's shell. Build scripts watch variables of the package being built, such as
-/// `CARGO_PKG_NAME`: if they inherited xtask's, switching between `cargo xtask` and plain cargo would recompile ring and everything
-/// that depends on it.
+/// `CARGO_PKG_NAME`: if they inherited xtask's, switching between `cargo xtask` and plain cargo would recompile ring and
+/// everything that depends on it.
 fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(describes_xtask)) {

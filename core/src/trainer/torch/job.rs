@@ -48,8 +48,9 @@ pub struct Trained {
 
 /// Floating-point operations of an update that make one more thread worthwhile.
 ///
-/// Threads synchronise some hundred times in an update, whatever its size: on two cores an update of a 2×32 net takes 5 to 7 ms with one
-/// thread as with two at 8 samples (0.15 GFLOP), and 33 and 20 ms at 128 (2.3 GFLOP). See `docs/performance.md`.
+/// Threads synchronise some hundred times in an update, whatever its size. On two cores an update of a 2×32 net takes 5 to 7 ms
+/// with one thread or two at 8 samples (0.15 GFLOP), but 33 ms with one and 20 ms with two at 128 samples (2.3 GFLOP). See
+/// `docs/performance.md`.
 const FLOPS_PER_THREAD: f64 = 5e8;
 
 /// The number of threads for an update of `flops` floating-point operations: as many as are worthwhile, at most `most`.
