@@ -56,7 +56,7 @@ fn trial(number: u32, point: Point, state: TrialState) -> Trial {
         SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_125 + 1000 * u64::from(number));
     let has_ended = state != TrialState::Running;
     Trial {
-        told: Told { number, point, state, value, at: 3 },
+        observation: Told { number, point, state, value, at: 3 },
         reports: [1, 3].map(report).to_vec(),
         interval: value.map(|value| (value - 0.5, value + 0.5)),
         attributes: BTreeMap::from([("replicates".to_owned(), Value::Int(2))]),
@@ -80,7 +80,7 @@ fn expected(trial: &Trial, state: &str) -> Json {
         since.as_millis() as f64 / 1000.0
     };
     let params: BTreeMap<&String, Json> = trial
-        .told
+        .observation
         .point
         .iter()
         .map(|(name, value)| match value {
@@ -90,8 +90,8 @@ fn expected(trial: &Trial, state: &str) -> Json {
         .collect();
     let mut attributes = json!({
         "replicates": 2,
-        "state": trial.told.state.word(),
-        "point": Value::Group(trial.told.point.clone()).canonical(),
+        "state": trial.observation.state.word(),
+        "point": Value::Group(trial.observation.point.clone()).canonical(),
         "intervals": {
             "1": [trial.reports[0].low, trial.reports[0].high],
             "3": [trial.reports[1].low, trial.reports[1].high],
@@ -102,9 +102,9 @@ fn expected(trial: &Trial, state: &str) -> Json {
         attributes["high"] = json!(high);
     }
     json!({
-        "number": trial.told.number,
+        "number": trial.observation.number,
         "state": state,
-        "value": trial.told.value,
+        "value": trial.observation.value,
         "params": params,
         "reports": { "1": trial.reports[0].value, "3": trial.reports[1].value },
         "attributes": attributes,
@@ -143,7 +143,7 @@ fn optuna_finds_every_trial_with_its_parameters_reports_and_times() {
         assert_eq!(found, &expected(trial, state));
     }
     let conditional: BTreeSet<bool> =
-        study.trials.iter().map(|trial| trial.told.point.contains_key("considered")).collect();
+        study.trials.iter().map(|trial| trial.observation.point.contains_key("considered")).collect();
     assert_eq!(conditional.len(), 2, "some trials have the conditional dimension, some have not");
 }
 
@@ -154,11 +154,12 @@ fn optuna_names_the_best_trial_and_what_matters_and_goes_on_from_there() {
         let mut trials = trials(&space);
         let sign = if direction == Direction::Maximize { 1.0 } else { -1.0 };
         for trial in &mut trials {
-            trial.told.value = trial.told.value.map(|value| sign * value);
+            trial.observation.value = trial.observation.value.map(|value| sign * value);
         }
-        let complete = trials.iter().filter(|trial| trial.told.state == TrialState::Complete);
-        let gain = |trial: &&Trial| direction.gain(trial.told.value.expect("complete"));
-        let best = complete.max_by(|one, other| gain(one).total_cmp(&gain(other))).expect("some").told.number;
+        let complete = trials.iter().filter(|trial| trial.observation.state == TrialState::Complete);
+        let gain = |trial: &&Trial| direction.gain(trial.observation.value.expect("complete"));
+        let best =
+            complete.max_by(|one, other| gain(one).total_cmp(&gain(other))).expect("some").observation.number;
         let study = Study { name: "nets", direction, space: &space, attributes: BTreeMap::new(), trials };
         let found = read_study(&study);
         assert_eq!(found["best"], json!(best));

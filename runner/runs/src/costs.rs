@@ -1,5 +1,5 @@
-//! `costs.parquet`: what each finished step took, one row each. It follows from the journal and the manifests, and is written
-//! whole each time, so a kill leaves nothing in it that another start would not put right.
+//! `costs.parquet`: the cost of each finished step, one row per step. It is derived from the journal and the manifests and
+//! rewritten as a whole each time, so reopening the run repairs whatever a kill left behind.
 
 use dc0_core::params::Value;
 use dc0_core::store::{Provenance, WideColumn, write_wide};
@@ -10,10 +10,10 @@ use super::ledger::{Cost, Figures, Ledger};
 use super::manifest::Manifest;
 use super::record::Record;
 
-/// The version of the columns and of their meaning.
+/// The version of the columns and their meaning.
 const VERSION: u32 = 1;
 
-/// A finished step with what it took.
+/// A finished step with its cost.
 struct Row<'a> {
     order: u32,
     manifest: &'a Manifest,
@@ -21,7 +21,7 @@ struct Row<'a> {
     cost: Cost,
 }
 
-/// Writes the table of a run's finished steps, which come with their places in the script.
+/// Writes the table of a run's finished steps, given with their positions in the script.
 pub(super) fn write(
     (folder, record): (&Folder, &Record),
     steps: &[(u32, &Manifest)],
@@ -39,7 +39,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What a row has in a column.
+/// The cell of a row in a column.
 type Cell = fn(&Row<'_>) -> Value;
 
 const COLUMNS: [(&str, Cell); 29] = [
@@ -54,20 +54,20 @@ const COLUMNS: [(&str, Cell); 29] = [
     ("device", |row| text(&row.record.environment.device)),
     ("backend", |row| text(&row.record.environment.backend)),
     ("precision", |row| text(&row.record.environment.precision)),
-    ("lanes", |row| row.played(|figures| count(figures.lanes.into()))),
+    ("lanes", |row| row.playing(|figures| count(figures.lanes.into()))),
     ("threads", |row| known(row.is_training(), || count(row.record.environment.threads.into()))),
     ("games", |row| row.result("games")),
     ("positions", |row| row.result("positions")),
     ("simulations", |row| row.result("simulations")),
     ("evaluations", evaluations),
     ("evaluations_per_second", |row| row.rate(&evaluations(row))),
-    ("cache_hits", |row| row.played(|figures| count(figures.evaluations.saturating_sub(figures.rows)))),
-    ("mean_batch", |row| row.played(|figures| ratio(figures.rows as f64, figures.batches as f64))),
-    ("largest_batch", |row| row.played(|figures| count(figures.largest_batch))),
+    ("cache_hits", |row| row.playing(|figures| count(figures.evaluations.saturating_sub(figures.rows)))),
+    ("mean_batch", |row| row.playing(|figures| ratio(figures.rows as f64, figures.batches as f64))),
+    ("largest_batch", |row| row.playing(|figures| count(figures.largest_batch))),
     ("batch_fill", |row| {
-        row.played(|figures| ratio(figures.rows as f64, (figures.batches * figures.largest_batch) as f64))
+        row.playing(|figures| ratio(figures.rows as f64, (figures.batches * figures.largest_batch) as f64))
     }),
-    ("net_idle", |row| row.played(|figures| idle(&figures))),
+    ("net_idle", |row| row.playing(|figures| idle(&figures))),
     ("updates", |row| row.result("updates")),
     ("samples", samples),
     ("samples_per_second", |row| row.rate(&samples(row))),
@@ -96,11 +96,11 @@ fn known(is_known: bool, value: impl FnOnce() -> Value) -> Value {
     if is_known { value() } else { Value::None }
 }
 
-fn ratio(of: f64, by: f64) -> Value {
-    known(by > 0.0, || Value::Float(of / by))
+fn ratio(amount: f64, per: f64) -> Value {
+    known(per > 0.0, || Value::Float(amount / per))
 }
 
-/// Share of the lanes' time that passed outside nets.
+/// Share of the lanes' time that was not spent waiting for nets.
 fn idle(figures: &Figures) -> Value {
     known(figures.lane_secs > 0.0, || Value::Float((1.0 - figures.net_secs / figures.lane_secs).max(0.0)))
 }
@@ -118,7 +118,7 @@ impl Row<'_> {
         self.manifest.kind == "train"
     }
 
-    /// A number of the step's result; nothing where it has none of this name.
+    /// A number from the step's result; empty if it has none of this name.
     fn result(&self, name: &str) -> Value {
         match self.manifest.summary.member(name) {
             Some(number @ (Value::Int(_) | Value::Float(_))) => number.clone(),
@@ -130,8 +130,8 @@ impl Row<'_> {
         self.cost.figures.map_or(Value::None, cell)
     }
 
-    /// What only steps have in which nets play.
-    fn played(&self, cell: impl FnOnce(Figures) -> Value) -> Value {
+    /// A figure that only steps have in which nets play.
+    fn playing(&self, cell: impl FnOnce(Figures) -> Value) -> Value {
         self.cost.figures.filter(|figures| figures.batches > 0).map_or(Value::None, cell)
     }
 
@@ -140,10 +140,10 @@ impl Row<'_> {
     }
 }
 
-/// All that were asked for, those that a kill had repeated among them; of a step that nobody measured, those of its result.
+/// All evaluations requested, including those repeated after a kill; for an unmeasured step, those of its result.
 fn evaluations(row: &Row<'_>) -> Value {
     match row.cost.figures {
-        Some(_) => row.played(|figures| count(figures.evaluations.max(figures.rows))),
+        Some(_) => row.playing(|figures| count(figures.evaluations.max(figures.rows))),
         None => row.result("evaluations"),
     }
 }
@@ -155,10 +155,10 @@ fn samples(row: &Row<'_>) -> Value {
     }
 }
 
-/// A sample's backward pass takes twice its forward pass.
+/// The backward pass of a sample costs twice its forward pass.
 fn flops(row: &Row<'_>) -> Value {
     if !row.is_training() {
-        return row.played(|figures| Value::Float(figures.flops));
+        return row.playing(|figures| Value::Float(figures.flops));
     }
     let all = samples(row).as_f64().zip(row.result("flops").as_f64());
     all.map_or(Value::None, |(samples, flops)| Value::Float(3.0 * samples * flops))
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// The cells of a row that are not empty.
+    /// The non-empty cells of a row.
     fn cells(manifest: &Manifest, cost: Cost) -> BTreeMap<&'static str, Value> {
         let row = Row { order: 7, manifest, record: &record(), cost };
         COLUMNS
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn games_have_the_figures_of_nets_and_trainings_those_of_samples() {
+    fn self_play_has_figures_of_nets_and_training_figures_of_samples() {
         let figures = Figures {
             lanes: 2,
             evaluations: 100,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_measured_is_empty_and_what_the_result_says_is_told() {
+    fn unmeasured_cells_are_empty_or_from_the_result() {
         let played = manifest("self_play", "games/iteration=0003/x", &[("games", 6), ("evaluations", 90)]);
         let old = cells(&played, Cost { attempts: 1, secs: 3.0, figures: None, from: Some("x".to_owned()) });
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a script lets its users change, once its call of `params(#{…})` has said so.
+//! The parameters that a script declares with `params(#{…})`, which its users may change.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -15,13 +15,13 @@ pub struct Declared {
     pub path: String,
     /// The value in use.
     pub value: Value,
-    /// Where it comes from.
+    /// The source of the value.
     pub origin: Origin,
-    /// The value of the script's own.
+    /// The script's own value.
     pub default: Value,
-    /// What it may be, as far as the script says so: at least its kind.
+    /// The allowed values as far as the script restricts them: at least their kind.
     pub allowed: String,
-    /// What the script says it is for.
+    /// The script's description of it.
     pub doc: String,
 }
 
@@ -29,23 +29,23 @@ pub struct Declared {
 #[derive(Debug)]
 pub struct Declaration {
     overrides: Vec<Override>,
-    /// Whether a script ends once it has declared its parameters.
+    /// Whether the script is stopped once it has declared its parameters.
     ends: bool,
     declared: Mutex<Option<Vec<Declared>>>,
 }
 
 impl Declaration {
-    /// With the values of the command line.
+    /// Starts with the values from the command line.
     pub fn new(overrides: Vec<Override>) -> Self {
         Self { overrides, ends: false, declared: Mutex::new(None) }
     }
 
-    /// Of a script that is only asked for its parameters: once it has declared them, an error ends it.
+    /// For a script that is run only to list its parameters: once it has declared them, an error stops it.
     pub fn listing(overrides: Vec<Override>) -> Self {
         Self { ends: true, ..Self::new(overrides) }
     }
 
-    /// Whether the script has come to its declaration.
+    /// Whether the script has reached its declaration.
     pub fn is_made(&self) -> bool {
         self.declared().is_some()
     }
@@ -54,36 +54,36 @@ impl Declaration {
         self.declared.lock().ignore_poison()
     }
 
-    /// The values of the command line.
+    /// The values from the command line.
     pub fn overrides(&self) -> &[Override] {
         &self.overrides
     }
 
-    /// Keeps what the script has declared, with the values in use. Gives whether the script ends here.
+    /// Stores what the script has declared, with the values in use. Returns whether the script is to stop here.
     pub fn make(&self, rows: Vec<Declared>) -> bool {
         *self.declared() = Some(rows);
         self.ends
     }
 
-    /// The parameters in use, once they are declared.
+    /// The declared parameters with the values in use; empty before the declaration.
     pub fn rows(&self) -> Vec<Declared> {
         self.declared().clone().unwrap_or_default()
     }
 
-    /// What the command line gives, as it was typed; of several values for a name the one that counts.
+    /// The values from the command line as typed; of several for one name, the one that applies.
     pub fn given(&self) -> BTreeMap<String, String> {
         self.overrides.iter().map(|given| (given.path.clone(), given.text.clone())).collect()
     }
 
-    /// Who gives values that no declaration has taken up, and which: `--set gives games`.
+    /// Which options give values while the script declares no parameters, and which values: `--set gives games`.
     pub fn unused(&self) -> Option<String> {
         if self.declared().is_some() || self.overrides.is_empty() {
             return None;
         }
         let names: Vec<&str> = self.overrides.iter().map(|given| given.path.as_str()).collect();
-        let givers: Vec<String> = self.overrides.iter().map(Override::giver).collect();
-        let givers = joined(&givers);
-        let verb = if givers.contains(" and ") { "give" } else { "gives" };
-        Some(format!("{givers} {verb} {}", names.join(", ")))
+        let options: Vec<String> = self.overrides.iter().map(Override::option).collect();
+        let options = joined(&options);
+        let verb = if options.contains(" and ") { "give" } else { "gives" };
+        Some(format!("{options} {verb} {}", names.join(", ")))
     }
 }

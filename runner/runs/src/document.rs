@@ -1,4 +1,4 @@
-//! The small files of a run's bookkeeping: text, most of it JSON, each read and written whole.
+//! The small bookkeeping files of a run: text, mostly JSON, each read and written whole.
 
 use std::path::Path;
 use std::{fs, io};
@@ -10,7 +10,7 @@ use dc0_core::durable;
 
 use super::error::RunError;
 
-/// The text of a file; `None` where there is none.
+/// Reads a file's text; `None` if the file does not exist.
 pub(super) fn text(path: &Path) -> Result<Option<String>, RunError> {
     match fs::read_to_string(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -18,12 +18,12 @@ pub(super) fn text(path: &Path) -> Result<Option<String>, RunError> {
     }
 }
 
-/// What the text of a file says.
+/// Parses a file's text as JSON.
 pub(super) fn parsed<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, RunError> {
     serde_json::from_str(text).map_err(|cause| RunError::damaged(path, cause))
 }
 
-/// What a file says; `None` where there is none.
+/// Reads and parses a JSON file; `None` if it does not exist.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunError> {
     text(path)?.map(|text| parsed(&text, path)).transpose()
 }

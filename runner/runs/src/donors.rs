@@ -1,4 +1,4 @@
-//! Steps that other runs have finished: taken over instead of being done again.
+//! Reuse of finished steps: a step that another run has finished is taken over instead of being done again.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -17,23 +17,23 @@ use super::record::{Environment, Record};
 use super::slot::Slot;
 use super::view::RunView;
 
-/// Runs that give their finished steps to each other. Equal steps that several of them come to at once are done by one.
+/// Runs that share their finished steps. If several of them reach equal steps at the same time, only one does the work.
 #[derive(Debug, Default)]
 pub struct Donors {
     runs: Mutex<Vec<Folder>>,
-    at_work: Mutex<BTreeSet<Identity>>,
+    in_progress: Mutex<BTreeSet<Identity>>,
     changed: Condvar,
 }
 
-/// The right to do a step; others that want the same one wait until this value is gone.
+/// The exclusive right to do a step; other runs that need the same step wait until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
-    donors: &'a Donors,
+    sources: &'a Donors,
     identity: Identity,
 }
 
 impl Donors {
-    /// Adds a run, which may still be at work.
+    /// Adds a run, which may still be in progress.
     pub fn add(&self, run: Folder) {
         let mut runs = lock(&self.runs);
         if runs.iter().all(|known| known.root() != run.root()) {
@@ -41,9 +41,9 @@ impl Donors {
         }
     }
 
-    /// Whether a run with this environment comes to the same results as all of these.
+    /// Checks that a run with this environment gets the same results as all of these.
     pub(super) fn check(&self, own: &Environment) -> Result<(), RunError> {
-        // One that is being created right now by another trial has the same environment, or says so itself.
+        // A run that another trial is creating right now has the same environment, or its own check reports the difference.
         for run in lock(&self.runs).iter().filter(|run| run.is_run()) {
             let Some(record) = Record::read(run)? else { continue };
             let (found, own) = (record.environment.rounding(), own.rounding());
@@ -54,15 +54,15 @@ impl Donors {
         Ok(())
     }
 
-    /// Waits until no other run of this process is at a step.
+    /// Waits until no other run of this process is working on the step.
     pub(super) fn turn(&self, identity: &Identity) -> Turn<'_> {
-        let at_work = lock(&self.at_work);
-        let waited = self.changed.wait_while(at_work, |at_work| at_work.contains(identity));
+        let in_progress = lock(&self.in_progress);
+        let waited = self.changed.wait_while(in_progress, |steps| steps.contains(identity));
         waited.ignore_poison().insert(identity.clone());
-        Turn { donors: self, identity: identity.clone() }
+        Turn { sources: self, identity: identity.clone() }
     }
 
-    /// A run other than `own` that has finished a step and still has all its files.
+    /// Finds a run other than `own` that has finished the step and still has all its files.
     pub(super) fn find(
         &self,
         identity: &Identity,
@@ -81,8 +81,8 @@ impl Donors {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        lock(&self.donors.at_work).remove(&self.identity);
-        self.donors.changed.notify_all();
+        lock(&self.sources.in_progress).remove(&self.identity);
+        self.sources.changed.notify_all();
     }
 }
 
@@ -90,8 +90,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().ignore_poison()
 }
 
-/// Puts another run's files into a slot of one's own. Files of finished steps never change, so both runs may have the same
-/// ones; where the file system cannot do that, they are copied.
+/// Links another run's files into a slot of this run. Files of finished steps never change, so both runs can share them;
+/// they are copied where the file system has no hard links.
 pub(super) fn take_over(
     (from, manifest): (&Folder, Manifest),
     to: &Folder,
@@ -101,23 +101,23 @@ pub(super) fn take_over(
     for entry in &mut taken.files {
         let source = from.path(&entry.path);
         entry.path = slot.adopt(&entry.path);
-        let goal = to.path(&entry.path);
-        share(&source, &goal).map_err(RunError::io("take over", &source))?;
+        let target = to.path(&entry.path);
+        share(&source, &target).map_err(RunError::io("take over", &source))?;
     }
     Ok(taken)
 }
 
-fn share(source: &Path, goal: &Path) -> io::Result<()> {
-    let folder = goal.parent().unwrap_or(Path::new("."));
+fn share(source: &Path, target: &Path) -> io::Result<()> {
+    let folder = target.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let beside = goal.with_added_extension(format!("{}.tmp", std::process::id()));
-    if fs::hard_link(source, &beside).is_err() {
-        fs::copy(source, &beside)?;
-        File::open(&beside)?.sync_all()?;
+    let temporary = target.with_added_extension(format!("{}.tmp", std::process::id()));
+    if fs::hard_link(source, &temporary).is_err() {
+        fs::copy(source, &temporary)?;
+        File::open(&temporary)?.sync_all()?;
     }
-    // Does nothing where both are the same file already, so what is beside is removed by name.
-    fs::rename(&beside, goal)?;
-    match fs::remove_file(&beside) {
+    // The rename does nothing if both are already the same file, so the temporary name is removed explicitly.
+    fs::rename(&temporary, target)?;
+    match fs::remove_file(&temporary) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         _ => durable::flush_folder(folder),
     }

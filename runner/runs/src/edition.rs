@@ -1,5 +1,5 @@
-//! The script of a run as it was last opened: its text, the files it imports, and what the command line gave. Together with the
-//! run's record this is all that its steps follow from.
+//! The script of a run as last opened: its text, the files it imports, and the values from the command line. Together with
+//! the run's record this determines all steps of the run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,47 +14,47 @@ use super::folder::Folder;
 use super::history::{History, JournalEntry, JournalEvent};
 use super::record::{Record, ScriptRecord};
 
-/// What a script was when it opened a run.
+/// A script with its imports and parameters, as it opened a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edition {
     /// The script.
     pub script: ScriptRecord,
-    /// The texts of the files that it imported, by their paths below the script's folder.
+    /// The texts of the imported files, by path relative to the script's folder.
     pub modules: BTreeMap<String, String>,
     /// The declared parameters with their values.
     pub params: Value,
-    /// What the command line gave for them, as it was typed; `None` where the program that opened the run did not keep it.
+    /// The command line's values for them, as typed; `None` if the program that opened the run did not store them.
     pub given: Option<BTreeMap<String, String>>,
     /// The program's version.
     pub dc0: String,
     /// Versions of libraries and features of the processor.
     pub libraries: String,
-    /// How many different scripts or parameters the run was opened with; 1 if they never changed.
-    pub editions: usize,
+    /// How many versions of script and parameters the run was opened with; 1 if they never changed.
+    pub versions: usize,
 }
 
-/// An entry of the journal about the opening of the run, and the imports that follow it.
+/// A journal entry that opens the run, with the imports that follow it.
 #[derive(Debug)]
 struct Opening<'a> {
     entry: &'a JournalEntry,
-    /// Digests of modules by their paths.
+    /// Digests of the modules by path.
     modules: BTreeMap<String, String>,
 }
 
 impl Edition {
-    /// The last one of a run; that of its creation where the journal has been lost.
+    /// The last snapshot of a run; that of its creation if the journal is lost.
     pub fn last(folder: &Folder, record: &Record, history: &History) -> Result<Self, RunError> {
         let openings = openings(history);
         let lines = openings.iter().map(|opening| opening.entry.json());
-        let mut kinds: Vec<(&Json, &Json)> = lines.map(|line| (&line["script"], &line["params"])).collect();
-        kinds.sort_by_key(|(script, params)| (script.to_string(), params.to_string()));
-        kinds.dedup();
-        let editions = kinds.len().max(1);
+        let mut versions: Vec<(&Json, &Json)> =
+            lines.map(|line| (&line["script"], &line["params"])).collect();
+        versions.sort_by_key(|(script, params)| (script.to_string(), params.to_string()));
+        versions.dedup();
         let Some(Opening { entry, modules }) = openings.last() else {
             return Ok(Self::created(record));
         };
         let text = |name: &str| entry.text(name).unwrap_or_default().to_owned();
-        let module = |(path, digest): (&String, &String)| Ok((path.clone(), kept(folder, digest)?));
+        let module = |(path, digest): (&String, &String)| Ok((path.clone(), stored_text(folder, digest)?));
         Ok(Self {
             script: script(folder, record, &text("script"))?,
             modules: modules.iter().map(module).collect::<Result<_, RunError>>()?,
@@ -62,7 +62,7 @@ impl Edition {
             given: entry.member("given"),
             dc0: text("dc0"),
             libraries: text("libraries"),
-            editions,
+            versions: versions.len().max(1),
         })
     }
 
@@ -74,12 +74,12 @@ impl Edition {
             given: record.given.clone(),
             dc0: record.environment.dc0.clone(),
             libraries: record.environment.libraries.clone(),
-            editions: 1,
+            versions: 1,
         }
     }
 }
 
-/// All openings in order.
+/// All openings of the run, in order.
 fn openings(history: &History) -> Vec<Opening<'_>> {
     let mut openings: Vec<Opening<'_>> = Vec::new();
     for entry in history.entries() {
@@ -104,12 +104,12 @@ fn script(folder: &Folder, record: &Record, digest: &str) -> Result<ScriptRecord
     if digest == record.script.blake3 {
         return Ok(record.script.clone());
     }
-    let text = kept(folder, digest)?;
+    let text = stored_text(folder, digest)?;
     Ok(ScriptRecord { file: record.script.file.clone(), blake3: digest.to_owned(), text })
 }
 
-/// A text that the run keeps in `scripts/`.
-fn kept(folder: &Folder, digest: &str) -> Result<String, RunError> {
+/// Reads a text that the run stores in `scripts/`, and checks its digest.
+fn stored_text(folder: &Folder, digest: &str) -> Result<String, RunError> {
     let damaged = |path, cause: &str| RunError::damaged(path, format!("{cause}, as journal.jsonl says"));
     if digest.len() != 64 || !digest.is_ascii() {
         return Err(damaged(&folder.journal(), "a script's digest has other than 64 digits"));

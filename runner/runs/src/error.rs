@@ -1,4 +1,4 @@
-//! Why a run cannot be opened or a step cannot be done.
+//! Errors of opening a run or doing a step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,10 @@ use dc0_process::fault::Fault;
 /// A run cannot be used.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The name is no name for a folder.
-    #[error("\"{name}\" is no name for a run; use letters, digits, `_`, `-` and `.`, at most 100 of them")]
+    /// The name cannot be a folder's name.
+    #[error(
+        "\"{name}\" is not a valid name for a run; use letters, digits, `_`, `-` and `.`, at most 100 of them"
+    )]
     Name {
         /// As the script gives it.
         name: String,
@@ -23,7 +25,7 @@ pub enum RunError {
     Locked {
         /// The run.
         folder: PathBuf,
-        /// The other process, if it says.
+        /// The other process, if its lock names it.
         pid: Option<u32>,
     },
     /// The run belongs to another script.
@@ -46,31 +48,31 @@ pub enum RunError {
         /// The version this program writes.
         known: u32,
     },
-    /// Something that is fixed when a run is created was asked for otherwise.
-    #[error("the run {} was created with {what} {fixed}, and {asked} was asked for; leave it out, or open another run", .folder.display())]
+    /// An option differs from the value that was fixed when the run was created.
+    #[error("the run {} was created with {what} {fixed}, and {requested} was asked for; leave it out, or open another run", .folder.display())]
     Fixed {
         /// The run.
         folder: PathBuf,
         /// What is fixed.
         what: &'static str,
-        /// As the run was created.
+        /// The value at the run's creation.
         fixed: String,
-        /// As asked for now.
-        asked: String,
+        /// The value requested now.
+        requested: String,
     },
-    /// The folder holds something that is no run.
+    /// The folder holds something other than a run.
     #[error("{} is not empty and has no run.json; give open_run another name, or --out another folder", .folder.display())]
     NoRun {
         /// The folder.
         folder: PathBuf,
     },
-    /// There is no run to take steps over from.
+    /// There is no run to take steps from.
     #[error("{} holds no run, so no steps can be taken over from it; look at the names of runs beside this one", .folder.display())]
     Absent {
         /// The folder.
         folder: PathBuf,
     },
-    /// A run whose steps would not be the same here.
+    /// Steps of the other run would have other results here.
     #[error("steps of {} cannot be taken over: it plays and trains with {found}, and this run with {own}", .folder.display())]
     OtherEnvironment {
         /// The other run.
@@ -80,64 +82,64 @@ pub enum RunError {
         /// What this run has.
         own: String,
     },
-    /// A fork with the name of the run that it begins with.
+    /// A fork has the name of the run that it begins with.
     #[error("{name} cannot begin with itself; give the fork another name")]
     ForkSelf {
         /// The name.
         name: String,
     },
-    /// An existing run is opened as a fork and is none.
-    #[error("the run {} is there and is no fork; give the fork another name", .folder.display())]
+    /// An existing run is opened as a fork, but is not one.
+    #[error("the run {} exists and is not a fork; give the fork another name", .folder.display())]
     NoFork {
         /// The run.
         folder: PathBuf,
     },
-    /// A fork is opened as a run that begins with nothing.
+    /// A fork is opened as an ordinary run.
     #[error("the run {} is a fork of {fixed}; open it with fork(…) as it was made, or give open_run another name", .folder.display())]
     IsFork {
         /// The run.
         folder: PathBuf,
-        /// What it begins with.
+        /// The run and iteration that it begins with.
         fixed: String,
     },
     /// An existing fork begins with something else.
-    #[error("the run {} is a fork of {fixed}, and one of {asked} was asked for; give the new fork another name", .folder.display())]
+    #[error("the run {} is a fork of {fixed}, and one of {requested} was asked for; give the new fork another name", .folder.display())]
     OtherFork {
         /// The run.
         folder: PathBuf,
-        /// What it begins with.
+        /// The run and iteration that it begins with.
         fixed: String,
-        /// What was asked for.
-        asked: String,
+        /// The run and iteration that were requested.
+        requested: String,
     },
-    /// A run is forked at an iteration that it has not come to.
-    #[error("the run {} cannot be forked at iteration {iteration}: {}", .folder.display(), come_to(*.finished))]
+    /// A run is forked at an iteration that it has not reached.
+    #[error("the run {} cannot be forked at iteration {iteration}: {}", .folder.display(), iterations_done(*.finished))]
     ForkEarly {
         /// The run.
         folder: PathBuf,
-        /// The iteration that was asked for.
+        /// The requested iteration.
         iteration: u32,
         /// The number of its iterations.
         finished: usize,
     },
-    /// A run is forked in the midst of its last iteration.
+    /// A run is forked in the middle of its last iteration.
     #[error("iteration {iteration} of the run {} is not finished: its {kind} is under way; let it go on first, or fork it at an earlier iteration", .folder.display())]
     ForkUnfinished {
         /// The run.
         folder: PathBuf,
-        /// The iteration that was asked for.
+        /// The requested iteration.
         iteration: u32,
-        /// What is not finished.
+        /// The kind of the unfinished step.
         kind: String,
     },
-    /// The steps of a run are from several versions of its script.
+    /// The steps of a run come from several versions of its script.
     #[error("the steps of {} up to iteration {iteration} are not those of one script ({what}); give the command of that run again until it ends, or fork it at an earlier iteration", .folder.display())]
     ForkMixed {
         /// The run.
         folder: PathBuf,
-        /// The iteration that was asked for.
+        /// The requested iteration.
         iteration: u32,
-        /// What does not fit.
+        /// The inconsistency.
         what: String,
     },
     /// A finished step has lost a file.
@@ -152,29 +154,29 @@ pub enum RunError {
         /// The file.
         path: PathBuf,
     },
-    /// The run that a fork begins with has not the step any more.
-    #[error("{} has no step {step} any more, which this run begins with and has not taken over; put that run back as it was, or give the fork another name", .folder.display())]
+    /// The run that a fork begins with no longer has the step.
+    #[error("{} no longer has step {step}, which this run begins with and has not taken over yet; put that run back as it was, or give the fork another name", .folder.display())]
     ForkGone {
         /// The other run.
         folder: PathBuf,
         /// The step's short identity.
         step: String,
     },
-    /// The folder holds something that is no sweep.
+    /// The folder holds something other than a sweep.
     #[error("{} is not empty and has no sweep.json; give the sweep another name, or --out another folder", .folder.display())]
     NoSweep {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file of the run's own bookkeeping is damaged.
+    /// A bookkeeping file of the run is damaged.
     #[error("{} is damaged: {cause}; put back a good copy, or open another run", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         cause: String,
     },
-    /// A finished step's file is not as it was written.
+    /// A finished step's file has changed since it was written.
     #[error("{} belongs to a finished step, and has {found} bytes instead of {expected}; put back a good copy, or delete it to have the step done again", .path.display())]
     Changed {
         /// The file.
@@ -184,24 +186,24 @@ pub enum RunError {
         /// Its size now.
         found: u64,
     },
-    /// A table cannot be written, or files of another run are not as they were written.
+    /// A table cannot be written, or files of another run have changed since they were written.
     #[error(transparent)]
     Table(#[from] StoreError),
-    /// The system refuses.
+    /// The operating system reports an error.
     #[error("cannot {doing} {}", .path.display())]
     Io {
-        /// What was to be done.
+        /// The attempted operation.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
 }
 
-/// What a run can be forked at.
-fn come_to(finished: usize) -> String {
+/// The iterations at which a run can be forked, as a message states them.
+fn iterations_done(finished: usize) -> String {
     match finished {
         0 => "it has finished none yet; let it go on first".to_owned(),
         1 => "it has finished iteration 0 only".to_owned(),
@@ -214,12 +216,12 @@ fn holder(pid: Option<u32>) -> String {
 }
 
 impl RunError {
-    /// A file of the run's own bookkeeping is damaged.
+    /// A bookkeeping file of the run is damaged.
     pub fn damaged(path: &Path, cause: impl std::fmt::Display) -> Self {
         Self::Damaged { path: path.to_owned(), cause: cause.to_string() }
     }
 
-    /// For `map_err` on an operation of the system.
+    /// For `map_err` on an I/O operation.
     pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Io { doing, path: path.to_owned(), cause }
     }

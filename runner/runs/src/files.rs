@@ -1,4 +1,4 @@
-//! Moving and listing files within a run.
+//! Listing, moving and removing files within a run.
 
 use std::path::Path;
 use std::{fs, io};
@@ -6,11 +6,11 @@ use std::{fs, io};
 use super::error::RunError;
 use super::folder::Folder;
 
-/// Every file below a folder of the run, relative to `base`, with `/`, sorted. A folder that does not exist has none.
+/// All files below a folder of the run, as sorted paths relative to `base` with `/`. Empty if the folder does not exist.
 pub(super) fn below(base: &Path, folder: &str) -> Result<Vec<String>, RunError> {
     let mut found = Vec::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
+    let mut pending = vec![folder.to_owned()];
+    while let Some(folder) = pending.pop() {
         let path = if folder.is_empty() { base.to_owned() } else { base.join(&folder) };
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
@@ -23,7 +23,7 @@ pub(super) fn below(base: &Path, folder: &str) -> Result<Vec<String>, RunError> 
             let relative = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             let is_folder = entry.file_type().map_err(RunError::io("list", &path))?.is_dir();
             if is_folder {
-                waiting.push(relative);
+                pending.push(relative);
             } else {
                 found.push(relative);
             }
@@ -43,7 +43,7 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, RunError> {
     Ok(names)
 }
 
-/// The names in a folder, sorted; none where there is no folder.
+/// The names in a folder, sorted; empty if the folder does not exist.
 pub(super) fn names_if_there(folder: &Path) -> Result<Vec<String>, RunError> {
     match names(folder) {
         Err(RunError::Io { cause, .. })
@@ -55,8 +55,8 @@ pub(super) fn names_if_there(folder: &Path) -> Result<Vec<String>, RunError> {
     }
 }
 
-/// Moves a file within the run. A file that is gone from its place was moved before a kill, or is lost; whoever needs it
-/// will look for it at its goal.
+/// Moves a file within the run. A missing source is no error: either the file was moved before a kill, or it is lost, which is
+/// noticed when it is next read.
 pub(super) fn relocate(folder: &Folder, from: &str, to: &str) -> Result<(), RunError> {
     let (from, to) = (folder.path(from), folder.path(to));
     if !from.exists() {
@@ -68,21 +68,21 @@ pub(super) fn relocate(folder: &Folder, from: &str, to: &str) -> Result<(), RunE
     fs::rename(&from, &to).map_err(RunError::io("move", &from))
 }
 
-/// Removes a folder and the folders in it as far as they are empty.
+/// Removes a folder and its subfolders as far as they are empty.
 pub(super) fn remove_empty(path: &Path) {
     let Ok(entries) = fs::read_dir(path) else { return };
     entries.flatten().filter(|entry| entry.path().is_dir()).for_each(|entry| remove_empty(&entry.path()));
-    // Fails where something is left in it, which then stays.
+    // Fails if the folder is not empty, and it stays.
     let _ = fs::remove_dir(path);
 }
 
-/// Whether a name is that of a file being written: `durable` writes `name.<process>.tmp` and renames it.
+/// Whether this is the name of an unfinished file: `durable` writes `name.<process>.tmp` and then renames it.
 pub(super) fn is_unfinished(name: &str) -> bool {
     let stem = name.strip_suffix(".tmp").and_then(|stem| stem.rsplit_once('.'));
     stem.is_some_and(|(_, process)| !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Removes what killed writers left beside the files they were writing; only the lock's holder may do so.
+/// Removes temporary files that killed processes left behind. Only the holder of the run's lock may call this.
 pub(super) fn remove_unfinished(folder: &Folder) -> Result<(), RunError> {
     for name in below(folder.root(), "")?.iter().filter(|name| is_unfinished(name)) {
         let path = folder.path(name);

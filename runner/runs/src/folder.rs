@@ -1,11 +1,11 @@
-//! Where the parts of a run lie.
+//! The layout of a run's folder.
 
 use std::path::{Path, PathBuf};
 
 use super::error::RunError;
 use super::identity::Identity;
 
-/// What a folder holds.
+/// The content of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderKind {
     /// A run.
@@ -26,7 +26,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Folder {
-    /// The table of what finished steps took, relative to the run.
+    /// The table of the costs of finished steps, relative to the run.
     pub const COSTS: &'static str = "costs.parquet";
 
     /// The folder of the run `name` among the runs in `parent`.
@@ -38,7 +38,7 @@ impl Folder {
         }
     }
 
-    /// The folder of a run that is there, by its path below `parent`, such as `sweep/trials/0003-0`.
+    /// The folder of an existing run, by its path below `parent`, such as `sweep/trials/0003-0`.
     pub fn of_existing(parent: &Path, path: &str) -> Result<Self, RunError> {
         if !path.split('/').all(is_name) {
             return Err(RunError::Name { name: path.to_owned() });
@@ -48,23 +48,23 @@ impl Folder {
         if found.is_run() { Ok(found) } else { Err(RunError::Absent { folder: found.root }) }
     }
 
-    /// The folder of a run or sweep that is there, as a command line names it: by its path, or by its name in `parent`.
+    /// The folder of an existing run or sweep as a command line names it: by its path, or by its name in `parent`.
     pub fn named(parent: &Path, name: &Path, kinds: &[FolderKind]) -> Option<(PathBuf, FolderKind)> {
-        let places = [name.to_owned(), parent.join(name)];
-        places.into_iter().find_map(|place| {
-            let kind = Self::at(&place).kind().filter(|kind| kinds.contains(kind))?;
-            Some((place, kind))
+        let candidates = [name.to_owned(), parent.join(name)];
+        candidates.into_iter().find_map(|path| {
+            let kind = Self::at(&path).kind().filter(|kind| kinds.contains(kind))?;
+            Some((path, kind))
         })
     }
 
-    /// The folder at a path, by its own name in the folder above.
+    /// The folder at a path, whose links and relative parts are resolved; its name must be valid for a run.
     pub fn canonical(path: &Path) -> Result<Self, RunError> {
         let path = path.canonicalize().map_err(RunError::io("look at", path))?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Self::of_run(path.parent().unwrap_or(&path), &name)
     }
 
-    /// A folder wherever it is and whatever its name, to be read only.
+    /// A folder with any path and name, for reading only.
     pub fn at(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
@@ -74,12 +74,12 @@ impl Folder {
         &self.root
     }
 
-    /// The full path of a file that is named relative to the run, with `/` on every system.
+    /// The full path of a file, from its path relative to the run with `/` on every system.
     pub fn path(&self, relative: &str) -> PathBuf {
         relative.split('/').fold(self.root.clone(), |path, part| path.join(part))
     }
 
-    /// What the folder holds; `None` where there is neither a run nor a sweep.
+    /// Whether the folder holds a run or a sweep; `None` if neither.
     pub fn kind(&self) -> Option<FolderKind> {
         if self.record().is_file() {
             Some(FolderKind::Run)
@@ -93,72 +93,72 @@ impl Folder {
         self.kind() == Some(FolderKind::Run)
     }
 
-    /// What the run is: script, parameters, seed, versions.
+    /// The file of the run's record: script, parameters, seed, versions.
     pub fn record(&self) -> PathBuf {
         self.root.join("run.json")
     }
 
-    /// What the sweep is: script, seed, threads.
+    /// The file of the sweep's record: script, seed, threads.
     pub fn sweep_record(&self) -> PathBuf {
         self.root.join("sweep.json")
     }
 
-    /// What happened in the sweep.
+    /// The sweep's journal.
     pub fn sweep_journal(&self) -> PathBuf {
         self.root.join("trials.jsonl")
     }
 
-    /// The runs of the sweep's trials.
+    /// The folder of the runs of the sweep's trials.
     pub fn trials(&self) -> PathBuf {
         self.root.join("trials")
     }
 
-    /// What was done when.
+    /// The run's journal.
     pub fn journal(&self) -> PathBuf {
         self.root.join("journal.jsonl")
     }
 
-    /// Held by the process that writes the run.
+    /// The lock file, held by the process that writes the run.
     pub fn lock(&self) -> PathBuf {
         self.root.join("run.lock")
     }
 
-    /// Log messages.
+    /// The log file.
     pub fn log(&self) -> PathBuf {
         self.root.join("run.log")
     }
 
-    /// The promoted nets in order.
+    /// The list of promoted nets in order.
     pub fn generations(&self) -> PathBuf {
         self.root.join("generations.json")
     }
 
-    /// A later version of the run's script.
+    /// A later version of the run's script, or a file it imports, by digest.
     pub fn script(&self, digest: &str) -> PathBuf {
         self.root.join("scripts").join(format!("{}.rhai", &digest[..8]))
     }
 
-    /// Manifests of finished steps.
+    /// The folder of the manifests of finished steps.
     pub fn steps(&self) -> PathBuf {
         self.root.join("steps")
     }
 
-    /// What an unfinished step needs to go on.
+    /// The working folder of an unfinished step, from which it resumes.
     pub fn work(&self, identity: &Identity) -> PathBuf {
         self.all_work().join(identity.short())
     }
 
-    /// What unfinished steps need to go on: a folder for each, named with its short identity.
+    /// The working folders of unfinished steps, each named by the step's short identity.
     pub fn all_work(&self) -> PathBuf {
         self.steps().join("work")
     }
 
-    /// Steps whose place other steps have taken.
+    /// The folder of superseded steps, whose slots other steps have taken.
     pub fn superseded(&self) -> PathBuf {
         self.root.join("superseded")
     }
 
-    /// What a step had to leave to others, laid out as the run itself.
+    /// The files of one superseded step, laid out like a run's folder.
     pub fn aside(&self, identity: &Identity) -> Self {
         Self { root: self.superseded().join(identity.short()) }
     }

@@ -1,7 +1,7 @@
-//! Runs that begin with the steps of another run, up to one of its iterations.
+//! Forks: runs that begin with the steps of another run, up to one of its iterations.
 //!
-//! `run.json` of a fork names those steps, so that it stays the same fork whatever becomes of the other run. Each of them is
-//! taken over like a step that another run has finished; once all are, the other run is not needed any more.
+//! `run.json` of a fork lists those steps, so the fork stays the same whatever happens to the other run. Each step is taken
+//! over like any step that another run has finished; once all are, the other run is no longer needed.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,18 +11,18 @@ use super::generations::Generation;
 use super::identity::Identity;
 use super::slot::{Numbers, Series, Slot};
 
-/// What a fork begins with.
+/// The steps that a fork begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkRecord {
-    /// The other run, by its path beside this one.
+    /// The other run, by its path relative to the folder of runs.
     pub from: String,
-    /// Its last iteration that the fork has.
+    /// The last of its iterations that the fork includes.
     pub iteration: u32,
-    /// A digest of all that follows and of every file of the steps.
+    /// A digest of the steps, their files and the promotions.
     pub digest: String,
-    /// The steps, in their order.
+    /// The steps in order.
     pub steps: Vec<ForkStep>,
-    /// The nets that were promoted until then, in their order.
+    /// The nets promoted up to that iteration, in order.
     pub promotions: Vec<Generation>,
 }
 
@@ -31,41 +31,45 @@ pub struct ForkRecord {
 pub struct ForkStep {
     /// Its identity, 64 hex digits.
     pub step: String,
-    /// What was done.
+    /// Its kind.
     pub kind: String,
 }
 
 impl ForkRecord {
-    /// As messages name it.
+    /// A fork's origin, as messages name it.
     pub fn named(from: &str, iteration: u32) -> String {
         format!("{from} at iteration {iteration}")
     }
 
-    /// Whether an existing run is the fork that is asked for, or none where none is.
-    pub fn check(folder: &Folder, found: Option<&Self>, asked: Option<(&str, u32)>) -> Result<(), RunError> {
+    /// Checks that an existing run is the requested fork, or not a fork if none is requested.
+    pub fn check(
+        folder: &Folder,
+        found: Option<&Self>,
+        requested: Option<(&str, u32)>,
+    ) -> Result<(), RunError> {
         let folder = folder.root().to_owned();
         let fixed = found.map(|fork| Self::named(&fork.from, fork.iteration));
-        let asked = asked.map(|(from, iteration)| Self::named(from, iteration));
-        match (fixed, asked) {
+        let requested = requested.map(|(from, iteration)| Self::named(from, iteration));
+        match (fixed, requested) {
             (None, None) => Ok(()),
             (Some(fixed), None) => Err(RunError::IsFork { folder, fixed }),
             (None, Some(_)) => Err(RunError::NoFork { folder }),
-            (Some(fixed), Some(asked)) if fixed == asked => Ok(()),
-            (Some(fixed), Some(asked)) => Err(RunError::OtherFork { folder, fixed, asked }),
+            (Some(fixed), Some(requested)) if fixed == requested => Ok(()),
+            (Some(fixed), Some(requested)) => Err(RunError::OtherFork { folder, fixed, requested }),
         }
     }
 
-    /// The identities of the steps with their places, in their order.
-    pub fn places(&self, folder: &Folder) -> Result<Vec<(Identity, Slot)>, RunError> {
+    /// The identities of the steps with their slots, in order.
+    pub fn slots(&self, folder: &Folder) -> Result<Vec<(Identity, Slot)>, RunError> {
         let damaged = |step: &ForkStep| {
             let cause = format!("its fork has an unknown step, {} {}", step.kind, step.step);
             RunError::damaged(&folder.record(), cause)
         };
         let mut numbers = Numbers::default();
-        let mut place = |step: &ForkStep| {
+        let mut with_slot = |step: &ForkStep| {
             let (_, series) = Series::of_kind(&step.kind)?;
             Some((Identity::from_digits(&step.step)?, numbers.next(series)))
         };
-        self.steps.iter().map(|step| place(step).ok_or_else(|| damaged(step))).collect()
+        self.steps.iter().map(|step| with_slot(step).ok_or_else(|| damaged(step))).collect()
     }
 }

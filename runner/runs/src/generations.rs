@@ -1,4 +1,4 @@
-//! `generations.json`: the promoted nets in order, for everything that wants a run's best net without asking its script.
+//! `generations.json`: the promoted nets in order, so that a run's best net can be found without running its script.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +15,12 @@ pub struct Generation {
     pub network: String,
     /// blake3 of the weights' file.
     pub blake3: String,
-    /// Steps that the script had asked for by then; none where the run was made before this was written down.
+    /// Steps that the script had called by then; `None` in runs made before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
 }
 
-/// The file and what it says. While a script walks through finished steps, the file stays ahead of it.
+/// The file with its content. While a reopened script skips finished steps, the file stays ahead of it.
 #[derive(Debug)]
 pub struct Generations {
     folder: Folder,
@@ -39,21 +39,21 @@ impl Generations {
         &self.stored
     }
 
-    /// All generations in order, where nothing is promoted any more.
+    /// All generations in order, consuming the list.
     pub fn into_all(self) -> Vec<Generation> {
         self.stored
     }
 
-    /// Makes a net a generation; what the file says of this and later generations goes unless it is the same net.
+    /// Promotes a net to a generation. Unless the file already lists the same net for it, this and later entries are dropped.
     pub fn promote(&mut self, entry: Generation) -> Result<(), RunError> {
-        let place = entry.generation as usize;
-        match self.stored.get_mut(place) {
+        let index = entry.generation as usize;
+        match self.stored.get_mut(index) {
             Some(stored) if *stored == entry => return Ok(()),
             Some(stored) if (&stored.network, &stored.blake3) == (&entry.network, &entry.blake3) => {
                 *stored = entry;
             }
             _ => {
-                self.stored.truncate(place);
+                self.stored.truncate(index);
                 self.stored.push(entry);
             }
         }

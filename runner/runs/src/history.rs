@@ -1,4 +1,4 @@
-//! What happened in a run, as its journal tells it: the one reader of the journal's lines.
+//! The history of a run, read from its journal. All parsing of journal lines is here.
 
 use dc0_core::param_enum;
 use serde::de::DeserializeOwned;
@@ -9,19 +9,19 @@ use super::error::RunError;
 use super::folder::Folder;
 
 param_enum! {
-    /// What an entry of a journal is about.
+    /// The event that a journal entry records.
     pub enum JournalEvent {
         /// The run was created.
         Created = "created",
-        /// A run that was there was opened.
+        /// An existing run was opened.
         Opened = "opened",
-        /// A run that was created begins with the steps of another one.
+        /// The run was created as a fork of another run.
         Forked = "forked",
-        /// The script has imported a file since it opened the run.
+        /// The script imported a file after it had opened the run.
         Imported = "imported",
-        /// A step was begun.
+        /// A step was started.
         Started = "started",
-        /// What a step has cost so far.
+        /// A step is in progress; its cost so far.
         Working = "working",
         /// A step was finished.
         Finished = "finished",
@@ -29,16 +29,16 @@ param_enum! {
         EndedEarly = "ended early",
         /// A finished step was taken over from another run.
         TakenOver = "taken over",
-        /// Another step has taken the place of a step.
+        /// Another step took a step's slot.
         Superseded = "superseded",
-        /// A finished step has lost a file and is done again.
+        /// A finished step lost a file and is done again.
         Again = "again",
         /// A remark of the script.
         Note = "note",
     }
 }
 
-/// A line of a journal. What it lacks is read as nothing.
+/// A journal line. Missing members read as empty or zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalEntry(Value);
 
@@ -47,7 +47,7 @@ impl JournalEntry {
         Self(line)
     }
 
-    /// What it is about; `None` if that is not known to this program.
+    /// The event; `None` if this program does not know it.
     pub fn event(&self) -> Option<JournalEvent> {
         self.text("event").and_then(JournalEvent::from_word)
     }
@@ -62,17 +62,17 @@ impl JournalEntry {
         self.text("step")
     }
 
-    /// Seconds that the step took until then.
+    /// Seconds that the step had taken by then.
     pub fn secs(&self) -> f64 {
         self.0["secs"].as_f64().unwrap_or(0.0)
     }
 
-    /// A member that is a text.
+    /// A text member.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0[name].as_str()
     }
 
-    /// A member of any type; one that is absent is read as `null`.
+    /// A member of any type; a missing one reads as `null`.
     pub fn member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         serde_json::from_value(self.0[name].clone()).ok()
     }
@@ -83,19 +83,19 @@ impl JournalEntry {
     }
 }
 
-/// A journal, entry by entry in its order.
+/// The entries of a journal, in order.
 #[derive(Debug, Clone, Default)]
 pub struct History(Vec<JournalEntry>);
 
 impl History {
-    /// Of a journal's text. A line that a kill cut short, or that is being written, is no JSON, and says nothing.
-    pub fn of(journal: &str) -> Self {
+    /// Parses a journal's text. Lines that are not JSON are skipped: a kill cut them short, or they are being written.
+    pub fn parse(journal: &str) -> Self {
         Self(journal.lines().filter_map(|line| serde_json::from_str(line).ok()).map(JournalEntry).collect())
     }
 
-    /// Of a run; empty where it has no journal.
+    /// Reads a run's journal; empty if it has none.
     pub fn read(folder: &Folder) -> Result<Self, RunError> {
-        Ok(Self::of(&document::text(&folder.journal())?.unwrap_or_default()))
+        Ok(Self::parse(&document::text(&folder.journal())?.unwrap_or_default()))
     }
 
     /// All entries.
@@ -104,43 +104,43 @@ impl History {
     }
 }
 
-/// A step as entries name it.
+/// A started step, as journal entries name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BegunStep {
     /// Its short identity.
     pub step: String,
-    /// What is done.
+    /// Its kind.
     pub kind: String,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
-    /// When its first entry was written.
+    /// Time of the first entry.
     pub first: String,
-    /// When its last entry was written.
+    /// Time of the last entry.
     pub last: String,
     /// Steps that were finished or taken over.
     pub finished: usize,
-    /// Seconds of all steps.
+    /// Seconds that all steps took.
     pub seconds: f64,
-    /// The step that was begun last, unless one was finished since.
+    /// The last started step, unless a step has finished since.
     pub under_way: Option<BegunStep>,
-    /// Whether that step was stopped or failed, rather than cut short by a kill.
+    /// Whether that step was stopped or failed, as opposed to cut short by a kill.
     pub is_stopped: bool,
-    /// Steps in the order in which they were begun, each with whether it is settled.
+    /// Steps in the order in which they were started, each with whether it is finished or superseded.
     begun: Vec<(BegunStep, bool)>,
 }
 
 impl Progress {
-    /// What a journal says of it.
-    pub fn of(history: &History) -> Self {
+    /// Derives the progress from a run's history.
+    pub fn from_history(history: &History) -> Self {
         let mut progress = Self::default();
-        history.entries().iter().for_each(|entry| progress.take(entry));
+        history.entries().iter().for_each(|entry| progress.apply(entry));
         progress
     }
 
-    fn take(&mut self, entry: &JournalEntry) {
+    fn apply(&mut self, entry: &JournalEntry) {
         entry.at().clone_into(&mut self.last);
         if self.first.is_empty() {
             self.first.clone_from(&self.last);
@@ -150,7 +150,7 @@ impl Progress {
                 let text = |name: &str| entry.text(name).unwrap_or_default().to_owned();
                 let begun = BegunStep { step: text("step"), kind: text("kind") };
                 self.is_stopped = false;
-                if !self.settle(entry, false) {
+                if !self.close(entry, false) {
                     self.begun.push((begun.clone(), false));
                 }
                 self.under_way = Some(begun);
@@ -159,27 +159,27 @@ impl Progress {
                 self.under_way = None;
                 self.finished += 1;
                 self.seconds += entry.secs();
-                self.settle(entry, true);
+                self.close(entry, true);
             }
             Some(JournalEvent::EndedEarly) => {
                 self.is_stopped = true;
                 self.seconds += entry.secs();
             }
-            Some(JournalEvent::Superseded) => _ = self.settle(entry, true),
+            Some(JournalEvent::Superseded) => _ = self.close(entry, true),
             _ => {}
         }
     }
 
-    /// Notes whether a step is settled; false for one that was never begun.
-    fn settle(&mut self, entry: &JournalEntry, is_settled: bool) -> bool {
+    /// Marks the entry's step as finished or superseded, or as open again; returns false if it was never started.
+    fn close(&mut self, entry: &JournalEntry, is_closed: bool) -> bool {
         let step = entry.step().unwrap_or_default();
         let known = self.begun.iter_mut().find(|(begun, _)| begun.step == step);
-        known.map(|(_, settled)| *settled = is_settled).is_some()
+        known.map(|(_, closed)| *closed = is_closed).is_some()
     }
 
-    /// Steps that were begun, and neither finished since nor given up for another one.
+    /// Steps that were started, and neither finished nor superseded since.
     pub fn unfinished(&self) -> impl Iterator<Item = &BegunStep> {
-        self.begun.iter().filter(|(_, is_settled)| !is_settled).map(|(begun, _)| begun)
+        self.begun.iter().filter(|(_, is_closed)| !is_closed).map(|(begun, _)| begun)
     }
 }
 
@@ -194,11 +194,11 @@ mod tests {
 "#;
 
     fn progress(journal: &str) -> Progress {
-        Progress::of(&History::of(journal))
+        Progress::from_history(&History::parse(journal))
     }
 
     #[test]
-    fn a_journal_says_what_is_finished_and_what_is_under_way_even_where_a_kill_cut_it_short() {
+    fn progress_is_read_from_a_journal_that_a_kill_cut_short() {
         let found = progress(&format!("{LINES}{{\"at\":\"5\",\"eve"));
         assert_eq!((found.first.as_str(), found.last.as_str()), ("1", "4"));
         assert_eq!((found.finished, found.seconds, found.is_stopped), (1, 2.5, false));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_step_that_is_begun_again_is_unfinished() {
+    fn a_finished_step_that_is_started_again_is_unfinished() {
         let again = r#"{"at":"5","event":"started","kind":"self_play","step":"aa"}"#;
         let found = progress(&format!("{LINES}{again}"));
         let unfinished: Vec<&str> = found.unfinished().map(|begun| begun.step.as_str()).collect();

@@ -1,40 +1,40 @@
-//! What makes two steps the same.
+//! The identity of steps: equal calls are the same step in every run.
 
 use std::collections::BTreeMap;
 
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
 
-/// Something a step reads: a name that is the same in every run of the script, and the content's digest.
+/// An input of a step: a name that is the same in every run of the script, and a digest of the content.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Input {
-    /// What it is to the step, such as `start`.
+    /// Its role in the step, such as `start`.
     pub name: String,
     /// blake3 of its content.
     pub digest: String,
 }
 
-/// A call that becomes a step.
+/// A script's call that becomes a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepCall {
-    /// What is done, such as `self_play`.
+    /// The kind of step, such as `self_play`.
     pub kind: &'static str,
-    /// Changes whenever the same call gives other results than before.
+    /// The version of the kind, raised whenever the same call would have another result than before.
     pub version: u32,
     /// All parameters, the defaults included.
     pub params: Value,
-    /// Everything that is read.
+    /// Everything that the step reads.
     pub inputs: Vec<Input>,
 }
 
-/// A digest of everything that decides a step's result.
+/// A digest of everything that determines a step's result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity(String);
 
 impl Identity {
-    /// Of the `occurrence`-th equal call (from 0) in a run with this seed.
+    /// The identity of the `occurrence`-th equal call (from 0) in a run with this seed.
     ///
-    /// Occurrences differ because a rejected candidate means that the same net plays again, and plays new games.
+    /// Equal calls are distinct steps: after a candidate is rejected, the same net plays again, and must play new games.
     pub fn new(call: &StepCall, run_seed: u64, occurrence: u32) -> Self {
         let input = |input: &Input| Value::List(vec![text(&input.name), text(&input.digest)]);
         let parts = [
@@ -49,7 +49,7 @@ impl Identity {
         Self(dc0_core::durable::digest(all.canonical().as_bytes()))
     }
 
-    /// From its 64 hex digits, as a manifest has them.
+    /// Parses the 64 hex digits that a manifest stores.
     pub fn from_digits(digits: &str) -> Option<Self> {
         let is_digest = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_digest.then(|| Self(digits.to_owned()))
@@ -60,12 +60,12 @@ impl Identity {
         &self.0
     }
 
-    /// The first 8 digits: enough for the names of files in one run.
+    /// The first 8 digits, enough to name files within a run.
     pub fn short(&self) -> &str {
         &self.0[..8]
     }
 
-    /// Where the step's random streams come from.
+    /// The seed of the step's random streams.
     pub fn seed(&self, run: u64) -> Seed {
         let step = u64::from_str_radix(&self.0[..16], 16).expect("an identity consists of hex digits");
         Seed { run, step }
@@ -76,7 +76,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Numbers equal calls within one execution of a script.
+/// Counts equal calls within one execution of a script.
 #[derive(Debug, Default)]
 pub struct Occurrences(BTreeMap<Identity, u32>);
 
@@ -104,13 +104,13 @@ mod tests {
 
     #[test]
     fn an_identity_never_changes_between_builds() {
-        // Changing this digest makes every run ever made start again.
+        // If this digest changes, every existing run starts over.
         let expected = "6bc96c054bff784468f1b4ed7d5d0b3134157a8d9f9db7c9a67fbed30b75da17";
         assert_eq!(Identity::new(&call(), 7, 0).digits(), expected);
     }
 
     #[test]
-    fn everything_that_decides_a_result_is_in_the_identity() {
+    fn every_part_of_a_call_changes_its_identity() {
         let base = Identity::new(&call(), 7, 0);
         let other_params = StepCall { params: Value::group(), ..call() };
         let other_kind = StepCall { kind: "arena", ..call() };
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_calls_are_told_apart_by_their_order_only() {
+    fn equal_calls_differ_by_their_order_only() {
         let mut occurrences = Occurrences::default();
         let first = occurrences.next(&call(), 7);
         let other = occurrences.next(&StepCall { version: 2, ..call() }, 7);

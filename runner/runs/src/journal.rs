@@ -1,4 +1,4 @@
-//! What was done when: one JSON object a line, only ever appended to. Results never depend on it.
+//! The journal of a run: one JSON object per line, append-only. Results never depend on it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -22,7 +22,7 @@ pub struct Journal {
     writing: Mutex<Writing>,
 }
 
-/// The file, and what its lines say of costs.
+/// The open file, and the costs recorded in its lines.
 #[derive(Debug)]
 struct Writing {
     file: File,
@@ -30,13 +30,13 @@ struct Writing {
 }
 
 impl Journal {
-    /// Opens or creates the journal. A line that a kill cut short is ended first.
+    /// Opens or creates the journal. A line that a kill cut short is terminated first.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
         let path = folder.journal();
         let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let mut file = opened.map_err(RunError::io("open", &path))?;
         end_line(&mut file).map_err(RunError::io("write", &path))?;
-        let ledger = Ledger::of(&History::read(folder)?);
+        let ledger = Ledger::from_history(&History::read(folder)?);
         Ok(Self { path, writing: Mutex::new(Writing { file, ledger }) })
     }
 
@@ -44,17 +44,17 @@ impl Journal {
         self.writing.lock().ignore_poison()
     }
 
-    /// What a step has cost, as far as the journal says.
+    /// The recorded cost of a step.
     pub fn cost(&self, step: &str) -> Option<Cost> {
         self.writing().ledger.cost(step).cloned()
     }
 
-    /// What all steps have cost.
+    /// The recorded costs of all steps.
     pub fn costs(&self) -> Ledger {
         self.writing().ledger.clone()
     }
 
-    /// Appends what happened, the word of a [`JournalEvent`](super::JournalEvent), with the time.
+    /// Appends an entry with the current time; `event` is the name of a [`JournalEvent`](super::JournalEvent).
     pub fn note<const N: usize>(&self, event: &str, details: [(&str, Value); N]) -> Result<(), RunError> {
         let mut line = Map::new();
         line.insert("at".to_owned(), clock::timestamp().into());
@@ -63,7 +63,7 @@ impl Journal {
         let entry = JournalEntry::new(Value::Object(line));
         let mut writing = self.writing();
         writeln!(writing.file, "{}", entry.json()).map_err(RunError::io("write", &self.path))?;
-        writing.ledger.take(&entry);
+        writing.ledger.apply(&entry);
         Ok(())
     }
 }

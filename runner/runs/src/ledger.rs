@@ -1,25 +1,25 @@
-//! What steps have cost, as a journal tells it: the sum of all attempts, those that a kill has ended among them.
+//! The costs of steps, read from the journal: sums over all attempts, including those that were killed.
 
 use std::collections::BTreeMap;
 
 use super::history::{History, JournalEntry, JournalEvent};
 use serde::{Deserialize, Serialize};
 
-/// What was measured of one attempt at a step, or of several together.
+/// Measurements of one attempt at a step, or of several together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Figures {
-    /// Seconds that processors worked for the process.
+    /// CPU seconds of the process.
     pub cpu_secs: f64,
     /// Threads that played.
     pub lanes: u32,
-    /// Positions that searches asked of nets.
+    /// Evaluations that searches requested.
     pub evaluations: u64,
-    /// Rows that reached nets; the others were remembered.
+    /// Rows that nets evaluated; the other evaluations came from the cache.
     pub rows: u64,
     /// Batches that nets evaluated.
     pub batches: u64,
-    /// Rows of the largest of them.
+    /// Rows of the largest batch.
     pub largest_batch: u64,
     /// Seconds that lanes waited for nets.
     pub net_secs: f64,
@@ -29,7 +29,7 @@ pub struct Figures {
     pub flops: f64,
     /// Samples that were trained on.
     pub samples: u64,
-    /// The most memory of the process, in bytes.
+    /// Peak memory of the process, in bytes.
     pub peak_memory: u64,
 }
 
@@ -51,16 +51,16 @@ impl Figures {
     }
 }
 
-/// What a step has cost.
+/// The cost of a step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cost {
-    /// Attempts at it.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Their seconds.
+    /// Seconds of all attempts.
     pub secs: f64,
-    /// What was measured; `None` where some attempt was made by a program that did not measure.
+    /// Measurements; `None` if a program that did not measure made one of the attempts.
     pub figures: Option<Figures>,
-    /// The run that it was taken over from, which the rest then speaks of.
+    /// The run that the step was taken over from; the other fields are then that run's.
     pub from: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl Cost {
     }
 }
 
-/// An attempt that has not ended, as far as is known.
+/// An attempt whose end is not recorded yet.
 #[derive(Debug, Clone, PartialEq)]
 struct Attempt {
     step: String,
@@ -92,22 +92,22 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Of a whole journal.
-    pub fn of(history: &History) -> Self {
+    /// Sums up a whole journal.
+    pub fn from_history(history: &History) -> Self {
         let mut ledger = Self::default();
-        history.entries().iter().for_each(|entry| ledger.take(entry));
+        history.entries().iter().for_each(|entry| ledger.apply(entry));
         ledger
     }
 
-    /// Takes note of the next entry of the journal.
-    pub(super) fn take(&mut self, entry: &JournalEntry) {
+    /// Adds the next entry of the journal.
+    pub(super) fn apply(&mut self, entry: &JournalEntry) {
         let Some(event) = entry.event() else { return };
         match (event, entry.step()) {
-            // Whoever was at work before has ended without a word.
+            // If an attempt was in progress, its process was killed.
             (JournalEvent::Created | JournalEvent::Opened, _) => self.end(),
             (JournalEvent::Started, Some(step)) => {
                 self.end();
-                // What another run spent on it has bought nothing here.
+                // A cost taken over from another run no longer applies once the step is done here.
                 self.costs.retain(|known, cost| known != step || cost.from.is_none());
                 self.under_way = Some(attempt(step, entry));
             }
@@ -118,7 +118,7 @@ impl Ledger {
             }
             (JournalEvent::TakenOver, Some(step)) => {
                 self.end();
-                _ = self.costs.insert(step.to_owned(), elsewhere(step, entry));
+                _ = self.costs.insert(step.to_owned(), taken_over(step, entry));
             }
             _ => {}
         }
@@ -130,12 +130,12 @@ impl Ledger {
         }
     }
 
-    /// What a step has cost, if it ever ended.
+    /// The cost of a step, if any attempt at it has ended.
     pub fn cost(&self, step: &str) -> Option<&Cost> {
         self.costs.get(step)
     }
 
-    /// The seconds of each step.
+    /// The seconds of each step, by short identity.
     pub fn seconds(&self) -> BTreeMap<String, f64> {
         self.costs.iter().map(|(step, cost)| (step.clone(), cost.secs)).collect()
     }
@@ -145,7 +145,7 @@ fn attempt(step: &str, entry: &JournalEntry) -> Attempt {
     Attempt { step: step.to_owned(), secs: entry.secs(), figures: entry.member("costs") }
 }
 
-fn elsewhere(step: &str, entry: &JournalEntry) -> Cost {
+fn taken_over(step: &str, entry: &JournalEntry) -> Cost {
     let Attempt { secs, figures, .. } = attempt(step, entry);
     let attempts = entry.member("attempts").unwrap_or(1);
     Cost { attempts, secs, figures, from: entry.text("from").map(str::to_owned) }
@@ -160,11 +160,11 @@ mod tests {
 "#;
 
     fn cost(journal: &str) -> Cost {
-        Ledger::of(&History::of(journal)).cost("a").expect("a cost").clone()
+        Ledger::from_history(&History::parse(journal)).cost("a").expect("a cost").clone()
     }
 
     #[test]
-    fn an_attempt_that_was_killed_counts_as_far_as_it_was_written_down() {
+    fn a_killed_attempt_counts_as_far_as_it_was_recorded() {
         let opened = r#"{"event":"opened"}"#;
         let twice = format!("{PLAYED}{opened}\n{PLAYED}{{\"event\": \"wor");
         assert_eq!(cost(&format!("{PLAYED}{opened}")).attempts, 1);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_that_nobody_measured_leaves_only_its_time() {
+    fn with_an_unmeasured_attempt_only_times_are_summed() {
         let old = r#"{"event":"started","step":"a","secs":0}
 {"event":"ended early","step":"a","secs":2}
 "#;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_over_costs_what_it_did_there_until_it_is_done_here() {
+    fn a_taken_over_step_keeps_its_cost_until_it_is_done_here() {
         let taken =
             r#"{"event":"taken over","step":"a","secs":7,"from":"x","attempts":2,"costs":{"rows":5}}"#;
         let there = cost(taken);

@@ -1,8 +1,7 @@
 //! Durable runs: a folder, and steps that are done once.
 //!
 //! A step's [`Identity`] is the digest of everything that decides its result. A finished step has a manifest, written last
-//! and atomically. Opening a run again walks through finished steps at once, goes on with the unfinished one, and never
-//! deletes anything.
+//! and atomically. Reopening a run skips its finished steps, resumes the unfinished one, and never deletes anything.
 
 mod costs;
 pub mod declared;

@@ -1,4 +1,4 @@
-//! The manifest of a finished step: what was done, from what, and which files came of it.
+//! The manifest of a finished step: its call, inputs, output files and result.
 
 use std::path::Path;
 use std::{fs, io};
@@ -24,33 +24,33 @@ pub struct Manifest {
     pub version: u32,
     /// The step's identity, 64 hex digits.
     pub step: String,
-    /// What was done.
+    /// Its kind.
     pub kind: String,
-    /// The version of doing it.
+    /// The version of the kind.
     pub kind_version: u32,
     /// All parameters, the defaults included.
     pub params: Value,
-    /// Everything that was read.
+    /// Everything that the step read.
     pub inputs: Vec<Input>,
     /// The run's seed.
     pub seed: u64,
-    /// Every file that was written, relative to the run.
+    /// Every file that it wrote, relative to the run.
     pub files: Vec<FileEntry>,
     /// The result in a few numbers.
     pub summary: Value,
 }
 
-/// What a step hands over when it is done.
+/// The output of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Product {
-    /// Every file that was written.
+    /// Every file that it wrote.
     pub files: Vec<FileEntry>,
     /// The result in a few numbers.
     pub summary: Value,
 }
 
 impl Manifest {
-    /// Of a step that has just been done.
+    /// The manifest of a step that has just been done.
     pub fn new(call: &StepCall, identity: &Identity, seed: u64, product: Product) -> Self {
         Self {
             version: VERSION,
@@ -65,14 +65,14 @@ impl Manifest {
         }
     }
 
-    /// The call that became the step; none for a kind that this program does not know.
+    /// The call that became the step; `None` if this program does not know the kind.
     pub fn call(&self) -> Option<StepCall> {
         let (kind, _) = Series::of_kind(&self.kind)?;
         let (params, inputs) = (self.params.clone(), self.inputs.clone());
         Some(StepCall { kind, version: self.kind_version, params, inputs })
     }
 
-    /// The digest of something that was read, by its name.
+    /// The digest of an input, by its name.
     pub fn input(&self, name: &str) -> Option<&str> {
         self.inputs.iter().find(|input| input.name == name).map(|input| input.digest.as_str())
     }
@@ -87,7 +87,7 @@ impl Manifest {
         }
     }
 
-    /// Writes the manifest whole; the step is finished from then on.
+    /// Writes the manifest atomically; from then on the step counts as finished.
     pub fn write(&self, path: &Path) -> Result<(), RunError> {
         document::write(path, self)
     }
@@ -97,17 +97,17 @@ impl Manifest {
         Identity::from_digits(&self.step).expect("checked when the manifest was read")
     }
 
-    /// The name of the manifest's file; `order` is the step's place in the script.
+    /// The manifest's file name; `order` is the step's position in the script.
     pub fn file_name(&self, order: u32) -> String {
         format!("{order:04}-{}-{}.json", self.kind, self.identity().short())
     }
 
-    /// The step's place in the script, as the name of its manifest's file says.
+    /// The step's position in the script, from the manifest's file name.
     pub fn order_of(path: &Path) -> Option<u32> {
         path.file_name()?.to_str()?.split('-').next()?.parse().ok()
     }
 
-    /// What was done, as the name of a manifest's file says.
+    /// The step's kind, from the manifest's file name.
     pub fn kind_of(path: &Path) -> Option<&str> {
         let (kind, _) = path.file_name()?.to_str()?.split_once('-')?.1.rsplit_once('-')?;
         Some(kind)
@@ -119,13 +119,13 @@ impl Manifest {
         self.files.first().filter(|_| series == Series::Networks)
     }
 
-    /// The place of its files; `None` where they are not those of a step.
+    /// The slot of its files; `None` if they lie in none.
     pub fn slot(&self) -> Option<Slot> {
-        Slot::of(&self.files.first()?.path).map(|(slot, _, _)| slot)
+        Slot::parse(&self.files.first()?.path).map(|(slot, _, _)| slot)
     }
 
-    /// Looks whether every file is there, and gives the first that is not. A file of another size is an error: something
-    /// else wrote it. Contents are compared with their digests when they are read.
+    /// The first file that is missing, if any. A file of another size is an error, because something else wrote it. Digests are
+    /// not checked here, but when a file is read.
     pub fn missing_file(&self, folder: &Folder) -> Result<Option<String>, RunError> {
         for entry in &self.files {
             let path = folder.path(&entry.path);
@@ -141,7 +141,7 @@ impl Manifest {
     }
 }
 
-/// The size of a file, if it is there.
+/// The size of a file in bytes; `None` if it does not exist.
 pub(super) fn size(path: &Path) -> Result<Option<u64>, RunError> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found.len())),

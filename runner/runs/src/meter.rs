@@ -1,4 +1,4 @@
-//! What an attempt at a step costs, measured while it goes on.
+//! Measures the cost of an attempt at a step while it runs.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -12,18 +12,18 @@ use super::ledger::Figures;
 use dc0_process::clock::Stopwatch;
 use dc0_process::resources;
 
-/// The first time that an attempt's costs are written down, in seconds.
+/// Seconds until an attempt's cost is recorded for the first time.
 const FIRST_NOTE: f64 = 0.2;
 
-/// Costs are written down again when an attempt has become longer by this share, or by so many seconds: what a kill leaves
-/// unwritten is little, and the journal stays small.
+/// The cost is recorded again after the attempt has become longer by this share, or by this many seconds, whichever is less:
+/// a kill loses little, and the journal stays small.
 const NOTE_SHARE: f64 = 0.1;
 const NOTE_EVERY: f64 = 60.0;
 
-/// Measures one attempt, and writes down in the journal how far it came.
+/// Measures one attempt, and records its cost in the journal.
 #[derive(Debug)]
 pub struct Meter {
-    /// Where costs are written down; a plan has none.
+    /// Where costs are recorded; `None` in a dry run.
     journal: Option<Arc<Journal>>,
     step: String,
     watch: Stopwatch,
@@ -34,21 +34,21 @@ pub struct Meter {
 #[derive(Debug, Default)]
 struct State {
     figures: Figures,
-    /// Lanes at work: how many, and the sum of the times at which they began. A lane with two nets is half a lane twice.
+    /// Number of active lanes, and the sum of their start times in seconds. A lane with two nets counts as half a lane twice.
     running: f64,
     begun: f64,
     next_note: f64,
 }
 
 impl Meter {
-    /// Starts now.
+    /// Starts measuring.
     pub(super) fn start(journal: &Arc<Journal>, step: &str) -> Self {
         resources::forget_peak_memory();
-        Self { journal: Some(Arc::clone(journal)), ..Self::unkept(step) }
+        Self { journal: Some(Arc::clone(journal)), ..Self::unrecorded(step) }
     }
 
-    /// For a step that is only looked at: nothing is written down.
-    pub(super) fn unkept(step: &str) -> Self {
+    /// A meter for a step that is only inspected: nothing is recorded.
+    pub(super) fn unrecorded(step: &str) -> Self {
         let cpu_before = resources::cpu_seconds().unwrap_or(0.0);
         let state = Mutex::new(State { next_note: FIRST_NOTE, ..State::default() });
         Self { journal: None, step: step.to_owned(), watch: Stopwatch::start(), cpu_before, state }
@@ -63,12 +63,12 @@ impl Meter {
         self.watch.elapsed().as_secs_f64()
     }
 
-    /// The threads that play.
-    pub fn plays_on(&self, lanes: u32) {
+    /// Sets the number of threads that play.
+    pub fn set_lanes(&self, lanes: u32) {
         self.state().figures.lanes = lanes;
     }
 
-    /// A lane begins to use a net; `share` is 1 by the number of nets it has.
+    /// A lane begins to use a net; `share` is 1 / (nets of the lane).
     pub fn begin_lane(&self, share: f64) {
         let now = self.secs();
         let mut state = self.state();
@@ -76,7 +76,7 @@ impl Meter {
         state.begun += share * now;
     }
 
-    /// The net of a lane is given back after so many seconds.
+    /// A lane has stopped using a net, after this many seconds.
     pub fn end_lane(&self, share: f64, secs: f64) {
         let now = self.secs();
         let mut state = self.state();
@@ -85,7 +85,7 @@ impl Meter {
         state.figures.lane_secs += share * secs;
     }
 
-    /// A net has evaluated a batch.
+    /// Adds a batch that a net has evaluated.
     pub fn evaluated(&self, rows: u64, secs: f64, flops: f64) {
         let figures = &mut self.state().figures;
         figures.rows += rows;
@@ -95,7 +95,7 @@ impl Meter {
         figures.flops += flops;
     }
 
-    /// Counts what a step reports, and writes the costs down from time to time.
+    /// Counts the work that a step reports, and records the cost from time to time.
     pub fn event(&self, event: &Event<'_>) {
         let mut state = self.state();
         match event {
@@ -111,20 +111,20 @@ impl Meter {
         }
     }
 
-    /// Writes down what the attempt has cost so far. Costs that cannot be written must not end the work.
+    /// Records the cost so far in the journal. A failure is only logged: it must not stop the work.
     pub(super) fn note(&self) {
         let details =
             [("step", json!(self.step)), ("secs", json!(self.secs())), ("costs", json!(self.figures()))];
-        let noted = self
+        let recorded = self
             .journal
             .as_ref()
             .map_or(Ok(()), |journal| journal.note(JournalEvent::Working.word(), details));
-        if let Err(error) = noted {
+        if let Err(error) = recorded {
             log::warn!("{error}");
         }
     }
 
-    /// What the attempt has cost so far.
+    /// The measurements so far.
     pub fn figures(&self) -> Figures {
         let cpu_secs = resources::cpu_seconds().unwrap_or(0.0) - self.cpu_before;
         let peak_memory = resources::peak_memory().unwrap_or(0);

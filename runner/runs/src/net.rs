@@ -1,4 +1,4 @@
-//! Nets as a command line names them: a weights file, or a generation of a run.
+//! Nets named on a command line: a weights file, or a generation of a run.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use dc0_process::fault::Fault;
 /// The net that a command line names cannot be used.
 #[derive(Debug, Error)]
 pub enum NetError {
-    /// There is neither such a file nor such a run.
+    /// No such file or run exists.
     #[error(
         "\"{name}\" is neither a file ending in .safetensors nor the folder of a run; expected NET.safetensors, RUN or RUN:GENERATION"
     )]
@@ -29,16 +29,16 @@ pub enum NetError {
         run: PathBuf,
     },
     /// The run has fewer generations.
-    #[error("the run {} has no generation {asked}; its generations are 0 to {last}", run.display())]
+    #[error("the run {} has no generation {requested}; its generations are 0 to {last}", run.display())]
     MissingGeneration {
         /// The run.
         run: PathBuf,
-        /// The generation asked for.
-        asked: String,
-        /// The last one.
+        /// The requested generation.
+        requested: String,
+        /// The run's last generation.
         last: u32,
     },
-    /// The file is not the net that was promoted.
+    /// The file is not the promoted net.
     #[error(
         "{}: expected digest {expected} as generations.json says, found {found}; \
          put back the file, or run the script again",
@@ -47,9 +47,9 @@ pub enum NetError {
     Digest {
         /// The weights file.
         file: PathBuf,
-        /// The promoted net.
+        /// The digest of the promoted net.
         expected: String,
-        /// The file's.
+        /// The digest of the file.
         found: String,
     },
     /// The run's list of generations cannot be read.
@@ -82,7 +82,7 @@ pub struct Named {
     pub digest: String,
 }
 
-/// The net that is part of the program: `datasets/networks/az_small`, which a script of `experiments` trained.
+/// The net that is built into the program: `datasets/networks/az_small`, trained by a script of `experiments`.
 pub fn shipped() -> Result<Named, CheckpointError> {
     let weights = include_bytes!("../../../datasets/networks/az_small.safetensors");
     let manifest = include_bytes!("../../../datasets/networks/az_small.json");
@@ -102,13 +102,13 @@ pub fn named(name: &str) -> Result<Named, NetError> {
         let loaded = Checkpoint::load(Path::new(name))?;
         return Ok(Named { file: PathBuf::from(name), net: loaded.checkpoint, digest: loaded.digest });
     }
-    let (run, asked) = match name.rsplit_once(':') {
+    let (run, requested) = match name.rsplit_once(':') {
         Some((run, generation)) => (run, Some(generation)),
         None => (name, None),
     };
     let folder = run_folder(run).ok_or_else(|| NetError::Unknown { name: name.to_owned() })?;
     let generations = Generations::open(&folder)?;
-    let generation = pick(&folder, generations.all(), asked)?;
+    let generation = pick(&folder, generations.all(), requested)?;
     let file = folder.path(&generation.network);
     let LoadedCheckpoint { checkpoint, digest } = Checkpoint::load(&file)?;
     if digest != generation.blake3 {
@@ -126,16 +126,16 @@ pub fn run_folder(run: &str) -> Option<Folder> {
 fn pick<'a>(
     folder: &Folder,
     generations: &'a [Generation],
-    asked: Option<&str>,
+    requested: Option<&str>,
 ) -> Result<&'a Generation, NetError> {
     let run = || folder.root().to_owned();
     let last = generations.last().ok_or_else(|| NetError::NoGeneration { run: run() })?;
-    let Some(asked) = asked else { return Ok(last) };
-    let number = asked.parse::<u32>().ok();
+    let Some(requested) = requested else { return Ok(last) };
+    let number = requested.parse::<u32>().ok();
     let found = generations.iter().find(|generation| Some(generation.generation) == number);
     found.ok_or_else(|| NetError::MissingGeneration {
         run: run(),
-        asked: asked.to_owned(),
+        requested: requested.to_owned(),
         last: last.generation,
     })
 }

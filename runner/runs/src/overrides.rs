@@ -1,4 +1,4 @@
-//! `--set name=value` and `--params FILE`: values from the command line for what a script declares with `params(#{…})`.
+//! `--set name=value` and `--params FILE`: values from the command line for parameters that a script declares with `params(#{…})`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 
-/// Where the value of a parameter comes from; each goes before the ones above it.
+/// The source of a parameter's value; each takes precedence over the ones above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The script's own declaration.
@@ -20,8 +20,8 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// As plans and errors name it.
-    pub fn word(self) -> &'static str {
+    /// Its name in plans and errors.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Script => "script",
             Self::File => "--params",
@@ -33,27 +33,27 @@ impl Origin {
 /// One value from the command line or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
-    /// Where it comes from.
+    /// The source of the value.
     pub origin: Origin,
     /// The dotted name.
     pub path: String,
     /// The value as typed.
     pub text: String,
-    /// The file that it stands in, if it does.
+    /// The file that contains it, for [`Origin::File`].
     pub file: Option<PathBuf>,
 }
 
 impl Override {
-    /// Who gives the value, as an error names it.
-    pub fn giver(&self) -> String {
+    /// The option that gives the value, with its file, as errors name it.
+    pub fn option(&self) -> String {
         match &self.file {
-            Some(file) => format!("{} {}", self.origin.word(), file.display()),
-            None => self.origin.word().to_owned(),
+            Some(file) => format!("{} {}", self.origin.name(), file.display()),
+            None => self.origin.name().to_owned(),
         }
     }
 }
 
-/// A `--set` that is not of the form `name=value`.
+/// The argument of a `--set` is not of the form `name=value`.
 #[derive(Debug, Error)]
 #[error("expected name=value, such as generations=3 or search.c_puct=1.5, got \"{given}\"")]
 pub struct OverrideForm {
@@ -74,7 +74,7 @@ impl std::str::FromStr for Override {
     }
 }
 
-/// A file with values that cannot be used.
+/// A file of parameters cannot be used.
 #[derive(Debug, Error)]
 pub enum ParamsFileError {
     /// It cannot be read.
@@ -82,16 +82,16 @@ pub enum ParamsFileError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         cause: std::io::Error,
     },
-    /// It is neither TOML nor JSON, or no group.
+    /// It is not valid TOML or JSON, or not a group of values.
     #[error("{}: expected {expected}", .path.display())]
     Form {
         /// The file.
         path: PathBuf,
-        /// What, and what was found.
+        /// The expected form, and what was found.
         expected: String,
     },
 }
@@ -102,7 +102,7 @@ impl Fault for ParamsFileError {
     }
 }
 
-/// The values of a TOML file, or of a JSON file by the end of its name.
+/// Reads the values of a TOML file, or of a JSON file if its name ends in `.json`.
 pub fn read_file(path: &Path) -> Result<Vec<Override>, ParamsFileError> {
     let unreadable = |cause| ParamsFileError::Unreadable { path: path.to_owned(), cause };
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
@@ -121,7 +121,7 @@ pub fn read_file(path: &Path) -> Result<Vec<Override>, ParamsFileError> {
     Ok(overrides)
 }
 
-/// Every leaf as if it had been typed.
+/// Adds every leaf as if it had been typed with `--set`.
 fn flatten(
     prefix: &str,
     members: &serde_json::Map<String, Json>,
@@ -142,12 +142,12 @@ fn flatten(
     }
 }
 
-/// Names of givers as an error lists them, each once.
-pub fn joined(givers: &[String]) -> String {
+/// Lists options for an error, each once.
+pub fn joined(options: &[String]) -> String {
     let mut each: Vec<&str> = Vec::new();
-    for giver in givers {
-        if !each.contains(&giver.as_str()) {
-            each.push(giver);
+    for option in options {
+        if !each.contains(&option.as_str()) {
+            each.push(option);
         }
     }
     each.join(" and ")
@@ -160,7 +160,7 @@ mod tests {
     use super::{Origin, Override, read_file};
 
     #[test]
-    fn toml_and_json_say_the_same_as_typed_values() {
+    fn values_from_toml_and_json_equal_typed_ones() {
         let folder = tempfile::tempdir().expect("a folder");
         let expected = [("games", "4"), ("rule", "puct"), ("search.c_puct", "1.5"), ("sizes", "[1,2]")];
         for (name, text) in [
@@ -171,16 +171,16 @@ mod tests {
             fs::write(&file, text).expect("writes");
             let mut read = read_file(&file).expect("reads");
             read.sort_by(|a, b| a.path.cmp(&b.path));
-            let of = |(path, text): (&str, &str)| Override {
+            let from_file = |(path, text): (&str, &str)| Override {
                 origin: Origin::File,
                 path: path.to_owned(),
                 text: text.to_owned(),
                 file: Some(file.clone()),
             };
-            assert_eq!(read, expected.map(of), "{name}");
+            assert_eq!(read, expected.map(from_file), "{name}");
         }
         fs::write(folder.path().join("b.json"), "[1]").expect("writes");
-        let error = read_file(&folder.path().join("b.json")).expect_err("is no group").to_string();
+        let error = read_file(&folder.path().join("b.json")).expect_err("not a group").to_string();
         assert!(error.ends_with("b.json: expected names with values, got [1]"), "{error}");
     }
 }

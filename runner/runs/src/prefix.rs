@@ -1,4 +1,4 @@
-//! The steps of a run up to one of its iterations, which a fork of it begins with.
+//! The prefix of a run: its steps up to one of its iterations, with which a fork begins.
 
 use dc0_core::durable;
 use dc0_core::params::Value;
@@ -14,28 +14,28 @@ use super::record::Record;
 use super::slot::{Numbers, Series, Slot};
 use super::view::{FinishedStep, RunView};
 
-/// The beginning of a run, as a fork has it.
+/// The part of a run with which a fork begins.
 #[derive(Debug)]
 pub struct Prefix {
-    /// What the fork's record says.
+    /// The record of the fork.
     pub fork: ForkRecord,
-    /// The run that it is the beginning of.
+    /// The record of the run that is forked.
     pub record: Record,
-    /// The finished steps with their places.
+    /// The finished steps with their slots.
     pub steps: Vec<(Slot, Manifest)>,
 }
 
 impl Prefix {
-    /// The beginning of a run up to the end of one of its iterations: everything before the games of the next one. Nobody may
-    /// write the run meanwhile.
-    pub fn read(donor: &Folder, from: &str, iteration: u32) -> Result<Self, RunError> {
-        let _held = Lock::hold(donor)?;
-        let absent = || RunError::Absent { folder: donor.root().to_owned() };
-        let view = RunView::new(donor.clone());
+    /// Reads a run up to the end of one of its iterations, that is, all steps before the games of the next iteration. The run
+    /// is locked against writers meanwhile.
+    pub fn read(source: &Folder, from: &str, iteration: u32) -> Result<Self, RunError> {
+        let _lock = Lock::hold(source)?;
+        let absent = || RunError::Absent { folder: source.root().to_owned() };
+        let view = RunView::new(source.clone());
         let record = view.record()?.ok_or_else(absent)?;
         let all = in_order(&view)?;
-        let end = end_of(donor, &all, iteration)?;
-        let steps = in_turn(donor, all, (iteration, end))?;
+        let end = end_of(source, &all, iteration)?;
+        let steps = checked_steps(source, all, (iteration, end))?;
         let promotions = promotions(view.generations()?, &steps);
         let named = |(_, manifest): &(Slot, Manifest)| ForkStep {
             step: manifest.step.clone(),
@@ -70,22 +70,22 @@ fn digest(steps: &[(Slot, Manifest)], promotions: &[Generation]) -> String {
     durable::digest(Value::List(all).canonical().as_bytes())
 }
 
-/// All finished steps of a run with their places in its script.
-fn in_order(donor: &RunView) -> Result<Vec<(u32, Manifest)>, RunError> {
-    let placed = |step: FinishedStep| {
+/// All finished steps of a run with their positions in its script.
+fn in_order(source: &RunView) -> Result<Vec<(u32, Manifest)>, RunError> {
+    let with_order = |step: FinishedStep| {
         let damaged = || RunError::damaged(&step.path, "its name has no number");
         Ok((step.order().ok_or_else(damaged)?, step.manifest))
     };
-    donor.steps()?.into_iter().map(placed).collect()
+    source.steps()?.into_iter().map(with_order).collect()
 }
 
 /// The number of steps up to the end of an iteration.
-fn end_of(donor: &Folder, all: &[(u32, Manifest)], iteration: u32) -> Result<u32, RunError> {
-    let folder = || donor.root().to_owned();
+fn end_of(source: &Folder, all: &[(u32, Manifest)], iteration: u32) -> Result<u32, RunError> {
+    let folder = || source.root().to_owned();
     let games_of = |number| {
         let slot = Slot { series: Series::Iterations, number };
-        let is_it = |manifest: &Manifest| manifest.files.iter().any(|file| slot.holds(&file.path));
-        all.iter().find(|(_, manifest)| is_it(manifest)).map(|(order, _)| *order)
+        let has_games = |manifest: &Manifest| manifest.files.iter().any(|file| slot.holds(&file.path));
+        all.iter().find(|(_, manifest)| has_games(manifest)).map(|(order, _)| *order)
     };
     if games_of(iteration).is_none() {
         let finished = (0..=iteration).take_while(|number| games_of(*number).is_some()).count();
@@ -94,27 +94,27 @@ fn end_of(donor: &Folder, all: &[(u32, Manifest)], iteration: u32) -> Result<u32
     if let Some(next) = iteration.checked_add(1).and_then(games_of) {
         return Ok(next);
     }
-    // Games under way are those of the next iteration.
-    match RunView::new(donor.clone()).unfinished_kinds()?.into_iter().find(|kind| kind != "self_play") {
+    // Unfinished self-play belongs to the next iteration.
+    match RunView::new(source.clone()).unfinished_kinds()?.into_iter().find(|kind| kind != "self_play") {
         Some(kind) => Err(RunError::ForkUnfinished { folder: folder(), iteration, kind }),
         None => Ok(all.last().map_or(0, |(order, _)| order + 1)),
     }
 }
 
-/// The first steps in their order, each once, as one execution of a script does them.
-fn in_turn(
-    donor: &Folder,
+/// The first `end` steps in order, checked to be exactly what one execution of a script does.
+fn checked_steps(
+    source: &Folder,
     all: Vec<(u32, Manifest)>,
     (iteration, end): (u32, u32),
 ) -> Result<Vec<(Slot, Manifest)>, RunError> {
-    let mixed = |what: String| RunError::ForkMixed { folder: donor.root().to_owned(), iteration, what };
+    let mixed = |what: String| RunError::ForkMixed { folder: source.root().to_owned(), iteration, what };
     let (mut occurrences, mut numbers) = (Occurrences::default(), Numbers::default());
     let mut steps: Vec<(Slot, Manifest)> = Vec::new();
     for (order, manifest) in all.into_iter().filter(|(order, _)| *order < end) {
         let kind = manifest.kind.clone();
         if order as usize != steps.len() {
-            let lacks = order as usize > steps.len();
-            let what = if lacks {
+            let is_missing = order as usize > steps.len();
+            let what = if is_missing {
                 format!("step {} is missing", steps.len())
             } else {
                 format!("there are two steps {order}")
@@ -128,10 +128,10 @@ fn in_turn(
         let slot = numbers.next(series);
         let is_in_place = manifest.files.first().is_some_and(|file| slot.holds(&file.path));
         if !is_in_place || occurrences.next(&call, manifest.seed) != manifest.identity() {
-            return Err(mixed(format!("step {order} ({kind}) was done in another place")));
+            return Err(mixed(format!("step {order} ({kind}) was done at another position")));
         }
-        if let Some(path) = manifest.missing_file(donor)? {
-            return Err(RunError::ForkLost { path: donor.path(&path) });
+        if let Some(path) = manifest.missing_file(source)? {
+            return Err(RunError::ForkLost { path: source.path(&path) });
         }
         steps.push((slot, manifest));
     }
@@ -141,18 +141,19 @@ fn in_turn(
     Ok(steps)
 }
 
-/// The nets that were promoted before as many steps. Where the run does not say when, it was once the net was there.
+/// The nets promoted within these steps. If the run does not record when, the promotion counts as following the step that
+/// made the net.
 fn promotions(all: Vec<Generation>, steps: &[(Slot, Manifest)]) -> Vec<Generation> {
     let made = |generation: &Generation| {
-        let is_it = |(_, manifest): &(Slot, Manifest)| {
+        let made_it = |(_, manifest): &(Slot, Manifest)| {
             manifest.weights().is_some_and(|weights| weights.blake3 == generation.blake3)
         };
-        steps.iter().position(is_it).map(|step| step as u32 + 1)
+        steps.iter().position(made_it).map(|step| step as u32 + 1)
     };
-    let until = |generation: Generation| {
+    let included = |generation: Generation| {
         let steps_before = generation.steps.or_else(|| made(&generation))?;
         let is_before = made(&generation).is_some() && steps_before <= steps.len() as u32;
         is_before.then_some(Generation { steps: Some(steps_before), ..generation })
     };
-    all.into_iter().map_while(until).collect()
+    all.into_iter().map_while(included).collect()
 }

@@ -1,4 +1,4 @@
-//! `run.json`: what a run is. Written when the run is created, and never changed.
+//! `run.json`: the record of a run. Written when the run is created, and never changed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,9 +14,9 @@ use super::folder::Folder;
 use super::fork::ForkRecord;
 
 param_enum! {
-    /// What runs nets while they play.
+    /// The library that evaluates nets during play.
     pub enum Backend {
-        /// On a CPU, the one that a short measurement found faster on this machine; libtorch on other devices.
+        /// On a CPU, whichever a short measurement finds faster on this machine; libtorch on other devices.
         Auto = "auto",
         /// libtorch.
         Torch = "torch",
@@ -25,7 +25,7 @@ param_enum! {
     }
 }
 
-/// The version of everything a run's folder holds beside the tables.
+/// The format version of everything in a run's folder but the tables.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The script of a run.
@@ -39,27 +39,28 @@ pub struct ScriptRecord {
     pub text: String,
 }
 
-/// What results may depend on besides script and seed, fixed when the run is created.
+/// What results may depend on besides script and seed. Fixed when the run is created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// What nets play on: `torch` or `onnx`.
+    /// The library that evaluates nets during play: `torch` or `onnx`.
     pub backend: String,
-    /// Where nets run: `cpu`, `cuda:0`, `cuda:0,cuda:1`, …
+    /// The devices: `cpu`, `cuda:0`, `cuda:0,cuda:1`, …
     pub device: String,
-    /// The numbers nets play with: `f32`, `bf16`, …
+    /// The precision of nets during play: `f32`, `bf16`, …
     pub precision: String,
-    /// Batches are filled up to a multiple of this while nets play.
+    /// During play, batches are padded to a multiple of this.
     pub pad_to: u32,
     /// libtorch threads of a training step.
     pub threads: u32,
     /// The program's version.
     pub dc0: String,
-    /// Versions of the libraries and features of the processor that nets depend on.
+    /// Versions of libraries and features of the processor that affect the results of nets.
     pub libraries: String,
 }
 
 impl Environment {
-    /// What equal steps may differ by, in one line. Versions are left out: a step's own version says what changed.
+    /// The part that can change the results of equal steps by rounding, in one line. Versions are left out: a step's own version
+    /// covers them.
     pub fn rounding(&self) -> String {
         let Self { backend, precision, pad_to, threads, .. } = self;
         let device = device_kind(&self.device);
@@ -67,12 +68,12 @@ impl Environment {
     }
 }
 
-/// Of `cuda:0,cuda:1` only `cuda`: results depend on what a device is, not on which one of a machine's it is.
+/// The kind of a device, `cuda` for `cuda:0,cuda:1`: results depend on the kind, not on which of a machine's devices it is.
 pub fn device_kind(device: &str) -> &str {
     device.split([':', ',']).next().unwrap_or(device)
 }
 
-/// What `run.json` says.
+/// The content of `run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// [`FORMAT_VERSION`] of the program that created the run.
@@ -81,37 +82,37 @@ pub struct Record {
     pub name: String,
     /// The script that created it.
     pub script: ScriptRecord,
-    /// The texts of the files that the script had imported at creation, by their paths below its folder.
+    /// The texts of the files that the script had imported at creation, by path relative to its folder.
     #[serde(default)]
     pub modules: BTreeMap<String, String>,
     /// The parameters that the script declared, with their values at creation.
     pub params: Value,
-    /// What the command line gave for them at creation, as it was typed; `None` in runs of a program that did not keep it.
+    /// The command line's values for them at creation, as typed; `None` if the program did not store them.
     #[serde(default)]
     pub given: Option<BTreeMap<String, String>>,
     /// The seed of all randomness.
     pub seed: u64,
     /// Backend, device, precision, threads, versions.
     pub environment: Environment,
-    /// The steps of another run that this one begins with.
+    /// For a fork, the steps of another run that this one begins with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkRecord>,
 }
 
-/// What a list of runs says of a record: as far as it can be read, be it damaged or of a newer program.
+/// The fields of a record that lists of runs show, read leniently from damaged records and those of newer programs, too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RecordHead {
     /// The script's file, without the folder.
     pub script: Option<String>,
     /// The seed of all randomness.
     pub seed: Option<u64>,
-    /// Where nets run.
+    /// The devices.
     pub device: Option<String>,
 }
 
 impl RecordHead {
-    /// Of the text of `run.json`.
-    pub fn of(text: &[u8]) -> Self {
+    /// Parses the text of `run.json`.
+    pub fn parse(text: &[u8]) -> Self {
         let record: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
         let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
         Self {
@@ -128,7 +129,7 @@ struct Version {
 }
 
 impl Record {
-    /// Reads the record of an existing run; `None` where the folder is empty or absent.
+    /// Reads the record of an existing run; `None` if the folder is empty or missing.
     pub fn read(folder: &Folder) -> Result<Option<Self>, RunError> {
         let path = folder.record();
         let Some(text) = document::text(&path)? else { return absent(folder) };
@@ -143,13 +144,13 @@ impl Record {
         document::parsed(&text, &path).map(Some)
     }
 
-    /// Writes the record; the run exists from then on.
+    /// Writes the record; from then on the run exists.
     pub fn write(&self, folder: &Folder) -> Result<(), RunError> {
         document::write(&folder.record(), self)
     }
 }
 
-/// A folder without a record must hold nothing but what opening a run leaves before the record is written.
+/// Checks that a folder without a record holds nothing but files that opening a run creates before the record.
 fn absent(folder: &Folder) -> Result<Option<Record>, RunError> {
     let Ok(entries) = fs::read_dir(folder.root()) else {
         return Ok(None);

@@ -34,48 +34,48 @@ pub struct Run {
     folder: Folder,
     record: Record,
     journal: Arc<Journal>,
-    shelf: Shelf,
+    store: Shelf,
     occurrences: Occurrences,
     steps: u32,
-    donors: Arc<Donors>,
+    sources: Arc<Donors>,
     _lock: Lock,
 }
 
-/// How a step came to be finished.
+/// A finished step, and how it was finished.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// What was done.
+    /// Its manifest.
     pub manifest: Manifest,
-    /// Whether it had been finished before.
+    /// Whether it had been finished already.
     pub before: bool,
-    /// The file whose loss made it necessary to do a finished step again.
+    /// The lost file because of which a finished step was done again.
     pub again: Option<String>,
-    /// The run that the step was taken over from.
+    /// The run from which the step was taken over.
     pub from: Option<String>,
-    /// Seconds that the step took, in this run or the one it was taken over from, as far as the journals say.
+    /// Seconds that the step took, in this run or the one it was taken over from, as far as recorded.
     pub seconds: f64,
 }
 
-/// What a run is opened with. What is `None` was not asked for: an existing run keeps what it was created with.
+/// How to open a run. `None` leaves a setting open: an existing run keeps the value it was created with.
 #[derive(Debug, Clone)]
 pub struct Opening<'a> {
     /// The folder that holds runs.
     pub parent: &'a Path,
-    /// The record a new run gets.
+    /// The record of the run if it is new.
     pub record: Record,
-    /// The seed that was asked for.
+    /// The requested seed.
     pub seed: Option<u64>,
-    /// The backend that was asked for.
+    /// The requested backend.
     pub backend: Option<String>,
-    /// The device that was asked for.
+    /// The requested device.
     pub device: Option<String>,
-    /// The precision that was asked for.
+    /// The requested precision.
     pub precision: Option<String>,
-    /// The threads that were asked for.
+    /// The requested number of threads.
     pub threads: Option<u32>,
     /// Runs whose finished steps are taken over.
-    pub donors: Arc<Donors>,
-    /// The run and its iteration that a fork begins with.
+    pub reuse_sources: Arc<Donors>,
+    /// For a fork, the run and its iteration with which it begins.
     pub fork: Option<(&'a str, u32)>,
 }
 
@@ -95,17 +95,17 @@ impl Run {
         }
         let is_new = found.is_none();
         let record = found.unwrap_or_else(|| opening.record.clone());
-        opening.donors.check(&record.environment)?;
+        opening.reuse_sources.check(&record.environment)?;
         let journal = Arc::new(Journal::open(&folder)?);
-        let shelf = Shelf::open(&folder)?;
+        let store = Shelf::open(&folder)?;
         let run = Self {
             folder,
             record,
             journal,
-            shelf,
+            store,
             occurrences: Occurrences::default(),
             steps: 0,
-            donors: Arc::clone(&opening.donors),
+            sources: Arc::clone(&opening.reuse_sources),
             _lock: lock,
         };
         run.note_opening(&opening.record, is_new)?;
@@ -117,16 +117,16 @@ impl Run {
         self.journal.note(event.word(), details)
     }
 
-    /// Keeps a script or program that differs from the run's first, and writes down who opened the run.
+    /// Stores the script if it differs from the run's first, and its modules, and records the opening in the journal.
     fn note_opening(&self, now: &Record, is_new: bool) -> Result<(), RunError> {
         let script = &now.script;
         if script.blake3 != self.record.script.blake3 {
-            self.keep_text(&script.blake3, &script.text)?;
+            self.store_text(&script.blake3, &script.text)?;
         }
         let digest = |(path, text): (&String, &String)| (path.clone(), durable::digest(text.as_bytes()));
         let modules: BTreeMap<String, String> = now.modules.iter().map(digest).collect();
         for (path, digest) in &modules {
-            self.keep_text(digest, &now.modules[path])?;
+            self.store_text(digest, &now.modules[path])?;
         }
         let details = [
             ("pid", json!(std::process::id())),
@@ -136,7 +136,7 @@ impl Run {
             ("given", json!(now.given)),
             ("dc0", json!(now.environment.dc0)),
             ("libraries", json!(now.environment.libraries)),
-            ("finished_steps", json!(self.shelf.len())),
+            ("finished_steps", json!(self.store.len())),
         ];
         self.note(if is_new { JournalEvent::Created } else { JournalEvent::Opened }, details)?;
         match &self.record.fork {
@@ -153,15 +153,15 @@ impl Run {
         }
     }
 
-    fn keep_text(&self, digest: &str, text: &str) -> Result<(), RunError> {
+    fn store_text(&self, digest: &str, text: &str) -> Result<(), RunError> {
         let path = self.folder.script(digest);
         durable::write(&path, text.as_bytes()).map_err(RunError::io("write", &path))
     }
 
-    /// Keeps the text of a file that the script has imported since it opened the run; `path` is below the script's folder.
+    /// Stores the text of a file that the script imports after opening the run; `path` is relative to the script's folder.
     pub fn keep_module(&self, path: &str, text: &str) -> Result<(), RunError> {
         let digest = durable::digest(text.as_bytes());
-        self.keep_text(&digest, text)?;
+        self.store_text(&digest, text)?;
         self.note(JournalEvent::Imported, [("module", json!(path)), ("blake3", json!(digest))])
     }
 
@@ -170,37 +170,37 @@ impl Run {
         &self.folder
     }
 
-    /// What the run is.
+    /// The run's record.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
     /// The number of steps that are finished.
     pub fn finished_steps(&self) -> usize {
-        self.shelf.len()
+        self.store.len()
     }
 
-    /// The number of steps that were asked for since the run was opened.
+    /// The number of steps called since the run was opened.
     pub fn steps(&self) -> u32 {
         self.steps
     }
 
-    /// The journal, for what else is worth writing down.
+    /// The journal, for recording other events.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Brings the table of costs up to date.
+    /// Updates the table of costs.
     fn write_costs(&self) -> Result<(), RunError> {
-        let steps = self.shelf.in_order();
+        let steps = self.store.in_order();
         if steps.is_empty() {
             return Ok(());
         }
         costs::write((&self.folder, &self.record), &steps, &self.journal.costs())
     }
 
-    /// Does a step, unless it is finished. `body` may be called for a step that a kill interrupted, and goes on from what
-    /// it finds in its workplace.
+    /// Does a step, unless it is finished. If an earlier attempt was interrupted, `body` resumes from what it finds in its
+    /// workspace.
     pub fn step<E: From<RunError> + std::fmt::Display>(
         &mut self,
         call: &StepCall,
@@ -210,7 +210,7 @@ impl Run {
         let identity = self.occurrences.next(call, self.record.seed);
         let order = self.steps;
         self.steps += 1;
-        let Settled { moved, manifest, missing, is_changed } = self.shelf.settle(&identity, slot, order)?;
+        let Settled { moved, manifest, missing, is_changed } = self.store.prepare(&identity, slot, order)?;
         self.note_superseded(moved, &identity)?;
         if let Some(manifest) = manifest {
             if is_changed {
@@ -221,13 +221,13 @@ impl Run {
         if let Some(path) = &missing {
             self.note(JournalEvent::Again, [("step", json!(identity.short())), ("missing", json!(path))])?;
         }
-        let donors = Arc::clone(&self.donors);
-        let _turn = donors.turn(&identity);
-        if let Some((from, manifest)) = donors.find(&identity, &self.folder)? {
+        let sources = Arc::clone(&self.sources);
+        let _turn = sources.turn(&identity);
+        if let Some((from, manifest)) = sources.find(&identity, &self.folder)? {
             return Ok(self.take_over(&from, manifest, (slot, order))?);
         }
-        let (manifest, meter) = self.work_at(call, &identity, slot, body)?;
-        let manifest = self.shelf.keep(&manifest, order)?;
+        let (manifest, meter) = self.attempt(call, &identity, slot, body)?;
+        let manifest = self.store.add(&manifest, order)?;
         self.note(JournalEvent::Finished, details(call, &identity, &meter))?;
         self.write_costs()?;
         Ok(Finished { again: missing, ..self.finished(manifest, false) })
@@ -245,7 +245,7 @@ impl Run {
         Finished { manifest, before, again: None, from: None, seconds }
     }
 
-    /// Takes a finished step over from another run.
+    /// Takes over a finished step from another run.
     fn take_over(
         &mut self,
         from: &Folder,
@@ -254,11 +254,12 @@ impl Run {
     ) -> Result<Finished, RunError> {
         let identity = manifest.identity();
         let kind = manifest.kind.clone();
-        let cost = Ledger::of(&History::read(from)?).cost(identity.short()).cloned().unwrap_or_default();
-        let place = self.place(&identity, slot);
-        place.claim(&kind)?;
+        let cost =
+            Ledger::from_history(&History::read(from)?).cost(identity.short()).cloned().unwrap_or_default();
+        let workspace = self.workspace(&identity, slot);
+        workspace.claim(&kind)?;
         let manifest = donors::take_over((from, manifest), &self.folder, slot)?;
-        let manifest = self.shelf.keep(&manifest, order)?;
+        let manifest = self.store.add(&manifest, order)?;
         let from = from.root().display().to_string();
         let step = identity.short();
         let details = [
@@ -274,7 +275,7 @@ impl Run {
         Ok(Finished { from: Some(from), ..self.finished(manifest, false) })
     }
 
-    fn place(&self, identity: &Identity, slot: Slot) -> Workplace {
+    fn workspace(&self, identity: &Identity, slot: Slot) -> Workplace {
         Workplace {
             folder: self.folder.clone(),
             identity: identity.clone(),
@@ -284,20 +285,21 @@ impl Run {
         }
     }
 
-    fn work_at<E: From<RunError> + std::fmt::Display>(
+    /// Does the work of a step and records its start and end.
+    fn attempt<E: From<RunError> + std::fmt::Display>(
         &self,
         call: &StepCall,
         identity: &Identity,
         slot: Slot,
         body: impl FnOnce(&Workplace) -> Result<Product, E>,
     ) -> Result<(Manifest, Arc<Meter>), E> {
-        let place = self.place(identity, slot);
-        let meter = Arc::clone(&place.meter);
-        place.claim(call.kind)?;
+        let workspace = self.workspace(identity, slot);
+        let meter = Arc::clone(&workspace.meter);
+        workspace.claim(call.kind)?;
         self.note(JournalEvent::Started, details(call, identity, &meter))?;
-        match body(&place) {
+        match body(&workspace) {
             Ok(product) => {
-                // Should a kill come before the step's last line, this one tells its costs.
+                // Records the cost now, in case of a kill before the step's last journal entry.
                 meter.note();
                 Ok((Manifest::new(call, identity, self.record.seed, product), meter))
             }
@@ -316,7 +318,7 @@ fn details(call: &StepCall, identity: &Identity, meter: &Meter) -> [(&'static st
     [("step", json!(identity.short())), ("kind", json!(call.kind)), ("secs", secs), ("costs", costs)]
 }
 
-/// Whether an existing run may be opened like this.
+/// Checks that an existing run may be opened this way.
 fn check_record(folder: &Folder, found: &Record, opening: &Opening<'_>) -> Result<(), RunError> {
     let root = || folder.root().to_owned();
     if found.script.file != opening.record.script.file {
@@ -326,16 +328,16 @@ fn check_record(folder: &Folder, found: &Record, opening: &Opening<'_>) -> Resul
     ForkRecord::check(folder, found.fork.as_ref(), opening.fork)?;
     let fixed = &found.environment;
     let kind = |device: &str| device_kind(device).to_owned();
-    let asked = [
+    let requested = [
         ("seed", found.seed.to_string(), opening.seed.map(|seed| seed.to_string())),
         ("backend", fixed.backend.clone(), opening.backend.clone()),
         ("device", kind(&fixed.device), opening.device.as_deref().map(kind)),
         ("precision", fixed.precision.clone(), opening.precision.clone()),
         ("threads", fixed.threads.to_string(), opening.threads.map(|threads| threads.to_string())),
     ];
-    for (what, fixed, asked) in asked {
-        if let Some(asked) = asked.filter(|asked| *asked != fixed) {
-            return Err(RunError::Fixed { folder: root(), what, fixed, asked });
+    for (what, fixed, requested) in requested {
+        if let Some(requested) = requested.filter(|requested| *requested != fixed) {
+            return Err(RunError::Fixed { folder: root(), what, fixed, requested });
         }
     }
     Ok(())

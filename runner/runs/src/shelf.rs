@@ -1,7 +1,7 @@
-//! Finished steps, and the files in their slots.
+//! The step store: a run's finished steps, and the files in their slots.
 //!
-//! A slot belongs to one step at a time. When the script comes to another step for a slot, what lies there moves to
-//! `superseded/<step>/`, and comes back should the script ask for it again. Nothing is ever deleted.
+//! A slot belongs to one step at a time. When the script needs it for another step, the files there move to
+//! `superseded/<step>/`, and return if the script calls the old step again. Nothing is ever deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,106 +15,106 @@ use super::slot::Slot;
 use super::view::{FinishedStep, RunView, manifest_files};
 use super::work::Claim;
 
-/// All finished steps of a run.
+/// The finished steps of a run.
 #[derive(Debug)]
 pub struct Shelf {
     folder: Folder,
-    kept: BTreeMap<Identity, FinishedStep>,
+    steps: BTreeMap<Identity, FinishedStep>,
 }
 
-/// What came of making a slot ready for a step.
+/// The state of a step whose slot has been made ready.
 #[derive(Debug)]
 pub struct Settled {
-    /// Steps whose files moved aside.
+    /// Short identities of the steps that were moved aside.
     pub moved: BTreeSet<String>,
     /// The step's manifest, if it is finished.
     pub manifest: Option<Manifest>,
-    /// A file that a finished step has lost, so that it must be done again.
+    /// A file that the finished step has lost, so it must be done again.
     pub missing: Option<String>,
-    /// Whether other steps are finished than before, or in another order.
+    /// Whether the set of finished steps or their order has changed.
     pub is_changed: bool,
 }
 
 impl Shelf {
     /// Reads the manifests of all finished steps.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
-        let mut shelf = Self { folder: folder.clone(), kept: BTreeMap::new() };
+        let mut store = Self { folder: folder.clone(), steps: BTreeMap::new() };
         for step in RunView::new(folder.clone()).steps()? {
-            shelf.kept.insert(step.manifest.identity(), step);
+            store.steps.insert(step.manifest.identity(), step);
         }
-        for identity in shelf.kept.keys() {
+        for identity in store.steps.keys() {
             Claim::release(folder, identity)?;
         }
-        Ok(shelf)
+        Ok(store)
     }
 
     /// The number of finished steps.
     pub fn len(&self) -> usize {
-        self.kept.len()
+        self.steps.len()
     }
 
-    /// Whether no step is finished.
+    /// Whether there are no finished steps.
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.steps.is_empty()
     }
 
-    /// All finished steps with their places in the script, in this order.
+    /// All finished steps with their positions in the script, sorted by position.
     pub fn in_order(&self) -> Vec<(u32, &Manifest)> {
         let mut steps: Vec<(u32, &Manifest)> =
-            self.kept.values().map(|kept| (kept.order().unwrap_or(u32::MAX), &kept.manifest)).collect();
+            self.steps.values().map(|step| (step.order().unwrap_or(u32::MAX), &step.manifest)).collect();
         steps.sort_by_key(|(order, manifest)| (*order, &manifest.step));
         steps
     }
 
-    /// Makes a slot ready for a step: what belongs to other steps moves aside, and what the step left here, elsewhere or
-    /// aside comes to the slot.
-    pub fn settle(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<Settled, RunError> {
+    /// Makes a slot ready for a step: files of other steps move aside, and files of this step move into the slot, from another
+    /// slot or from aside.
+    pub fn prepare(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<Settled, RunError> {
         let mut moved = self.clear_finished(identity, slot)?;
-        moved.extend(self.clear_strays(identity, slot)?);
-        let place = |shelf: &Self| shelf.kept.get(identity).map(|kept| kept.path.clone());
-        let before = place(self);
-        self.bring_back(identity, slot)?;
-        let Some(kept) = self.kept.remove(identity) else {
+        moved.extend(self.clear_unfinished(identity, slot)?);
+        let path_before = self.steps.get(identity).map(|step| step.path.clone());
+        self.restore(identity, slot)?;
+        let Some(step) = self.steps.remove(identity) else {
             let is_changed = !moved.is_empty();
             return Ok(Settled { moved, manifest: None, missing: None, is_changed });
         };
-        let kept = self.adopt(kept, slot, order)?;
-        let is_changed = !moved.is_empty() || before.as_ref() != Some(&kept.path);
-        let missing = kept.manifest.missing_file(&self.folder)?;
+        let step = self.move_to(step, slot, order)?;
+        let is_changed = !moved.is_empty() || path_before.as_ref() != Some(&step.path);
+        let missing = step.manifest.missing_file(&self.folder)?;
         if missing.is_some() {
-            Claim::reopen(&self.folder, identity, &kept.path)?;
+            Claim::reopen(&self.folder, identity, &step.path)?;
             return Ok(Settled { moved, manifest: None, missing, is_changed: true });
         }
-        self.kept.insert(identity.clone(), kept.clone());
-        Ok(Settled { moved, manifest: Some(kept.manifest), missing: None, is_changed })
+        self.steps.insert(identity.clone(), step.clone());
+        Ok(Settled { moved, manifest: Some(step.manifest), missing: None, is_changed })
     }
 
-    /// Keeps a step that was just done. Returns its manifest as it will be read from now on, to the last digit.
-    pub fn keep(&mut self, manifest: &Manifest, order: u32) -> Result<Manifest, RunError> {
+    /// Adds a step that was just done. Returns its manifest as read back from the file, so that numbers are the same now and
+    /// after reopening.
+    pub fn add(&mut self, manifest: &Manifest, order: u32) -> Result<Manifest, RunError> {
         let path = self.folder.steps().join(manifest.file_name(order));
         manifest.write(&path)?;
         Claim::release(&self.folder, &manifest.identity())?;
         let manifest = Manifest::read(&path)?;
-        self.kept.insert(manifest.identity(), FinishedStep { manifest: manifest.clone(), path });
+        self.steps.insert(manifest.identity(), FinishedStep { manifest: manifest.clone(), path });
         Ok(manifest)
     }
 
-    /// Moves finished steps out of a slot. The manifest goes first: a manifest in `steps` says that its files are there.
+    /// Moves finished steps out of a slot. The manifest moves first, because a manifest in `steps` implies that its files exist.
     fn clear_finished(&mut self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
-        let in_slot = |kept: &FinishedStep| kept.manifest.files.iter().any(|entry| slot.holds(&entry.path));
+        let in_slot = |step: &FinishedStep| step.manifest.files.iter().any(|entry| slot.holds(&entry.path));
         let others: Vec<Identity> = self
-            .kept
+            .steps
             .iter()
-            .filter(|(id, kept)| *id != own && in_slot(kept))
+            .filter(|(id, step)| *id != own && in_slot(step))
             .map(|(id, _)| id.clone())
             .collect();
         for identity in &others {
-            let kept = self.kept.remove(identity).expect("listed just now");
+            let step = self.steps.remove(identity).expect("listed just now");
             let aside = aside(identity.short());
             let name =
-                kept.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                step.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             files::relocate(&self.folder, &format!("steps/{name}"), &format!("{aside}/steps/{name}"))?;
-            for entry in &kept.manifest.files {
+            for entry in &step.manifest.files {
                 files::relocate(&self.folder, &entry.path, &format!("{aside}/{}", entry.path))?;
             }
         }
@@ -122,8 +122,8 @@ impl Shelf {
     }
 
     /// Moves files of unfinished steps out of a slot.
-    fn clear_strays(&self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
-        let own_files = self.kept.get(own).map(|kept| kept.manifest.files.as_slice()).unwrap_or_default();
+    fn clear_unfinished(&self, own: &Identity, slot: Slot) -> Result<BTreeSet<String>, RunError> {
+        let own_files = self.steps.get(own).map(|step| step.manifest.files.as_slice()).unwrap_or_default();
         let mut moved = BTreeSet::new();
         for folder in slot.series.folders() {
             for path in files::below(self.folder.root(), folder)? {
@@ -138,13 +138,13 @@ impl Shelf {
             }
         }
         for owner in &moved {
-            self.put_aside(&format!("steps/work/{owner}"), &aside(owner))?;
+            self.move_aside(&format!("steps/work/{owner}"), &aside(owner))?;
         }
         Ok(moved)
     }
 
-    /// Which unfinished step a file belongs to: its name may say, or a claim on the slot, or a manifest put aside before
-    /// a kill.
+    /// The step that a stray file belongs to, from its name, from a claim on the slot, or from a manifest that was moved aside
+    /// before a kill.
     fn owner(&self, path: &str, slot: Slot) -> Result<String, RunError> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let named = name
@@ -168,7 +168,7 @@ impl Shelf {
         Ok("unknown".to_owned())
     }
 
-    fn put_aside(&self, folder: &str, aside: &str) -> Result<(), RunError> {
+    fn move_aside(&self, folder: &str, aside: &str) -> Result<(), RunError> {
         for path in files::below(self.folder.root(), folder)? {
             files::relocate(&self.folder, &path, &format!("{aside}/{path}"))?;
         }
@@ -176,13 +176,13 @@ impl Shelf {
         Ok(())
     }
 
-    /// Brings back what lies aside for a step. The manifest comes last, as when the step was done.
-    fn bring_back(&mut self, identity: &Identity, slot: Slot) -> Result<(), RunError> {
+    /// Restores the files of a superseded step. The manifest comes last, as when the step was done.
+    fn restore(&mut self, identity: &Identity, slot: Slot) -> Result<(), RunError> {
         let base = self.folder.aside(identity);
         let manifests = manifest_files(&base)?;
         let manifest = match manifests.first() {
             Some(path) => Some(Manifest::read(path)?).filter(|manifest| manifest.identity() == *identity),
-            None if Claim::is_of(base.root(), identity)? => None,
+            None if Claim::belongs_to(base.root(), identity)? => None,
             None => return Ok(()),
         };
         if manifest.is_none() && !manifests.is_empty() {
@@ -197,38 +197,38 @@ impl Shelf {
         if let (Some(mut manifest), Some(path)) = (manifest, manifests.first()) {
             manifest.files.iter_mut().for_each(|entry| entry.path = slot.adopt(&entry.path));
             let name = path.file_name().expect("a manifest is a file");
-            let kept = FinishedStep { path: self.folder.steps().join(name), manifest };
-            kept.manifest.write(&kept.path)?;
+            let step = FinishedStep { path: self.folder.steps().join(name), manifest };
+            step.manifest.write(&step.path)?;
             fs::remove_file(path).map_err(RunError::io("remove", path))?;
-            self.kept.insert(identity.clone(), kept);
+            self.steps.insert(identity.clone(), step);
         }
         files::remove_empty(base.root());
         Ok(())
     }
 
-    /// Moves a finished step's files to the slot that the script now has for it, and its manifest to its place there.
-    fn adopt(&self, mut kept: FinishedStep, slot: Slot, order: u32) -> Result<FinishedStep, RunError> {
-        let goal = self.folder.steps().join(kept.manifest.file_name(order));
-        let settled = kept.manifest.files.iter().all(|entry| slot.adopt(&entry.path) == entry.path);
-        if settled && goal == kept.path {
-            return Ok(kept);
+    /// Moves a finished step's files to its current slot, and renames its manifest for its current position in the script.
+    fn move_to(&self, mut step: FinishedStep, slot: Slot, order: u32) -> Result<FinishedStep, RunError> {
+        let target = self.folder.steps().join(step.manifest.file_name(order));
+        let in_slot = step.manifest.files.iter().all(|entry| slot.adopt(&entry.path) == entry.path);
+        if in_slot && target == step.path {
+            return Ok(step);
         }
-        for entry in &mut kept.manifest.files {
-            let there = slot.adopt(&entry.path);
-            if there != entry.path {
-                files::relocate(&self.folder, &entry.path, &there)?;
-                entry.path = there;
+        for entry in &mut step.manifest.files {
+            let new_path = slot.adopt(&entry.path);
+            if new_path != entry.path {
+                files::relocate(&self.folder, &entry.path, &new_path)?;
+                entry.path = new_path;
             }
         }
-        kept.manifest.write(&goal)?;
-        if goal != kept.path {
-            fs::remove_file(&kept.path).map_err(RunError::io("remove", &kept.path))?;
+        step.manifest.write(&target)?;
+        if target != step.path {
+            fs::remove_file(&step.path).map_err(RunError::io("remove", &step.path))?;
         }
-        Ok(FinishedStep { path: goal, ..kept })
+        Ok(FinishedStep { path: target, ..step })
     }
 }
 
-/// The folder for what a step had to leave.
+/// The folder for the files of a superseded step, relative to the run.
 fn aside(step: &str) -> String {
     format!("superseded/{step}")
 }

@@ -1,7 +1,7 @@
-//! The numbered place of a step's files: an iteration, a net, a match. Another step may take the place over when the
-//! script changes; what lay there is then moved aside, not deleted.
+//! Slots: the numbered places of steps' files, such as an iteration, a net or a match. If the script changes, another step may
+//! take over a slot; the files there are then moved aside, not deleted.
 
-/// What is numbered.
+/// A numbered series of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
     /// `games/iteration=0003/…`, `positions/iteration=0003/…`.
@@ -34,7 +34,7 @@ impl Series {
         }
     }
 
-    /// What one of them is called.
+    /// The noun for one of its slots.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Iterations => "iteration",
@@ -44,7 +44,7 @@ impl Series {
         }
     }
 
-    /// Where steps of a kind are numbered, with the kind's own name; none for what is no kind.
+    /// The series of a kind of step, with the kind's static name; `None` if there is no such kind.
     pub fn of_kind(kind: &str) -> Option<(&'static str, Self)> {
         let kinds = [
             ("network", Self::Networks),
@@ -57,7 +57,7 @@ impl Series {
         kinds.into_iter().find(|(known, _)| *known == kind)
     }
 
-    /// What stands before the number.
+    /// The text before the number in file names.
     fn prefix(self) -> &'static str {
         match self {
             Self::Iterations => "iteration=",
@@ -96,7 +96,7 @@ impl Slot {
         format!("{:04}", self.number)
     }
 
-    /// As people name it: `iteration 0003`.
+    /// The name in messages: `iteration 0003`.
     pub fn name(self) -> String {
         format!("{} {}", self.series.noun(), self.label())
     }
@@ -107,8 +107,8 @@ impl Slot {
         format!("{folder}/{}{}{rest}", self.series.prefix(), self.label())
     }
 
-    /// The slot a path belongs to, and what follows the number.
-    pub fn of(path: &str) -> Option<(Self, &str, &str)> {
+    /// Splits a path into its slot, its folder and what follows the number; `None` if it lies in no slot.
+    pub fn parse(path: &str) -> Option<(Self, &str, &str)> {
         let (folder, name) = path.split_once('/')?;
         let all = [Series::Iterations, Series::Networks, Series::Matches, Series::Searches];
         let series = all.into_iter().find(|series| series.folders().contains(&folder))?;
@@ -118,9 +118,9 @@ impl Slot {
         Some((Self { series, number }, folder, &name[digits..]))
     }
 
-    /// The same path in this slot; paths that belong to no slot stay.
+    /// The same path in this slot; paths outside the series are unchanged.
     pub fn adopt(self, path: &str) -> String {
-        match Self::of(path) {
+        match Self::parse(path) {
             Some((slot, folder, rest)) if slot.series == self.series => self.path(folder, rest),
             _ => path.to_owned(),
         }
@@ -128,7 +128,7 @@ impl Slot {
 
     /// Whether a path lies in this slot.
     pub fn holds(self, path: &str) -> bool {
-        Self::of(path).is_some_and(|(slot, _, _)| slot == self)
+        Self::parse(path).is_some_and(|(slot, _, _)| slot == self)
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
     use super::{Series, Slot};
 
     #[test]
-    fn paths_are_found_in_their_slot_and_moved_to_another() {
+    fn paths_are_assigned_to_slots_and_moved_between_them() {
         let third = Slot { series: Series::Iterations, number: 3 };
         let path = third.path("games", "/part-0a.parquet");
         assert_eq!(path, "games/iteration=0003/part-0a.parquet");
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(other.adopt(&path), "games/iteration=12345/part-0a.parquet");
         assert!(other.holds(&other.adopt(&path)));
         assert_eq!(other.adopt("networks/0003.json"), "networks/0003.json");
-        assert_eq!(Slot::of("run.json"), None);
-        assert_eq!(Slot::of("networks/latest.json"), None);
+        assert_eq!(Slot::parse("run.json"), None);
+        assert_eq!(Slot::parse("networks/latest.json"), None);
     }
 }

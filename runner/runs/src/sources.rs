@@ -1,4 +1,4 @@
-//! The texts of the scripts in use, so that an error can show its line.
+//! The source texts of the scripts in use, so that errors can show the line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -7,33 +7,33 @@ use std::sync::Mutex;
 use dc0_core::durable;
 use dc0_core::poison::IgnorePoison as _;
 
-/// Script texts by the name an error gives them.
+/// Script texts by the names that errors use.
 #[derive(Debug, Default)]
 pub struct Sources {
     texts: Mutex<BTreeMap<String, String>>,
-    /// Texts that go before those of their files, by the files' real paths.
+    /// Unsaved texts that override their files, by canonical path.
     unsaved: BTreeMap<PathBuf, String>,
 }
 
 impl Sources {
-    /// With texts that go before those of their files, as an editor holds them. Files that are not there are left out.
+    /// Starts with unsaved texts of an editor, which override their files. Files that do not exist are left out.
     pub fn with_unsaved(texts: &BTreeMap<PathBuf, String>) -> Self {
-        let real = |(file, text): (&PathBuf, &String)| Some((file.canonicalize().ok()?, text.clone()));
-        Self { unsaved: texts.iter().filter_map(real).collect(), ..Self::default() }
+        let canonical = |(file, text): (&PathBuf, &String)| Some((file.canonicalize().ok()?, text.clone()));
+        Self { unsaved: texts.iter().filter_map(canonical).collect(), ..Self::default() }
     }
 
-    /// The text that goes before that of a file, by its real path.
+    /// The unsaved text of a file, by its canonical path.
     pub fn unsaved(&self, file: &Path) -> Option<String> {
         self.unsaved.get(file).cloned()
     }
 
-    /// Keeps a text under the name of its file.
+    /// Stores a text under its file's name.
     pub fn keep(&self, name: &str, text: &str) {
         let mut texts = self.texts.lock().ignore_poison();
         texts.insert(name.to_owned(), text.to_owned());
     }
 
-    /// A text.
+    /// A text by its file's name.
     pub fn text(&self, name: &str) -> Option<String> {
         self.texts.lock().ignore_poison().get(name).cloned()
     }
@@ -43,14 +43,14 @@ impl Sources {
         self.texts.lock().ignore_poison().clone()
     }
 
-    /// A digest of all texts, wherever their files lie and from wherever they are named.
+    /// A digest of all texts, independent of the files' names and locations.
     pub fn digest(&self) -> String {
         let texts = self.texts();
         let digests: BTreeSet<String> = texts.values().map(|text| durable::digest(text.as_bytes())).collect();
         durable::digest(digests.into_iter().collect::<String>().as_bytes())
     }
 
-    /// The texts of all files but the script `name`, by their paths below its folder, with `/` on every system.
+    /// The texts of all files but the script `name`, by path relative to its folder, with `/` on every system.
     pub fn imported_by(&self, name: &Path) -> BTreeMap<String, String> {
         let folder = normalised(name.parent().unwrap_or(Path::new("")));
         let own = name.display().to_string();
@@ -71,7 +71,7 @@ impl Sources {
     }
 }
 
-/// Removes `.` and resolves `..` by name alone; a `..` that leads above the start stays.
+/// Removes `.` and resolves `..` without looking at the file system; a leading `..` stays.
 pub fn normalised(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_in_the_digest_and_no_name() {
+    fn the_digest_depends_on_texts_but_not_on_names() {
         let both = digest(&[("x.rhai", "let x = 1;"), ("lib/a.rhai", "fn a() {}")]);
         assert_eq!(both, digest(&[("/far/lib/a.rhai", "fn a() {}"), ("/far/x.rhai", "let x = 1;")]));
         assert_ne!(both, digest(&[("x.rhai", "let x = 1;"), ("lib/a.rhai", "fn a() { }")]));

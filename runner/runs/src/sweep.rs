@@ -1,7 +1,7 @@
-//! Sweeps: many runs of one script at points of a space, chosen, watched and compared.
+//! Sweeps: hyperparameter search over a space with many runs of one script, each a trial.
 //!
-//! Everything here is plain data and pure functions of it, but for [`folder`], which keeps the journal. What a sweep does next
-//! follows from its journal alone ([`schedule`]), so it goes on after a kill as if nothing had been.
+//! Everything here is plain data and pure functions, except [`folder`], which writes the journal. The next action of a sweep
+//! depends on its journal alone ([`schedule`]), so it resumes after a kill as if nothing had happened.
 
 pub mod board;
 pub mod devices;

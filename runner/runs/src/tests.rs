@@ -1,4 +1,4 @@
-//! Runs with steps that write small texts instead of playing and training.
+//! Tests of runs whose steps write small texts instead of playing and training.
 
 mod forks;
 
@@ -51,7 +51,7 @@ fn opening(parent: &Path) -> Opening<'_> {
         device: None,
         precision: None,
         threads: None,
-        donors: Arc::default(),
+        reuse_sources: Arc::default(),
         fork: None,
     }
 }
@@ -73,14 +73,14 @@ fn call(kind: &'static str, size: i64) -> StepCall {
     StepCall { kind, version: 1, params, inputs: Vec::new() }
 }
 
-fn write(place: &Workplace, path: &str, text: &str) -> Result<FileEntry, RunError> {
-    let full = place.folder.path(path);
+fn write(workspace: &Workplace, path: &str, text: &str) -> Result<FileEntry, RunError> {
+    let full = workspace.folder.path(path);
     durable::write(&full, text.as_bytes()).map_err(RunError::io("write", &full))?;
     let blake3 = durable::digest(text.as_bytes());
     Ok(FileEntry { path: path.to_owned(), rows: 1, bytes: text.len() as u64, blake3 })
 }
 
-/// A step of three shards, each one file; a run of it may end after some of them.
+/// A step of three shards with one file each, which may be interrupted after some of them.
 fn play(
     run: &mut Run,
     call: &StepCall,
@@ -88,18 +88,18 @@ fn play(
     end_after: Option<u32>,
     played: &Cell<u32>,
 ) -> Result<Finished, RunError> {
-    run.step(call, slot, |place| {
-        let finished = place.finished_shards::<u32>(3)?;
+    run.step(call, slot, |workspace| {
+        let finished = workspace.finished_shards::<u32>(3)?;
         for shard in (0..3).filter(|shard| !finished.contains_key(shard)) {
             if end_after == Some(played.get()) {
                 return Err(RunError::Name { name: "ended".to_owned() });
             }
-            let text = format!("{} {} {shard}", place.seed.run, place.seed.step);
-            let file = write(place, &place.part("games", shard), &text)?;
-            place.keep_shard(shard, &ShardNote { files: vec![file], part: shard })?;
+            let text = format!("{} {} {shard}", workspace.seed.run, workspace.seed.step);
+            let file = write(workspace, &workspace.part("games", shard), &text)?;
+            workspace.keep_shard(shard, &ShardNote { files: vec![file], part: shard })?;
             played.set(played.get() + 1);
         }
-        let notes = place.finished_shards::<u32>(3)?;
+        let notes = workspace.finished_shards::<u32>(3)?;
         let files = notes.values().flat_map(|note| note.files.clone()).collect();
         let sum = notes.values().map(|note| note.part).sum::<u32>();
         Ok(Product { files, summary: Value::Int(sum.into()) })
@@ -111,17 +111,17 @@ fn train(run: &mut Run, size: i64, slot: Slot) -> Finished {
         inputs: vec![Input { name: "start".to_owned(), digest: "0".repeat(64) }],
         ..call("train", size)
     };
-    let body = |place: &Workplace| {
-        let path = place.slot.path("networks", ".safetensors");
+    let body = |workspace: &Workplace| {
+        let path = workspace.slot.path("networks", ".safetensors");
         Ok::<_, RunError>(Product {
-            files: vec![write(place, &path, &size.to_string())?],
+            files: vec![write(workspace, &path, &size.to_string())?],
             summary: Value::None,
         })
     };
     run.step(&call, slot, body).expect("trains")
 }
 
-/// Every file of the run but those that know times, with its content.
+/// Every file of the run with its content, except files that contain times.
 fn content(parent: &Path) -> Vec<(String, String)> {
     let root = parent.join("tiny");
     let mut files = super::files::below(&root, "").expect("lists");
@@ -137,7 +137,7 @@ fn names(parent: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_step_ended_anywhere_and_done_again_leaves_the_same_files_and_no_shard_is_played_twice() {
+fn an_interrupted_step_resumes_to_the_same_files_without_repeating_shards() {
     let whole = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
     let once =
@@ -179,14 +179,14 @@ fn equal_calls_within_a_script_are_different_steps() {
 }
 
 #[test]
-fn a_changed_parameter_moves_the_old_files_aside_and_changing_it_back_brings_them_back() {
+fn changed_parameters_supersede_old_files_and_changing_back_restores_them() {
     let parent = tempfile::tempdir().expect("folder");
     train(&mut open(parent.path()), 1, network(0));
     let before = content(parent.path());
     let changed = train(&mut open(parent.path()), 2, network(0));
-    let aside: Vec<String> =
+    let superseded: Vec<String> =
         names(parent.path()).into_iter().filter(|name| name.starts_with("superseded/")).collect();
-    assert_eq!(aside.len(), 2, "the net and its manifest: {aside:?}");
+    assert_eq!(superseded.len(), 2, "the net and its manifest: {superseded:?}");
     assert_eq!(fs::read_to_string(parent.path().join("tiny/networks/0000.safetensors")).expect("reads"), "2");
     let back = train(&mut open(parent.path()), 1, network(0));
     assert!(back.before, "nothing is trained again");
@@ -198,7 +198,7 @@ fn a_changed_parameter_moves_the_old_files_aside_and_changing_it_back_brings_the
 }
 
 #[test]
-fn an_unfinished_step_whose_parameters_change_is_put_aside_and_goes_on_when_they_change_back() {
+fn a_superseded_unfinished_step_resumes_when_its_parameters_change_back() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
     play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(2), &played).expect_err("ends");
@@ -211,7 +211,7 @@ fn an_unfinished_step_whose_parameters_change_is_put_aside_and_goes_on_when_they
 }
 
 #[test]
-fn a_step_put_in_front_moves_the_later_ones_to_their_new_numbers_without_doing_them_again() {
+fn an_inserted_step_renumbers_later_ones_without_redoing_them() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
     let mut run = open(parent.path());
@@ -232,7 +232,7 @@ fn a_step_put_in_front_moves_the_later_ones_to_their_new_numbers_without_doing_t
 }
 
 #[test]
-fn a_step_with_a_lost_file_is_done_again_and_makes_the_same_files() {
+fn a_step_with_a_lost_file_is_redone_with_the_same_files() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
     let done =
@@ -242,12 +242,16 @@ fn a_step_with_a_lost_file_is_done_again_and_makes_the_same_files() {
     play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(4), &played).expect_err("ends");
     let again =
         play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
-    assert_eq!((again.before, played.get()), (false, 6), "the interrupted second time counts too");
+    assert_eq!(
+        (again.before, played.get()),
+        (false, 6),
+        "shards of the interrupted second attempt count too"
+    );
     assert_eq!(content(parent.path()), before);
 }
 
 #[test]
-fn a_file_of_another_size_is_named_and_nothing_is_done_again() {
+fn a_file_of_another_size_is_an_error_and_nothing_is_redone() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
     let done =
@@ -260,7 +264,7 @@ fn a_file_of_another_size_is_named_and_nothing_is_done_again() {
 }
 
 #[test]
-fn a_damaged_manifest_is_named() {
+fn a_damaged_manifest_is_an_error() {
     let parent = tempfile::tempdir().expect("folder");
     train(&mut open(parent.path()), 1, network(0));
     let manifest =
@@ -287,29 +291,29 @@ fn a_run_keeps_its_script_seed_device_and_threads() {
     let parent = tempfile::tempdir().expect("folder");
     open(parent.path());
     let other_script = Opening { record: record("b.rhai"), ..opening(parent.path()) };
-    let error = Run::open(&other_script).expect_err("is another script's").to_string();
+    let error = Run::open(&other_script).expect_err("another script").to_string();
     assert!(error.contains("was made by a.rhai, not by b.rhai"), "{error}");
     let other_seed = Opening { seed: Some(8), ..opening(parent.path()) };
-    let error = Run::open(&other_seed).expect_err("has another seed").to_string();
+    let error = Run::open(&other_seed).expect_err("another seed").to_string();
     assert!(error.contains("was created with seed 7, and 8 was asked for"), "{error}");
     let other_device = Opening { device: Some("cuda:0".to_owned()), ..opening(parent.path()) };
     assert!(matches!(Run::open(&other_device), Err(RunError::Fixed { what: "device", .. })));
-    let of_devices = |found: &str, asked: &str| {
+    let reopen_on = |found: &str, requested: &str| {
         let parent = tempfile::tempdir().expect("folder");
         let mut first = opening(parent.path());
         found.clone_into(&mut first.record.environment.device);
         Run::open(&first).expect("opens");
-        Run::open(&Opening { device: Some(asked.to_owned()), ..first })
+        Run::open(&Opening { device: Some(requested.to_owned()), ..first })
     };
-    of_devices("cuda:0", "cuda:1,cuda:2").expect("any device of the kind will do");
-    let error = of_devices("cuda:0", "cpu").expect_err("is of another kind").to_string();
+    reopen_on("cuda:0", "cuda:1,cuda:2").expect("any device of the same kind is accepted");
+    let error = reopen_on("cuda:0", "cpu").expect_err("another kind of device").to_string();
     assert!(error.contains("was created with device cuda, and cpu was asked for"), "{error}");
     let same = Opening { seed: Some(7), threads: Some(1), ..opening(parent.path()) };
-    Run::open(&same).expect("asks for what it is");
+    Run::open(&same).expect("matches the run");
 }
 
 #[test]
-fn an_edited_script_is_kept_beside_the_first() {
+fn an_edited_script_is_stored_beside_the_first() {
     let parent = tempfile::tempdir().expect("folder");
     open(parent.path());
     let mut edited = opening(parent.path());
@@ -322,7 +326,7 @@ fn an_edited_script_is_kept_beside_the_first() {
 }
 
 #[test]
-fn a_newer_run_and_a_folder_that_is_no_run_are_left_alone() {
+fn newer_runs_and_foreign_folders_are_refused() {
     let parent = tempfile::tempdir().expect("folder");
     drop(open(parent.path()));
     let path = parent.path().join("tiny/run.json");
@@ -336,7 +340,7 @@ fn a_newer_run_and_a_folder_that_is_no_run_are_left_alone() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_removed_and_a_cut_journal_line_is_ended() {
+fn temporary_files_are_removed_and_a_cut_journal_line_is_terminated() {
     let parent = tempfile::tempdir().expect("folder");
     drop(open(parent.path()));
     let root = parent.path().join("tiny");
@@ -354,7 +358,7 @@ fn what_a_killed_writer_left_is_removed_and_a_cut_journal_line_is_ended() {
 }
 
 #[test]
-fn a_name_that_would_leave_the_folder_of_runs_is_refused() {
+fn invalid_run_names_are_refused() {
     for name in ["", "..", "a/b", "a\\b", ".hidden", "ä"] {
         let parent = tempfile::tempdir().expect("folder");
         let mut opening = opening(parent.path());
@@ -363,36 +367,35 @@ fn a_name_that_would_leave_the_folder_of_runs_is_refused() {
     }
 }
 
-fn open_beside(parent: &Path, name: &str, donors: &Arc<super::Donors>) -> Result<Run, RunError> {
+fn open_beside(parent: &Path, name: &str, sources: &Arc<super::Donors>) -> Result<Run, RunError> {
     let mut opening = opening(parent);
     name.clone_into(&mut opening.record.name);
-    opening.donors = Arc::clone(donors);
+    opening.reuse_sources = Arc::clone(sources);
     Run::open(&opening)
 }
 
 #[test]
-fn a_step_that_another_run_has_finished_is_taken_over_with_its_time_and_works_without_the_other() {
+fn a_taken_over_step_keeps_its_time_and_outlives_the_other_run() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    let donor = open(parent.path());
-    let donors = Arc::new(super::Donors::default());
-    donors.add(donor.folder().clone());
-    let mut donor = donor;
-    train(&mut donor, 5, network(0));
-    let made = play(&mut donor, &call("self_play", 1), iteration(4), None, &played).expect("plays");
-    let mut run = open_beside(parent.path(), "other", &donors).expect("opens");
+    let mut source = open(parent.path());
+    let sources = Arc::new(super::Donors::default());
+    sources.add(source.folder().clone());
+    train(&mut source, 5, network(0));
+    let made = play(&mut source, &call("self_play", 1), iteration(4), None, &played).expect("plays");
+    let mut run = open_beside(parent.path(), "other", &sources).expect("opens");
     let taken = play(&mut run, &call("self_play", 1), iteration(0), None, &played).expect("takes over");
     assert_eq!((played.get(), taken.before), (3, false), "nothing is played twice");
-    assert_eq!(taken.from.as_deref(), Some(&*donor.folder().root().display().to_string()));
+    assert_eq!(taken.from.as_deref(), Some(&*source.folder().root().display().to_string()));
     assert_eq!(
         (taken.manifest.summary.clone(), taken.seconds),
         (made.manifest.summary.clone(), made.seconds)
     );
     assert!(taken.manifest.files.iter().all(|file| file.path.starts_with("games/iteration=0000/")));
-    // What the other run has not is done here.
+    // Steps that the other run lacks are done here.
     let own = play(&mut run, &call("self_play", 2), iteration(1), None, &played).expect("plays");
     assert_eq!((played.get(), own.from), (6, None));
-    drop((run, donor));
+    drop((run, source));
     fs::remove_dir_all(parent.path().join("tiny")).expect("removes");
     let mut run = open_beside(parent.path(), "other", &Arc::default()).expect("opens");
     let again = play(&mut run, &call("self_play", 1), iteration(0), None, &played).expect("is there");
@@ -405,24 +408,24 @@ fn a_step_that_another_run_has_finished_is_taken_over_with_its_time_and_works_wi
 }
 
 #[test]
-fn equal_steps_of_runs_at_the_same_time_are_done_by_one_of_them() {
+fn concurrent_equal_steps_are_done_by_one_run() {
     let parent = tempfile::tempdir().expect("folder");
-    let donors = Arc::new(super::Donors::default());
+    let sources = Arc::new(super::Donors::default());
     let done = std::sync::atomic::AtomicU32::new(0);
     let names = ["a", "b", "c"];
-    let runs = names.map(|name| open_beside(parent.path(), name, &donors).expect("opens"));
+    let runs = names.map(|name| open_beside(parent.path(), name, &sources).expect("opens"));
     for run in &runs {
-        donors.add(run.folder().clone());
+        sources.add(run.folder().clone());
     }
     std::thread::scope(|scope| {
         for mut run in runs {
             let done = &done;
             scope.spawn(move || {
-                let body = |place: &Workplace| {
+                let body = |workspace: &Workplace| {
                     done.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                     std::thread::sleep(std::time::Duration::from_millis(50));
-                    let path = place.slot.path("networks", ".safetensors");
-                    let files = vec![write(place, &path, "net")?];
+                    let path = workspace.slot.path("networks", ".safetensors");
+                    let files = vec![write(workspace, &path, "net")?];
                     Ok::<_, RunError>(Product { files, summary: Value::None })
                 };
                 run.step(&call("train", 1), network(0), body).expect("trains or takes over");
@@ -433,14 +436,14 @@ fn equal_steps_of_runs_at_the_same_time_are_done_by_one_of_them() {
 }
 
 #[test]
-fn steps_of_a_run_that_rounds_otherwise_are_not_taken_over() {
+fn steps_of_another_environment_are_not_taken_over() {
     let parent = tempfile::tempdir().expect("folder");
-    let donors = Arc::new(super::Donors::default());
-    donors.add(open(parent.path()).folder().clone());
+    let sources = Arc::new(super::Donors::default());
+    sources.add(open(parent.path()).folder().clone());
     let mut other = opening(parent.path());
     "other".clone_into(&mut other.record.name);
     other.record.environment.threads = 2;
-    other.donors = donors;
+    other.reuse_sources = sources;
     let error = Run::open(&other).expect_err("another environment").to_string();
     assert!(
         error.contains("1 training threads, and this run with") && error.contains("2 training"),
@@ -449,7 +452,7 @@ fn steps_of_a_run_that_rounds_otherwise_are_not_taken_over() {
 }
 
 #[test]
-fn the_costs_of_a_step_are_those_of_all_its_attempts() {
+fn the_cost_of_a_step_sums_all_its_attempts() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
     let step = call("self_play", 3);

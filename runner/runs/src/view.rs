@@ -1,7 +1,7 @@
-//! A run as its folder tells it: what everything that reads runs sees of them.
+//! A read-only view of a run's folder, used by everything that reads runs.
 //!
-//! Nothing is read before it is asked for, so that damage to one file is no error of a question about another; and nothing is
-//! written or locked, so the run may be at work.
+//! Files are read only on demand, so a damaged file does not affect queries about others. Nothing is written or locked, so the
+//! run may be in progress.
 
 mod games;
 mod steps;
@@ -24,29 +24,29 @@ pub use games::GameFiles;
 pub use steps::{FinishedStep, manifest_files};
 pub use trials::{TrialRun, trial_names, trials};
 
-/// A run that is only read.
+/// A read-only run.
 #[derive(Debug, Clone)]
 pub struct RunView {
     folder: Folder,
 }
 
 impl RunView {
-    /// Of the run in a folder.
+    /// The view of the run in a folder.
     pub fn new(folder: Folder) -> Self {
         Self { folder }
     }
 
-    /// Of the run at a path.
+    /// The view of the run at a path.
     pub fn at(root: &Path) -> Self {
         Self::new(Folder::at(root))
     }
 
-    /// Where it lies.
+    /// The run's folder.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// What it is; `None` where the folder is empty or absent.
+    /// Its record; `None` if the folder is empty or missing.
     pub fn record(&self) -> Result<Option<Record>, RunError> {
         Record::read(&self.folder)
     }
@@ -67,34 +67,34 @@ impl RunView {
         read.filter_map(Result::transpose).collect()
     }
 
-    /// A finished step.
+    /// A finished step by its identity.
     pub fn step(&self, identity: &Identity) -> Result<Option<Manifest>, RunError> {
         let ending = format!("-{}.json", identity.short());
         let is_named = |path: &PathBuf| path.to_string_lossy().ends_with(&ending);
         let read = manifest_files(&self.folder)?.into_iter().filter(is_named).map(FinishedStep::read);
-        let is_it = |read: &Result<FinishedStep, RunError>| {
+        let matches = |read: &Result<FinishedStep, RunError>| {
             read.as_ref().map_or(true, |step| step.manifest.identity() == *identity)
         };
-        Ok(read.filter_map(Result::transpose).find(is_it).transpose()?.map(|step| step.manifest))
+        Ok(read.filter_map(Result::transpose).find(matches).transpose()?.map(|step| step.manifest))
     }
 
-    /// What its unfinished steps do.
+    /// The kinds of its unfinished steps.
     pub fn unfinished_kinds(&self) -> Result<Vec<String>, RunError> {
         Claim::kinds(&self.folder)
     }
 }
 
-/// Finished steps by what they are.
+/// Finished steps by identity.
 pub type FinishedSteps = BTreeMap<Identity, Manifest>;
 
-/// Every finished step of a run.
+/// The finished steps of a run whose files all exist.
 pub fn finished_steps(folder: &Folder) -> Result<FinishedSteps, RunError> {
     let mut finished = FinishedSteps::new();
     collect(folder, &mut finished)?;
     Ok(finished)
 }
 
-/// Adds the finished steps of a run whose files are all there. A run that is not there has none.
+/// Adds the finished steps of a run whose files all exist. A run that does not exist has none.
 pub fn collect(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
     for FinishedStep { manifest, .. } in RunView::new(folder.clone()).steps()? {
         if manifest.missing_file(folder)?.is_none() {
@@ -104,13 +104,13 @@ pub fn collect(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunE
     Ok(())
 }
 
-/// Adds the finished steps of a run that other steps have put aside: it takes them back where the script comes to them again.
+/// Adds the superseded steps of a run, which it restores if the script calls them again.
 pub fn collect_aside(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
     let aside = folder.superseded();
     names_if_there(&aside)?.iter().try_for_each(|name| collect(&Folder::of_run(&aside, name)?, finished))
 }
 
-/// The seed that a run was created with, if it is there.
+/// The seed that a run was created with; `None` if there is no run.
 pub fn seed_of(folder: &Folder) -> Result<Option<u64>, RunError> {
     Ok(Record::read(folder)?.map(|record| record.seed))
 }

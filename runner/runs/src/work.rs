@@ -1,4 +1,4 @@
-//! The place of a step that is being done: its slot, its seed, and a folder for what it needs to go on after a kill.
+//! The workspace of a step in progress: its slot, its seed, and a folder with what it needs to resume after a kill.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::manifest::size;
 use super::meter::Meter;
 use super::slot::Slot;
 
-/// Says that an unfinished step writes to a slot.
+/// Records that an unfinished step writes to a slot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Claim {
     step: String,
@@ -30,7 +30,7 @@ pub(super) struct Claim {
 
 const CLAIM: &str = "claim.json";
 
-/// The slot's path in its first folder: names the slot.
+/// The slot's path in its first folder, which identifies the slot.
 fn slot_name(slot: Slot) -> String {
     slot.path(slot.series.folders()[0], "")
 }
@@ -41,7 +41,7 @@ impl Claim {
         document::write(&folder.work(identity).join(CLAIM), &claim)
     }
 
-    /// Ends the claim of a finished step.
+    /// Removes the working folder of a finished step, and with it the claim.
     pub(super) fn release(folder: &Folder, identity: &Identity) -> Result<(), RunError> {
         let path = folder.work(identity);
         match fs::remove_dir_all(&path) {
@@ -52,8 +52,8 @@ impl Claim {
         }
     }
 
-    /// Makes a finished step unfinished again: its manifest moves to its work, so that a kill leaves no step that looks
-    /// finished without its files.
+    /// Makes a finished step unfinished again by moving its manifest to its working folder, so that a kill cannot leave a step
+    /// that looks finished but lacks files.
     pub(super) fn reopen(folder: &Folder, identity: &Identity, manifest: &Path) -> Result<(), RunError> {
         let work = folder.work(identity);
         fs::create_dir_all(&work).map_err(RunError::io("create", &work))?;
@@ -66,7 +66,7 @@ impl Claim {
         Ok(claims.find(|(_, claim)| claim.slot == slot_name(slot)).map(|(holder, _)| holder))
     }
 
-    /// What the unfinished steps of a run do.
+    /// The kinds of a run's unfinished steps.
     pub(super) fn kinds(folder: &Folder) -> Result<Vec<String>, RunError> {
         Ok(Self::all(folder)?.into_iter().map(|(_, claim)| claim.kind).collect())
     }
@@ -81,58 +81,58 @@ impl Claim {
         names_if_there(&work)?.into_iter().map(read).filter_map(Result::transpose).collect()
     }
 
-    /// Whether an unfinished step was put aside in a folder.
-    pub(super) fn is_of(aside: &Path, identity: &Identity) -> Result<bool, RunError> {
+    /// Whether a folder of superseded files belongs to this unfinished step.
+    pub(super) fn belongs_to(aside: &Path, identity: &Identity) -> Result<bool, RunError> {
         let path = Folder::at(aside).work(identity).join(CLAIM);
         Ok(document::read::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
     }
 }
 
-/// What a kill left of a step.
+/// The progress of an interrupted step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begun {
-    /// Shards or updates that are done.
+    /// Finished shards or updates.
     pub parts: u32,
-    /// Of so many.
-    pub of: u32,
+    /// Shards or updates in total.
+    pub total: u32,
     /// `shards` or `updates`.
     pub unit: &'static str,
-    /// Games, positions or updates that are done.
+    /// Finished games, positions or updates.
     pub amount: u64,
 }
 
-/// What the doing of a step is given.
+/// What the body of a step works with.
 #[derive(Debug, Clone)]
 pub struct Workplace {
     /// The run's folder.
     pub folder: Folder,
     /// The step.
     pub identity: Identity,
-    /// Where its files go.
+    /// The slot of its files.
     pub slot: Slot,
-    /// Where its random streams come from.
+    /// The seed of its random streams.
     pub seed: Seed,
-    /// Measures what is done here.
+    /// Measures this attempt.
     pub meter: Arc<Meter>,
 }
 
 /// A finished shard of an unfinished step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShardNote<T> {
-    /// The shard's files, relative to the run, when they were written; the slot may have another number since.
+    /// The shard's files, relative to the run, as of writing; the slot's number may have changed since.
     pub files: Vec<FileEntry>,
-    /// What the shard adds to the step's summary.
+    /// The shard's part of the step's summary.
     pub part: T,
 }
 
 impl ShardNote<IgnoredAny> {
-    /// The files of a shard, as its note says; none where it cannot be read just now.
+    /// The files listed in a shard's note; empty if it cannot be read at the moment.
     pub fn files(note: &Path) -> Vec<FileEntry> {
         document::read(note).ok().flatten().map_or_else(Vec::new, |note: Self| note.files)
     }
 }
 
-/// The notes of all finished shards of a run's unfinished steps, by their paths; those that cannot be listed are left out.
+/// The paths of the notes of all finished shards of a run's unfinished steps. Folders that cannot be listed are left out.
 pub fn shard_notes(folder: &Folder) -> Vec<PathBuf> {
     let work = folder.all_work();
     let is_note =
@@ -146,19 +146,19 @@ pub fn shard_notes(folder: &Folder) -> Vec<PathBuf> {
 }
 
 impl Workplace {
-    /// Where an unfinished step that a kill interrupted left its parts, here or aside; none where it left nothing.
+    /// The workspace of an interrupted step, here or among the superseded ones; `None` if there is none.
     pub fn of_unfinished(
         folder: &Folder,
         identity: &Identity,
         run_seed: u64,
     ) -> Result<Option<Self>, RunError> {
-        for home in [folder.clone(), folder.aside(identity)] {
-            let claim: Option<Claim> = document::read(&home.work(identity).join(CLAIM))?;
+        for root in [folder.clone(), folder.aside(identity)] {
+            let claim: Option<Claim> = document::read(&root.work(identity).join(CLAIM))?;
             let claim = claim.filter(|claim| claim.step == identity.digits());
-            if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::of(&claim.slot)) {
+            if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::parse(&claim.slot)) {
                 let (identity, seed) = (identity.clone(), identity.seed(run_seed));
-                let meter = Arc::new(Meter::unkept(identity.short()));
-                return Ok(Some(Self { folder: home, identity, slot, seed, meter }));
+                let meter = Arc::new(Meter::unrecorded(identity.short()));
+                return Ok(Some(Self { folder: root, identity, slot, seed, meter }));
             }
         }
         Ok(None)
@@ -168,7 +168,7 @@ impl Workplace {
         Claim::take(&self.folder, &self.identity, kind, self.slot)
     }
 
-    /// A file that is removed when the step is finished.
+    /// The path of a temporary file, which is removed once the step is finished.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.folder.work(&self.identity).join(name)
     }
@@ -182,12 +182,12 @@ impl Workplace {
         self.scratch(&format!("shard-{shard:05}.json"))
     }
 
-    /// Takes note of a finished shard; its files must be written.
+    /// Records a finished shard, whose files must be written already.
     pub fn keep_shard<T: Serialize>(&self, shard: u32, note: &ShardNote<T>) -> Result<(), RunError> {
         document::write(&self.note(shard), note)
     }
 
-    /// The shards among `0..count` that were finished before, with their files still there.
+    /// The shards among `0..count` that are already finished and whose files still exist.
     pub fn finished_shards<T: DeserializeOwned>(
         &self,
         count: u32,
@@ -198,14 +198,14 @@ impl Workplace {
                 continue;
             };
             note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));
-            if self.are_whole(&note.files)? {
+            if self.are_complete(&note.files)? {
                 finished.insert(shard, note);
             }
         }
         Ok(finished)
     }
 
-    fn are_whole(&self, files: &[FileEntry]) -> Result<bool, RunError> {
+    fn are_complete(&self, files: &[FileEntry]) -> Result<bool, RunError> {
         for entry in files {
             if size(&self.folder.path(&entry.path))? != Some(entry.bytes) {
                 return Ok(false);

@@ -53,7 +53,7 @@ fn cells(text: &str, row: &Declared) -> [String; 5] {
     let is_default = row.value == row.default;
     let default = if is_default { String::new() } else { format!(", default {}", row.default) };
     let allowed = format!("{}{default}", row.allowed);
-    [row.path.clone(), row.value.to_string(), row.origin.word().to_owned(), allowed, doc]
+    [row.path.clone(), row.value.to_string(), row.origin.name().to_owned(), allowed, doc]
 }
 
 /// The comment behind `name: value,` on a line of its own.

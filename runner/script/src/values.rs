@@ -88,7 +88,7 @@ pub fn apply(declared: &mut Map, typed: &Typed, overrides: &[Override], wrongs: 
         let parts: Vec<&str> = given.path.split('.').collect();
         let place = typed.get(&given.path).map(|(_, place)| place.clone());
         if let Err(message) = set(declared, &parts, given, typed) {
-            wrongs.0.push(Wrong { path: given.path.clone(), message, giver: given.giver(), place });
+            wrongs.0.push(Wrong { path: given.path.clone(), message, giver: given.option(), place });
         }
     }
 }

@@ -228,7 +228,7 @@ impl Runner {
             device: device.clone(),
             precision: (params.precision != Precision::Auto).then(|| params.precision.word().to_owned()),
             threads: self.asking.threads,
-            donors: Arc::clone(&self.donors),
+            reuse_sources: Arc::clone(&self.donors),
             fork,
             record,
         };

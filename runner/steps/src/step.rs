@@ -184,7 +184,7 @@ pub trait Step: Sized + Send + Sync + 'static {
     /// What a kill left of the step; one of a single part leaves nothing.
     fn begun(&self, params: &Self::Params, place: &Workplace) -> Result<Begun, RunError> {
         let _ = (params, place);
-        Ok(Begun { parts: 0, of: 1, unit: "parts", amount: 0 })
+        Ok(Begun { parts: 0, total: 1, unit: "parts", amount: 0 })
     }
 
     /// How much is left to do once some games, positions or updates are done. `summary` is that of a finished step.

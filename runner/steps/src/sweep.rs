@@ -37,7 +37,7 @@ pub(super) fn open(
     let devices = devices(asking, params.parallel)?;
     let (now, is_asked) = record(asking, &runner.script.file, asked);
     let (folder, mut events) = SweepFolder::open(&asking.parent, &now, is_asked)?;
-    for event in opening::news(params, script, &events) {
+    for event in opening::new_events(params, script, &events) {
         folder.note(&event)?;
         events.push(event);
     }
@@ -45,13 +45,13 @@ pub(super) fn open(
     runner.log_file.attach(&log).map_err(RunError::io("open", &log))?;
     let donors = Arc::new(Donors::default());
     for name in &params.from {
-        SweepFolder::sharing(&asking.parent, name)?.into_iter().for_each(|run| donors.add(run));
+        SweepFolder::runs_named(&asking.parent, name)?.into_iter().for_each(|run| donors.add(run));
     }
     if folder.trials().is_dir() {
         SweepFolder::runs(&asking.parent, &params.name)?.into_iter().for_each(|run| donors.add(run));
     }
     let console = Arc::clone(&runner.console);
-    let begun = events.iter().filter(|event| matches!(event, Event::Asked { .. })).count();
+    let begun = events.iter().filter(|event| matches!(event, Event::Suggested { .. })).count();
     let root = folder.root().display();
     console.note(&format!(
         "sweep {root}: {} trials of {}, {begun} begun before",

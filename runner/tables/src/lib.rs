@@ -133,7 +133,7 @@ impl Sources {
         let lost = files.map(|entry| folder.path(&entry.path)).filter(|path| !path.exists());
         self.lost.extend(lost);
         let record = run.record()?;
-        let seconds = Ledger::of(&run.history()?).seconds();
+        let seconds = Ledger::from_history(&run.history()?).seconds();
         let row = |found: &FinishedStep| {
             let took = seconds.get(found.manifest.identity().short()).copied();
             step(found.order().unwrap_or_default(), &found.manifest, took)

@@ -145,7 +145,7 @@ fn a_thrown_error_is_a_failure_and_a_caught_one_is_none() {
     check_error("throw 1;", &[], 1, "error: x.rhai:1:1: the script threw: 1\n  |\n1 | throw 1;\n  | ^");
     let caught = "try { open_run(\"a/b\") } catch (error) { print(error) }";
     let ended = Experiment::new(caught).run(&[]);
-    assert!(ended.stdout.starts_with("\"a/b\" is no name for a run"), "{ended:?}");
+    assert!(ended.stdout.starts_with("\"a/b\" is not a valid name for a run"), "{ended:?}");
     assert_eq!(ended.code, Some(0));
 }
 

@@ -219,7 +219,7 @@ fn runs_that_cannot_be_forked_so_are_named() {
     );
     fs::write(experiment.folder.path().join("x.rhai"), FORK).expect("writes");
     let ended = experiment.run(&["--set", "name=small", "--set", "from=forked"]);
-    assert!(ended.stderr.contains("the run datasets/small is there and is no fork"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the run datasets/small exists and is not a fork"), "{}", ended.stderr);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn run(run: &Loaded) -> Json {
         "script": run.snapshot.script.file,
         "script_blake3": run.snapshot.script.blake3,
         "seed": run.record.seed,
-        "editions": run.snapshot.editions,
+        "editions": run.snapshot.versions,
     })
 }
 

@@ -53,7 +53,7 @@ impl Loaded {
         let mut steps = run.steps()?;
         steps.sort_by(|a, b| (a.order(), &a.manifest.step).cmp(&(b.order(), &b.manifest.step)));
         let steps = steps.into_iter().map(with_slot).collect::<Result<_, _>>()?;
-        let ledger = Ledger::of(&history);
+        let ledger = Ledger::from_history(&history);
         let generation = run.generations()?.last().map(|last| last.generation);
         Ok(Self { name: name.to_owned(), folder, record, snapshot, steps, ledger, generation })
     }

@@ -41,10 +41,10 @@ fn section(title: &str, lines: &[String]) -> Vec<String> {
 fn head(sides: &Sides<'_>) -> Vec<String> {
     let row = |sign: &str, run: &super::Loaded| {
         let snapshot = &run.snapshot;
-        let editions = if snapshot.editions > 1 {
+        let editions = if snapshot.versions > 1 {
             format!(
                 ", opened with {} different scripts or parameters, of which the last is shown",
-                snapshot.editions
+                snapshot.versions
             )
         } else {
             String::new()

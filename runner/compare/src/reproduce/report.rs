@@ -17,10 +17,10 @@ pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, Com
         stage.folder.root().display(),
         stage.environment.rounding()
     )];
-    if original.snapshot.editions > 1 {
+    if original.snapshot.versions > 1 {
         notes.push(format!(
             "note: the run was opened with {} different scripts or parameters; the last of them is reproduced",
-            original.snapshot.editions
+            original.snapshot.versions
         ));
     }
     let made = (&original.snapshot.dc0, &original.snapshot.libraries);

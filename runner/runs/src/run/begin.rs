@@ -1,4 +1,4 @@
-//! The steps that a fork begins with, taken over from the other run.
+//! Takes over the steps that a fork begins with.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use crate::slot::Slot;
 use crate::view::RunView;
 
 impl Run {
-    /// Does the steps that a fork begins with: those that are not there yet are taken over from the other run, a run of
-    /// `parent`. Gives all of them with their places.
+    /// Prepares the steps that a fork begins with: those that it does not have yet are taken over from the other run, which lies
+    /// in `parent`. Returns all of them with their slots.
     pub fn begin(&mut self, parent: &Path) -> Result<Vec<(Slot, Finished)>, RunError> {
         let Some(fork) = self.record.fork.clone() else { return Ok(Vec::new()) };
-        let mut donor = None;
-        let mut begun = Vec::new();
-        for (identity, slot) in fork.places(&self.folder)? {
-            let finished = self.adopt(&identity, slot, || match &mut donor {
+        let mut source = None;
+        let mut steps = Vec::new();
+        for (identity, slot) in fork.slots(&self.folder)? {
+            let finished = self.adopt(&identity, slot, || match &mut source {
                 Some((folder, _)) => Ok(Folder::clone(folder)),
                 none => {
                     let folder = Folder::of_existing(parent, &fork.from)?;
@@ -30,28 +30,28 @@ impl Run {
                     Ok(folder.clone())
                 }
             })?;
-            begun.push((slot, finished));
+            steps.push((slot, finished));
         }
-        Ok(begun)
+        Ok(steps)
     }
 
-    /// Takes a step over, unless it is there.
+    /// Takes over a step, unless the fork has it already.
     fn adopt(
         &mut self,
         identity: &Identity,
         slot: Slot,
-        donor: impl FnOnce() -> Result<Folder, RunError>,
+        source: impl FnOnce() -> Result<Folder, RunError>,
     ) -> Result<Finished, RunError> {
         let order = self.steps;
         self.steps += 1;
-        let Settled { moved, manifest, .. } = self.shelf.settle(identity, slot, order)?;
+        let Settled { moved, manifest, .. } = self.store.prepare(identity, slot, order)?;
         self.note_superseded(moved, identity)?;
         let finished = if let Some(manifest) = manifest {
             self.finished(manifest, true)
         } else {
-            let donor = donor()?;
-            let manifest = whole(&donor, identity)?;
-            self.take_over(&donor, manifest, (slot, order))?
+            let source = source()?;
+            let manifest = verified(&source, identity)?;
+            self.take_over(&source, manifest, (slot, order))?
         };
         if let Some(call) = finished.manifest.call() {
             self.occurrences.next(&call, finished.manifest.seed);
@@ -60,10 +60,10 @@ impl Run {
     }
 }
 
-/// A finished step of another run, whose files are read to see that they are as they were written.
-fn whole(donor: &Folder, identity: &Identity) -> Result<Manifest, RunError> {
-    let gone = || RunError::ForkGone { folder: donor.root().to_owned(), step: identity.short().to_owned() };
-    let manifest = RunView::new(donor.clone()).step(identity)?.ok_or_else(gone)?;
-    verify_files(donor.root(), &manifest.files)?;
+/// Reads a finished step of another run, and verifies the digests of its files.
+fn verified(source: &Folder, identity: &Identity) -> Result<Manifest, RunError> {
+    let gone = || RunError::ForkGone { folder: source.root().to_owned(), step: identity.short().to_owned() };
+    let manifest = RunView::new(source.clone()).step(identity)?.ok_or_else(gone)?;
+    verify_files(source.root(), &manifest.files)?;
     Ok(manifest)
 }

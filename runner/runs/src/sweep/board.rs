@@ -1,4 +1,4 @@
-//! The trials of a sweep side by side, the best first.
+//! The leaderboard of a sweep: its trials, the best first.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,44 +14,44 @@ use super::space::{Point, label};
 use super::told::{Direction, TrialState};
 use super::trials::{Trial, Trials};
 
-/// One trial, summed up.
+/// The summary of one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Its number.
     pub trial: u32,
-    /// What became of it.
+    /// Its state.
     pub state: TrialState,
     /// Its point.
     pub point: Point,
-    /// Its value; of a trial that was ended early the last report.
+    /// Its value; the last report if the trial ended early.
     pub result: Option<Measured>,
     /// Replicates that have a value.
     pub replicates: u32,
-    /// The last report's time.
+    /// The progress at the last report.
     pub at: Option<u32>,
-    /// What all its replicates have cost.
+    /// The cost of all its replicates.
     pub spent: Spent,
     /// Why it failed.
     pub because: Option<String>,
 }
 
-/// All trials, the best first: complete ones by their value, then the others.
+/// All trials, the best first: complete ones by value, then the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Board {
     /// The sweep's name.
     pub name: String,
-    /// What the values are.
+    /// The name of the values.
     pub objective: String,
-    /// Which values are better.
+    /// Whether larger or smaller values are better.
     pub direction: Direction,
-    /// One for each trial.
+    /// One row per trial.
     pub rows: Vec<Row>,
-    /// How much each parameter matters, the largest share first; nothing while too few trials are complete.
+    /// The importance of each parameter, the largest first; empty while too few trials are complete.
     pub importances: Vec<(String, f64)>,
 }
 
 impl Board {
-    /// Of everything that is known.
+    /// Builds the leaderboard of all trials.
     pub fn new(params: &SweepParams, trials: &Trials) -> Self {
         let results: Vec<Vec<Measured>> = trials.iter().map(|(_, trial)| trial.results()).collect();
         let spread = Spread::pooled(results.iter().map(Vec::as_slice));
@@ -72,22 +72,21 @@ impl Board {
         self.rows.first().filter(|row| row.state == TrialState::Complete)
     }
 
-    /// How many trials are in a state.
+    /// The number of trials in a state.
     pub fn count(&self, state: TrialState) -> usize {
         self.rows.iter().filter(|row| row.state == state).count()
     }
 
-    /// The rows in the order of their numbers.
+    /// The rows in the order of trial numbers.
     pub fn by_number(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.sort_by_key(|row| row.trial);
         rows
     }
 
-    /// One line for a trial whose turn has just ended.
+    /// One line about a trial that has just ended or paused.
     pub fn line(&self, trial: u32) -> Option<String> {
-        let place = self.rows.iter().position(|row| row.trial == trial)?;
-        let row = &self.rows[place];
+        let row = self.rows.iter().find(|row| row.trial == trial)?;
         let result =
             row.result.map_or_else(String::new, |result| format!(", {} {}", self.objective, shown(result)));
         let standing = match self.best() {
@@ -103,7 +102,7 @@ impl Board {
         Some(format!("trial {trial:04}  {label}  {state}{result}{standing}{because}"))
     }
 
-    /// The best point as a map for a script.
+    /// The best point as a map for scripts.
     pub fn snippet(&self) -> Option<String> {
         let members = |row: &Row| {
             row.point.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join(", ")
@@ -113,17 +112,17 @@ impl Board {
 }
 
 impl Row {
-    fn new(params: &SweepParams, trial: u32, of: &Trial, spread: Option<Spread>) -> Self {
-        let results = of.results();
+    fn new(params: &SweepParams, number: u32, trial: &Trial, spread: Option<Spread>) -> Self {
+        let results = trial.results();
         Self {
-            trial,
-            state: of.state(&params.space, params.replicates),
-            point: of.point.clone(),
+            trial: number,
+            state: trial.state(&params.space, params.replicates),
+            point: trial.point.clone(),
             result: Measured::mean(&results, spread),
             replicates: results.len() as u32,
-            at: of.reports().last().map(|report| report.at),
-            spent: of.spent(),
-            because: of.because().map(ToOwned::to_owned),
+            at: trial.reports().last().map(|report| report.at),
+            spent: trial.spent(),
+            because: trial.because().map(ToOwned::to_owned),
         }
     }
 
@@ -133,7 +132,7 @@ impl Row {
         rank(self.state).cmp(&rank(other.state)).then_with(by_value).then(self.trial.cmp(&other.trial))
     }
 
-    /// As scripts see it.
+    /// The row as scripts see it.
     pub fn to_value(&self) -> Value {
         let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
         let fields = [
@@ -151,7 +150,7 @@ impl Row {
     }
 }
 
-/// Complete trials stand before others; among those that ended early, the ones that came farther.
+/// The order of states in the table, complete trials first.
 fn rank(state: TrialState) -> u32 {
     match state {
         TrialState::Complete => 0,
@@ -169,26 +168,26 @@ fn shown(measured: Measured) -> String {
     if low < high { format!("{value:.4} [{low:.4}, {high:.4}]") } else { format!("{value:.4}") }
 }
 
-/// Trials that a table shows at most.
+/// The most trials that the table shows.
 const SHOWN: usize = 20;
 
 impl Display for Board {
     fn fmt(&self, f: &mut Formatter<'_>) -> Written {
-        let told = [TrialState::Complete, TrialState::Pruned, TrialState::Failed].map(|state| (state, true));
+        let usual = [TrialState::Complete, TrialState::Pruned, TrialState::Failed].map(|state| (state, true));
         let rare = [TrialState::Paused, TrialState::Killed, TrialState::Stale].map(|state| (state, false));
-        let counts = told.into_iter().chain(rare).map(|(state, always)| (state, self.count(state), always));
+        let counts = usual.into_iter().chain(rare).map(|(state, always)| (state, self.count(state), always));
         let counts: Vec<String> = counts
             .filter(|(_, count, always)| *always || *count > 0)
             .map(|(state, count, _)| format!("{count} {}", state.word()))
             .collect();
         writeln!(
             f,
-            "sweep {}: {} trials, {}; {} is to be as {} as can be",
+            "sweep {}: {} trials, {}; {} {}",
             self.name,
             self.rows.len(),
             counts.join(", "),
+            if self.direction == Direction::Maximize { "maximizing" } else { "minimizing" },
             self.objective,
-            if self.direction == Direction::Maximize { "large" } else { "small" },
         )?;
         let cells = |row: &Row| {
             let result = row.result.map_or_else(|| "-".to_owned(), shown);
@@ -204,11 +203,7 @@ impl Display for Board {
         }
         if !self.importances.is_empty() {
             let share = |(name, share): &(String, f64)| format!("{name} {:.0}%", 100.0 * share);
-            writeln!(
-                f,
-                "what matters: {}",
-                self.importances.iter().map(share).collect::<Vec<_>>().join(", ")
-            )?;
+            writeln!(f, "importance: {}", self.importances.iter().map(share).collect::<Vec<_>>().join(", "))?;
         }
         match self.snippet() {
             Some(snippet) => write!(f, "best: {snippet}"),

@@ -1,19 +1,19 @@
-//! Devices that the trials of a sweep share: each gets the least busy of them while its run is open.
+//! Devices shared by the trials of a sweep: each trial gets the least busy group while its run is open.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use dc0_core::poison::IgnorePoison as _;
 
-/// The devices of a sweep, in as many groups as trials can use at the same time.
+/// The devices of a sweep, split into as many groups as there are parallel trials.
 #[derive(Debug)]
 pub struct Devices {
-    /// Each as a run's record names it, such as `cuda:1` or `cuda:0,cuda:1`.
+    /// Each group as a run's record names it, such as `cuda:1` or `cuda:0,cuda:1`.
     groups: Vec<String>,
-    /// Trials at work on each.
+    /// Number of trials using each group.
     busy: Mutex<Vec<u32>>,
 }
 
-/// A group of devices that a trial works on until this value is gone.
+/// A trial's use of a group of devices, until this value is dropped.
 #[derive(Debug)]
 pub struct Lease {
     devices: Arc<Devices>,
@@ -21,7 +21,7 @@ pub struct Lease {
 }
 
 impl Devices {
-    /// For so many trials at the same time.
+    /// Groups the devices for this many parallel trials.
     pub fn new(devices: &[String], parallel: u32) -> Self {
         let groups = groups(devices, parallel as usize);
         let busy = Mutex::new(vec![0; groups.len()]);
@@ -32,7 +32,7 @@ impl Devices {
         self.busy.lock().ignore_poison()
     }
 
-    /// The least busy group.
+    /// Leases the least busy group.
     pub fn lease(self: &Arc<Self>) -> Lease {
         let mut busy = self.busy();
         let group = least_busy(&busy);
@@ -54,14 +54,14 @@ impl Drop for Lease {
     }
 }
 
-/// Neighbouring devices together, in as many groups as there are devices and trials for, and as even as that goes.
+/// Groups neighbouring devices as evenly as possible, into one group per trial, or per device if there are fewer devices.
 fn groups(devices: &[String], trials: usize) -> Vec<String> {
     let count = devices.len().min(trials.max(1));
     let start = |group: usize| group * devices.len() / count;
     (0..count).map(|group| devices[start(group)..start(group + 1)].join(",")).collect()
 }
 
-/// The first of those with the fewest trials.
+/// The first group with the fewest trials.
 fn least_busy(busy: &[u32]) -> usize {
     (0..busy.len()).min_by_key(|group| busy[*group]).unwrap_or(0)
 }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_dealt_out_as_evenly_as_they_go() {
+    fn devices_are_grouped_as_evenly_as_possible() {
         assert_eq!(groups(&named(4), 1), ["cuda:0,cuda:1,cuda:2,cuda:3"]);
         assert_eq!(groups(&named(4), 2), ["cuda:0,cuda:1", "cuda:2,cuda:3"]);
         assert_eq!(groups(&named(3), 2), ["cuda:0", "cuda:1,cuda:2"]);
@@ -92,7 +92,7 @@ mod tests {
         let first = devices.lease();
         let (second, third) = (devices.lease(), devices.lease());
         assert_eq!([&first, &second, &third].map(Lease::names), ["cuda:0", "cuda:1", "cuda:0"]);
-        // Whoever ends makes room, whatever the turn.
+        // Leases can end in any order.
         drop((first, third));
         assert_eq!(devices.lease().names(), "cuda:0");
         drop(second);

@@ -1,4 +1,4 @@
-//! What happens in a sweep, as its journal has it: everything that is known of trials follows from these.
+//! The events in a sweep's journal, from which the state of all trials is derived.
 
 use dc0_core::arena::student;
 use dc0_core::params::Value;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::pruner::Reported;
 use super::space::Point;
 
-/// A measured value with its 95 % interval; all three are the same where nothing is known of the error.
+/// A measured value with its 95 % interval; all three numbers are equal if the error is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The value.
@@ -18,7 +18,8 @@ pub struct Measured {
     pub high: f64,
 }
 
-/// What a replicate has cost. Steps that were taken over from other runs count, too: the budget is that of the idea.
+/// The cost of a replicate. Steps taken over from other runs count as if they had been done here, so that budgets compare
+/// trials fairly.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Spent {
     /// Games of self-play and of matches.
@@ -27,20 +28,20 @@ pub struct Spent {
     pub evaluations: f64,
     /// Updates of the optimiser.
     pub updates: f64,
-    /// Floating-point operations of nets: those of an evaluation for each evaluation, three times as many for each sample of an
-    /// update, whose backward pass takes twice its forward pass (Kaplan et al. 2020, section 2.1).
+    /// Floating-point operations of nets: one forward pass per evaluation; three times as many per training sample, since the
+    /// backward pass costs twice the forward pass (Kaplan et al. 2020, section 2.1).
     pub flops: f64,
-    /// Seconds of its steps. The only figure that differs from run to run.
+    /// Seconds of its steps. The only figure that is not reproducible.
     pub seconds: f64,
 }
 
-/// How a replicate's turn ended.
+/// How an execution of a replicate ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// The trial's function gave a value.
+    /// The trial's function returned a value.
     Complete,
-    /// The pruner lets others go first; it may go on later.
+    /// The pruner paused it; it may be promoted later.
     Paused,
     /// The pruner ended it.
     Pruned,
@@ -61,7 +62,7 @@ pub struct Replicate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The sweep was opened otherwise than the last time.
+    /// The sweep was opened with another script or parameters than the last time.
     Opened {
         /// All its parameters, the defaults included.
         params: Value,
@@ -69,50 +70,51 @@ pub enum Event {
         script: String,
     },
     /// The sampler chose a trial's point.
-    Asked {
+    #[serde(rename = "asked")]
+    Suggested {
         /// The trial.
         trial: u32,
         /// Its point.
         point: Point,
     },
-    /// A replicate began, or went on.
+    /// A replicate started or resumed.
     Started {
-        /// Which.
+        /// The replicate.
         #[serde(flatten)]
-        of: Replicate,
+        replicate: Replicate,
     },
-    /// A replicate told how it stands.
+    /// A replicate reported an intermediate value.
     Reported {
-        /// Which.
+        /// The replicate.
         #[serde(flatten)]
-        of: Replicate,
-        /// When, and how it stands.
+        replicate: Replicate,
+        /// The intermediate value.
         #[serde(flatten)]
         report: Reported,
     },
-    /// A trial that has ended is walked through again, because the script, what it imports or what it declares has changed since: its finished
-    /// steps cost nothing, and what differs is done.
+    /// A trial that has ended is to be executed again, because the script, its imports or its declared parameters have changed.
+    /// Steps that are still the same are found finished; only the others are done.
     Revisited {
-        /// Which.
+        /// The trial.
         trial: u32,
     },
     /// A failed trial is to be tried again.
     Retried {
-        /// Which.
+        /// The trial.
         trial: u32,
     },
-    /// A replicate's turn ended.
+    /// An execution of a replicate ended.
     Ended {
-        /// Which.
+        /// The replicate.
         #[serde(flatten)]
-        of: Replicate,
-        /// How.
+        replicate: Replicate,
+        /// How it ended.
         ending: Ending,
-        /// The value; that of the last report where the pruner ended it.
+        /// The value; that of the last report if the pruner ended it.
         result: Option<Measured>,
         /// Why it failed.
         because: Option<String>,
-        /// What it has cost.
+        /// Its cost.
         spent: Spent,
     },
 }
@@ -125,19 +127,19 @@ impl Replicate {
 }
 
 impl Measured {
-    /// A value of which no error is known.
+    /// A value whose error is unknown.
     pub fn exact(value: f64) -> Self {
         Self { value, low: value, high: value }
     }
 
-    /// Whether all three are numbers in their order.
+    /// Whether all three numbers are finite and in order.
     pub fn is_sound(self) -> bool {
         let all = [self.low, self.value, self.high];
         all.iter().all(|number| number.is_finite()) && all.is_sorted()
     }
 
-    /// The mean of replicates. Its interval is Student's, from how much replicates spread, but no shorter than what their own
-    /// intervals leave to a mean of independent errors.
+    /// The mean of replicates; `None` if there are none. Its interval is Student's, from the spread of replicates, but no shorter
+    /// than the interval that follows from their own intervals as independent errors.
     pub fn mean(all: &[Self], spread: Option<Spread>) -> Option<Self> {
         let count = all.len() as f64;
         let value = all.iter().map(|one| one.value).sum::<f64>() / count;
@@ -151,7 +153,7 @@ impl Measured {
     }
 }
 
-/// How much replicates of one trial differ.
+/// The spread of replicates of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// The standard deviation.
@@ -161,8 +163,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Pooled over several trials, each with its own mean, as in an analysis of variance: replicates of all are taken to differ
-    /// alike, so that two of each say enough. `None` while no trial has two.
+    /// Pools the spread over several trials, each with its own mean, as in an analysis of variance. All trials are assumed to have
+    /// the same variance, so two replicates of each suffice. `None` while no trial has two.
     pub fn pooled<'a>(trials: impl IntoIterator<Item = &'a [Measured]>) -> Option<Self> {
         let (mut squares, mut degrees) = (0.0, 0);
         for replicates in trials.into_iter().filter(|replicates| replicates.len() > 1) {
@@ -192,15 +194,18 @@ mod tests {
 
     #[test]
     fn events_are_read_back_as_they_were_written() {
-        let of = Replicate { trial: 3, replicate: 1 };
+        let replicate = Replicate { trial: 3, replicate: 1 };
         let measured = Measured { value: 0.1 + 0.2, low: 0.25, high: 1.0 / 3.0 };
         let spent = Spent { evaluations: 1e9 + 0.1, ..Spent::default() };
         let point = [("c_puct".to_owned(), Value::Float(2.0)), ("blocks".to_owned(), Value::Int(2))].into();
         let events = [
-            Event::Asked { trial: 3, point },
-            Event::Started { of },
-            Event::Reported { of, report: Reported { at: 4, value: 0.5, low: 0.1, high: 1.0 / 3.0 + 0.4 } },
-            Event::Ended { of, ending: Ending::Pruned, result: Some(measured), because: None, spent },
+            Event::Suggested { trial: 3, point },
+            Event::Started { replicate },
+            Event::Reported {
+                replicate,
+                report: Reported { at: 4, value: 0.5, low: 0.1, high: 1.0 / 3.0 + 0.4 },
+            },
+            Event::Ended { replicate, ending: Ending::Pruned, result: Some(measured), because: None, spent },
         ];
         for event in events {
             let line = serde_json::to_string(&event).expect("text keys");
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_is_pooled_over_trials_with_means_of_their_own() {
+    fn the_spread_is_pooled_over_trials_around_their_own_means() {
         let trials = [[0.4, 0.6], [0.8, 0.9]].map(|trial| trial.map(Measured::exact));
         // Squares 0.02 and 0.005 over one degree of freedom each.
         let spread = Spread::pooled(trials.iter().map(|trial| &trial[..])).expect("two of each");
@@ -232,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_in_order_and_finite() {
+    fn sound_intervals_are_ordered_and_finite() {
         let one = Measured { value: 0.5, low: 0.4, high: 0.7 };
         assert!(
             Measured::exact(0.5).is_sound() && one.is_sound() && !Measured { low: 0.6, ..one }.is_sound()

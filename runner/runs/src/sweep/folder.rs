@@ -1,4 +1,4 @@
-//! A sweep's folder: what the sweep is, the journal of its trials, and their runs.
+//! A sweep's folder: the sweep's record, the journal of its trials, and their runs.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -20,19 +20,19 @@ use crate::folder::Folder;
 use crate::lock::Lock;
 use crate::view::trial_names;
 
-/// The version of a sweep's own files.
+/// The format version of a sweep's own files.
 const VERSION: u32 = 1;
 
-/// `sweep.json`: what a sweep is. Written when it is created, and never changed.
+/// `sweep.json`: the record of a sweep. Written when it is created, and never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepRecord {
-    /// The version of the sweep's own files.
+    /// The format version of the sweep's own files.
     pub version: u32,
     /// Its name.
     pub name: String,
     /// The file of the script that created it, without the folder.
     pub script: String,
-    /// Which values are better.
+    /// Whether larger or smaller values are better.
     pub direction: String,
     /// The seed of the sampler and of replicate 0.
     pub seed: u64,
@@ -40,7 +40,7 @@ pub struct SweepRecord {
     pub threads: u32,
 }
 
-/// A sweep that this process works on.
+/// A sweep that this process writes.
 #[derive(Debug)]
 pub struct SweepFolder {
     folder: Folder,
@@ -50,7 +50,7 @@ pub struct SweepFolder {
 }
 
 impl SweepRecord {
-    /// Of a sweep that is created now.
+    /// The record of a new sweep.
     pub fn new(name: &str, script: &str, direction: Direction, (seed, threads): (u64, u32)) -> Self {
         let direction = direction.word().to_owned();
         Self { version: VERSION, name: name.to_owned(), script: script.to_owned(), direction, seed, threads }
@@ -58,18 +58,18 @@ impl SweepRecord {
 }
 
 impl SweepFolder {
-    /// Opens a sweep or creates it, with everything that happened in it so far. `asked`: whether the user named the seed, and
-    /// the threads.
+    /// Opens or creates a sweep, and returns it with all its events so far. `requested`: whether the user gave the seed, and the
+    /// threads.
     pub fn open(
         parent: &Path,
         now: &SweepRecord,
-        asked: (bool, bool),
+        requested: (bool, bool),
     ) -> Result<(Self, Vec<Event>), RunError> {
         let folder = Folder::of_run(parent, &now.name)?;
         let path = folder.sweep_record();
         let found = read_record(&folder, &path)?;
         if let Some(found) = &found {
-            check(&folder, found, now, asked)?;
+            check(&folder, found, now, requested)?;
         }
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
         let lock = Lock::take(&folder)?;
@@ -81,45 +81,44 @@ impl SweepFolder {
         Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
     }
 
-    /// What the sweep in a folder is, where there is one.
+    /// The record of the sweep in a folder, if there is one.
     pub fn record_in(folder: &Folder) -> Result<Option<SweepRecord>, RunError> {
         read_record(folder, &folder.sweep_record())
     }
 
-    /// As [`open`](Self::open), without working on the sweep: its record, where there is one yet, and everything that happened
-    /// in it.
-    pub fn look(
+    /// Like [`open`](Self::open), but read-only: the sweep's record, if it exists yet, and its events.
+    pub fn peek(
         parent: &Path,
         now: &SweepRecord,
-        asked: (bool, bool),
+        requested: (bool, bool),
     ) -> Result<(Option<SweepRecord>, Vec<Event>), RunError> {
         let folder = Folder::of_run(parent, &now.name)?;
         let record = Self::record_in(&folder)?;
         if let Some(found) = &record {
-            check(&folder, found, now, asked)?;
+            check(&folder, found, now, requested)?;
         }
         let path = folder.sweep_journal();
         let (events, _) = parsed(&document::text(&path)?.unwrap_or_default(), &path)?;
         Ok((record, events))
     }
 
-    /// The runs that a name stands for: one run, or all trials of a sweep.
-    pub fn sharing(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
+    /// The runs that a name refers to: one run, or the trials of a sweep.
+    pub fn runs_named(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
         if Folder::at(&parent.join(name)).trials().is_dir() {
             return Self::runs(parent, name);
         }
         Ok(vec![Folder::of_existing(parent, name)?])
     }
 
-    /// What is known of a sweep, without working on it: its parameters when it was last opened, and its trials. A line that a
-    /// kill has cut short, or that is being written just now, is left out.
+    /// Reads a sweep's parameters as last opened, and its trials. A last line that a kill cut short, or that is still being
+    /// written, is skipped.
     pub fn read(root: &Path) -> Result<(SweepParams, Trials), RunError> {
         let path = Folder::at(root).sweep_journal();
         let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
         Self::read_text(&text, &path)
     }
 
-    /// As [`read`](Self::read), of the text of a sweep's journal; errors name its file.
+    /// Like [`read`](Self::read), from the text of a sweep's journal; errors name its file.
     pub fn read_text(text: &str, path: &Path) -> Result<(SweepParams, Trials), RunError> {
         let (events, _) = parsed(text, path)?;
         let opened = events.iter().rev().find_map(|event| match event {
@@ -128,10 +127,10 @@ impl SweepFolder {
         });
         let params = opened.ok_or_else(|| RunError::damaged(path, "the sweep was never opened"))?;
         let params = params::read("sweep", params).map_err(|error| RunError::damaged(path, error))?;
-        Ok((params, Trials::of(&events)))
+        Ok((params, Trials::from_events(&events)))
     }
 
-    /// What the sweep is.
+    /// The sweep's record.
     pub fn record(&self) -> &SweepRecord {
         &self.record
     }
@@ -146,7 +145,7 @@ impl SweepFolder {
         self.folder.trials()
     }
 
-    /// The runs of trials in a sweep's folder.
+    /// The runs in a sweep's folder of trials.
     pub fn runs(parent: &Path, name: &str) -> Result<Vec<Folder>, RunError> {
         let sweep = Folder::of_run(parent, name)?;
         let runs = trial_names(&sweep)?.into_iter().map(|name| Folder::of_run(&sweep.trials(), &name));
@@ -154,11 +153,11 @@ impl SweepFolder {
     }
 
     /// The run of a replicate.
-    pub fn run_of(&self, of: Replicate) -> Result<Folder, RunError> {
-        Folder::of_run(&self.trials(), &of.name())
+    pub fn run_of(&self, replicate: Replicate) -> Result<Folder, RunError> {
+        Folder::of_run(&self.trials(), &replicate.name())
     }
 
-    /// Writes down what happened; it is on the disk when this returns.
+    /// Appends an event to the journal; it is on disk when this returns.
     pub fn note(&self, event: &Event) -> Result<(), RunError> {
         let line = serde_json::to_string(event).expect("events have text keys only");
         let mut journal = self.journal.lock().ignore_poison();
@@ -179,7 +178,7 @@ fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunE
     Ok(Some(record))
 }
 
-/// Whether a folder holds nothing, or only what opening a sweep leaves before its record is written.
+/// Whether a folder is empty but for files that opening a sweep creates before its record.
 fn is_free(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return true };
     entries.flatten().all(|entry| {
@@ -192,7 +191,7 @@ fn check(
     folder: &Folder,
     found: &SweepRecord,
     now: &SweepRecord,
-    asked: (bool, bool),
+    requested: (bool, bool),
 ) -> Result<(), RunError> {
     let root = || folder.root().to_owned();
     if found.script != now.script {
@@ -201,37 +200,37 @@ fn check(
     }
     let fixed = [
         ("direction", found.direction.clone(), Some(now.direction.clone())),
-        ("seed", found.seed.to_string(), asked.0.then(|| now.seed.to_string())),
-        ("threads", found.threads.to_string(), asked.1.then(|| now.threads.to_string())),
+        ("seed", found.seed.to_string(), requested.0.then(|| now.seed.to_string())),
+        ("threads", found.threads.to_string(), requested.1.then(|| now.threads.to_string())),
     ];
-    for (what, fixed, asked) in fixed {
-        if let Some(asked) = asked.filter(|asked| *asked != fixed) {
-            return Err(RunError::Fixed { folder: root(), what, fixed, asked });
+    for (what, fixed, requested) in fixed {
+        if let Some(requested) = requested.filter(|requested| *requested != fixed) {
+            return Err(RunError::Fixed { folder: root(), what, fixed, requested });
         }
     }
     Ok(())
 }
 
-/// Reads all whole lines, and cuts off what a kill left of the last one.
+/// Opens the journal, reads all complete lines, and truncates an incomplete last line that a kill left.
 fn open_journal(path: &Path) -> Result<(File, Vec<Event>), RunError> {
     let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
     let mut file = opened.map_err(RunError::io("open", path))?;
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(RunError::io("read", path))?;
-    let (events, whole) = parsed(&text, path)?;
-    let cut = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
-    cut.map_err(RunError::io("write", path))?;
+    let (events, complete) = parsed(&text, path)?;
+    let truncated = file.set_len(complete as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+    truncated.map_err(RunError::io("write", path))?;
     Ok((file, events))
 }
 
-/// The events of all whole lines, and the length of these in bytes.
+/// The events of all complete lines, and the length of those lines in bytes.
 fn parsed(text: &str, path: &Path) -> Result<(Vec<Event>, usize), RunError> {
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let complete = text.rfind('\n').map_or(0, |end| end + 1);
     let mut events = Vec::new();
-    for (number, line) in text[..whole].lines().enumerate() {
+    for (number, line) in text[..complete].lines().enumerate() {
         let damaged =
             |cause: serde_json::Error| RunError::damaged(path, format!("line {}: {cause}", number + 1));
         events.push(serde_json::from_str(line).map_err(damaged)?);
     }
-    Ok((events, whole))
+    Ok((events, complete))
 }

@@ -1,41 +1,41 @@
-//! How much each parameter matters: how differently the best trials lie along it from all trials (PED-ANOVA of Watanabe, Bansal
-//! & Hutter 2023). A dimension that only some trials have counts by the share of the best ones that have it: of few trials, how
-//! they lie says little.
+//! Parameter importance: how much the distribution of the best trials along a dimension differs from that of all trials
+//! (PED-ANOVA of Watanabe, Bansal & Hutter 2023). A dimension that only some trials have is weighted by the share of the best
+//! trials that have it, because few trials are weak evidence.
 
 use super::space::{Dimension, Domain, Point, Space};
 use super::told::Direction;
 
-/// Fewer trials say nothing about what matters. Chosen.
-const FEWEST: usize = 8;
+/// With fewer trials, importances are not estimated. Chosen.
+const LEAST_TRIALS: usize = 8;
 
-/// Share of the trials that counts as best. The paper takes a tenth, of more trials than sweeps of nets have. Chosen.
+/// Share of the trials that counts as best. The paper takes a tenth, but of more trials than sweeps of nets have. Chosen.
 const BEST: f64 = 0.25;
 
-/// Places at which densities along a dimension are compared. Chosen.
-const PLACES: usize = 64;
+/// Bins in which densities along a dimension are compared. Chosen.
+const BINS: usize = 64;
 
-/// The narrowest width of a trial's share in a density, in units of the dimension. Chosen.
-const NARROWEST: f64 = 0.05;
+/// The smallest bandwidth of a density, as a share of the dimension's range. Chosen.
+const LEAST_WIDTH: f64 = 0.05;
 
-/// The importance of each dimension, as shares that sum to 1, the largest first; nothing while too few trials have a value.
+/// The importance of each dimension, as shares that sum to 1, the largest first; empty while too few trials have a value.
 pub fn importances(space: &Space, direction: Direction, trials: &[(&Point, f64)]) -> Vec<(String, f64)> {
-    if trials.len() < FEWEST {
+    if trials.len() < LEAST_TRIALS {
         return Vec::new();
     }
     let mut best_first = trials.to_vec();
     best_first.sort_by(|a, b| direction.gain(b.1).total_cmp(&direction.gain(a.1)));
     let best = (trials.len() as f64 * BEST).ceil() as usize;
-    let of = |(name, dimension): (&str, &Dimension)| {
+    let importance = |(name, dimension): (&str, &Dimension)| {
         let units = |trials: &[(&Point, f64)]| -> Vec<f64> {
             let unit = |(point, _): &(&Point, f64)| dimension.domain.unit_of(point.get(name)?);
             trials.iter().filter_map(unit).collect()
         };
         let (top, all) = (units(&best_first[..best]), units(&best_first));
-        let counted = top.len() as f64 / best as f64;
-        let own = divergence(&shares(&dimension.domain, &top), &shares(&dimension.domain, &all));
-        (name.to_owned(), counted * own)
+        let weight = top.len() as f64 / best as f64;
+        let divergence = divergence(&shares(&dimension.domain, &top), &shares(&dimension.domain, &all));
+        (name.to_owned(), weight * divergence)
     };
-    let mut all: Vec<(String, f64)> = space.dimensions().map(of).collect();
+    let mut all: Vec<(String, f64)> = space.dimensions().map(importance).collect();
     let sum: f64 = all.iter().map(|(_, importance)| importance).sum();
     for (_, importance) in &mut all {
         *importance /= sum.max(f64::MIN_POSITIVE);
@@ -44,20 +44,20 @@ pub fn importances(space: &Space, direction: Direction, trials: &[(&Point, f64)]
     all
 }
 
-/// Pearson's divergence of the shares `top` from `all`.
+/// Pearson's chi-squared divergence of the shares `top` from `all`.
 fn divergence(top: &[f64], all: &[f64]) -> f64 {
     top.iter().zip(all).map(|(top, all)| all * (top / all - 1.0).powi(2)).sum()
 }
 
-/// Shares along a dimension that sum to 1: of each value of a small finite one, else of places between its ends. One trial more,
-/// spread evenly, keeps all above 0.
+/// The distribution of trials along a dimension, as shares that sum to 1: one per value if there are few, else one per bin. One
+/// extra trial, spread evenly, keeps all shares above 0.
 fn shares(domain: &Domain, units: &[f64]) -> Vec<f64> {
-    let values = domain.count().filter(|count| *count <= PLACES as u64);
-    let places = values.map_or(PLACES, |count| count as usize);
-    let mut shares = vec![1.0 / places as f64; places];
+    let values = domain.count().filter(|count| *count <= BINS as u64);
+    let bins = values.map_or(BINS, |count| count as usize);
+    let mut shares = vec![1.0 / bins as f64; bins];
     for unit in units {
         let own = match values {
-            Some(_) => spike(places, *unit),
+            Some(_) => one_hot(bins, *unit),
             None => bell(*unit, width(units)),
         };
         for (share, own) in shares.iter_mut().zip(own) {
@@ -68,26 +68,26 @@ fn shares(domain: &Domain, units: &[f64]) -> Vec<f64> {
     shares.into_iter().map(|share| share / sum).collect()
 }
 
-fn spike(places: usize, unit: f64) -> Vec<f64> {
-    let place = ((unit * places as f64) as usize).min(places - 1);
-    (0..places).map(|at| f64::from(u8::from(at == place))).collect()
+fn one_hot(bins: usize, unit: f64) -> Vec<f64> {
+    let own = ((unit * bins as f64) as usize).min(bins - 1);
+    (0..bins).map(|bin| f64::from(u8::from(bin == own))).collect()
 }
 
-/// A normal density around a unit, cut off at the dimension's ends.
+/// A normal density around a value in `[0, 1]`, truncated at the dimension's ends.
 fn bell(unit: f64, width: f64) -> Vec<f64> {
-    let at = |place: usize| (place as f64 + 0.5) / PLACES as f64;
+    let centre = |bin: usize| (bin as f64 + 0.5) / BINS as f64;
     let heights: Vec<f64> =
-        (0..PLACES).map(|place| (-0.5 * ((at(place) - unit) / width).powi(2)).exp()).collect();
+        (0..BINS).map(|bin| (-0.5 * ((centre(bin) - unit) / width).powi(2)).exp()).collect();
     let sum: f64 = heights.iter().sum();
     heights.into_iter().map(|height| height / sum).collect()
 }
 
-/// Scott's rule (Scott 1992) for a density of one variable.
+/// The bandwidth by Scott's rule (Scott 1992) for one variable.
 fn width(units: &[f64]) -> f64 {
     let count = units.len() as f64;
     let mean = units.iter().sum::<f64>() / count;
     let variance = units.iter().map(|unit| (unit - mean).powi(2)).sum::<f64>() / count;
-    (variance.sqrt() * count.powf(-0.2)).max(NARROWEST)
+    (variance.sqrt() * count.powf(-0.2)).max(LEAST_WIDTH)
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_the_value_is_most_important_whichever_values_are_better() {
+    fn the_decisive_dimension_is_most_important_in_either_direction() {
         for direction in [Direction::Maximize, Direction::Minimize] {
             let all = found(32, direction, |point| number(point, "matters"));
             assert_eq!(all[0].0, "matters");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_trials_say_nothing() {
+    fn too_few_trials_have_no_importances() {
         assert!(found(7, Direction::Maximize, |point| number(point, "idle")).is_empty());
         assert_eq!(found(8, Direction::Maximize, |point| number(point, "idle")).len(), 3);
     }

@@ -1,5 +1,5 @@
-//! What opening a sweep changes in it: a pure function of its journal and of what is asked for, so that `--check` plans what
-//! the sweep itself will do.
+//! The events that opening a sweep adds: a pure function of its journal and its parameters, so that `--check` plans exactly what
+//! the sweep will do.
 
 use dc0_core::params::Param;
 
@@ -8,39 +8,39 @@ use super::params::SweepParams;
 use super::told::TrialState;
 use super::trials::{Trial, Trials};
 
-/// What is to be written down when a sweep is opened; `script` is a digest of everything that decides what trials do.
+/// The events to record when a sweep is opened; `script` is a digest of everything that determines what trials do.
 ///
-/// If the script is another one than the last time, all trials that have ended are walked through again, so that their values
-/// are those of the script as it is. Failed trials stay as they are, unless they are to be tried again.
-pub fn news(params: &SweepParams, script: &str, events: &[Event]) -> Vec<Event> {
-    let trials = Trials::of(events);
-    let numbers = |is_meant: fn(TrialState) -> bool| {
+/// If the script has changed since the last time, all ended trials are executed again, so that their values are those of the
+/// current script. Failed trials stay failed, unless they are to be retried.
+pub fn new_events(params: &SweepParams, script: &str, events: &[Event]) -> Vec<Event> {
+    let trials = Trials::from_events(events);
+    let numbers = |is_selected: fn(TrialState) -> bool| {
         let state = |trial: &Trial| trial.state(&params.space, params.replicates);
-        let meant = trials.iter().filter(move |(_, trial)| is_meant(state(trial)));
-        meant.map(|(number, _)| number).collect::<Vec<_>>()
+        let selected = trials.iter().filter(move |(_, trial)| is_selected(state(trial)));
+        selected.map(|(number, _)| number).collect::<Vec<_>>()
     };
-    let mut news = Vec::new();
+    let mut added = Vec::new();
     let opened = Event::Opened { params: params.to_value(), script: script.to_owned() };
     let last = events.iter().rfind(|event| matches!(event, Event::Opened { .. }));
     if !matches!(last, Some(Event::Opened { script: before, .. }) if before == script) {
         let ended = |state| matches!(state, TrialState::Complete | TrialState::Pruned | TrialState::Paused);
-        news.extend(numbers(ended).into_iter().map(|trial| Event::Revisited { trial }));
+        added.extend(numbers(ended).into_iter().map(|trial| Event::Revisited { trial }));
     }
     if last != Some(&opened) {
-        news.push(opened);
+        added.push(opened);
     }
     if params.retry_failed {
         let failed = |state| state == TrialState::Failed;
-        news.extend(numbers(failed).into_iter().map(|trial| Event::Retried { trial }));
+        added.extend(numbers(failed).into_iter().map(|trial| Event::Retried { trial }));
     }
-    news
+    added
 }
 
 #[cfg(test)]
 mod tests {
     use dc0_core::params::{Param, Value, read};
 
-    use super::news;
+    use super::new_events;
     use crate::sweep::events::Ending;
     use crate::sweep::events::{Event, Measured, Replicate, Spent};
     use crate::sweep::params::SweepParams;
@@ -57,16 +57,17 @@ mod tests {
         Event::Opened { params: params.to_value(), script: script.to_owned() }
     }
 
-    /// Trial n has come to the n-th of these ends; one without an end was killed.
+    /// Trial n ended as the n-th of these; one without an ending was killed.
     fn journal(endings: [Option<Ending>; 4]) -> Vec<Event> {
         let mut events = vec![opened(&params(false), "a")];
         for (trial, ending) in (0..).zip(endings) {
-            let of = Replicate { trial, replicate: 0 };
-            events.push(Event::Asked { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() });
-            events.push(Event::Started { of });
+            let replicate = Replicate { trial, replicate: 0 };
+            events
+                .push(Event::Suggested { trial, point: [("x".to_owned(), Value::Int(trial.into()))].into() });
+            events.push(Event::Started { replicate });
             let result = Some(Measured::exact(0.5));
             events.extend(ending.map(|ending| Event::Ended {
-                of,
+                replicate,
                 ending,
                 result,
                 because: None,
@@ -77,27 +78,27 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_script_is_gone_through_again_in_trials_that_have_ended() {
+    fn a_changed_script_revisits_ended_trials() {
         let before = journal([Some(Ending::Complete), Some(Ending::Failed), Some(Ending::Pruned), None]);
-        assert_eq!(news(&params(false), "a", &before), []);
+        assert_eq!(new_events(&params(false), "a", &before), []);
         let expected =
             [Event::Revisited { trial: 0 }, Event::Revisited { trial: 2 }, opened(&params(false), "b")];
-        assert_eq!(news(&params(false), "b", &before), expected);
-        // Once written down, the same is not said again.
+        assert_eq!(new_events(&params(false), "b", &before), expected);
+        // Once recorded, the events are not repeated.
         let after = [&before[..], &expected].concat();
-        assert_eq!(news(&params(false), "b", &after), []);
+        assert_eq!(new_events(&params(false), "b", &after), []);
     }
 
     #[test]
-    fn failed_trials_are_tried_again_where_that_is_asked_for() {
+    fn failed_trials_are_retried_on_request() {
         let before = journal([Some(Ending::Complete), Some(Ending::Failed), None, Some(Ending::Failed)]);
         let again = [opened(&params(true), "a"), Event::Retried { trial: 1 }, Event::Retried { trial: 3 }];
-        assert_eq!(news(&params(true), "a", &before), again);
-        assert_eq!(news(&params(true), "a", &[&before[..], &again].concat()), []);
+        assert_eq!(new_events(&params(true), "a", &before), again);
+        assert_eq!(new_events(&params(true), "a", &[&before[..], &again].concat()), []);
     }
 
     #[test]
     fn a_new_sweep_is_only_opened() {
-        assert_eq!(news(&params(true), "a", &[]), [opened(&params(true), "a")]);
+        assert_eq!(new_events(&params(true), "a", &[]), [opened(&params(true), "a")]);
     }
 }

@@ -1,7 +1,7 @@
-//! A sweep as an Optuna journal, which Optuna and its dashboard open.
+//! Exports a sweep as an Optuna journal, which Optuna and its dashboard can open.
 //!
-//! The format is that of `JournalStorage` with a file backend (Optuna 4 and 5): one JSON object a line, told apart by
-//! `op_code`. A study is one line that creates it, one for each of its attributes, and one for each trial.
+//! The format is that of `JournalStorage` with a file backend (Optuna 4 and 5): one JSON object per line,
+//! distinguished by `op_code`. A study is one line that creates it, one per attribute, and one per trial.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -13,35 +13,35 @@ use super::pruner::Reported;
 use super::space::{Domain, Space, canonical};
 use super::told::{Direction, Told, TrialState};
 
-/// A sweep, as it is exported.
+/// A sweep to export.
 #[derive(Debug, Clone)]
 pub struct Study<'a> {
-    /// Its name, by which Optuna loads it.
+    /// The name by which Optuna loads it.
     pub name: &'a str,
-    /// Which objectives are good.
+    /// Whether the objective is maximized or minimized.
     pub direction: Direction,
-    /// What was searched.
+    /// The search space.
     pub space: &'a Space,
-    /// What else there is to say, shown with the study.
+    /// User attributes, shown with the study.
     pub attributes: BTreeMap<String, Value>,
     /// The trials, numbered from 0 in order: Optuna numbers them by their lines.
     pub trials: Vec<Trial>,
 }
 
-/// A trial, as it is exported.
+/// A trial to export.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// What a sampler hears of it.
-    pub told: Told,
-    /// Its reports, at most one for a place.
+    /// The trial as samplers see it.
+    pub observation: Told,
+    /// Its reports, at most one per step.
     pub reports: Vec<Reported>,
     /// The interval of its value over replicates, if there is one.
     pub interval: Option<(f64, f64)>,
-    /// What else there is to say, shown with the trial.
+    /// User attributes, shown with the trial.
     pub attributes: BTreeMap<String, Value>,
-    /// When it began, if known.
+    /// Start time, if known.
     pub started: Option<SystemTime>,
-    /// When it ended, if known.
+    /// End time, if known.
     pub ended: Option<SystemTime>,
 }
 
@@ -51,8 +51,8 @@ const CREATE_TRIAL: u8 = 4;
 
 /// The whole journal as text.
 ///
-/// Optuna has no state for what is killed or stale: both are failed there, and the attribute `state` has dc0's own word.
-/// Paused trials are pruned ones. Values that do not lie in the space any more are only in the attribute `point`.
+/// Optuna has no states for killed and stale trials: both are exported as failed, with dc0's state in the attribute `state`.
+/// Paused trials are exported as pruned. Values that no longer lie in the space appear only in the attribute `point`.
 pub fn journal(study: &Study<'_>) -> String {
     let direction = match study.direction {
         Direction::Minimize => 1,
@@ -74,15 +74,15 @@ fn line(operation: u8, mut members: Json) -> String {
 }
 
 fn trial_json(space: &Space, trial: &Trial) -> Json {
-    let told = &trial.told;
-    let value = told.value.filter(|value| value.is_finite());
-    let state = match told.state {
+    let observation = &trial.observation;
+    let value = observation.value.filter(|value| value.is_finite());
+    let state = match observation.state {
         TrialState::Running => 0,
         TrialState::Complete if value.is_some() => 1,
         TrialState::Paused | TrialState::Pruned => 2,
         TrialState::Complete | TrialState::Failed | TrialState::Killed | TrialState::Stale => 3,
     };
-    let (params, distributions) = params(space, told);
+    let (params, distributions) = params(space, observation);
     let reports = || trial.reports.iter().filter(|report| report.value.is_finite());
     let values: Map<String, Json> =
         reports().map(|report| (report.at.to_string(), json!(report.value))).collect();
@@ -105,22 +105,22 @@ fn trial_json(space: &Space, trial: &Trial) -> Json {
     members
 }
 
-/// The values of the dimensions that are there, as numbers, and what they mean. All of the space's present values are
-/// in each distribution, so that those of earlier trials agree with those of later ones.
-fn params(space: &Space, told: &Told) -> (Map<String, Json>, Map<String, Json>) {
+/// The values of the active dimensions as numbers, with their distributions. Distributions are always those of the current
+/// space, so that all trials have the same.
+fn params(space: &Space, observation: &Told) -> (Map<String, Json>, Map<String, Json>) {
     let (mut params, mut distributions) = (Map::new(), Map::new());
     for (name, dimension) in space.dimensions() {
-        let value = told.point.get(name).and_then(|value| number(&dimension.domain, value));
+        let value = observation.point.get(name).and_then(|value| number(&dimension.domain, value));
         if let Some(value) = value {
             params.insert(name.to_owned(), json!(value));
-            // The journal holds them as text within the text.
+            // The journal stores distributions as JSON text within JSON.
             distributions.insert(name.to_owned(), json!(distribution(&dimension.domain).to_string()));
         }
     }
     (params, distributions)
 }
 
-/// A value as Optuna stores it: a choice by its index.
+/// A value as Optuna stores it: a choice as its index.
 fn number(domain: &Domain, value: &Value) -> Option<f64> {
     match domain {
         Domain::Choice(values) => values.iter().position(|known| known == value).map(|index| index as f64),
@@ -146,7 +146,7 @@ fn distribution(domain: &Domain) -> Json {
     }
 }
 
-/// Optuna's choices have no parts: lists and groups become their text.
+/// Optuna's choices are scalars: lists and groups become JSON text.
 fn choice(value: &Value) -> Json {
     match value {
         Value::List(_) | Value::Group(_) => json!(value.canonical()),
@@ -154,13 +154,13 @@ fn choice(value: &Value) -> Json {
     }
 }
 
-/// The attributes of a trial, and what Optuna has no place for: its state in dc0's words, its whole point, the intervals
-/// of its value and of its reports by place.
+/// The attributes of a trial, including what has no field in Optuna: dc0's state, the complete point, and the intervals of the
+/// value and of the reports.
 fn attributes(trial: &Trial) -> Map<String, Json> {
     let mut attributes: Map<String, Json> =
         trial.attributes.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-    attributes.insert("state".to_owned(), json!(trial.told.state.to_value()));
-    attributes.insert("point".to_owned(), json!(canonical(&trial.told.point)));
+    attributes.insert("state".to_owned(), json!(trial.observation.state.to_value()));
+    attributes.insert("point".to_owned(), json!(canonical(&trial.observation.point)));
     if let Some((low, high)) = trial.interval {
         attributes.insert("low".to_owned(), json!(low));
         attributes.insert("high".to_owned(), json!(high));
@@ -173,7 +173,7 @@ fn attributes(trial: &Trial) -> Map<String, Json> {
     attributes
 }
 
-/// ISO 8601 with an offset that every Python reads.
+/// ISO 8601 with a numeric offset, which every version of Python parses.
 fn date(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time).to_string().replace('Z', "+00:00")
 }

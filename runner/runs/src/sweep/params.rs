@@ -1,4 +1,4 @@
-//! What a sweep is asked to do.
+//! The parameters of a sweep.
 
 use dc0_core::network::torch::Precision;
 use dc0_core::params;
@@ -12,7 +12,7 @@ use super::told::Direction;
 use crate::Backend;
 
 params! {
-    /// Many runs at points of a space, each a trial: chosen, watched and compared.
+    /// A search over a space: many runs, each a trial, chosen, pruned and compared.
     pub struct SweepParams {
         /// The sweep's name, and that of its folder.
         name: String = String::new();
@@ -26,23 +26,23 @@ params! {
         trials: u32 = 20, in 1..=1_000_000;
         /// Runs of each trial, each with a seed of its own; the trial's value is their mean.
         replicates: u32 = 1, in 1..=1000;
-        /// What the value is, for tables.
+        /// The name of the value in tables.
         objective: String = "value".to_owned();
-        /// Which values are better.
+        /// Whether larger or smaller values are better.
         direction: Direction = Direction::Maximize;
-        /// Replicates at the same time, each with its share of the cores.
+        /// Replicates that run at the same time, each with its share of the cores.
         parallel: u32 = 1, in 1..=256;
         /// What each replicate may spend; the script looks at `trial.goes_on`.
         budget: BudgetParams = BudgetParams::default();
-        /// Seed of the sampler and of replicate 0, where the command line gives none; replicate n has n more.
+        /// Seed of the sampler and of replicate 0, unless the command line gives one; replicate n adds n to it.
         seed: u64 = 1, in 0_i64..=9_007_199_254_740_991;
-        /// What runs nets while they play; the command line's `--backend` comes before it.
+        /// The library that evaluates nets during play; the command line's `--backend` takes precedence.
         backend: Backend = Backend::Auto;
-        /// The numbers nets play with.
+        /// The precision of nets during play.
         precision: Precision = Precision::Auto;
-        /// Sweeps and runs beside this one whose finished steps are taken over where they are the same.
+        /// Sweeps and runs in the same folder whose finished steps are taken over where they are the same.
         from: Vec<String> = Vec::new();
-        /// Whether trials that failed before are tried again.
+        /// Whether trials that failed before are retried.
         retry_failed: bool = false;
     }
     check |params| {
@@ -53,16 +53,16 @@ params! {
         if params.space.dimensions().next().is_none() {
             problems.push(("space", "is missing; give at least one parameter, such as #{ c_puct: uniform(1, 3) }".to_owned()));
         }
-        let mut of_sampler = Problems::default();
-        params.sampler.check(&params.space, "space", &mut of_sampler);
-        let of_sampler = of_sampler.into_errors("sweep").problems.into_iter();
-        problems.extend(of_sampler.map(|problem| ("sampler", format!("{}: {}", problem.path, problem.message))));
+        let mut unsuitable = Problems::default();
+        params.sampler.check(&params.space, "space", &mut unsuitable);
+        let unsuitable = unsuitable.into_errors("sweep").problems.into_iter();
+        problems.extend(unsuitable.map(|problem| ("sampler", format!("{}: {}", problem.path, problem.message))));
         problems
     };
 }
 
 params! {
-    /// What a replicate may spend: the same for all, so that trials of different sizes are compared fairly.
+    /// What a replicate may spend, the same for all, so that trials of different sizes are compared fairly.
     pub struct BudgetParams {
         /// Games of self-play and of matches; () for any number.
         games: Option<f64> = None, in 1.0..=1e15;
@@ -70,7 +70,7 @@ params! {
         evaluations: Option<f64> = None, in 1.0..=1e18;
         /// Updates of the optimiser; () for any number.
         updates: Option<f64> = None, in 1.0..=1e15;
-        /// Floating-point operations of nets, three times as many for a sample of training as for an evaluation; () for any number.
+        /// Floating-point operations of nets, where a training sample counts three times an evaluation; () for any number.
         flops: Option<f64> = None, in 1.0..=1e24;
         /// Seconds of steps; () for any time. Results then depend on the machine.
         seconds: Option<f64> = None, in 0.001..=1e9;
@@ -78,7 +78,7 @@ params! {
 }
 
 impl BudgetParams {
-    /// The share of the budget that is left, of what is scarcest; 1 without a budget, 0 once it is spent.
+    /// The share of the budget that is left, by the scarcest resource: 1 without a budget, 0 once it is spent.
     pub fn left(&self, spent: &Spent) -> f64 {
         let all = [
             (self.games, spent.games),

@@ -1,7 +1,7 @@
-//! Pruners: which trials go on, and how far.
+//! Pruners decide which trials continue, and how far.
 //!
-//! Both rules are pure functions of what was reported. Reports are noisy, so a report carries an interval, and a trial is
-//! only held back when the whole of it is worse than the bar.
+//! All rules are pure functions of the reports. Reports are noisy, so each has an interval, and a trial is held back only if its
+//! whole interval is worse than the threshold.
 
 mod asha;
 mod median;
@@ -12,23 +12,23 @@ use super::told::{Direction, TrialState};
 pub use params::{PrunerKind, PrunerParams};
 pub use report::{Reported, pool};
 
-/// What all questions of one sweep have in common.
+/// The pruner of a sweep.
 #[derive(Debug, Clone, Copy)]
 pub struct Pruner<'a> {
-    /// The rule and its numbers.
+    /// The rule and its settings.
     pub params: &'a PrunerParams,
-    /// Which values are good.
+    /// Whether larger or smaller values are better.
     pub direction: Direction,
 }
 
 /// What a trial does after a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It goes on.
-    GoOn,
-    /// It is not good enough, and ends here.
+pub enum Decision {
+    /// It continues.
+    Continue,
+    /// It is not good enough and ends.
     Prune,
-    /// It has come as far as its job says, and waits for a promotion.
+    /// It has reached its rung and waits for promotion.
     Pause,
 }
 
@@ -37,45 +37,45 @@ pub enum Verdict {
 pub enum Job {
     /// Start a new trial.
     New {
-        /// How far it goes: to its first report at or beyond this, or to its end.
+        /// The trial runs to its first report at or beyond this, or to its end.
         until: Option<u32>,
     },
-    /// Let a paused trial go on.
+    /// Resume a paused trial.
     Promote {
         /// The trial.
         number: u32,
-        /// How far it goes: to its first report at or beyond this, or to its end.
+        /// The trial runs to its first report at or beyond this, or to its end.
         until: Option<u32>,
     },
 }
 
-/// What a pruner hears of a trial.
+/// A trial as pruners see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// The trial's number.
     pub number: u32,
-    /// Where it stands; a trial whose promotion is decided is running again.
+    /// Its state; a trial that has been promoted counts as running.
     pub state: TrialState,
-    /// Its reports in order, over its replicates (see [`pool`]).
+    /// Its reports in order, pooled over its replicates (see [`pool`]).
     pub reports: Vec<Reported>,
 }
 
 impl Pruner<'_> {
-    /// What a trial does after one of its `own` reports; `until` is what its job said.
+    /// Decides what a trial does after one of its `own` reports; `until` is from its job.
     ///
-    /// With replicates, the report is the one of [`pool`] at the place where a replicate has just reported, so that
-    /// later replicates are judged by the mean so far; the reports of the `others` are pooled, too.
-    pub fn verdict(&self, until: Option<u32>, own: &Reported, others: &[Vec<Reported>]) -> Verdict {
+    /// With replicates, the report is the one of [`pool`] at the progress that a replicate has just reported, so that later
+    /// replicates are judged by the mean so far; the reports of the `others` are pooled, too.
+    pub fn decide(&self, until: Option<u32>, own: &Reported, others: &[Vec<Reported>]) -> Decision {
         match self.params.kind {
-            PrunerKind::Median if median::is_below(self, own, others) => Verdict::Prune,
-            PrunerKind::Asha if until.is_some_and(|until| own.at >= until) => Verdict::Pause,
-            PrunerKind::None | PrunerKind::Median | PrunerKind::Asha => Verdict::GoOn,
+            PrunerKind::Median if median::is_below(self, own, others) => Decision::Prune,
+            PrunerKind::Asha if until.is_some_and(|until| own.at >= until) => Decision::Pause,
+            PrunerKind::None | PrunerKind::Median | PrunerKind::Asha => Decision::Continue,
         }
     }
 
-    /// What the sweep does next, where it may start a new trial or not; none when nothing is left to do.
+    /// The next job of the sweep, given whether it may start a new trial; `None` if there is nothing to do.
     ///
-    /// While other trials are at work, "nothing" may change with their next report.
+    /// While other trials are running, their next reports may change that.
     pub fn next_job(&self, trials: &[Progress], may_start: bool) -> Option<Job> {
         let (promotion, until) = match self.params.kind {
             PrunerKind::None | PrunerKind::Median => (None, None),
@@ -84,13 +84,13 @@ impl Pruner<'_> {
         promotion.or(may_start.then_some(Job::New { until }))
     }
 
-    /// The end of a report's interval that a trial may hope for, as a gain: as much of it as counts.
-    fn hope(&self, report: &Reported) -> f64 {
-        let best = match self.direction {
+    /// The optimistic value of a report, as a gain: the better end of its interval, as far as `doubt` counts it.
+    fn optimistic_gain(&self, report: &Reported) -> f64 {
+        let better_end = match self.direction {
             Direction::Maximize => report.high,
             Direction::Minimize => report.low,
         };
-        self.direction.gain(report.value + self.params.doubt * (best - report.value))
+        self.direction.gain(report.value + self.params.doubt * (better_end - report.value))
     }
 }
 

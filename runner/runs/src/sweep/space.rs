@@ -1,4 +1,4 @@
-//! The space of a sweep: named dimensions, some of them only there for some values of others, and the points in it.
+//! The search space of a sweep: named dimensions, some of them active only for some values of others, and its points.
 
 mod conditions;
 mod domain;
@@ -15,19 +15,19 @@ pub use domain::Domain;
 /// One value for every dimension that is active there, by name.
 pub type Point = BTreeMap<String, Value>;
 
-/// When a dimension is there: each named dimension is there too and has one of the values.
+/// When a dimension is active: each named dimension must be active and have one of the values.
 pub type Condition = BTreeMap<String, Vec<Value>>;
 
 /// One dimension of a space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dimension {
-    /// The values it takes.
+    /// Its values.
     pub domain: Domain,
-    /// When it is there; always, if empty.
+    /// When it is active; always, if empty.
     pub when: Condition,
 }
 
-/// What a sweep searches.
+/// A search space.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Space {
     dimensions: BTreeMap<String, Dimension>,
@@ -48,9 +48,9 @@ impl Space {
         self.order.iter().map(|name| (name.as_str(), &self.dimensions[name]))
     }
 
-    /// Builds a point: asks for the value of each active dimension, those that others depend on first.
+    /// Builds a point from `value`, called for each active dimension after those it depends on.
     ///
-    /// `None` as soon as a value is refused.
+    /// `None` as soon as `value` returns `None`.
     pub fn build(&self, mut value: impl FnMut(&str, &Domain) -> Option<Value>) -> Option<Point> {
         let mut point = Point::new();
         for (name, dimension) in self.dimensions() {
@@ -61,23 +61,23 @@ impl Space {
         Some(point)
     }
 
-    /// Whether a point has a possible value for each active dimension, and nothing else.
+    /// Whether a point has a valid value for each active dimension, and no others.
     ///
-    /// So values can be added to a space without losing its old points, and points of removed values fall out.
+    /// Old points therefore stay valid when values are added to a space, and those with removed values become invalid.
     pub fn contains(&self, point: &Point) -> bool {
         let built =
             self.build(|name, domain| point.get(name).filter(|value| domain.contains(value)).cloned());
         built.is_some_and(|built| built.len() == point.len())
     }
 
-    /// Whether there are only finitely many points, because no dimension is continuous.
+    /// Whether there are finitely many points, because no dimension is continuous.
     pub fn is_discrete(&self) -> bool {
         self.dimensions.values().all(|dimension| dimension.domain.is_discrete())
     }
 }
 
 impl Dimension {
-    /// Whether the dimension is there, where the point so far has the values of those it depends on.
+    /// Whether the dimension is active, given a point with the values of those it depends on.
     pub fn is_active(&self, point: &Point) -> bool {
         self.when.iter().all(|(name, values)| point.get(name).is_some_and(|value| values.contains(value)))
     }
@@ -90,7 +90,7 @@ pub fn canonical(point: &Point) -> String {
 
 /// The point as a table shows it, such as `blocks=4 c_puct=1.414`.
 ///
-/// Nothing is rounded here: samplers give short numbers, so the point shown is the point used (see [`Domain::at_unit`]).
+/// Nothing is rounded here: samplers draw short numbers, so the point shown is the point used (see [`Domain::at_unit`]).
 pub fn label(point: &Point) -> String {
     let part = |(name, value): (&String, &Value)| match value {
         Value::Text(text) => format!("{name}={text}"),

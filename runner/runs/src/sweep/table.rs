@@ -8,10 +8,10 @@ use dc0_core::store::{FileEntry, Provenance, StoreError, WideColumn, write_wide}
 
 use super::board::{Board, Row};
 
-/// The version of the columns and of their meaning.
+/// The version of the columns and their meaning.
 const VERSION: u32 = 1;
 
-/// Writes `trials.parquet` into a sweep's folder. Nothing in it depends on when and how often the sweep was stopped.
+/// Writes `trials.parquet` into a sweep's folder. Its content does not depend on interruptions of the sweep.
 pub fn write(folder: &Path, board: &Board) -> Result<FileEntry, StoreError> {
     let pairs = [("sweep", &board.name), ("objective", &board.objective)];
     let provenance: Provenance =
@@ -19,7 +19,7 @@ pub fn write(folder: &Path, board: &Board) -> Result<FileEntry, StoreError> {
     write_wide(folder, "trials.parquet", ("trials", VERSION), &columns(board), &provenance)
 }
 
-/// What a row has in a column.
+/// The cell of a row in a column.
 type Cell<'a> = dyn Fn(&Row) -> Value + 'a;
 
 fn columns(board: &Board) -> Vec<WideColumn> {

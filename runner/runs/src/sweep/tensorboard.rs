@@ -1,9 +1,9 @@
-//! Curves as a TensorBoard event file.
+//! Exports curves as a TensorBoard event file.
 //!
-//! An event file is a row of records (TensorFlow's `TFRecord`): the payload's length as 8 bytes, their checksum, the
+//! An event file is a sequence of records (TensorFlow's `TFRecord`): the payload's length as 8 bytes, their checksum, the
 //! payload, its checksum. A payload is an `Event` of TensorFlow's `event.proto`, of which only the fields that scalars
-//! need are declared here. Checksums are CRC-32C, rotated and offset so that a file of records within a record does not
-//! look like one.
+//! need are declared here. Checksums are CRC-32C, masked by rotation and an offset, because a CRC of data that contains CRCs is
+//! weak.
 
 use prost::Message;
 
@@ -12,7 +12,7 @@ use prost::Message;
 pub struct Scalar {
     /// The curve's name; a slash groups curves, as in `loss/policy`.
     pub tag: String,
-    /// How far along the curve.
+    /// The position along the curve.
     pub step: i64,
     /// When it was measured, in seconds since 1970.
     pub wall_time: f64,
@@ -20,7 +20,7 @@ pub struct Scalar {
     pub value: f64,
 }
 
-/// A file of these scalars in this order. TensorBoard expects steps of a curve to rise.
+/// Encodes scalars, in this order, as an event file. TensorBoard expects increasing steps within a curve.
 pub fn event_file(scalars: &[Scalar]) -> Vec<u8> {
     let start = scalars.first().map_or(0.0, |scalar| scalar.wall_time);
     let version = Event { wall_time: start, file_version: VERSION.to_owned(), ..Event::default() };
@@ -28,15 +28,15 @@ pub fn event_file(scalars: &[Scalar]) -> Vec<u8> {
     events.flat_map(|event| record(&event.encode_to_vec())).collect()
 }
 
-/// The name of an event file: TensorBoard looks for `tfevents`, and sorts a folder's files by the time in the name.
+/// The name of an event file: TensorBoard looks for `tfevents`, and sorts files of a folder by the time in their names.
 pub fn file_name(wall_time: f64) -> String {
     format!("events.out.tfevents.{:010}.dc0", wall_time.max(0.0) as u64)
 }
 
-/// What the first event of a file says.
+/// The version in the first event of a file.
 const VERSION: &str = "brain.Event:2";
 
-/// TensorFlow's offset of checksums.
+/// TensorFlow's checksum offset.
 const MASK: u32 = 0xa282_ead8;
 
 #[derive(Clone, PartialEq, Message)]
@@ -61,7 +61,7 @@ struct Summary {
 struct SummaryValue {
     #[prost(string, tag = "1")]
     tag: String,
-    /// Optional, so that a zero is written: the field belongs to a choice of kinds of value.
+    /// Optional, so that zeros are written: the field is part of a `oneof`.
     #[prost(float, optional, tag = "2")]
     simple_value: Option<f32>,
 }

@@ -1,11 +1,11 @@
-//! What is known of the trials of a sweep: all that samplers and pruners hear.
+//! Trials as samplers and pruners observe them.
 
 use dc0_core::param_enum;
 
 use super::space::Point;
 
 param_enum! {
-    /// Which objectives are better.
+    /// Whether larger or smaller objectives are better.
     pub enum Direction {
         /// Larger ones.
         Maximize = "maximize",
@@ -15,7 +15,7 @@ param_enum! {
 }
 
 impl Direction {
-    /// The value as a gain: larger is better, whatever the direction.
+    /// The value as a gain, where larger is always better.
     pub fn gain(self, value: f64) -> f64 {
         match self {
             Self::Maximize => value,
@@ -25,36 +25,36 @@ impl Direction {
 }
 
 param_enum! {
-    /// Where a trial stands.
+    /// The state of a trial.
     pub enum TrialState {
-        /// It is at work, or was when the question was asked.
+        /// It is running.
         Running = "running",
-        /// It has reached its rung and waits for its promotion.
+        /// It has reached its rung and waits for promotion.
         Paused = "paused",
-        /// It has come to its end.
+        /// It has run to its end.
         Complete = "complete",
-        /// It was stopped as not good enough.
+        /// The pruner ended it.
         Pruned = "pruned",
         /// Its script or a step failed.
         Failed = "failed",
-        /// The process ended in it; it goes on from there.
+        /// Its process was killed; it will be resumed.
         Killed = "killed",
-        /// Its point does not lie in the space any more.
+        /// Its point no longer lies in the space.
         Stale = "stale",
     }
 }
 
-/// What a sampler hears of a trial.
+/// A trial as samplers see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
     /// The trial's number.
     pub number: u32,
-    /// The point it tries.
+    /// Its point.
     pub point: Point,
-    /// Where it stands.
+    /// Its state.
     pub state: TrialState,
-    /// The objective of a complete trial, the last report of one that was stopped; over its replicates, their mean.
+    /// The objective of a complete trial, or the last report of a stopped one; the mean over its replicates.
     pub value: Option<f64>,
-    /// Where that last report was made: a later one says more. Of no meaning for a complete trial.
+    /// The progress at the last report, by which stopped trials are ranked. Not used for complete trials.
     pub at: u32,
 }

@@ -1,4 +1,4 @@
-//! What is known of every trial: the journal's events, summed up.
+//! The state of every trial, derived from the journal's events.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use super::pruner::{Reported, pool};
 use super::space::{Point, Space};
 use super::told::TrialState;
 
-/// A replicate so far.
+/// The progress of a replicate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
-    /// What it reported, in order.
+    /// Its reports in order.
     pub reports: Vec<Reported>,
-    /// How its last turn ended; `None` while it has a turn, and where the process was killed in it.
+    /// How its last execution ended; `None` while it runs, and if it was killed.
     pub ending: Option<Ending>,
     /// Its value.
     pub result: Option<Measured>,
     /// Why it failed.
     pub because: Option<String>,
-    /// What it has cost.
+    /// Its cost.
     pub spent: Spent,
 }
 
-/// A trial so far.
+/// The state of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// Its point.
     pub point: Point,
-    /// Its replicates by their number.
+    /// Its replicates by number.
     pub replicates: BTreeMap<u32, Progress>,
-    /// Whether it had come to its end once, so that no rung holds it back.
-    pub goes_to_end: bool,
+    /// Whether it was complete once, so that it no longer pauses at rungs.
+    pub skips_rungs: bool,
 }
 
 impl Progress {
@@ -39,38 +39,38 @@ impl Progress {
     }
 }
 
-/// All trials by their number.
+/// All trials by number.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trials(BTreeMap<u32, Trial>);
 
 impl Trials {
-    /// What is known after some events.
-    pub fn of(events: &[Event]) -> Self {
+    /// The state after some events.
+    pub fn from_events(events: &[Event]) -> Self {
         let mut trials = Self::default();
         for event in events {
-            trials.take(event);
+            trials.apply(event);
         }
         trials
     }
 
-    /// Takes in what happened. Events of trials that were never asked for say nothing.
-    pub fn take(&mut self, event: &Event) {
+    /// Applies an event. Events of unknown trials are ignored.
+    pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Opened { .. } => {}
-            Event::Asked { trial, point } => {
+            Event::Suggested { trial, point } => {
                 let (point, replicates) = (point.clone(), BTreeMap::new());
-                self.0.insert(*trial, Trial { point, replicates, goes_to_end: false });
+                self.0.insert(*trial, Trial { point, replicates, skips_rungs: false });
             }
-            Event::Started { of } => self.change(*of, Progress::reopen),
-            Event::Reported { of, report } => self.change(*of, |progress| {
+            Event::Started { replicate } => self.change(*replicate, Progress::reopen),
+            Event::Reported { replicate, report } => self.change(*replicate, |progress| {
                 progress.reports.retain(|known| known.at != report.at);
-                let place = progress.reports.partition_point(|known| known.at < report.at);
-                progress.reports.insert(place, *report);
+                let index = progress.reports.partition_point(|known| known.at < report.at);
+                progress.reports.insert(index, *report);
             }),
             Event::Revisited { trial } => {
                 if let Some(trial) = self.0.get_mut(trial) {
                     let is_complete = trial.endings().all(|ending| ending == Some(Ending::Complete));
-                    trial.goes_to_end |= is_complete;
+                    trial.skips_rungs |= is_complete;
                     trial.replicates.values_mut().for_each(Progress::reopen);
                 }
             }
@@ -79,27 +79,29 @@ impl Trials {
                     trial.replicates.retain(|_, progress| progress.ending != Some(Ending::Failed));
                 }
             }
-            Event::Ended { of, ending, result, because, spent } => self.change(*of, |progress| {
-                progress.ending = Some(*ending);
-                progress.result = *result;
-                progress.because.clone_from(because);
-                progress.spent = *spent;
-            }),
+            Event::Ended { replicate, ending, result, because, spent } => {
+                self.change(*replicate, |progress| {
+                    progress.ending = Some(*ending);
+                    progress.result = *result;
+                    progress.because.clone_from(because);
+                    progress.spent = *spent;
+                });
+            }
         }
     }
 
-    fn change(&mut self, of: Replicate, change: impl FnOnce(&mut Progress)) {
-        if let Some(trial) = self.0.get_mut(&of.trial) {
-            change(trial.replicates.entry(of.replicate).or_default());
+    fn change(&mut self, Replicate { trial, replicate }: Replicate, change: impl FnOnce(&mut Progress)) {
+        if let Some(trial) = self.0.get_mut(&trial) {
+            change(trial.replicates.entry(replicate).or_default());
         }
     }
 
-    /// All trials with their numbers, in order.
+    /// All trials with their numbers, in order of number.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, &Trial)> {
         self.0.iter().map(|(number, trial)| (*number, trial))
     }
 
-    /// A trial.
+    /// A trial by its number.
     pub fn get(&self, number: u32) -> Option<&Trial> {
         self.0.get(&number)
     }
@@ -121,7 +123,7 @@ impl Trials {
 }
 
 impl Trial {
-    /// What became of it, where so many replicates are wanted.
+    /// Its state, given the number of replicates wanted.
     pub fn state(&self, space: &Space, replicates: u32) -> TrialState {
         let any = |ending| self.endings().any(|found| found == Some(ending));
         let complete = self.endings().filter(|found| *found == Some(Ending::Complete)).count();
@@ -144,24 +146,24 @@ impl Trial {
         self.replicates.values().map(|progress| progress.ending)
     }
 
-    /// The values of the replicates that have one: of a pruned one its last report.
+    /// The values of the replicates that have one; for a pruned replicate its last report.
     pub fn results(&self) -> Vec<Measured> {
         self.replicates.values().filter_map(|progress| progress.result).collect()
     }
 
-    /// Their mean.
+    /// The mean of [`results`](Self::results).
     pub fn value(&self) -> Option<f64> {
         Measured::mean(&self.results(), None).map(|mean| mean.value)
     }
 
-    /// What the trial reported, each the mean over the replicates that have come so far.
+    /// The trial's reports, each the mean over the replicates that have come that far.
     pub fn reports(&self) -> Vec<Reported> {
         let all: Vec<Vec<Reported>> =
             self.replicates.values().map(|progress| progress.reports.clone()).collect();
         pool(&all)
     }
 
-    /// What all replicates have cost.
+    /// The cost of all replicates.
     pub fn spent(&self) -> Spent {
         let mut sum = Spent::default();
         self.replicates.values().for_each(|progress| sum += progress.spent);

@@ -1,4 +1,4 @@
-//! Runs that begin with the steps of another run.
+//! Tests of forks: runs that begin with the steps of another run.
 
 use std::cell::Cell;
 use std::fs;
@@ -8,7 +8,7 @@ use super::super::{Folder, ForkRecord, Opening, Prefix, Run, RunError};
 use super::{call, iteration, network, open, opening, play, record, train};
 
 /// A net, an iteration, another net, another iteration.
-fn donor(parent: &Path) -> Run {
+fn source(parent: &Path) -> Run {
     let mut run = open(parent);
     train(&mut run, 1, network(0));
     play(&mut run, &call("self_play", 1), iteration(0), None, &Cell::new(0)).expect("plays");
@@ -30,9 +30,9 @@ fn open_fork(parent: &Path, at: u32, fork: Option<ForkRecord>) -> Result<Run, Ru
 }
 
 #[test]
-fn the_beginning_ends_before_the_games_of_the_next_iteration() {
+fn a_prefix_ends_before_the_games_of_the_next_iteration() {
     let parent = tempfile::tempdir().expect("folder");
-    drop(donor(parent.path()));
+    drop(source(parent.path()));
     let kinds = |at| {
         let prefix = read(parent.path(), at).expect("reads");
         prefix.steps.into_iter().map(|(_, manifest)| manifest.kind).collect::<Vec<_>>()
@@ -46,18 +46,18 @@ fn the_beginning_ends_before_the_games_of_the_next_iteration() {
 }
 
 #[test]
-fn what_is_taken_over_counts_among_equal_calls_so_that_the_next_one_is_as_in_the_other_run() {
+fn taken_over_steps_count_as_occurrences_of_equal_calls() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    drop(donor(parent.path()));
+    drop(source(parent.path()));
     let fork = read(parent.path(), 0).expect("reads").fork;
     let mut forked = open_fork(parent.path(), 0, Some(fork)).expect("opens");
-    let begun = forked.begin(parent.path()).expect("takes over");
-    assert_eq!(begun.len(), 3);
+    let steps = forked.begin(parent.path()).expect("takes over");
+    assert_eq!(steps.len(), 3);
     let next = play(&mut forked, &call("self_play", 2), iteration(1), None, &played).expect("plays");
     let again = play(&mut forked, &call("self_play", 1), iteration(2), None, &played).expect("plays");
     drop(forked);
-    let mut other = donor(parent.path());
+    let mut other = source(parent.path());
     let same = play(&mut other, &call("self_play", 1), iteration(2), None, &played).expect("plays");
     assert_eq!(again.manifest, same.manifest, "the second of two equal calls");
     drop(other);
@@ -66,9 +66,9 @@ fn what_is_taken_over_counts_among_equal_calls_so_that_the_next_one_is_as_in_the
 }
 
 #[test]
-fn steps_of_several_scripts_are_no_beginning() {
+fn steps_of_mixed_scripts_cannot_be_forked() {
     let parent = tempfile::tempdir().expect("folder");
-    drop(donor(parent.path()));
+    drop(source(parent.path()));
     let mut shorter = open(parent.path());
     train(&mut shorter, 1, network(0));
     train(&mut shorter, 2, network(1));
@@ -79,9 +79,9 @@ fn steps_of_several_scripts_are_no_beginning() {
 }
 
 #[test]
-fn an_iteration_whose_training_is_under_way_is_no_beginning_but_the_one_before_is() {
+fn an_unfinished_iteration_cannot_be_forked_but_the_one_before_can() {
     let parent = tempfile::tempdir().expect("folder");
-    let mut run = donor(parent.path());
+    let mut run = source(parent.path());
     play(&mut run, &call("train", 9), network(2), Some(0), &Cell::new(0)).expect_err("ends");
     drop(run);
     let error = read(parent.path(), 1).expect_err("is not finished").to_string();
@@ -93,9 +93,9 @@ fn an_iteration_whose_training_is_under_way_is_no_beginning_but_the_one_before_i
 }
 
 #[test]
-fn a_beginning_that_the_other_run_has_lost_before_it_was_taken_over_is_named() {
+fn a_step_that_the_other_run_lost_before_it_was_taken_over_is_an_error() {
     let parent = tempfile::tempdir().expect("folder");
-    drop(donor(parent.path()));
+    drop(source(parent.path()));
     let fork = read(parent.path(), 0).expect("reads").fork;
     let mut forked = open_fork(parent.path(), 0, Some(fork)).expect("opens");
     let mut changed = open(parent.path());
@@ -111,12 +111,12 @@ fn a_beginning_that_the_other_run_has_lost_before_it_was_taken_over_is_named() {
 }
 
 #[test]
-fn a_run_that_another_process_writes_is_not_read() {
+fn a_locked_run_cannot_be_forked() {
     let parent = tempfile::tempdir().expect("folder");
-    let at_work = donor(parent.path());
+    let writer = source(parent.path());
     let error = read(parent.path(), 0).expect_err("is written");
     assert!(matches!(error, RunError::Locked { pid: Some(_), .. }), "{error}");
-    drop(at_work);
+    drop(writer);
     let lock = || fs::read(parent.path().join("tiny/run.lock")).expect("reads");
     let before = lock();
     assert!(read(parent.path(), 0).is_ok());

@@ -1,23 +1,24 @@
-//! Which of a step's files hold games.
+//! Finds the tables of games among a step's files.
 
 use dc0_core::store::FileEntry;
 
-/// A table of games, and that of the positions searched in them.
+/// A table of games, with the table of the positions searched in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GameFiles<'a> {
-    /// The games, of self-play or of a match.
+    /// The games of self-play or of a match.
     pub games: &'a FileEntry,
-    /// What was searched, in self-play.
+    /// The searched positions, for self-play.
     pub positions: Option<&'a FileEntry>,
 }
 
 impl<'a> GameFiles<'a> {
-    /// Those among the files of a finished step or of one of its shards. Shards of a match lie in its work until it is finished.
+    /// The tables among the files of a finished step or of one of its shards. Shards of a match lie in its working folder until
+    /// it is finished.
     pub fn among(files: &'a [FileEntry]) -> impl Iterator<Item = Self> {
         files.iter().filter_map(|games| match games.path.split_once('/')? {
             ("games", rest) => {
-                let is_it = |file: &&FileEntry| file.path.strip_prefix("positions/") == Some(rest);
-                Some(Self { games, positions: Some(files.iter().find(is_it)?) })
+                let is_twin = |file: &&FileEntry| file.path.strip_prefix("positions/") == Some(rest);
+                Some(Self { games, positions: Some(files.iter().find(is_twin)?) })
             }
             ("matches" | "steps", _) => Some(Self { games, positions: None }),
             _ => None,

@@ -1,4 +1,4 @@
-//! Finished steps: the one reader of a run's manifests.
+//! Reads the manifests of a run's finished steps.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use crate::manifest::Manifest;
 /// A finished step, with the file of its manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinishedStep {
-    /// The manifest's file, whose name says the step's place in the script.
+    /// The manifest's file, whose name begins with the step's position in the script.
     pub path: PathBuf,
-    /// What was done.
+    /// The manifest.
     pub manifest: Manifest,
 }
 
 impl FinishedStep {
-    /// Reads a manifest; `None` if it is gone, for a run that is at work moves those of steps that its script no longer asks for.
+    /// Reads a manifest; `None` if it is gone, since a run in progress moves those of superseded steps.
     pub fn read(path: PathBuf) -> Result<Option<Self>, RunError> {
         match Manifest::read(&path) {
             Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -26,14 +26,14 @@ impl FinishedStep {
         }
     }
 
-    /// The step's place in the script; `None` if the file's name does not begin with a number.
+    /// The step's position in the script; `None` if the file name does not begin with a number.
     pub fn order(&self) -> Option<u32> {
         Manifest::order_of(&self.path)
     }
 }
 
-/// The manifests of a run's finished steps, in the order of its script, which is not that of their names from the ten thousandth
-/// step on. A run that is not there has none.
+/// The manifest files of a run's finished steps, in the order of its script; this differs from the order of names from step
+/// 10,000 on. A run that does not exist has none.
 pub fn manifest_files(folder: &Folder) -> Result<Vec<PathBuf>, RunError> {
     let steps = folder.steps();
     let paths = names_if_there(&steps)?.into_iter().map(|name| steps.join(name));
@@ -50,7 +50,7 @@ mod tests {
     use crate::manifest::Manifest;
 
     #[test]
-    fn steps_beyond_ten_thousand_come_after_those_before() {
+    fn steps_beyond_ten_thousand_are_sorted_by_number() {
         let folder = tempfile::tempdir().expect("a folder");
         let run = Folder::at(folder.path());
         assert!(manifest_files(&run).expect("no run has no steps").is_empty());
@@ -59,9 +59,9 @@ mod tests {
             std::fs::write(run.steps().join(name), "").expect("a file");
         }
         let files = manifest_files(&run).expect("lists");
-        let said = files.iter().map(|path| (Manifest::order_of(path), Manifest::kind_of(path)));
+        let found = files.iter().map(|path| (Manifest::order_of(path), Manifest::kind_of(path)));
         let expected = [(2, "train"), (9999, "self_play"), (10_000, "arena")]
             .map(|(order, kind)| (Some(order), Some(kind)));
-        assert_eq!(said.collect::<Vec<_>>(), expected);
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 }

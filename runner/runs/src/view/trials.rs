@@ -9,18 +9,18 @@ use crate::folder::Folder;
 pub struct TrialRun {
     /// The trial's number.
     pub trial: u32,
-    /// Which of its runs it is.
+    /// The replicate's number.
     pub replicate: u32,
-    /// Where it lies.
+    /// The run's folder.
     pub folder: Folder,
 }
 
-/// The names of what lies among a sweep's trials, sorted; an error where a sweep has none yet.
+/// The sorted names in a sweep's folder of trials; an error if the sweep has none yet.
 pub fn trial_names(sweep: &Folder) -> Result<Vec<String>, RunError> {
     names(&sweep.trials())
 }
 
-/// The runs of a sweep's trials in their order: folders such as `0007-1`.
+/// The runs of a sweep's trials in order: folders such as `0007-1`.
 pub fn trials(sweep: &Folder) -> Result<Vec<TrialRun>, RunError> {
     let trials = sweep.trials();
     let run = |name: String| {

@@ -87,7 +87,7 @@ fn sweep(context: &Context<'_>, session: &Arc<Session>, map: &Map, function: &Fn
     }
     let asked = Asked { params: params.clone(), given };
     let (host, events) = call.run(session.host.sweep(&asked, &session.script_digest()))?;
-    let state = Mutex::new(Sweeping { trials: Trials::of(&events), ..Sweeping::default() });
+    let state = Mutex::new(Sweeping { trials: Trials::from_events(&events), ..Sweeping::default() });
     let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
     work.run(context, session, function)?;
     let board = work.board();
@@ -107,7 +107,7 @@ impl Work {
     /// Writes down what happened, then takes it in.
     fn note(&self, call: &Call<'_>, event: Event) -> Answer<()> {
         call.run(self.host.note(&event))?;
-        self.state().trials.take(&event);
+        self.state().trials.apply(&event);
         Ok(())
     }
 
@@ -173,14 +173,14 @@ impl Work {
             match schedule.next() {
                 Job::Done => return Ok(None),
                 Job::Wait => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Job::GoOn { trial, until } => {
+                Job::Resume { trial, until } => {
                     state.busy.insert(trial);
                     return Ok(Some((trial, until)));
                 }
-                Job::Begin { trial, point, until } => {
-                    let event = Event::Asked { trial, point };
+                Job::Start { trial, point, until } => {
+                    let event = Event::Suggested { trial, point };
                     call.run(self.host.note(&event))?;
-                    state.trials.take(&event);
+                    state.trials.apply(&event);
                     state.busy.insert(trial);
                     return Ok(Some((trial, until)));
                 }
@@ -237,7 +237,7 @@ impl Work {
         (of, until): (Replicate, Option<u32>),
     ) -> Answer<Ending> {
         let call = Call::new("sweep", context);
-        self.note(&call, Event::Started { of })?;
+        self.note(&call, Event::Started { replicate: of })?;
         let point = self.state().trials.get(of.trial).map(|trial| trial.point.clone()).unwrap_or_default();
         let host = call.run(self.host.replicate(of, &point))?;
         let seed = self.host.seed() + u64::from(of.replicate);
@@ -250,7 +250,7 @@ impl Work {
         let (spent, ended) = (turn.run.0.spent(), self.outcome(&call, session, &turn, called));
         host.close();
         let (ending, result, because) = ended?;
-        self.note(&call, Event::Ended { of, ending, result, because, spent })?;
+        self.note(&call, Event::Ended { replicate: of, ending, result, because, spent })?;
         Ok(ending)
     }
 

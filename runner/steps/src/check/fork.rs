@@ -69,7 +69,7 @@ fn begun(
     ForkRecord::check(own, record.fork.as_ref(), Some(asked))?;
     let absent = || RunError::NoFork { folder: own.root().to_owned() };
     let fork = record.fork.ok_or_else(absent)?;
-    let places = fork.places(own)?;
+    let places = fork.slots(own)?;
     let mut finished = FinishedSteps::new();
     view::collect(own, &mut finished)?;
     // What else is in the other run does not matter once everything is taken over.

@@ -46,14 +46,14 @@ pub(super) fn open(
     // Trials share cores; of other devices each has its own.
     let workers = params.parallel.min(if is_cpu { cores() } else { devices.len() as u32 });
     let (now, is_asked) = sweep_record(&planner.asking, &planner.script_file(), asked);
-    let (record, mut events) = SweepFolder::look(parent, &now, is_asked)?;
-    events.extend(opening::news(params, script, &events));
+    let (record, mut events) = SweepFolder::peek(parent, &now, is_asked)?;
+    events.extend(opening::new_events(params, script, &events));
     let folder = Folder::of_run(parent, &params.name)?;
     let mut finished = FinishedSteps::new();
     for name in params.from.iter().chain([&params.name]) {
         let is_new = *name == params.name && !folder.root().join("trials").is_dir();
         if !is_new {
-            SweepFolder::sharing(parent, name)?
+            SweepFolder::runs_named(parent, name)?
                 .iter()
                 .try_for_each(|run| view::collect(run, &mut finished))?;
         }

@@ -135,7 +135,7 @@ impl Step for Arena {
         let of_lane = nets.iter().flatten().count() as u32;
         let measured = |evaluator, net: &Checkpoint| metered(evaluator, (&place.meter, of_lane), &net.spec);
         let keep = |shard, played: MatchShard| keep(place, shard, &played).map_err(Into::into);
-        place.meter.plays_on(context.lanes);
+        place.meter.set_lanes(context.lanes);
         meeting.play((&rest, context.lanes), &measured, &keep, &progress)?;
         context.close(&progress);
         product(place, shards.len() as u32, &names)
@@ -172,7 +172,7 @@ impl Step for Arena {
         let of = shards_of(params.games, params.shard_games).len() as u32;
         let finished = place.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
-        Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
+        Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     fn estimate(&self, params: &ArenaParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {

@@ -124,7 +124,7 @@ impl Step for PositionSearch {
             Ok((searches, evaluations))
         };
         let keep = |shard, searched: (Vec<Search>, u64)| keep(place, network, params, (shard, &searched));
-        place.meter.plays_on(context.lanes);
+        place.meter.set_lanes(context.lanes);
         let worker =
             || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
         lanes::run(&rest, context.lanes, &worker, &search, &keep)?;
@@ -158,7 +158,7 @@ impl Step for PositionSearch {
         let of = shards_of(self.what.positions() as u32, params.shard_positions).len() as u32;
         let finished = place.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.positions).sum();
-        Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
+        Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     fn estimate(&self, params: &AnalysisParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {

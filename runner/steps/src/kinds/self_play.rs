@@ -88,7 +88,7 @@ impl Step for SelfPlay {
         let progress = context.progress(place, &label, ("games", done, params.games.into()));
         let name = files::short_digest(&self.network.0.digest);
         let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
-        place.meter.plays_on(context.lanes);
+        place.meter.set_lanes(context.lanes);
         let tables = params.search.open_tablebases()?;
         let job = SelfPlayJob {
             params,
@@ -124,7 +124,7 @@ impl Step for SelfPlay {
         let of = shards_of(params.games, params.shard_games).len() as u32;
         let finished = place.finished_shards::<SelfPlayStats>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
-        Ok(Begun { parts: finished.len() as u32, of, unit: "shards", amount })
+        Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     /// A position's row has its moves' visits: the more simulations, the more moves.

@@ -120,7 +120,7 @@ impl Step for Training {
     /// A state that cannot be read is for the step itself to complain of.
     fn begun(&self, params: &TrainParams, place: &Workplace) -> Result<Begun, RunError> {
         let parts = trainer::updates_done(&place.scratch(STATE)).unwrap_or(0);
-        Ok(Begun { parts, of: params.updates, unit: "updates", amount: parts.into() })
+        Ok(Begun { parts, total: params.updates, unit: "updates", amount: parts.into() })
     }
 
     /// A sample's backward pass takes twice its forward pass. The whole window is read, and held-out positions are looked at before

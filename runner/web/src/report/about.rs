@@ -43,7 +43,7 @@ fn run(source: &RunSource) -> Result<ReportRun, ReportError> {
     let run = RunView::at(&source.folder);
     let record = run.record()?.ok_or_else(|| RunError::NoRun { folder: source.folder.clone() })?;
     let generations = run.generations()?;
-    let progress = Progress::of(&run.history()?);
+    let progress = Progress::from_history(&run.history()?);
     let unfinished =
         |begun: &BegunStep| format!("the step {} ({}) was begun and is not finished", begun.step, begun.kind);
     Ok(ReportRun {

@@ -25,9 +25,12 @@ pub(super) struct Journal {
 
 impl Journal {
     pub(super) fn of(text: &str) -> Self {
-        let history = History::of(text);
+        let history = History::parse(text);
         let last = history.entries().iter().rev().take(SHOWN);
-        Self { progress: Progress::of(&history), recent: last.map(|entry| entry.json().clone()).collect() }
+        Self {
+            progress: Progress::from_history(&history),
+            recent: last.map(|entry| entry.json().clone()).collect(),
+        }
     }
 }
 
@@ -120,7 +123,7 @@ impl Library {
 
     /// What a run is, as far as its record can be read.
     pub(super) fn record(&self, run: &Found) -> Arc<RecordHead> {
-        self.cached(&self.records, run.folder.record(), RecordHead::of)
+        self.cached(&self.records, run.folder.record(), RecordHead::parse)
     }
 
     /// What happened in a run.

@@ -36,7 +36,7 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
         library.own(file).and_then(|path| Standing::read(&path))
     });
     let lock = library.own(run.folder.lock());
-    let worker = lock.as_deref().map_or(Worker::Nobody, |path| locks.holder(path));
+    let worker = lock.as_deref().map_or(Worker::None, |path| locks.holder(path));
     let state = state(progress, is_at_work(&worker, standing.as_ref()));
     // What a killed process has told of a step says nothing of how far the next one is.
     let is_own = |standing: &Standing| {
@@ -99,9 +99,9 @@ fn playing(game: &Playing) -> Option<Value> {
 /// A sweep in a line of the list.
 pub(super) fn sweep_summary(library: &Library, sweep: &Found, locks: &Locks) -> Value {
     let lock = library.own(sweep.folder.lock());
-    let is_at_work = match lock.map_or(Worker::Nobody, |path| locks.holder(&path)) {
+    let is_at_work = match lock.map_or(Worker::None, |path| locks.holder(&path)) {
         Worker::Process(_) => true,
-        Worker::Nobody => false,
+        Worker::None => false,
         // Then its trials tell.
         Worker::Unknown => {
             library.trials(sweep).iter().any(|run| status(library, run, locks)["state"] == "running")
@@ -137,7 +137,7 @@ fn is_at_work(worker: &Worker, standing: Option<&Standing>) -> bool {
     let is_fresh = |standing: &Standing| clock::since(&standing.at).is_some_and(|since| since < FRESH);
     match worker {
         Worker::Process(_) => true,
-        Worker::Nobody => false,
+        Worker::None => false,
         Worker::Unknown => standing.is_some_and(is_fresh),
     }
 }
@@ -179,7 +179,7 @@ mod tests {
         assert!(!is_at_work(&Worker::Unknown, Some(&told("2020-01-01T00:00:00Z"))));
         assert!(!is_at_work(&Worker::Unknown, Some(&told("now"))) && !is_at_work(&Worker::Unknown, None));
         assert!(
-            !is_at_work(&Worker::Nobody, Some(&told(&clock::timestamp())))
+            !is_at_work(&Worker::None, Some(&told(&clock::timestamp())))
                 && is_at_work(&Worker::Process(1), None)
         );
     }

@@ -35,7 +35,7 @@ fn trial(row: &Row, trials: &Trials) -> Trial {
     let value = row.result.map(|result| result.value);
     let (number, point, state) = (row.trial, row.point.clone(), row.state);
     Trial {
-        told: Told { number, point, state, value, at: row.at.unwrap_or(0) },
+        observation: Told { number, point, state, value, at: row.at.unwrap_or(0) },
         reports: trials.get(row.trial).map(dc0_runs::sweep::trials::Trial::reports).unwrap_or_default(),
         interval: row.result.map(|result| (result.low, result.high)),
         attributes: attributes(row),

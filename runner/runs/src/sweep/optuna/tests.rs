@@ -29,7 +29,7 @@ fn space() -> Space {
 
 fn trial(number: u32, state: TrialState, given: Json, objective: Option<f64>) -> Trial {
     Trial {
-        told: Told { number, point: point(given), state, value: objective, at: 0 },
+        observation: Told { number, point: point(given), state, value: objective, at: 0 },
         reports: Vec::new(),
         interval: None,
         attributes: BTreeMap::new(),
@@ -47,7 +47,7 @@ fn lines(direction: Direction, trials: Vec<Trial>) -> Vec<Json> {
 }
 
 #[test]
-fn a_study_is_a_line_for_itself_one_for_each_attribute_and_one_for_each_trial() {
+fn a_study_has_a_line_of_its_own_and_one_per_attribute() {
     let lines = lines(Direction::Maximize, vec![]);
     let study = json!({ "op_code": 0, "worker_id": "dc0", "study_name": "nets", "directions": [2] });
     let attribute = json!({ "op_code": 2, "worker_id": "dc0", "study_id": 0, "user_attr": { "question": "Which \"c\"?\n" } });
@@ -55,7 +55,7 @@ fn a_study_is_a_line_for_itself_one_for_each_attribute_and_one_for_each_trial() 
 }
 
 #[test]
-fn a_trial_has_all_that_is_known_of_it() {
+fn a_trial_is_exported_with_all_its_data() {
     let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
     let given = json!({ "c_puct": 1.414, "blocks": 2, "filters": 48 });
     let mut complete = trial(0, TrialState::Complete, given, Some(0.25));
@@ -82,7 +82,7 @@ fn a_trial_has_all_that_is_known_of_it() {
 }
 
 #[test]
-fn states_that_optuna_has_no_word_for_keep_their_own_as_an_attribute() {
+fn states_that_optuna_lacks_are_kept_as_an_attribute() {
     let states = [
         (TrialState::Running, None, 0),
         (TrialState::Complete, Some(1.0), 1),
@@ -105,7 +105,7 @@ fn states_that_optuna_has_no_word_for_keep_their_own_as_an_attribute() {
 }
 
 #[test]
-fn what_is_not_there_or_lies_outside_the_space_is_no_parameter() {
+fn inactive_dimensions_and_values_outside_the_space_are_left_out() {
     let names = |line: &Json| -> Vec<String> {
         line["params"].as_object().expect("a group").keys().cloned().collect()
     };

@@ -1,48 +1,50 @@
 //! Asynchronous successive halving (Li et al. 2020, "A system for massively parallel hyperparameter tuning", algorithm 2).
 //!
-//! A trial stands on a rung once it has a report at its place or beyond, with the first of these. The paper promotes the
-//! best `1/reduction` of a rung; here the worst of those sets the bar, and every paused trial whose interval reaches it
-//! goes on. Without intervals the two are the same, up to ties.
+//! A trial is on a rung once it has reported at or beyond it; its first such report counts. The paper promotes the best
+//! `1/reduction` of a rung. Here the worst of those sets the threshold, and every paused trial whose interval reaches it is
+//! promoted. Without intervals the two rules agree, up to ties.
 
 use super::{Job, Progress, Pruner, Reported, TrialState};
 
-/// The promotion to make, from the highest rung that has one; the trial that may hope for most first.
+/// The next promotion: from the highest rung that has one, the trial with the best optimistic value.
 pub(super) fn promotion(pruner: &Pruner<'_>, trials: &[Progress]) -> Option<Job> {
     let rungs: Vec<u32> = (0..).map_while(|rung| pruner.params.rung(rung)).collect();
-    for (rung, &place) in rungs.iter().enumerate().rev() {
-        if let Some(number) = promotable(pruner, trials, (place, rungs.get(rung + 1))) {
-            return Some(Job::Promote { number, until: rungs.get(rung + 1).copied() });
+    for (index, &rung) in rungs.iter().enumerate().rev() {
+        let next = rungs.get(index + 1).copied();
+        if let Some(number) = promotable(pruner, trials, (rung, next)) {
+            return Some(Job::Promote { number, until: next });
         }
     }
     None
 }
 
-/// The paused trial to promote from the rung at `place`, below the `next` one if there is one.
-fn promotable(pruner: &Pruner<'_>, trials: &[Progress], (place, next): (u32, Option<&u32>)) -> Option<u32> {
+/// The paused trial to promote from a rung to the `next` one, or to its end if there is none.
+fn promotable(pruner: &Pruner<'_>, trials: &[Progress], (rung, next): (u32, Option<u32>)) -> Option<u32> {
     let on_rung: Vec<(&Progress, &Reported)> =
-        trials.iter().filter_map(|trial| Some((trial, standing(trial, place)?))).collect();
-    let bar = bar(pruner, &on_rung)?;
-    let waits_here = |trial: &Progress| {
-        trial.state == TrialState::Paused && next.is_none_or(|next| standing(trial, *next).is_none())
+        trials.iter().filter_map(|trial| Some((trial, report_on(trial, rung)?))).collect();
+    let threshold = threshold(pruner, &on_rung)?;
+    let is_waiting = |trial: &Progress| {
+        trial.state == TrialState::Paused && next.is_none_or(|next| report_on(trial, next).is_none())
     };
-    let hopeful =
-        on_rung.into_iter().filter(|(trial, report)| waits_here(trial) && pruner.hope(report) >= bar);
-    let best = hopeful.max_by(|(one, report), (other, other_report)| {
-        let by_hope = pruner.hope(report).total_cmp(&pruner.hope(other_report));
-        by_hope.then(other.number.cmp(&one.number))
+    let candidates = on_rung
+        .into_iter()
+        .filter(|(trial, report)| is_waiting(trial) && pruner.optimistic_gain(report) >= threshold);
+    let best = candidates.max_by(|(one, report), (other, other_report)| {
+        let by_gain = pruner.optimistic_gain(report).total_cmp(&pruner.optimistic_gain(other_report));
+        by_gain.then(other.number.cmp(&one.number))
     });
     best.map(|(trial, _)| trial.number)
 }
 
-/// The gain of the worst of the best `1/reduction` of a rung; none while that is no trial.
-fn bar(pruner: &Pruner<'_>, on_rung: &[(&Progress, &Reported)]) -> Option<f64> {
+/// The gain of the worst among the best `1/reduction` of a rung; `None` while that is less than one trial.
+fn threshold(pruner: &Pruner<'_>, on_rung: &[(&Progress, &Reported)]) -> Option<f64> {
     let mut gains: Vec<f64> = on_rung.iter().map(|(_, report)| pruner.direction.gain(report.value)).collect();
     gains.sort_by(|one, other| other.total_cmp(one));
     let best = gains.len() / pruner.params.reduction as usize;
     best.checked_sub(1).map(|worst| gains[worst])
 }
 
-/// A trial's first report at a place or beyond.
-fn standing(trial: &Progress, place: u32) -> Option<&Reported> {
-    trial.reports.iter().find(|report| report.at >= place)
+/// A trial's first report at or beyond a rung.
+fn report_on(trial: &Progress, rung: u32) -> Option<&Reported> {
+    trial.reports.iter().find(|report| report.at >= rung)
 }

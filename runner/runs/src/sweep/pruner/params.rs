@@ -3,35 +3,35 @@
 use dc0_core::{param_enum, params};
 
 param_enum! {
-    /// How trials are held back.
+    /// The rule that ends or pauses trials.
     pub enum PrunerKind {
-        /// Not at all.
+        /// No pruning.
         None = "none",
-        /// By the median of the other trials at the same place (the median stopping rule of Golovin et al. 2017, section
-        /// 3.2.1, on the trial's last report).
+        /// Trials below the median of the others at the same progress end (the median stopping rule of Golovin et al. 2017,
+        /// section 3.2.1, on the trial's last report).
         Median = "median",
-        /// By asynchronous successive halving (Li et al. 2020, algorithm 2): every trial goes to the first rung, and
-        /// the best of a rung go on to the next.
+        /// Asynchronous successive halving (Li et al. 2020, algorithm 2): every trial runs to the first rung, and the best of
+        /// a rung are promoted to the next.
         Asha = "asha",
     }
 }
 
 params! {
-    /// How a sweep spends less on trials that promise little. A bare word stands for a group with this `kind`.
+    /// How a sweep spends less on unpromising trials. A bare word stands for a group with this `kind`.
     pub struct PrunerParams {
         /// The rule.
         kind: PrunerKind = PrunerKind::None;
-        /// Median: other trials with a report at the same place before it judges.
+        /// Median: other trials with a report at the same progress before the rule applies.
         startup: u32 = 5, in 1..=100_000;
-        /// Median: the first place it judges at.
+        /// Median: the progress before which no trial is ended.
         warmup: u32 = 0, in 0..=1_000_000_000;
-        /// ASHA: the place of the first rung, counted as the trials count their reports.
+        /// ASHA: the progress of the first rung, counted as the trials count their reports.
         least: u32 = 1, in 1..=1_000_000_000;
-        /// ASHA: each rung lies this many times further than the one before, and one of this many trials goes on.
+        /// ASHA: each rung lies this many times further than the one before, and one of this many trials is promoted.
         reduction: u32 = 3, in 2..=1_000;
-        /// ASHA: no rung lies here or beyond, so a trial promoted from the last one goes to its end. None: no last rung.
+        /// ASHA: no rung lies here or beyond, so a trial promoted from the last one runs to its end. None: no last rung.
         most: Option<u32> = None, in 2..=1_000_000_000;
-        /// How much of a report's interval a trial may hope for: 1 all, 0 none, so that only the value counts.
+        /// How much of a report's interval counts in the trial's favour: 1 all of it, 0 only the value.
         doubt: f64 = 1.0, in 0.0..=10.0;
     }
     check |params| match params.most {
@@ -44,9 +44,9 @@ params! {
 }
 
 impl PrunerParams {
-    /// The place of a rung of successive halving, from 0; none beyond the last.
+    /// The progress of the rung `index` (from 0) of successive halving; `None` beyond the last.
     pub fn rung(&self, index: u32) -> Option<u32> {
-        let place = self.reduction.checked_pow(index)?.checked_mul(self.least)?;
-        (place < self.most.unwrap_or(u32::MAX)).then_some(place)
+        let rung = self.reduction.checked_pow(index)?.checked_mul(self.least)?;
+        (rung < self.most.unwrap_or(u32::MAX)).then_some(rung)
     }
 }

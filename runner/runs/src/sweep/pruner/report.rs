@@ -1,33 +1,33 @@
-//! Reports of trials, and what several replicates say together.
+//! Reports of trials, and their pooling over replicates.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How good a trial is so far.
+/// An intermediate value of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Reported {
-    /// How far the trial has come: its iterations, or whatever it counts.
+    /// The trial's progress: its iterations, or whatever it counts.
     pub at: u32,
-    /// The objective there.
+    /// The objective at that point.
     pub value: f64,
-    /// The lower end of the value's interval; the value itself where the script gives none.
+    /// The lower end of the value's interval; the value itself if the script gives none.
     pub low: f64,
-    /// The upper end of the value's interval; the value itself where the script gives none.
+    /// The upper end of the value's interval; the value itself if the script gives none.
     pub high: f64,
 }
 
-/// The reports of a trial from those of its replicates: at each place the mean over the replicates that have come there.
+/// Pools the reports of a trial's replicates: at each progress the mean over the replicates that reported there.
 ///
-/// The intervals add up as independent errors: each side of the mean's is the root of the sum of squares of the sides,
-/// divided by their number. Differences between seeds beyond the measured noise are not in it: two or three replicates
-/// say too little about them to stop a trial by.
+/// Intervals combine as independent errors: each side of the mean's interval is the root of the sum of squares of the sides,
+/// divided by their number. The variance between seeds beyond that is left out: two or three replicates are too few to
+/// estimate it for a decision to stop.
 pub fn pool(replicates: &[Vec<Reported>]) -> Vec<Reported> {
-    let mut places: BTreeMap<u32, Vec<Reported>> = BTreeMap::new();
+    let mut by_progress: BTreeMap<u32, Vec<Reported>> = BTreeMap::new();
     for report in replicates.iter().flatten() {
-        places.entry(report.at).or_default().push(*report);
+        by_progress.entry(report.at).or_default().push(*report);
     }
-    places.into_iter().map(|(at, reports)| mean(at, &reports)).collect()
+    by_progress.into_iter().map(|(at, reports)| mean(at, &reports)).collect()
 }
 
 fn mean(at: u32, reports: &[Reported]) -> Reported {

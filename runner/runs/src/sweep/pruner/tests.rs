@@ -1,6 +1,6 @@
 use dc0_core::params::{Param, Problems, Value};
 
-use super::{Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, Verdict, pool};
+use super::{Decision, Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, pool};
 use crate::sweep::told::{Direction, TrialState};
 
 mod halving;
@@ -24,7 +24,7 @@ fn within(at: u32, value: f64, half: f64) -> Reported {
     Reported { at, value, low: value - half, high: value + half }
 }
 
-/// Trials that report 1, 2, 3, … in turn at places 1, 2 and 3, the fifth ten times as much as the first.
+/// Trials that report 1, 2, 3, 4 and 10 times the progress, at 1, 2 and 3.
 fn five_others() -> Vec<Vec<Reported>> {
     [1.0, 2.0, 3.0, 4.0, 10.0].map(|value| (1..4).map(|at| exact(at, value * f64::from(at))).collect()).into()
 }
@@ -40,47 +40,50 @@ fn a_pruner_is_read_from_a_word_or_a_group_and_its_rungs_are_powers() {
 }
 
 #[test]
-fn the_median_rule_ends_a_trial_whose_whole_interval_is_worse_than_the_middle_of_the_others() {
+fn the_median_rule_ends_a_trial_whose_whole_interval_is_worse_than_the_median() {
     let params = of_kind(PrunerKind::Median);
     let others = five_others();
-    let verdict = |direction, own| Pruner { params: &params, direction }.verdict(None, &own, &others);
-    let larger = |own| verdict(Direction::Maximize, own);
-    assert_eq!(larger(exact(2, 5.9)), Verdict::Prune);
-    assert_eq!(larger(exact(2, 6.0)), Verdict::GoOn);
-    assert_eq!(larger(within(2, 5.0, 0.9)), Verdict::Prune);
-    assert_eq!(larger(within(2, 5.0, 1.0)), Verdict::GoOn);
-    assert_eq!(verdict(Direction::Minimize, within(3, 10.0, 0.9)), Verdict::Prune);
-    assert_eq!(verdict(Direction::Minimize, within(3, 10.0, 1.0)), Verdict::GoOn);
-    // Nobody has come to 4.
-    assert_eq!(larger(exact(4, 0.0)), Verdict::GoOn);
+    let decide = |direction, own| Pruner { params: &params, direction }.decide(None, &own, &others);
+    let larger = |own| decide(Direction::Maximize, own);
+    assert_eq!(larger(exact(2, 5.9)), Decision::Prune);
+    assert_eq!(larger(exact(2, 6.0)), Decision::Continue);
+    assert_eq!(larger(within(2, 5.0, 0.9)), Decision::Prune);
+    assert_eq!(larger(within(2, 5.0, 1.0)), Decision::Continue);
+    assert_eq!(decide(Direction::Minimize, within(3, 10.0, 0.9)), Decision::Prune);
+    assert_eq!(decide(Direction::Minimize, within(3, 10.0, 1.0)), Decision::Continue);
+    // No other trial has reached 4.
+    assert_eq!(larger(exact(4, 0.0)), Decision::Continue);
 }
 
 #[test]
-fn the_median_rule_waits_for_its_warmup_and_for_enough_others_there() {
+fn the_median_rule_waits_for_its_warmup_and_for_enough_others() {
     let mut others = five_others();
-    let verdict = |params: &PrunerParams, others: &[Vec<Reported>]| {
-        Pruner { params, direction: Direction::Maximize }.verdict(None, &exact(3, 0.0), others)
+    let decide = |params: &PrunerParams, others: &[Vec<Reported>]| {
+        Pruner { params, direction: Direction::Maximize }.decide(None, &exact(3, 0.0), others)
     };
     let params = of_kind(PrunerKind::Median);
-    assert_eq!(verdict(&params, &others), Verdict::Prune);
-    assert_eq!(verdict(&PrunerParams { warmup: 4, ..params.clone() }, &others), Verdict::GoOn);
-    assert_eq!(verdict(&PrunerParams { kind: PrunerKind::None, ..params.clone() }, &others), Verdict::GoOn);
+    assert_eq!(decide(&params, &others), Decision::Prune);
+    assert_eq!(decide(&PrunerParams { warmup: 4, ..params.clone() }, &others), Decision::Continue);
+    assert_eq!(
+        decide(&PrunerParams { kind: PrunerKind::None, ..params.clone() }, &others),
+        Decision::Continue
+    );
     others[0].truncate(2);
-    assert_eq!(verdict(&params, &others), Verdict::GoOn);
-    // A trial that reports more rarely stands at 3 with what it last said before.
+    assert_eq!(decide(&params, &others), Decision::Continue);
+    // A trial that reports more rarely counts at 3 with its last report before.
     others[0].push(exact(5, 100.0));
-    assert_eq!(verdict(&params, &others), Verdict::Prune);
+    assert_eq!(decide(&params, &others), Decision::Prune);
 }
 
 #[test]
-fn nothing_is_pruned_by_wide_intervals_and_doubt_says_how_much_of_them_counts() {
+fn wide_intervals_prevent_pruning_as_far_as_doubt_counts_them() {
     let others = five_others();
     for (doubt, expected) in
-        [(1.0, Verdict::GoOn), (0.5, Verdict::GoOn), (0.4, Verdict::Prune), (0.0, Verdict::Prune)]
+        [(1.0, Decision::Continue), (0.5, Decision::Continue), (0.4, Decision::Prune), (0.0, Decision::Prune)]
     {
         let params = PrunerParams { doubt, ..of_kind(PrunerKind::Median) };
         let pruner = Pruner { params: &params, direction: Direction::Maximize };
-        assert_eq!(pruner.verdict(None, &within(1, 1.0, 4.0), &others), expected, "doubt {doubt}");
+        assert_eq!(pruner.decide(None, &within(1, 1.0, 4.0), &others), expected, "doubt {doubt}");
     }
 }
 

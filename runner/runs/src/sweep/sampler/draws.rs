@@ -1,19 +1,19 @@
-//! The random numbers of one question.
+//! The random numbers for one trial's point.
 
 use std::collections::BTreeMap;
 
 use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
 
-/// Indices of one Sobol sequence; later trials go on with another one.
+/// Length of one Sobol sequence; later trials continue with another one.
 const SEQUENCE: u32 = 1 << 16;
 
-/// The streams of one trial's dimensions. A point that is drawn again goes on in them.
+/// The random streams of one trial's dimensions. Repeated draws continue in them.
 pub(super) struct Draws {
     seed: u64,
     number: u32,
     streams: BTreeMap<String, Stream>,
-    /// How often a Sobol point was drawn.
+    /// Number of Sobol points drawn so far, each from another sequence.
     sequences: u32,
 }
 
@@ -33,14 +33,14 @@ impl Draws {
         self.stream(name).random()
     }
 
-    /// A number in `[0, 1)` for each dimension, all of one point of a sequence; the next call takes another sequence.
+    /// A number in `[0, 1)` for each dimension, together one point of a Sobol sequence; each call uses another sequence.
     pub(super) fn sobol<'a>(&mut self, names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, f64> {
-        // No dimension has a name with blanks.
+        // Names of dimensions have no spaces, so this key is not one of them.
         let key = format!("a sobol sequence {}", self.sequences);
         let scramble: u32 = stream(self.seed, self.number / SEQUENCE, &key).random();
         self.sequences += 1;
-        let unit = |at| f64::from(sobol_burley::sample(self.number % SEQUENCE, at, scramble));
-        (0..).zip(names).map(|(at, name)| (name, unit(at))).collect()
+        let unit = |dimension| f64::from(sobol_burley::sample(self.number % SEQUENCE, dimension, scramble));
+        (0..).zip(names).map(|(dimension, name)| (name, unit(dimension))).collect()
     }
 }
 

@@ -10,10 +10,10 @@ param_enum! {
     pub enum SamplerKind {
         /// Every point of a finite space, in order; an interval needs `points`.
         Grid = "grid",
-        /// Each dimension by itself, evenly on its scale (Bergstra & Bengio 2012).
+        /// Random search: each dimension independently, uniform on its scale (Bergstra & Bengio 2012).
         Random = "random",
         /// A Sobol sequence (Sobol' 1967, directions of Joe & Kuo 2008), scrambled by the seed (Owen 1995, Burley 2020).
-        /// Its points spread more evenly than by chance; trial counts of 2, 4, 8, … fill the space best.
+        /// Its points spread more evenly than random ones; trial counts of 2, 4, 8, … fill the space best.
         Sobol = "sobol",
         /// Tree-structured Parzen estimator (Bergstra et al. 2011): where good trials are dense and bad ones are not.
         Tpe = "tpe",
@@ -25,7 +25,7 @@ params! {
     pub struct SamplerParams {
         /// The rule.
         kind: SamplerKind = SamplerKind::Tpe;
-        /// TPE: trials with a value before it sets in; until then points are drawn by chance.
+        /// TPE: trials with a value before it applies; until then points are drawn at random.
         startup: u32 = 10, in 1..=100_000;
         /// TPE: values drawn for each dimension, of which the most promising is taken.
         candidates: u32 = 24, in 1..=100_000;
@@ -36,7 +36,7 @@ params! {
 }
 
 impl SamplerParams {
-    /// Adds a problem for each dimension that the sampler cannot go through; `path` is the space's.
+    /// Adds a problem for each dimension that the sampler cannot handle; `path` is that of the space.
     pub fn check(&self, space: &Space, path: &str, problems: &mut Problems) {
         let endless = space.dimensions().filter(|(_, dimension)| dimension.domain.count().is_none());
         for (name, dimension) in endless.filter(|_| self.kind == SamplerKind::Grid) {

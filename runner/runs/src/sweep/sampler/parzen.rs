@@ -1,7 +1,7 @@
-//! Tree-structured Parzen estimators, one for each dimension, rebuilt from what was told for every question.
+//! Tree-structured Parzen estimators (TPE), one per dimension, rebuilt from the observations for every point.
 //!
-//! Bergstra et al. 2011, "Algorithms for hyper-parameter optimization". Numbers are modelled on the unit interval that
-//! their scale unrolls to, choices by their counts. A trial in which a dimension was not there says nothing of it.
+//! Bergstra et al. 2011, "Algorithms for hyper-parameter optimization". Numbers are modelled on the unit interval to which
+//! their scale is mapped, choices by their counts. Trials in which a dimension is inactive are ignored for it.
 
 use dc0_core::params::Value;
 use dc0_core::rng::Stream;
@@ -14,28 +14,28 @@ use crate::sweep::space::{Domain, Point};
 use crate::sweep::told::{Direction, Told, TrialState};
 
 /// The number of trials with a value.
-pub(super) fn measured(told: &[Told]) -> usize {
-    told.iter().filter(|told| value(told).is_some()).count()
+pub(super) fn measured(trials: &[Told]) -> usize {
+    trials.iter().filter(|trial| value(trial).is_some()).count()
 }
 
-/// The value of a trial that has come to some end.
-fn value(told: &Told) -> Option<f64> {
-    let has_ended = matches!(told.state, TrialState::Complete | TrialState::Paused | TrialState::Pruned);
-    told.value.filter(|value| has_ended && value.is_finite())
+/// The value of a trial that is complete, paused or pruned.
+fn value(trial: &Told) -> Option<f64> {
+    let has_ended = matches!(trial.state, TrialState::Complete | TrialState::Paused | TrialState::Pruned);
+    trial.value.filter(|value| has_ended && value.is_finite())
 }
 
-/// The points of all trials that say something, the best first: complete ones by value, then stopped ones, those that
-/// came further before others; last those that failed or are still at work.
-pub(super) fn best_first(told: &[Told], direction: Direction) -> Vec<&Point> {
-    let says_something = |told: &&Told| !matches!(told.state, TrialState::Stale | TrialState::Killed);
-    let mut told: Vec<&Told> = told.iter().filter(says_something).collect();
-    let reached = |told: &Told| match (value(told), told.state) {
+/// The points of all trials but stale and killed ones, the best first: complete trials by value, then stopped ones by progress and
+/// value, last those that failed or are running.
+pub(super) fn best_first(trials: &[Told], direction: Direction) -> Vec<&Point> {
+    let is_informative = |trial: &&Told| !matches!(trial.state, TrialState::Stale | TrialState::Killed);
+    let mut trials: Vec<&Told> = trials.iter().filter(is_informative).collect();
+    let merit = |trial: &Told| match (value(trial), trial.state) {
         (None, _) => None,
         (Some(value), TrialState::Complete) => Some((u32::MAX, direction.gain(value))),
-        (Some(value), _) => Some((told.at, direction.gain(value))),
+        (Some(value), _) => Some((trial.at, direction.gain(value))),
     };
-    told.sort_by(|one, other| {
-        let by_merit = match (reached(one), reached(other)) {
+    trials.sort_by(|one, other| {
+        let by_merit = match (merit(one), merit(other)) {
             (Some((at, gain)), Some((other_at, other_gain))) => {
                 other_at.cmp(&at).then(other_gain.total_cmp(&gain))
             }
@@ -43,27 +43,27 @@ pub(super) fn best_first(told: &[Told], direction: Direction) -> Vec<&Point> {
         };
         by_merit.then(one.number.cmp(&other.number))
     });
-    told.into_iter().map(|told| &told.point).collect()
+    trials.into_iter().map(|trial| &trial.point).collect()
 }
 
-/// The most promising of some drawn values of one dimension.
+/// Draws candidates for one dimension and returns the most promising one. `ranked` are the points of trials, best first.
 pub(super) fn ask(
     params: &SamplerParams,
     name: &str,
     domain: &Domain,
-    trials: &[&Point],
+    ranked: &[&Point],
     stream: &mut Stream,
 ) -> Value {
     let mut optimizer = optimizer(params, domain);
-    for (rank, point) in trials.iter().enumerate() {
-        // NaN says that the trial has no value for this dimension.
-        let place = point.get(name).and_then(|value| place(domain, value)).unwrap_or(f64::NAN);
-        optimizer.tell(place, rank as f64).expect("a place within the range");
+    for (rank, point) in ranked.iter().enumerate() {
+        // NaN means that the trial has no value for this dimension.
+        let coordinate = point.get(name).and_then(|value| coordinate(domain, value)).unwrap_or(f64::NAN);
+        optimizer.tell(coordinate, rank as f64).expect("a coordinate within the range");
     }
-    let Ok(asked) = optimizer.ask(stream);
+    let Ok(candidate) = optimizer.ask(stream);
     match domain {
-        Domain::Choice(values) => values[asked as usize].clone(),
-        _ => domain.at_unit(asked),
+        Domain::Choice(values) => values[candidate as usize].clone(),
+        _ => domain.at_unit(candidate),
     }
 }
 
@@ -74,11 +74,11 @@ fn optimizer(params: &SamplerParams, domain: &Domain) -> TpeOptimizer {
     };
     let mut builder = TpeOptimizerBuilder::new();
     builder.gamma(params.gamma).candidates(params.candidates as usize);
-    builder.build(estimator, range.expect("a range with room")).expect("settings within their ranges")
+    builder.build(estimator, range.expect("a non-empty range")).expect("settings within their ranges")
 }
 
-/// Where the estimators see a value: below the end of their range, which they exclude.
-fn place(domain: &Domain, value: &Value) -> Option<f64> {
+/// A value as the estimators see it: an index or a number in `[0, 1)`, since they exclude the end of the range.
+fn coordinate(domain: &Domain, value: &Value) -> Option<f64> {
     match domain {
         Domain::Choice(values) => values.iter().position(|known| known == value).map(|index| index as f64),
         _ => domain.unit_of(value).map(|unit| unit.min(1.0_f64.next_down())),

@@ -27,22 +27,22 @@ fn complete(number: u32, point: Point, value: f64) -> Told {
     Told { number, point, state: TrialState::Complete, value: Some(value), at: 0 }
 }
 
-/// Asks and tells one trial after the other, making the objective small, until there is no next point.
+/// Minimizes the objective with up to `count` trials, one after the other, until there is no next point.
 fn search(
     space: &Space,
     params: &SamplerParams,
     seed: u64,
-    trials: u32,
+    count: u32,
     objective: impl Fn(&Point) -> f64,
 ) -> Vec<Told> {
     let sampler = Sampler { space, params, direction: Direction::Minimize, seed };
-    let mut told = Vec::new();
-    for number in 0..trials {
-        let Some(point) = sampler.ask(number, &told) else { break };
+    let mut trials = Vec::new();
+    for number in 0..count {
+        let Some(point) = sampler.ask(number, &trials) else { break };
         let value = objective(&point);
-        told.push(complete(number, point, value));
+        trials.push(complete(number, point, value));
     }
-    told
+    trials
 }
 
 fn read(json: &str) -> Result<SamplerParams, String> {
@@ -52,7 +52,7 @@ fn read(json: &str) -> Result<SamplerParams, String> {
 }
 
 #[test]
-fn a_bare_word_is_a_sampler_with_default_settings() {
+fn a_bare_name_is_a_sampler_with_default_settings() {
     let random = SamplerParams { kind: SamplerKind::Random, ..SamplerParams::default() };
     assert_eq!(read(r#""random""#), Ok(random.clone()));
     assert_eq!(read(r#"{"kind": "random"}"#), Ok(random.clone()));
@@ -93,51 +93,52 @@ fn every_point_of_a_discrete_space_is_tried_once_by_every_sampler() {
     assert_eq!(size, 1 + 2 * (3 + 8));
     for kind in [SamplerKind::Grid, SamplerKind::Random, SamplerKind::Sobol, SamplerKind::Tpe] {
         for seed in 0..5 {
-            let told = search(&space, &of_kind(kind), seed, 100, |point| point.len() as f64);
-            let points: BTreeSet<String> = told.iter().map(|told| canonical(&told.point)).collect();
-            assert_eq!((told.len(), points.len()), (size, size), "{kind:?}");
+            let trials = search(&space, &of_kind(kind), seed, 100, |point| point.len() as f64);
+            let points: BTreeSet<String> = trials.iter().map(|trial| canonical(&trial.point)).collect();
+            assert_eq!((trials.len(), points.len()), (size, size), "{kind:?}");
         }
     }
 }
 
 #[test]
 fn a_grid_goes_in_order_and_through_added_values_later() {
-    let labels = |told: &[Told]| -> Vec<String> { told.iter().map(|told| label(&told.point)).collect() };
+    let labels =
+        |trials: &[Told]| -> Vec<String> { trials.iter().map(|trial| label(&trial.point)).collect() };
     let before = space(
         r#"{"n": {"kind": "choice", "values": [1, 3]}, "on": {"kind": "choice", "values": [true, false]}}"#,
     );
     let grid = of_kind(SamplerKind::Grid);
-    let mut told = search(&before, &grid, 0, 100, |_| 0.0);
-    assert_eq!(labels(&told), ["n=1 on=true", "n=1 on=false", "n=3 on=true", "n=3 on=false"]);
+    let mut trials = search(&before, &grid, 0, 100, |_| 0.0);
+    assert_eq!(labels(&trials), ["n=1 on=true", "n=1 on=false", "n=3 on=true", "n=3 on=false"]);
     let after = space(
         r#"{"n": {"kind": "choice", "values": [1, 2, 3]}, "on": {"kind": "choice", "values": [true, false]}}"#,
     );
     let sampler = Sampler { space: &after, params: &grid, direction: Direction::Minimize, seed: 0 };
-    while let Some(point) = sampler.ask(told.len() as u32, &told) {
-        told.push(complete(told.len() as u32, point, 0.0));
+    while let Some(point) = sampler.ask(trials.len() as u32, &trials) {
+        trials.push(complete(trials.len() as u32, point, 0.0));
     }
-    assert_eq!(labels(&told[4..]), ["n=2 on=true", "n=2 on=false"]);
+    assert_eq!(labels(&trials[4..]), ["n=2 on=true", "n=2 on=false"]);
 }
 
 #[test]
-fn points_of_trials_at_work_are_not_tried_again() {
+fn points_of_running_trials_are_not_tried_again() {
     let space = space(r#"{"n": {"kind": "int", "low": 1, "high": 6}}"#);
     for kind in KINDS {
         let params = of_kind(kind);
         let sampler = Sampler { space: &space, params: &params, direction: Direction::Maximize, seed: 3 };
-        let mut told = Vec::new();
-        while let Some(point) = sampler.ask(told.len() as u32, &told) {
-            let number = told.len() as u32;
-            told.push(Told { number, point, state: TrialState::Running, value: None, at: 0 });
+        let mut trials = Vec::new();
+        while let Some(point) = sampler.ask(trials.len() as u32, &trials) {
+            let number = trials.len() as u32;
+            trials.push(Told { number, point, state: TrialState::Running, value: None, at: 0 });
         }
-        assert_eq!(told.len(), 6, "{kind:?}");
+        assert_eq!(trials.len(), 6, "{kind:?}");
     }
 }
 
 #[test]
-fn tpe_takes_complete_trials_by_value_then_stopped_ones_by_how_far_they_came() {
+fn tpe_ranks_complete_trials_by_value_then_stopped_ones_by_progress() {
     let trial = |number, state, value, at| Told { number, point: numbered(number), state, value, at };
-    let told = [
+    let trials = [
         trial(0, TrialState::Failed, None, 0),
         trial(1, TrialState::Pruned, Some(9.0), 2),
         trial(2, TrialState::Complete, Some(3.0), 0),
@@ -150,10 +151,10 @@ fn tpe_takes_complete_trials_by_value_then_stopped_ones_by_how_far_they_came() {
         trial(9, TrialState::Paused, Some(3.0), 4),
     ];
     let order =
-        |direction| -> Vec<Point> { parzen::best_first(&told, direction).into_iter().cloned().collect() };
+        |direction| -> Vec<Point> { parzen::best_first(&trials, direction).into_iter().cloned().collect() };
     assert_eq!(order(Direction::Maximize), [4, 2, 9, 3, 1, 0, 7, 8].map(numbered));
     assert_eq!(order(Direction::Minimize), [2, 4, 3, 9, 1, 0, 7, 8].map(numbered));
-    assert_eq!(parzen::measured(&told), 5);
+    assert_eq!(parzen::measured(&trials), 5);
 }
 
 fn numbered(number: u32) -> Point {
@@ -161,19 +162,19 @@ fn numbered(number: u32) -> Point {
 }
 
 #[test]
-fn tpe_keeps_away_from_where_trials_fail() {
+fn tpe_avoids_regions_where_trials_fail() {
     let space = space(r#"{"x": {"kind": "uniform", "low": 0, "high": 1}}"#);
     let params = of_kind(SamplerKind::Tpe);
-    let at = |place: f64| Point::from([("x".to_owned(), Value::Float(place))]);
-    let mut told: Vec<Told> =
+    let at = |x: f64| Point::from([("x".to_owned(), Value::Float(x))]);
+    let mut trials: Vec<Told> =
         (0..10).map(|number| complete(number, at(0.05 + 0.1 * f64::from(number)), 1.0)).collect();
-    told.extend((10..60).map(|number| Told {
+    trials.extend((10..60).map(|number| Told {
         state: TrialState::Failed,
         value: None,
         ..complete(number, at(0.5 + 0.01 * f64::from(number - 10)), 0.0)
     }));
     let sampler = |seed| Sampler { space: &space, params: &params, direction: Direction::Maximize, seed };
-    let asked = (0..40).filter_map(|seed| sampler(seed).ask(60, &told)?["x"].as_f64());
-    let failing = asked.filter(|place| *place > 0.5).count();
-    assert!(failing <= 4, "{failing} of 40 where all fails");
+    let drawn = (0..40).filter_map(|seed| sampler(seed).ask(60, &trials)?["x"].as_f64());
+    let failing = drawn.filter(|x| *x > 0.5).count();
+    assert!(failing <= 4, "{failing} of 40 in the failing region");
 }

@@ -10,20 +10,20 @@ use super::{Dimension, Domain};
 pub(super) struct Conditions<'a> {
     /// All dimensions, as the script gives them.
     pub(super) given: &'a BTreeMap<String, Value>,
-    /// Those without problems of their own.
+    /// Those that are valid on their own.
     pub(super) dimensions: &'a BTreeMap<String, Dimension>,
-    /// Of the space.
+    /// The path of the space in messages.
     pub(super) path: &'a str,
 }
 
 impl Conditions<'_> {
-    /// Adds a problem for each condition that names what is not there or can never hold.
+    /// Adds a problem for each condition that names a missing dimension or can never hold.
     pub(super) fn check(&self, problems: &mut Problems) {
         for (name, dimension) in self.dimensions {
             for (other, values) in &dimension.when {
                 let path = format!("{}.{name}.when.{other}", self.path);
                 if values.is_empty() {
-                    problems.add(&path, "is empty, so the dimension would never be there");
+                    problems.add(&path, "is empty, so the dimension would never be active");
                 }
                 match (self.given.contains_key(other), self.dimensions.get(other)) {
                     (false, _) => problems.add(&path, self.unknown(other)),
@@ -41,34 +41,34 @@ impl Conditions<'_> {
         }
     }
 
-    /// All names, each after those that its condition names; a circle is a problem.
+    /// All names, each after those that its condition names; a cycle is a problem.
     pub(super) fn order(&self, problems: &mut Problems) -> Vec<String> {
         let mut order = Vec::new();
         for name in self.dimensions.keys() {
-            if let Err(circle) = self.place(name, &mut Vec::new(), &mut order) {
-                let path = format!("{}.{}.when", self.path, circle[0]);
-                problems.add(&path, format!("depends on itself: {}", circle.join(" → ")));
+            if let Err(cycle) = self.visit(name, &mut Vec::new(), &mut order) {
+                let path = format!("{}.{}.when", self.path, cycle[0]);
+                problems.add(&path, format!("depends on itself: {}", cycle.join(" → ")));
                 break;
             }
         }
         order
     }
 
-    /// Places a name after those it depends on; `above` are the names that wait for it. Else the circle it closes.
-    fn place(&self, name: &str, above: &mut Vec<String>, order: &mut Vec<String>) -> Result<(), Vec<String>> {
-        if order.iter().any(|placed| placed == name) {
+    /// Appends a name to `order` after those it depends on; `path` leads from the first name to this one. The error is a cycle.
+    fn visit(&self, name: &str, path: &mut Vec<String>, order: &mut Vec<String>) -> Result<(), Vec<String>> {
+        if order.iter().any(|visited| visited == name) {
             return Ok(());
         }
-        let first = above.iter().position(|waiting| waiting == name);
-        above.push(name.to_owned());
+        let first = path.iter().position(|pending| pending == name);
+        path.push(name.to_owned());
         if let Some(first) = first {
-            return Err(above.split_off(first));
+            return Err(path.split_off(first));
         }
         let needs = self.dimensions.get(name).into_iter().flat_map(|dimension| dimension.when.keys());
         for other in needs.filter(|other| self.dimensions.contains_key(*other)) {
-            self.place(other, above, order)?;
+            self.visit(other, path, order)?;
         }
-        above.pop();
+        path.pop();
         order.push(name.to_owned());
         Ok(())
     }

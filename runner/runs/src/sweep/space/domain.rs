@@ -1,25 +1,25 @@
-//! The values of one dimension: what lies in it, and how it unrolls onto the unit interval that samplers work in.
+//! The values of one dimension, and their mapping to the unit interval in which samplers work.
 
 use dc0_core::params::Value;
 
-/// Significant digits of a number drawn on a logarithmic scale; the step of one drawn on a linear scale is this many
-/// places below the power of ten that holds the whole range.
+/// Significant digits of a number drawn on a logarithmic scale. On a linear scale, numbers are rounded to this many digits
+/// relative to the smallest power of ten that is at least the range.
 const DIGITS: i32 = 4;
 
 /// The values that a dimension takes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Domain {
-    /// One of some plain values, of whatever kinds; none twice.
+    /// One of some plain values of any kinds, each once.
     Choice(Vec<Value>),
     /// Whole numbers `low, low + step, …`, none above `high`.
     Int {
-        /// The first.
+        /// The first value.
         low: i64,
-        /// None is above.
+        /// No value is above this.
         high: i64,
-        /// From one to the next; 1 on a logarithmic scale.
+        /// The difference between neighbours; 1 on a logarithmic scale.
         step: i64,
-        /// Whether samplers draw evenly by ratio, not by difference.
+        /// Whether the scale is logarithmic.
         log: bool,
     },
     /// Numbers of a closed interval.
@@ -28,15 +28,15 @@ pub enum Domain {
         low: f64,
         /// The largest; above `low`.
         high: f64,
-        /// Whether samplers draw evenly by ratio, not by difference.
+        /// Whether the scale is logarithmic.
         log: bool,
-        /// How many values a grid takes, evenly spaced on the scale with both ends; other samplers take them all.
+        /// The number of values of a grid, evenly spaced on the scale and including both ends; other samplers use the interval.
         points: Option<u32>,
     },
 }
 
 impl Domain {
-    /// Whether a sampler could give this value, up to the rounding of numbers.
+    /// Whether the domain contains a value; rounding of numbers is ignored.
     pub fn contains(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Choice(values), value) => values.contains(value),
@@ -48,12 +48,12 @@ impl Domain {
         }
     }
 
-    /// Whether the values can be counted: not those of an interval, even where a grid takes only some of them.
+    /// Whether there are finitely many values; false for an interval, even if a grid uses only some of its numbers.
     pub fn is_discrete(&self) -> bool {
         !matches!(self, Self::Float { .. })
     }
 
-    /// The number of values that a grid takes; none for an interval without `points`.
+    /// The number of values of a grid; `None` for an interval without `points`.
     pub fn count(&self) -> Option<u64> {
         match *self {
             Self::Choice(ref values) => Some(values.len() as u64),
@@ -62,7 +62,7 @@ impl Domain {
         }
     }
 
-    /// One of the values that a grid takes, `index` below [`Domain::count`]; none for an interval without `points`.
+    /// The grid's value at `index`, below [`Domain::count`]; `None` for an interval without `points`.
     pub fn nth(&self, index: u64) -> Option<Value> {
         match *self {
             Self::Choice(ref values) => values.get(index as usize).cloned(),
@@ -75,11 +75,12 @@ impl Domain {
         }
     }
 
-    /// The value at a place in `[0, 1]`: evenly drawn places give values evenly drawn on the dimension's scale.
+    /// Maps a unit in `[0, 1]` to a value: uniform units give values that are uniform on the dimension's scale.
     ///
     /// Each value of a discrete dimension owns an interval; on a logarithmic scale that of `v` goes from `v − ½` to
-    /// `v + ½`. Numbers of an interval are rounded to what a table shows and a person types: four significant digits on
-    /// a logarithmic scale, a thousandth to a ten-thousandth of the range on a linear one. Never beyond the ends.
+    /// `v + ½`. Numbers of an interval are rounded so that tables show them exactly and people can type them: to four
+    /// significant digits on a logarithmic scale, to a thousandth to a ten-thousandth of the range on a linear one, and never
+    /// beyond the ends.
     pub fn at_unit(&self, unit: f64) -> Value {
         match *self {
             Self::Choice(ref values) => {
@@ -106,50 +107,50 @@ impl Domain {
         }
     }
 
-    /// The place of a value in `[0, 1]`, the middle of its interval where it owns one; none for what does not lie in it.
+    /// Maps a value to its unit in `[0, 1]`, the middle of its interval if it owns one; `None` if it is not in the domain.
     pub fn unit_of(&self, value: &Value) -> Option<f64> {
         if !self.contains(value) {
             return None;
         }
-        let place = |value: f64, (from, to): (f64, f64)| (value - from) / (to - from);
+        let fraction = |value: f64, (from, to): (f64, f64)| (value - from) / (to - from);
         Some(match (self, value) {
             (Self::Choice(values), value) => {
                 let index = values.iter().position(|known| known == value)?;
                 (index as f64 + 0.5) / values.len() as f64
             }
             (&Self::Int { low, high, log: true, .. }, &Value::Int(value)) => {
-                place((value as f64).ln(), half_beyond(low, high))
+                fraction((value as f64).ln(), half_beyond(low, high))
             }
             (&Self::Int { low, step, .. }, &Value::Int(value)) => {
                 (((value - low) / step) as f64 + 0.5) / self.count()? as f64
             }
             (&Self::Float { low, high, log: true, .. }, &Value::Float(value)) => {
-                place(value.ln(), (low.ln(), high.ln()))
+                fraction(value.ln(), (low.ln(), high.ln()))
             }
-            (&Self::Float { low, high, .. }, &Value::Float(value)) => place(value, (low, high)),
+            (&Self::Float { low, high, .. }, &Value::Float(value)) => fraction(value, (low, high)),
             _ => return None,
         })
     }
 }
 
-/// The logarithms of the ends of the intervals that the whole numbers `low..=high` own.
+/// The logarithms of the ends of the intervals that the integers `low..=high` own.
 fn half_beyond(low: i64, high: i64) -> (f64, f64) {
     ((low as f64 - 0.5).ln(), (high as f64 + 0.5).ln())
 }
 
-/// The power of ten at or below a positive number.
+/// The exponent of the largest power of ten that is at most a positive number.
 fn magnitude(value: f64) -> i32 {
     value.abs().log10().floor() as i32
 }
 
-/// The number with [`DIGITS`] digits below `10^power`, or more where the range is narrow, within the range.
+/// Rounds to [`DIGITS`] digits below `10^power`, or more if the range is narrow, and clamps to the range.
 fn short(value: f64, power: i32, (low, high): (f64, f64)) -> f64 {
     let span = (high - low).log10().ceil() as i32;
     let rounded = round_to(value, power.min(span) - DIGITS);
     rounded.clamp(low, high)
 }
 
-/// The number nearest to `value` that is a multiple of `10^power`, as its decimal text reads.
+/// The multiple of `10^power` nearest to `value`, exactly as its decimal text parses.
 fn round_to(value: f64, power: i32) -> f64 {
     if power > 0 {
         let unit = 10_f64.powi(power);
@@ -157,6 +158,6 @@ fn round_to(value: f64, power: i32) -> f64 {
     }
     let text = format!("{value:.*}", power.unsigned_abs() as usize);
     let rounded: f64 = text.parse().expect("a number that was just written");
-    // −0 becomes 0, which is what a person types.
+    // Turns −0 into 0.
     rounded + 0.0
 }

@@ -1,4 +1,4 @@
-//! All points of a space, in order and counted.
+//! The grid: all points of a space in order, and their number.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use dc0_core::params::Value;
 use super::{Dimension, Point, Space};
 
 impl Space {
-    /// The number of points of the grid, `u64::MAX` for more; none when a dimension is continuous without `points`.
+    /// The number of points of the grid, saturating at `u64::MAX`; `None` if a dimension is continuous without `points`.
     pub fn size(&self) -> Option<u64> {
         self.count_from(0, &mut BTreeMap::new())
     }
 
-    /// The points of the grid: names in order, the last one changing fastest. None at all when [`Space::size`] is none.
+    /// The points of the grid: names in order, the last one changing fastest. Empty if [`Space::size`] is `None`.
     pub fn grid(&self) -> impl Iterator<Item = Point> + '_ {
         let mut indices = self.size().map(|_| BTreeMap::new());
         let mut is_first = true;
@@ -25,12 +25,12 @@ impl Space {
         })
     }
 
-    /// The points from one dimension on, given the values of those before it that conditions ask for.
+    /// Counts the combinations from one dimension on, given the values of earlier dimensions that conditions use.
     ///
-    /// Values that no condition names are alike, so they are counted at once: `None` stands for any of them.
+    /// Values that no condition names are equivalent, so they are counted together: `None` stands for any of them.
     fn count_from<'a>(&'a self, at: usize, values: &mut BTreeMap<&'a str, Option<&'a Value>>) -> Option<u64> {
         let Some((name, dimension)) = self.dimensions().nth(at) else { return Some(1) };
-        if !is_there(dimension, values) {
+        if !is_active(dimension, values) {
             return self.count_from(at + 1, values);
         }
         let count = dimension.domain.count()?;
@@ -49,7 +49,7 @@ impl Space {
         Some(total)
     }
 
-    /// The different values of one dimension that conditions of others name.
+    /// The distinct values of one dimension that conditions of others name.
     fn named_values(&self, name: &str) -> Vec<&Value> {
         let mut named: Vec<&Value> = Vec::new();
         let conditions = self.dimensions.values().filter_map(|dimension| dimension.when.get(name));
@@ -61,12 +61,12 @@ impl Space {
         named
     }
 
-    /// The point at these places of the active dimensions; 0 is noted for what has no place yet.
+    /// The point at these indices of the active dimensions; dimensions without an index get 0.
     fn point_of(&self, indices: &mut BTreeMap<String, u64>) -> Option<Point> {
         self.build(|name, domain| domain.nth(*indices.entry(name.to_owned()).or_insert(0)))
     }
 
-    /// Goes to the next places; none after the last.
+    /// Advances to the next indices; `None` after the last.
     fn advance(&self, indices: &mut BTreeMap<String, u64>) -> Option<()> {
         for name in self.order.iter().rev() {
             if let Some(index) = indices.remove(name)
@@ -80,7 +80,7 @@ impl Space {
     }
 }
 
-fn is_there(dimension: &Dimension, values: &BTreeMap<&str, Option<&Value>>) -> bool {
+fn is_active(dimension: &Dimension, values: &BTreeMap<&str, Option<&Value>>) -> bool {
     let holds = |(name, wanted): (&String, &Vec<Value>)| {
         values.get(name.as_str()).is_some_and(|value| value.is_some_and(|value| wanted.contains(value)))
     };

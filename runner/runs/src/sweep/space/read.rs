@@ -1,4 +1,4 @@
-//! Spaces as scripts write them, and everything that can be wrong with them.
+//! Reads spaces from scripts, with all their problems.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use dc0_core::params::{Bounds, Param, ParamKind, Problems, Value};
 use super::conditions::Conditions;
 use super::{Condition, Dimension, Domain, Space};
 
-/// What a dimension can be, as `kind` names it.
+/// The kinds of dimensions.
 const KINDS: [&str; 4] = ["choice", "int", "uniform", "log_uniform"];
 
-/// Whole numbers beyond this are not all exact as floats.
+/// Beyond this, not all integers are exact as floats.
 const MOST: i64 = 1 << 53;
 
-/// More points than any grid walks through.
+/// The most points of an interval in a grid, more than any sweep can try.
 const MOST_POINTS: i64 = 1_000_000;
 
-/// Dimensions more than a Sobol sequence has are more than any sweep can search.
+/// The most dimensions: those of a Sobol sequence, and more than any sweep can search.
 const MOST_DIMENSIONS: usize = 256;
 
 type Group = BTreeMap<String, Value>;
@@ -56,7 +56,7 @@ impl Param for Space {
     }
 }
 
-/// Names are columns of tables and fields of a trial.
+/// Checks a dimension's name, which becomes a column of tables and a field of trials.
 fn check_name(name: &str, path: &str, problems: &mut Problems) {
     let starts = |c: char| c.is_ascii_alphabetic() || c == '_';
     if !name.starts_with(starts) || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -117,7 +117,7 @@ impl Members<'_> {
         }
     }
 
-    /// A member, if it is given and right.
+    /// A member, if it is given and valid.
     fn maybe<T: Param>(&mut self, name: &str, range: Option<Bounds>) -> Option<T> {
         let value = self.given.get(name)?;
         T::read(value, &self.at(name), range, self.problems)
@@ -150,7 +150,7 @@ impl Members<'_> {
         };
         for (index, value) in values.iter().enumerate() {
             if values[..index].contains(value) {
-                self.add(&format!("values[{index}]"), format!("{value} is there before"));
+                self.add(&format!("values[{index}]"), format!("{value} is listed twice"));
             }
             if !is_finite(value) {
                 self.add(&format!("values[{index}]"), format!("expected finite numbers, got {value}"));
@@ -221,7 +221,7 @@ impl Members<'_> {
     }
 }
 
-/// A whole number that a float holds exactly.
+/// An integer that a float represents exactly.
 struct Whole(i64);
 
 impl Param for Whole {

@@ -30,7 +30,7 @@ const NETS: &str = r#"{
 }"#;
 
 #[test]
-fn a_space_reads_back_as_it_was_written() {
+fn a_space_round_trips_through_its_value() {
     let nets = space(NETS);
     assert_eq!(Space::from_value(&nets.to_value()), Ok(nets.clone()));
     let names: Vec<&str> = nets.dimensions().map(|(name, _)| name).collect();
@@ -38,7 +38,7 @@ fn a_space_reads_back_as_it_was_written() {
 }
 
 #[test]
-fn a_point_lies_in_the_space_with_exactly_its_active_dimensions() {
+fn points_have_exactly_the_active_dimensions() {
     let nets = space(NETS);
     let inside = |json| nets.contains(&point(json));
     assert!(inside(r#"{"c_puct": 1.5, "blocks": 2, "filters": 32, "rule": "puct"}"#));
@@ -59,7 +59,7 @@ fn a_point_lies_in_the_space_with_exactly_its_active_dimensions() {
 }
 
 #[test]
-fn added_values_keep_old_points_and_removed_ones_lose_theirs() {
+fn adding_values_keeps_old_points_and_removing_them_does_not() {
     let before = space(
         r#"{"n": {"kind": "choice", "values": [1, "two"]}, "x": {"kind": "int", "low": 1, "high": 3}}"#,
     );
@@ -77,11 +77,11 @@ fn added_values_keep_old_points_and_removed_ones_lose_theirs() {
 }
 
 #[test]
-fn the_grid_has_each_point_once_and_its_size_is_counted_without_walking() {
+fn the_grid_has_each_point_once_and_a_matching_size() {
     for (json, size) in [
         (NETS, 3 * 2 * 4 * (2 + 13)),
         (r#"{"a": {"kind": "choice", "values": [1]}}"#, 1),
-        // c is there for one of b's two values, which is there for two of a's three: 1 + 2 · (1 + 4).
+        // c is active for one of b's two values, and b for two of a's three: 1 + 2 · (1 + 4).
         (
             r#"{"a": {"kind": "int", "low": 1, "high": 3},
                 "b": {"kind": "choice", "values": [true, false], "when": {"a": [1, 3]}},
@@ -105,20 +105,20 @@ fn the_grid_has_each_point_once_and_its_size_is_counted_without_walking() {
 }
 
 #[test]
-fn a_continuous_dimension_without_points_has_no_grid_and_huge_grids_only_a_count() {
+fn continuous_spaces_have_no_grid_and_huge_grids_are_counted_without_iterating() {
     let endless =
         space(r#"{"x": {"kind": "uniform", "low": 0, "high": 1}, "n": {"kind": "choice", "values": [1]}}"#);
     assert_eq!((endless.size(), endless.grid().count(), endless.is_discrete()), (None, 0, false));
     let wide = r#"{"kind": "int", "low": 0, "high": 4503599627370496}"#;
     let huge = space(&format!(r#"{{"a": {wide}, "b": {wide}, "c": {wide}}}"#));
     assert_eq!((huge.size(), huge.grid().take(3).count()), (Some(u64::MAX), 3));
-    // The parent's other values are counted, not walked through.
+    // The parent's other values are counted without iterating over them.
     let child = r#"{"kind": "int", "low": 1, "high": 2, "when": {"a": 7}}"#;
     assert_eq!(space(&format!(r#"{{"a": {wide}, "b": {child}}}"#)).size(), Some((1 << 52) + 2));
 }
 
 #[test]
-fn a_grid_over_an_interval_has_both_ends_and_even_steps_on_its_scale() {
+fn a_grid_of_an_interval_is_evenly_spaced_on_its_scale_with_both_ends() {
     let values = |json: &str| -> Vec<String> { space(json).grid().map(|point| label(&point)).collect() };
     let linear = r#"{"x": {"kind": "uniform", "low": -1, "high": 1, "points": 5}}"#;
     assert_eq!(values(linear), ["x=-1.0", "x=-0.5", "x=0.0", "x=0.5", "x=1.0"]);
@@ -128,7 +128,7 @@ fn a_grid_over_an_interval_has_both_ends_and_even_steps_on_its_scale() {
 }
 
 #[test]
-fn numbers_are_as_short_as_a_table_shows_them_and_stay_within_the_range() {
+fn drawn_numbers_are_short_and_within_the_range() {
     let drawn = |low, high, log, unit| {
         let Value::Float(value) = (Domain::Float { low, high, log, points: None }).at_unit(unit) else {
             panic!("an interval has numbers")
@@ -140,7 +140,7 @@ fn numbers_are_as_short_as_a_table_shows_them_and_stay_within_the_range() {
     assert_eq!(drawn(0.5, 4.0, false, 1.0 / 3.0), 1.667);
     assert_eq!(drawn(0.0, 1.0, false, 1.0 / 3.0), 0.3333);
     assert_eq!(drawn(0.0, 123_456_789.0, false, 0.5), 61_700_000.0);
-    // Four digits would leave two values here.
+    // Four significant digits would allow only two values here.
     assert_eq!(drawn(1000.0, 1001.0, false, 1.0 / 3.0), 1000.3333);
     assert_eq!(drawn(1000.0, 1001.0, true, 1.0 / 3.0), 1000.3332);
     assert_eq!((drawn(0.123_456, 2.0, false, 0.0), drawn(0.1, 0.123_456, true, 1.0)), (0.123_456, 0.123_456));
@@ -148,7 +148,7 @@ fn numbers_are_as_short_as_a_table_shows_them_and_stay_within_the_range() {
 }
 
 #[test]
-fn places_and_values_of_a_dimension_map_onto_each_other() {
+fn units_and_values_of_a_dimension_round_trip() {
     let domains = [
         Domain::Choice(vec![Value::Int(1), Value::Text("x".to_owned()), Value::None]),
         Domain::Int { low: -3, high: 12, step: 4, log: false },
@@ -169,7 +169,7 @@ fn places_and_values_of_a_dimension_map_onto_each_other() {
 }
 
 #[test]
-fn ranges_at_the_ends_of_what_numbers_can_hold_give_values_within_them() {
+fn extreme_ranges_give_values_within_them() {
     let most = 1 << 53;
     for (low, high, log) in
         [(5e-324, 1e-323, false), (5e-324, f64::MAX, true), (1e308, f64::MAX, true), (-8e307, 8e307, false)]
@@ -199,10 +199,10 @@ fn ranges_at_the_ends_of_what_numbers_can_hold_give_values_within_them() {
 }
 
 #[test]
-fn each_whole_number_owns_its_share_of_the_places() {
+fn each_integer_owns_its_share_of_the_unit_interval() {
     let count = |domain: Domain, value: i64| {
-        let places = (0..100_000).map(|place| domain.at_unit((f64::from(place) + 0.5) / 100_000.0));
-        places.filter(|drawn| *drawn == Value::Int(value)).count()
+        let values = (0..100_000).map(|step| domain.at_unit((f64::from(step) + 0.5) / 100_000.0));
+        values.filter(|drawn| *drawn == Value::Int(value)).count()
     };
     for value in [2, 5, 8] {
         assert_eq!(
@@ -234,7 +234,7 @@ fn all_problems_of_a_space_are_reported_at_once_with_paths_and_hints() {
   space.d.high: must not lie below low (5), got 4
   space.e.high: must lie above low (0.5), got 0.5
   space.f.low: must lie above 0 on a logarithmic scale, got 0.0
-  space.g.values[2]: 1 is there before
+  space.g.values[2]: 1 is listed twice
   space.h.step: must lie in 1..=9007199254740992, got 0
   space.i.low: expected a whole number, got 1.5 (number)
   space.j.points: must lie in 1..=1000000, got 0
@@ -265,7 +265,7 @@ fn conditions_that_can_never_hold_are_problems() {
   space.b.when.rule: never has the value "gumble"; it is choice(["puct", "gumbel"])
   space.c.when.n: never has the value 4; it is int(1, 9, 2)
   space.d.when.x: is continuous; a condition can only ask for values of choice(…) and int(…)
-  space.e.when.rule: is empty, so the dimension would never be there
+  space.e.when.rule: is empty, so the dimension would never be active
   space.p.when: depends on itself: p → q → p"#;
     let one = r#""kind": "choice", "values": [1]"#;
     let given = format!(
@@ -286,7 +286,7 @@ fn conditions_that_can_never_hold_are_problems() {
 }
 
 #[test]
-fn what_is_no_group_of_dimensions_is_no_space() {
+fn a_space_must_be_a_non_empty_group() {
     assert!(problems("[1]").contains("space: expected a group of dimensions"));
     assert!(problems("{}").contains("space: expected 1 to 256 dimensions, got 0"));
 }

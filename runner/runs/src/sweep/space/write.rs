@@ -1,4 +1,4 @@
-//! Dimensions as scripts write them.
+//! Writes dimensions in the form that scripts use.
 
 use dc0_core::params::{Param, Value};
 
@@ -20,7 +20,7 @@ impl std::fmt::Display for Domain {
 }
 
 impl Dimension {
-    /// The group that reads back as this.
+    /// The group from which this dimension can be read back.
     pub(super) fn to_value(&self) -> Value {
         let mut members = match &self.domain {
             Domain::Choice(values) => vec![("kind", text("choice")), ("values", Value::List(values.clone()))],
@@ -47,6 +47,6 @@ impl Dimension {
     }
 }
 
-fn text(word: &str) -> Value {
-    Value::Text(word.to_owned())
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
 }

@@ -23,15 +23,15 @@ fn records(mut bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn checksums_are_masked_castagnoli_ones() {
+fn checksums_are_masked_crc_32c() {
     // RFC 3720, B.4: 32 zeros give aa 36 91 8a, read as little endian.
-    // Its 15 low bits go to the top, and the offset is added.
+    // The 15 low bits are rotated to the top, and the offset is added.
     let rotated: u32 = 0x6d55_1522;
     assert_eq!(masked(&[0; 32]), rotated.wrapping_add(0xa282_ead8).to_le_bytes());
 }
 
 #[test]
-fn the_smallest_file_is_known_byte_for_byte() {
+fn a_minimal_file_has_the_expected_bytes() {
     let file = event_file(&[Scalar { wall_time: 0.0, ..scalar("a", 1, 1.0) }]);
     let payloads = records(&file);
     // Field 3 (text) with 13 bytes; then field 2 (number) 1 and field 5 with field 1 with the tag and the 32-bit 1.0.
@@ -40,7 +40,7 @@ fn the_smallest_file_is_known_byte_for_byte() {
 }
 
 #[test]
-fn scalars_come_back_in_order_with_zeros_and_what_is_not_finite() {
+fn scalars_round_trip_with_zeros_and_non_finite_values() {
     let scalars = [scalar("loss/policy", 0, 0.0), scalar("loss/policy", 7, f64::NAN), scalar("ü", -1, 0.1)];
     let events: Vec<Event> = records(&event_file(&scalars))
         .iter()
@@ -56,7 +56,7 @@ fn scalars_come_back_in_order_with_zeros_and_what_is_not_finite() {
 }
 
 #[test]
-fn a_file_without_scalars_is_a_file_and_names_sort_by_time() {
+fn an_empty_file_is_valid_and_names_sort_by_time() {
     assert_eq!(records(&event_file(&[])).len(), 1);
     assert_eq!(file_name(1_763_600_000.7), "events.out.tfevents.1763600000.dc0");
     assert!(file_name(9.0) < file_name(10.0));

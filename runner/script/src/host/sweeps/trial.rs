@@ -107,7 +107,7 @@ pub(super) fn report(context: &Context<'_>, trial: &Trial, at: i64, value: &Dyna
         progress.is_some_and(|progress| progress.reports.contains(&report))
     };
     if !is_known {
-        work.note(&call, Event::Reported { of, report })?;
+        work.note(&call, Event::Reported { replicate: of, report })?;
     }
     let ending = {
         let state = work.state();

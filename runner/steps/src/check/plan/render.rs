@@ -152,7 +152,7 @@ impl Plan {
         step["count"] = told.count.into();
         step["done"] = told.done.into();
         step["begun"] = told.begun.into();
-        let parts = |begun: Begun| json!({ "done": begun.parts, "of": begun.of, "unit": begun.unit });
+        let parts = |begun: Begun| json!({ "done": begun.parts, "of": begun.total, "unit": begun.unit });
         step["parts"] = json!(told.parts.filter(|_| told.count == 1).map(parts));
         step["seconds"] = json!(self.speeds.as_ref().map(|_| told.left_seconds));
         step
@@ -169,8 +169,8 @@ impl Told {
     fn title(&self) -> String {
         let Self { what, count, done, begun, parts, .. } = self;
         match parts {
-            Some(Begun { parts, of, unit, .. }) if *count == 1 => {
-                return format!("{what} ({parts} of {of} {unit} done)");
+            Some(Begun { parts, total, unit, .. }) if *count == 1 => {
+                return format!("{what} ({parts} of {total} {unit} done)");
             }
             _ if *count == 1 => return what.clone(),
             _ => {}
@@ -200,7 +200,7 @@ impl Setting {
 }
 
 fn source(row: &Declared) -> &'static str {
-    row.origin.word()
+    row.origin.name()
 }
 
 /// Rows with columns as wide as their widest cell, the first to the left.

@@ -1,10 +1,10 @@
-//! Asynchronous successive halving, worked by hand and on curves with a known best.
+//! Asynchronous successive halving: cases worked by hand, and simulations on curves with a known best.
 
 use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
 
 use super::{
-    Direction, Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, TrialState, Verdict, exact, within,
+    Decision, Direction, Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, TrialState, exact, within,
 };
 
 fn halving(most: u32) -> PrunerParams {
@@ -29,7 +29,7 @@ fn promote(number: u32, until: Option<u32>) -> Option<Job> {
 }
 
 #[test]
-fn the_best_third_of_a_rung_goes_on_and_high_rungs_go_first() {
+fn the_best_third_of_a_rung_is_promoted_from_high_rungs_first() {
     let params = halving(9);
     let pruner = Pruner { params: &params, direction: Direction::Maximize };
     let new = Some(Job::New { until: Some(1) });
@@ -38,19 +38,19 @@ fn the_best_third_of_a_rung_goes_on_and_high_rungs_go_first() {
     assert_eq!(pruner.next_job(&trials, false), None);
     trials = paused(&[&[1.0], &[3.0], &[2.0]]);
     assert_eq!(pruner.next_job(&trials, true), promote(1, Some(3)));
-    // On its way: it is not promoted twice, and the others are not among the best third.
+    // While it runs it is not promoted again, and the others are not in the best third.
     trials[1].state = TrialState::Running;
     assert_eq!(pruner.next_job(&trials, true), new);
-    // A fourth trial that is better still waits: the best third of four is one trial, and that is it.
+    // A fourth trial that is better still is waiting: the best third of four is one trial, and it is the best.
     trials.extend(paused(&[&[], &[], &[], &[5.0]]).split_off(3));
     assert_eq!(pruner.next_job(&trials, true), promote(3, Some(3)));
-    // Three on the second rung: the best of them goes to its end before anything starts.
+    // Three on the second rung: the best of them runs to its end before anything else starts.
     let long: [&[f64]; 5] = [&[1.0], &[3.0, 3.0, 4.0], &[2.0], &[5.0, 5.0, 3.5], &[4.0, 4.5, 5.0]];
     assert_eq!(pruner.next_job(&paused(&long), true), promote(4, None));
 }
 
 #[test]
-fn making_small_and_ties_promote_the_smallest_and_the_first() {
+fn minimizing_promotes_the_smallest_and_ties_the_first() {
     let params = halving(9);
     let pruner = Pruner { params: &params, direction: Direction::Minimize };
     assert_eq!(pruner.next_job(&paused(&[&[2.0], &[1.0], &[3.0]]), true), promote(1, Some(3)));
@@ -58,7 +58,7 @@ fn making_small_and_ties_promote_the_smallest_and_the_first() {
 }
 
 #[test]
-fn failed_trials_stand_on_their_rungs_but_do_not_go_on() {
+fn failed_trials_count_on_their_rungs_but_are_not_promoted() {
     let params = halving(9);
     let pruner = Pruner { params: &params, direction: Direction::Maximize };
     let mut trials = paused(&[&[1.0], &[3.0], &[2.0]]);
@@ -79,21 +79,21 @@ fn without_a_last_rung_there_is_always_a_next_one() {
 fn a_trial_pauses_at_the_first_report_at_its_rung_or_beyond() {
     let params = halving(9);
     let pruner = Pruner { params: &params, direction: Direction::Maximize };
-    let verdict = |at, until| pruner.verdict(until, &exact(at, 0.0), &[]);
-    assert_eq!(verdict(2, Some(3)), Verdict::GoOn);
-    assert_eq!((verdict(3, Some(3)), verdict(4, Some(3))), (Verdict::Pause, Verdict::Pause));
-    assert_eq!(verdict(400, None), Verdict::GoOn);
+    let decide = |at, until| pruner.decide(until, &exact(at, 0.0), &[]);
+    assert_eq!(decide(2, Some(3)), Decision::Continue);
+    assert_eq!((decide(3, Some(3)), decide(4, Some(3))), (Decision::Pause, Decision::Pause));
+    assert_eq!(decide(400, None), Decision::Continue);
 }
 
 #[test]
-fn a_trial_whose_interval_reaches_the_bar_goes_on_too() {
+fn a_trial_whose_interval_reaches_the_threshold_is_promoted_too() {
     let (params, exactly) = (halving(9), PrunerParams { doubt: 0.0, ..halving(9) });
     let mut trials = paused(&[&[], &[3.0], &[2.0]]);
     trials[0].reports = vec![within(1, 1.0, 2.5)];
     let job = |params, trials: &[Progress]| {
         Pruner { params, direction: Direction::Maximize }.next_job(trials, false)
     };
-    // May hope for 3.5, where the bar is 3.
+    // The optimistic value is 3.5, and the threshold 3.
     assert_eq!(job(&params, &trials), promote(0, Some(3)));
     assert_eq!(job(&exactly, &trials), promote(1, Some(3)));
 }
@@ -127,40 +127,40 @@ impl Curves {
 
 const TRIALS: u32 = 27;
 
-/// Reports of a trial that goes to its end.
+/// Reports of a trial that runs to its end.
 const LENGTH: u32 = 27;
 
-/// What a simulated sweep came to.
+/// The outcome of a simulated sweep.
 struct Outcome {
     best: f64,
     complete: usize,
-    /// Reports made.
+    /// Number of reports made.
     spent: u32,
 }
 
-/// Runs a sweep with as many trials at work at a time; each round every one of them makes a report.
+/// Runs a sweep with up to `workers` trials at a time, each of which reports once per round.
 fn simulate(curves: &Curves, params: &PrunerParams, workers: usize) -> Outcome {
     let pruner = Pruner { params, direction: Direction::Maximize };
     let mut trials: Vec<Progress> = Vec::new();
-    let mut at_work: Vec<(u32, Option<u32>)> = Vec::new();
+    let mut running: Vec<(u32, Option<u32>)> = Vec::new();
     let mut spent = 0;
     loop {
-        while at_work.len() < workers
+        while running.len() < workers
             && let Some(job) = pruner.next_job(&trials, trials.len() < TRIALS as usize)
         {
-            at_work.push(begin(job, &mut trials));
+            running.push(begin(job, &mut trials));
         }
-        if at_work.is_empty() {
+        if running.is_empty() {
             break;
         }
-        spent += at_work.len() as u32;
-        at_work.retain(|&(number, until)| {
+        spent += running.len() as u32;
+        running.retain(|&(number, until)| {
             let trial = &mut trials[number as usize];
             let report = curves.report(number, trial.reports.len() as u32 + 1);
             trial.reports.push(report);
             if report.at == LENGTH {
                 trial.state = TrialState::Complete;
-            } else if pruner.verdict(until, &report, &[]) == Verdict::Pause {
+            } else if pruner.decide(until, &report, &[]) == Decision::Pause {
                 trial.state = TrialState::Paused;
             }
             trial.state == TrialState::Running
@@ -182,7 +182,7 @@ fn begin(job: Job, trials: &mut Vec<Progress>) -> (u32, Option<u32>) {
         }
         Job::Promote { number, until } => {
             let trial = &mut trials[number as usize];
-            assert_eq!(trial.state, TrialState::Paused, "only who waits is promoted");
+            assert_eq!(trial.state, TrialState::Paused, "only paused trials are promoted");
             trial.state = TrialState::Running;
             (number, until)
         }
@@ -190,7 +190,7 @@ fn begin(job: Job, trials: &mut Vec<Progress>) -> (u32, Option<u32>) {
 }
 
 #[test]
-fn halving_finds_the_best_of_full_runs_for_less_than_half_of_their_cost() {
+fn halving_finds_the_best_trial_for_less_than_half_the_cost_of_full_runs() {
     let full = TRIALS * LENGTH;
     for workers in [1, 4] {
         let (mut same, mut most_spent) = (0, 0);
@@ -206,7 +206,7 @@ fn halving_finds_the_best_of_full_runs_for_less_than_half_of_their_cost() {
 }
 
 #[test]
-fn without_intervals_halving_costs_less_and_may_miss_what_crosses_late() {
+fn without_intervals_halving_costs_less_and_misses_curves_that_cross_late() {
     let outcomes = |half| -> Vec<Outcome> {
         (0..20).map(|seed| simulate(&Curves::new(seed, half), &halving(LENGTH), 1)).collect()
     };
@@ -220,7 +220,7 @@ fn without_intervals_halving_costs_less_and_may_miss_what_crosses_late() {
 }
 
 #[test]
-fn no_trial_is_left_behind_by_intervals_wider_than_all_differences() {
+fn intervals_wider_than_all_differences_complete_every_trial() {
     for workers in [1, 4] {
         let outcome = simulate(&Curves::new(1, 2.0), &halving(LENGTH), workers);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What holds for every sampler in every space.
+//! Invariants of every sampler in every space.
 
 use dc0_core::params::Value;
 use dc0_core::rng::{Purpose, Seed, Stream};
@@ -9,7 +9,7 @@ use crate::sweep::sampler::{Sampler, SamplerKind};
 use crate::sweep::space::{Domain, Point, Space};
 use crate::sweep::told::{Direction, Told};
 
-/// Some dimension, as a script writes it.
+/// A random dimension, as a script writes it.
 fn dimension(rng: &mut Stream) -> String {
     match rng.random_range(0..4) {
         0 => {
@@ -31,8 +31,8 @@ fn dimension(rng: &mut Stream) -> String {
     }
 }
 
-/// A space of up to six dimensions, some there only for the first value of an earlier choice.
-fn some_space(seed: u64) -> Space {
+/// A random space of up to six dimensions, some active only for the first value of an earlier choice.
+fn random_space(seed: u64) -> Space {
     let mut rng = Seed { run: seed, step: 0 }.stream(0, Purpose::Opening);
     let mut dimensions = vec![r#""d0": {"kind": "choice", "values": ["v0", 1]}"#.to_owned()];
     let mut choices = vec!["d0".to_owned()];
@@ -59,40 +59,40 @@ fn objective(space: &Space, point: &Point) -> f64 {
 }
 
 #[test]
-fn every_asked_point_lies_in_the_space() {
-    let mut asked = 0;
+fn every_chosen_point_lies_in_the_space() {
+    let mut count = 0;
     for seed in 0..150 {
-        let space = some_space(seed);
+        let space = random_space(seed);
         for kind in KINDS {
-            let told = search(&space, &of_kind(kind), seed, 14, |point| objective(&space, point));
-            for told in &told {
-                assert!(space.contains(&told.point), "{kind:?}, seed {seed}: {:?}", told.point);
+            let trials = search(&space, &of_kind(kind), seed, 14, |point| objective(&space, point));
+            for trial in &trials {
+                assert!(space.contains(&trial.point), "{kind:?}, seed {seed}: {:?}", trial.point);
             }
-            asked += told.len();
+            count += trials.len();
         }
     }
-    assert!(asked > 5000, "{asked}");
+    assert!(count > 5000, "{count}");
 }
 
 #[test]
-fn the_same_question_has_the_same_answer_and_the_order_of_what_is_told_does_not_matter() {
+fn samplers_are_deterministic_and_ignore_the_order_of_trials() {
     for seed in 0..20 {
-        let space = some_space(seed);
+        let space = random_space(seed);
         for kind in KINDS {
             let params = of_kind(kind);
-            let told = search(&space, &params, seed, 14, |point| objective(&space, point));
+            let trials = search(&space, &params, seed, 14, |point| objective(&space, point));
             let sampler = Sampler { space: &space, params: &params, direction: Direction::Minimize, seed };
-            let answer = sampler.ask(14, &told);
-            let backwards: Vec<Told> = told.iter().rev().cloned().collect();
-            assert_eq!(sampler.ask(14, &backwards), answer, "{kind:?}, seed {seed}");
+            let point = sampler.ask(14, &trials);
+            let backwards: Vec<Told> = trials.iter().rev().cloned().collect();
+            assert_eq!(sampler.ask(14, &backwards), point, "{kind:?}, seed {seed}");
             let again = search(&space, &params, seed, 14, |point| objective(&space, point));
-            assert_eq!(again, told, "{kind:?}, seed {seed}");
+            assert_eq!(again, trials, "{kind:?}, seed {seed}");
         }
     }
 }
 
 #[test]
-fn seeds_and_numbers_give_other_points() {
+fn other_seeds_and_trials_draw_other_points() {
     let space = space(r#"{"x": {"kind": "uniform", "low": 0, "high": 1}}"#);
     for kind in KINDS {
         let params = of_kind(kind);
@@ -106,7 +106,7 @@ fn seeds_and_numbers_give_other_points() {
 }
 
 #[test]
-fn a_new_dimension_leaves_the_draws_of_the_others_alone() {
+fn a_new_dimension_does_not_change_the_draws_of_the_others() {
     let x = r#""x": {"kind": "uniform", "low": 0, "high": 1}"#;
     let (one, two) = (
         space(&format!("{{{x}}}")),
@@ -114,36 +114,36 @@ fn a_new_dimension_leaves_the_draws_of_the_others_alone() {
     );
     for kind in [SamplerKind::Random, SamplerKind::Tpe] {
         let params = of_kind(kind);
-        let ask = |space, told: &[Told]| {
+        let ask = |space, trials: &[Told]| {
             let sampler = Sampler { space, params: &params, direction: Direction::Minimize, seed: 5 };
-            sampler.ask(20, told).expect("an endless space")["x"].clone()
+            sampler.ask(20, trials).expect("an infinite space")["x"].clone()
         };
-        let told = search(&two, &params, 5, 20, |point| point["x"].as_f64().expect("a number"));
-        let of_one: Vec<Told> = told
+        let trials = search(&two, &params, 5, 20, |point| point["x"].as_f64().expect("a number"));
+        let without_a: Vec<Told> = trials
             .iter()
-            .map(|told| Told {
-                point: Point::from([("x".to_owned(), told.point["x"].clone())]),
-                ..told.clone()
+            .map(|trial| Told {
+                point: Point::from([("x".to_owned(), trial.point["x"].clone())]),
+                ..trial.clone()
             })
             .collect();
-        assert_eq!(ask(&two, &told), ask(&one, &of_one), "{kind:?}");
+        assert_eq!(ask(&two, &trials), ask(&one, &without_a), "{kind:?}");
     }
 }
 
 #[test]
-fn making_a_value_large_is_making_its_negative_small() {
-    let space = some_space(4);
+fn maximizing_a_value_is_minimizing_its_negative() {
+    let space = random_space(4);
     let params = of_kind(SamplerKind::Tpe);
-    let told = search(&space, &params, 1, 12, |point| objective(&space, point));
-    let negated: Vec<Told> = told
+    let trials = search(&space, &params, 1, 12, |point| objective(&space, point));
+    let negated: Vec<Told> = trials
         .iter()
-        .map(|told| complete(told.number, told.point.clone(), -told.value.expect("complete")))
+        .map(|trial| complete(trial.number, trial.point.clone(), -trial.value.expect("complete")))
         .collect();
-    let ask = |direction, told: &[Told]| {
-        Sampler { space: &space, params: &params, direction, seed: 1 }.ask(12, told)
+    let ask = |direction, trials: &[Told]| {
+        Sampler { space: &space, params: &params, direction, seed: 1 }.ask(12, trials)
     };
-    assert_eq!(ask(Direction::Minimize, &told), ask(Direction::Maximize, &negated));
-    assert_ne!(ask(Direction::Minimize, &told), ask(Direction::Maximize, &told));
+    assert_eq!(ask(Direction::Minimize, &trials), ask(Direction::Maximize, &negated));
+    assert_ne!(ask(Direction::Minimize, &trials), ask(Direction::Maximize, &trials));
 }
 
 #[test]
@@ -153,11 +153,11 @@ fn a_sobol_sequence_puts_one_of_sixteen_points_into_each_sixteenth_of_each_dimen
         r#"{{"a": {sixteenths}, "b": {sixteenths}, "c": {sixteenths}, "x": {{"kind": "uniform", "low": 0, "high": 1}}}}"#
     ));
     for seed in 0..20 {
-        let told = search(&space, &of_kind(SamplerKind::Sobol), seed, 16, |_| 0.0);
+        let trials = search(&space, &of_kind(SamplerKind::Sobol), seed, 16, |_| 0.0);
         for name in ["a", "b", "c"] {
-            let mut values: Vec<i64> = told
+            let mut values: Vec<i64> = trials
                 .iter()
-                .map(|told| match told.point[name] {
+                .map(|trial| match trial.point[name] {
                     Value::Int(value) => value,
                     _ => panic!("a whole number"),
                 })
@@ -169,14 +169,14 @@ fn a_sobol_sequence_puts_one_of_sixteen_points_into_each_sixteenth_of_each_dimen
 }
 
 #[test]
-fn chance_draws_evenly_on_the_scale_of_each_dimension() {
+fn random_points_are_uniform_on_the_scale_of_each_dimension() {
     let space = space(
         r#"{"log": {"kind": "log_uniform", "low": 0.01, "high": 100}, "linear": {"kind": "uniform", "low": -1, "high": 3},
             "word": {"kind": "choice", "values": ["a", "b", "c", "d"]}}"#,
     );
-    let told = search(&space, &of_kind(SamplerKind::Random), 8, 4000, |_| 0.0);
+    let trials = search(&space, &of_kind(SamplerKind::Random), 8, 4000, |_| 0.0);
     for (name, dimension) in space.dimensions() {
-        let low_half = told.iter().filter(|told| half(&dimension.domain, &told.point[name])).count();
+        let low_half = trials.iter().filter(|trial| half(&dimension.domain, &trial.point[name])).count();
         // Three standard deviations of a fair coin: 95.
         assert!(low_half.abs_diff(2000) < 95, "{name}: {low_half} of 4000");
     }

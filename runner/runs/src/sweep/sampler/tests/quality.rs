@@ -1,4 +1,4 @@
-//! Samplers against each other on objectives whose best point is known.
+//! Compares samplers on objectives whose optimum is known.
 
 use dc0_core::params::Value;
 
@@ -6,7 +6,7 @@ use super::{search, space};
 use crate::sweep::sampler::{SamplerKind, SamplerParams};
 use crate::sweep::space::Point;
 
-/// An objective to make small: 0 at its best point.
+/// An objective to minimize, 0 at its optimum.
 struct Landscape {
     space: &'static str,
     regret: fn(&Point) -> f64,
@@ -21,7 +21,7 @@ fn text<'a>(point: &'a Point, name: &str) -> &'a str {
     text
 }
 
-/// A bowl over numbers of every kind.
+/// A quadratic bowl over every kind of numeric dimension.
 const BOWL: Landscape = Landscape {
     space: r#"{
         "rate": {"kind": "log_uniform", "low": 1e-5, "high": 1},
@@ -38,7 +38,7 @@ const BOWL: Landscape = Landscape {
     },
 };
 
-/// Two rules with a number of their own each; only the better rule's best number is the best.
+/// Branches with parameters of their own; the optimum lies in one of them.
 const BRANCHES: Landscape = Landscape {
     space: r#"{
         "rule": {"kind": "choice", "values": ["puct", "gumbel", "uniform"]},
@@ -70,13 +70,13 @@ const TRIALS: u32 = 50;
 /// Student's t for a 95 % interval of a mean of 20.
 const T_OF_20: f64 = 2.093;
 
-/// The 95 % interval of the mean, over 20 seeds, of the logarithm of one sampler's best regret less that of the other,
-/// which draws from another seed.
+/// The 95 % interval of the mean difference, over 20 seeds, between the log best regrets of two samplers. The other sampler uses
+/// other seeds.
 fn log_regret_ratio(landscape: &Landscape, one: &SamplerParams, other: &SamplerParams) -> (f64, f64) {
     let space = space(landscape.space);
     let log_regret = |params: &SamplerParams, seed| {
-        let told = search(&space, params, seed, TRIALS, landscape.regret);
-        told.iter().filter_map(|told| told.value).fold(f64::INFINITY, f64::min).max(1e-12).ln()
+        let trials = search(&space, params, seed, TRIALS, landscape.regret);
+        trials.iter().filter_map(|trial| trial.value).fold(f64::INFINITY, f64::min).max(1e-12).ln()
     };
     let differences: Vec<f64> =
         (0..20).map(|seed| log_regret(one, seed) - log_regret(other, seed + 1000)).collect();
@@ -86,25 +86,25 @@ fn log_regret_ratio(landscape: &Landscape, one: &SamplerParams, other: &SamplerP
     (mean - half, mean + half)
 }
 
-fn of(kind: SamplerKind) -> SamplerParams {
+fn of_kind(kind: SamplerKind) -> SamplerParams {
     SamplerParams { kind, ..SamplerParams::default() }
 }
 
 #[test]
-fn tpe_ends_nearer_to_the_optimum_than_chance_in_as_many_trials() {
-    let (tpe, chance) = (of(SamplerKind::Tpe), of(SamplerKind::Random));
+fn tpe_gets_nearer_to_the_optimum_than_random_search() {
+    let (tpe, random) = (of_kind(SamplerKind::Tpe), of_kind(SamplerKind::Random));
     for landscape in [BOWL, BRANCHES] {
-        let (low, high) = log_regret_ratio(&landscape, &tpe, &chance);
+        let (low, high) = log_regret_ratio(&landscape, &tpe, &random);
         assert!(high < -0.3, "{low:.2} to {high:.2}");
     }
 }
 
 #[test]
-fn the_comparison_sees_no_difference_where_there_is_none() {
-    let chance = of(SamplerKind::Random);
-    let untaught = SamplerParams { startup: 1000, ..of(SamplerKind::Tpe) };
+fn the_comparison_finds_no_difference_between_equal_samplers() {
+    let random = of_kind(SamplerKind::Random);
+    let untrained = SamplerParams { startup: 1000, ..of_kind(SamplerKind::Tpe) };
     for landscape in [BOWL, BRANCHES] {
-        let (low, high) = log_regret_ratio(&landscape, &untaught, &chance);
+        let (low, high) = log_regret_ratio(&landscape, &untrained, &random);
         assert!(low < 0.0 && high > 0.0, "{low:.2} to {high:.2}");
     }
 }
