@@ -123,7 +123,7 @@ pub enum RunError {
         finished: usize,
     },
     /// A run is forked in the middle of its last iteration.
-    #[error("iteration {iteration} of the run {} is not finished: its {kind} is under way; let it go on first, or fork it at an earlier iteration", .folder.display())]
+    #[error("iteration {iteration} of the run {} is not finished: its {kind} is under way; let it finish first, or fork it at an earlier iteration", .folder.display())]
     ForkUnfinished {
         /// The run.
         folder: PathBuf,
@@ -205,7 +205,7 @@ pub enum RunError {
 /// The iterations at which a run can be forked, as a message states them.
 fn iterations_done(finished: usize) -> String {
     match finished {
-        0 => "it has finished none yet; let it go on first".to_owned(),
+        0 => "it has finished none yet; run it further first".to_owned(),
         1 => "it has finished iteration 0 only".to_owned(),
         finished => format!("it has finished 0 to {}", finished - 1),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::RunError;
 use super::identity::Identity;
 
-/// The content of a folder.
+/// What a folder holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderKind {
     /// A run.
@@ -159,7 +159,7 @@ impl Folder {
     }
 
     /// The files of one superseded step, laid out like a run's folder.
-    pub fn aside(&self, identity: &Identity) -> Self {
+    pub fn superseded_step(&self, identity: &Identity) -> Self {
         Self { root: self.superseded().join(identity.short()) }
     }
 }

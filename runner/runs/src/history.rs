@@ -129,7 +129,7 @@ pub struct Progress {
     /// Whether that step was stopped or failed, as opposed to cut short by a kill.
     pub is_stopped: bool,
     /// Steps in the order in which they were started, each with whether it is finished or superseded.
-    begun: Vec<(BegunStep, bool)>,
+    started: Vec<(BegunStep, bool)>,
 }
 
 impl Progress {
@@ -148,12 +148,12 @@ impl Progress {
         match entry.event() {
             Some(JournalEvent::Started) => {
                 let text = |name: &str| entry.text(name).unwrap_or_default().to_owned();
-                let begun = BegunStep { step: text("step"), kind: text("kind") };
+                let step = BegunStep { step: text("step"), kind: text("kind") };
                 self.is_stopped = false;
                 if !self.close(entry, false) {
-                    self.begun.push((begun.clone(), false));
+                    self.started.push((step.clone(), false));
                 }
-                self.under_way = Some(begun);
+                self.under_way = Some(step);
             }
             Some(JournalEvent::Finished | JournalEvent::TakenOver) => {
                 self.under_way = None;
@@ -173,13 +173,13 @@ impl Progress {
     /// Marks the entry's step as finished or superseded, or as open again; returns false if it was never started.
     fn close(&mut self, entry: &JournalEntry, is_closed: bool) -> bool {
         let step = entry.step().unwrap_or_default();
-        let known = self.begun.iter_mut().find(|(begun, _)| begun.step == step);
+        let known = self.started.iter_mut().find(|(started, _)| started.step == step);
         known.map(|(_, closed)| *closed = is_closed).is_some()
     }
 
     /// Steps that were started, and neither finished nor superseded since.
     pub fn unfinished(&self) -> impl Iterator<Item = &BegunStep> {
-        self.begun.iter().filter(|(_, is_closed)| !is_closed).map(|(begun, _)| begun)
+        self.started.iter().filter(|(_, is_closed)| !is_closed).map(|(step, _)| step)
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
     fn a_finished_step_that_is_started_again_is_unfinished() {
         let again = r#"{"at":"5","event":"started","kind":"self_play","step":"aa"}"#;
         let found = progress(&format!("{LINES}{again}"));
-        let unfinished: Vec<&str> = found.unfinished().map(|begun| begun.step.as_str()).collect();
+        let unfinished: Vec<&str> = found.unfinished().map(|started| started.step.as_str()).collect();
         assert_eq!(unfinished, ["aa", "bb"]);
     }
 }

@@ -36,7 +36,7 @@ struct State {
     figures: Figures,
     /// Number of active lanes, and the sum of their start times in seconds. A lane with two nets counts as half a lane twice.
     running: f64,
-    begun: f64,
+    start_sum: f64,
     next_note: f64,
 }
 
@@ -73,7 +73,7 @@ impl Meter {
         let now = self.secs();
         let mut state = self.state();
         state.running += share;
-        state.begun += share * now;
+        state.start_sum += share * now;
     }
 
     /// A lane has stopped using a net, after this many seconds.
@@ -81,7 +81,7 @@ impl Meter {
         let now = self.secs();
         let mut state = self.state();
         state.running -= share;
-        state.begun -= share * (now - secs);
+        state.start_sum -= share * (now - secs);
         state.figures.lane_secs += share * secs;
     }
 
@@ -130,7 +130,7 @@ impl Meter {
         let peak_memory = resources::peak_memory().unwrap_or(0);
         let now = self.secs();
         let state = self.state();
-        let lane_secs = state.figures.lane_secs + (state.running * now - state.begun).max(0.0);
+        let lane_secs = state.figures.lane_secs + (state.running * now - state.start_sum).max(0.0);
         Figures { cpu_secs, lane_secs, peak_memory, ..state.figures }
     }
 }

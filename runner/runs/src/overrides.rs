@@ -1,4 +1,4 @@
-//! `--set name=value` and `--params FILE`: values from the command line for parameters that a script declares with `params(#{…})`.
+//! `--set name=value` and `--params FILE`: values from the command line for the parameters that a script declares.
 
 use std::path::{Path, PathBuf};
 

@@ -25,7 +25,7 @@ pub struct Shelf {
 /// The state of a step whose slot has been made ready.
 #[derive(Debug)]
 pub struct Settled {
-    /// Short identities of the steps that were moved aside.
+    /// Short identities of the steps that were superseded.
     pub moved: BTreeSet<String>,
     /// The step's manifest, if it is finished.
     pub manifest: Option<Manifest>,
@@ -66,8 +66,8 @@ impl Shelf {
         steps
     }
 
-    /// Makes a slot ready for a step: files of other steps move aside, and files of this step move into the slot, from another
-    /// slot or from aside.
+    /// Makes a slot ready for a step: files of other steps move to `superseded/`, and files of this step move into the slot, from
+    /// there or from another slot.
     pub fn prepare(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<Settled, RunError> {
         let mut moved = self.clear_finished(identity, slot)?;
         moved.extend(self.clear_unfinished(identity, slot)?);
@@ -110,12 +110,12 @@ impl Shelf {
             .collect();
         for identity in &others {
             let step = self.steps.remove(identity).expect("listed just now");
-            let aside = aside(identity.short());
+            let target = superseded_folder(identity.short());
             let name =
                 step.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            files::relocate(&self.folder, &format!("steps/{name}"), &format!("{aside}/steps/{name}"))?;
+            files::relocate(&self.folder, &format!("steps/{name}"), &format!("{target}/steps/{name}"))?;
             for entry in &step.manifest.files {
-                files::relocate(&self.folder, &entry.path, &format!("{aside}/{}", entry.path))?;
+                files::relocate(&self.folder, &entry.path, &format!("{target}/{}", entry.path))?;
             }
         }
         Ok(others.iter().map(|identity| identity.short().to_owned()).collect())
@@ -132,19 +132,19 @@ impl Shelf {
                 }
                 let owner = self.owner(&path, slot)?;
                 if owner != own.short() {
-                    files::relocate(&self.folder, &path, &format!("{}/{path}", aside(&owner)))?;
+                    files::relocate(&self.folder, &path, &format!("{}/{path}", superseded_folder(&owner)))?;
                     moved.insert(owner);
                 }
             }
         }
         for owner in &moved {
-            self.move_aside(&format!("steps/work/{owner}"), &aside(owner))?;
+            self.move_folder(&format!("steps/work/{owner}"), &superseded_folder(owner))?;
         }
         Ok(moved)
     }
 
-    /// The step that a stray file belongs to, from its name, from a claim on the slot, or from a manifest that was moved aside
-    /// before a kill.
+    /// The step that a stray file belongs to, from its name, from a claim on the slot, or from a manifest that was moved to
+    /// `superseded/` before a kill.
     fn owner(&self, path: &str, slot: Slot) -> Result<String, RunError> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let named = name
@@ -157,9 +157,9 @@ impl Shelf {
         if let Some(owner) = Claim::holder(&self.folder, slot)? {
             return Ok(owner);
         }
-        let aside = self.folder.superseded();
-        for name in files::names_if_there(&aside)? {
-            let steps = RunView::at(&aside.join(name)).steps()?;
+        let superseded = self.folder.superseded();
+        for name in files::names_if_there(&superseded)? {
+            let steps = RunView::at(&superseded.join(name)).steps()?;
             let is_owner = |step: &FinishedStep| step.manifest.files.iter().any(|entry| entry.path == path);
             if let Some(owner) = steps.into_iter().find(is_owner) {
                 return Ok(owner.manifest.identity().short().to_owned());
@@ -168,9 +168,10 @@ impl Shelf {
         Ok("unknown".to_owned())
     }
 
-    fn move_aside(&self, folder: &str, aside: &str) -> Result<(), RunError> {
+    /// Moves a folder with all its files into the folder `target`.
+    fn move_folder(&self, folder: &str, target: &str) -> Result<(), RunError> {
         for path in files::below(self.folder.root(), folder)? {
-            files::relocate(&self.folder, &path, &format!("{aside}/{path}"))?;
+            files::relocate(&self.folder, &path, &format!("{target}/{path}"))?;
         }
         files::remove_empty(&self.folder.path(folder));
         Ok(())
@@ -178,7 +179,7 @@ impl Shelf {
 
     /// Restores the files of a superseded step. The manifest comes last, as when the step was done.
     fn restore(&mut self, identity: &Identity, slot: Slot) -> Result<(), RunError> {
-        let base = self.folder.aside(identity);
+        let base = self.folder.superseded_step(identity);
         let manifests = manifest_files(&base)?;
         let manifest = match manifests.first() {
             Some(path) => Some(Manifest::read(path)?).filter(|manifest| manifest.identity() == *identity),
@@ -190,8 +191,8 @@ impl Shelf {
         }
         for path in files::below(base.root(), "")? {
             if !manifests.contains(&base.path(&path)) {
-                let aside = aside(identity.short());
-                files::relocate(&self.folder, &format!("{aside}/{path}"), &slot.adopt(&path))?;
+                let source = superseded_folder(identity.short());
+                files::relocate(&self.folder, &format!("{source}/{path}"), &slot.adopt(&path))?;
             }
         }
         if let (Some(mut manifest), Some(path)) = (manifest, manifests.first()) {
@@ -229,6 +230,6 @@ impl Shelf {
 }
 
 /// The folder for the files of a superseded step, relative to the run.
-fn aside(step: &str) -> String {
+fn superseded_folder(step: &str) -> String {
     format!("superseded/{step}")
 }

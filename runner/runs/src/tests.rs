@@ -138,20 +138,20 @@ fn names(parent: &Path) -> Vec<String> {
 
 #[test]
 fn an_interrupted_step_resumes_to_the_same_files_without_repeating_shards() {
-    let whole = tempfile::tempdir().expect("folder");
+    let uninterrupted = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
-    let once =
-        play(&mut open(whole.path()), &call("self_play", 1), iteration(0), None, &played).expect("plays");
+    let once = play(&mut open(uninterrupted.path()), &call("self_play", 1), iteration(0), None, &played)
+        .expect("plays");
     for end_after in 0..3 {
         let parent = tempfile::tempdir().expect("folder");
         let played = Cell::new(0);
         play(&mut open(parent.path()), &call("self_play", 1), iteration(0), Some(end_after), &played)
             .expect_err("ends");
         let resumed = play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played)
-            .expect("goes on");
+            .expect("resumes");
         assert_eq!(played.get(), 3);
         assert_eq!(resumed.manifest, once.manifest);
-        assert_eq!(content(parent.path()), content(whole.path()));
+        assert_eq!(content(parent.path()), content(uninterrupted.path()));
     }
 }
 
@@ -206,7 +206,7 @@ fn a_superseded_unfinished_step_resumes_when_its_parameters_change_back() {
     let in_slot = names(parent.path()).iter().filter(|name| name.starts_with("games/")).count();
     assert_eq!((in_slot, played.get()), (3, 5));
     let back =
-        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("goes on");
+        play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &played).expect("resumes");
     assert_eq!((back.manifest.files.len(), played.get()), (3, 6), "two shards were finished before");
 }
 
@@ -225,7 +225,7 @@ fn an_inserted_step_renumbers_later_ones_without_redoing_them() {
         let slot = iteration(number as u32 + 1);
         let moved = play(&mut run, &call("self_play", number), slot, None, &played).expect("is there");
         assert!(moved.before && moved.manifest.files.iter().all(|entry| slot.holds(&entry.path)));
-        assert_eq!(moved.manifest.missing_file(run.folder()).expect("all whole"), None);
+        assert_eq!(moved.manifest.missing_file(run.folder()).expect("all complete"), None);
     }
     assert_eq!(played.get(), 9);
     assert!(names(parent.path()).iter().all(|name| !name.starts_with("superseded/")));
@@ -321,8 +321,8 @@ fn an_edited_script_is_stored_beside_the_first() {
     edited.record.script.blake3 = durable::digest(edited.record.script.text.as_bytes());
     let run = Run::open(&edited).expect("opens");
     assert_eq!(run.record().script.text, "open_run(\"tiny\")");
-    let kept = run.folder().script(&edited.record.script.blake3);
-    assert_eq!(fs::read_to_string(kept).expect("reads"), edited.record.script.text);
+    let stored = run.folder().script(&edited.record.script.blake3);
+    assert_eq!(fs::read_to_string(stored).expect("reads"), edited.record.script.text);
 }
 
 #[test]

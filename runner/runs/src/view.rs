@@ -105,9 +105,11 @@ pub fn collect(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunE
 }
 
 /// Adds the superseded steps of a run, which it restores if the script calls them again.
-pub fn collect_aside(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
-    let aside = folder.superseded();
-    names_if_there(&aside)?.iter().try_for_each(|name| collect(&Folder::of_run(&aside, name)?, finished))
+pub fn collect_superseded(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
+    let superseded = folder.superseded();
+    names_if_there(&superseded)?
+        .iter()
+        .try_for_each(|name| collect(&Folder::of_run(&superseded, name)?, finished))
 }
 
 /// The seed that a run was created with; `None` if there is no run.

@@ -82,8 +82,8 @@ impl Claim {
     }
 
     /// Whether a folder of superseded files belongs to this unfinished step.
-    pub(super) fn belongs_to(aside: &Path, identity: &Identity) -> Result<bool, RunError> {
-        let path = Folder::at(aside).work(identity).join(CLAIM);
+    pub(super) fn belongs_to(superseded: &Path, identity: &Identity) -> Result<bool, RunError> {
+        let path = Folder::at(superseded).work(identity).join(CLAIM);
         Ok(document::read::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
     }
 }
@@ -152,7 +152,7 @@ impl Workplace {
         identity: &Identity,
         run_seed: u64,
     ) -> Result<Option<Self>, RunError> {
-        for root in [folder.clone(), folder.aside(identity)] {
+        for root in [folder.clone(), folder.superseded_step(identity)] {
             let claim: Option<Claim> = document::read(&root.work(identity).join(CLAIM))?;
             let claim = claim.filter(|claim| claim.step == identity.digits());
             if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::parse(&claim.slot)) {

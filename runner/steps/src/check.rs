@@ -157,7 +157,7 @@ impl Planner {
             view::collect(&Folder::of_existing(&self.asking.parent, name)?, &mut finished)?;
         }
         view::collect(&folder, &mut finished)?;
-        view::collect_aside(&folder, &mut finished)?;
+        view::collect_superseded(&folder, &mut finished)?;
         Ok((Arc::new(finished), view::seed_of(&folder)?))
     }
 }

@@ -33,7 +33,7 @@ pub struct Study<'a> {
 pub struct Trial {
     /// The trial as samplers see it.
     pub observation: Told,
-    /// Its reports, at most one per step.
+    /// Its reports, at most one per progress value (Optuna's step).
     pub reports: Vec<Reported>,
     /// The interval of its value over replicates, if there is one.
     pub interval: Option<(f64, f64)>,

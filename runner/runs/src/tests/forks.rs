@@ -107,7 +107,7 @@ fn a_step_that_the_other_run_lost_before_it_was_taken_over_is_an_error() {
     train(&mut back, 1, network(0));
     drop((back, forked));
     let mut forked = open_fork(parent.path(), 0, None).expect("opens");
-    assert_eq!(forked.begin(parent.path()).expect("goes on").len(), 3);
+    assert_eq!(forked.begin(parent.path()).expect("resumes").len(), 3);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn five_others() -> Vec<Vec<Reported>> {
 }
 
 #[test]
-fn a_pruner_is_read_from_a_word_or_a_group_and_its_rungs_are_powers() {
+fn a_pruner_is_read_from_a_name_or_a_group_and_its_rungs_are_powers() {
     assert_eq!(read(r#""median""#), Ok(of_kind(PrunerKind::Median)));
     let halving = read(r#"{"kind": "asha", "least": 2, "reduction": 3, "most": 54}"#).expect("sound");
     assert_eq!([0, 1, 2, 3].map(|rung| halving.rung(rung)), [Some(2), Some(6), Some(18), None]);

@@ -101,7 +101,7 @@ fn every_point_of_a_discrete_space_is_tried_once_by_every_sampler() {
 }
 
 #[test]
-fn a_grid_goes_in_order_and_through_added_values_later() {
+fn a_grid_is_tried_in_order_and_added_values_later() {
     let labels =
         |trials: &[Told]| -> Vec<String> { trials.iter().map(|trial| label(&trial.point)).collect() };
     let before = space(

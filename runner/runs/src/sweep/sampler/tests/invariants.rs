@@ -147,7 +147,7 @@ fn maximizing_a_value_is_minimizing_its_negative() {
 }
 
 #[test]
-fn a_sobol_sequence_puts_one_of_sixteen_points_into_each_sixteenth_of_each_dimension() {
+fn sixteen_sobol_points_are_stratified_in_each_dimension() {
     let sixteenths = r#"{"kind": "int", "low": 0, "high": 15}"#;
     let space = space(&format!(
         r#"{{"a": {sixteenths}, "b": {sixteenths}, "c": {sixteenths}, "x": {{"kind": "uniform", "low": 0, "high": 1}}}}"#
