@@ -59,7 +59,7 @@ impl Folder {
 
     /// The folder at a path, whose links and relative parts are resolved; its name must be valid for a run.
     pub fn canonical(path: &Path) -> Result<Self, RunError> {
-        let path = path.canonicalize().map_err(RunError::io("look at", path))?;
+        let path = path.canonicalize().map_err(RunError::io("inspect", path))?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Self::of_run(path.parent().unwrap_or(&path), &name)
     }

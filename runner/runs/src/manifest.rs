@@ -146,6 +146,6 @@ pub(super) fn size(path: &Path) -> Result<Option<u64>, RunError> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found.len())),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(RunError::io("look at", path)(cause)),
+        Err(cause) => Err(RunError::io("inspect", path)(cause)),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! An event file is a sequence of records (TensorFlow's `TFRecord`): the payload's length as 8 bytes, their checksum, the
 //! payload, its checksum. A payload is an `Event` of TensorFlow's `event.proto`, of which only the fields that scalars
-//! need are declared here. Checksums are CRC-32C, masked by rotation and an offset, because a CRC of data that contains CRCs is
-//! weak.
+//! need are declared here. Checksums are CRC-32C, masked by rotation and an offset, for payloads that contain checksums
+//! themselves.
 
 use prost::Message;
 
