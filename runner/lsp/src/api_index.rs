@@ -10,7 +10,7 @@ use dc0_script::dynamic::scalar;
 use dc0_script::host::{TRIAL_NAMES, fields_of, usages};
 use dc0_script::names::Usage;
 use dc0_script::reference::script::{forms, planning_engine};
-use dc0_script::reference::{CallParameters, of_calls};
+use dc0_script::reference::{CallParameters, all_calls};
 use dc0_steps::handles::Opponent;
 use rhai::{Array, Dynamic, Engine, Map, Scope};
 
@@ -38,7 +38,7 @@ pub(super) struct Function {
 
 impl Function {
     fn new(usage: &Usage) -> Self {
-        let Usage { name, form, gives, meaning, example } = *usage;
+        let Usage { name, form, returns: gives, meaning, example } = *usage;
         let callee = form.split('(').next().unwrap_or_default();
         let receiver = callee.split_once('.').map(|(receiver, _)| receiver);
         Self { name, forms: forms(form), form, receiver, meaning, gives, example }
@@ -85,7 +85,7 @@ impl ApiIndex {
         let engine = planning_engine();
         let mut index = Self {
             functions: usages().iter().map(Function::new).collect(),
-            calls: of_calls(),
+            calls: all_calls(),
             fields: BTreeMap::new(),
             returns: BTreeMap::new(),
             built_in: built_in(&engine),
@@ -183,7 +183,7 @@ pub(super) fn argument_words(call: &str, argument: usize) -> Vec<(String, String
             presets().into_iter().map(|preset| (preset.name.to_owned(), preset.about.to_owned())).collect()
         }
         ("arena", 1) => {
-            Opponent::WORDS.map(|word| (word.to_owned(), "an opponent without a net".to_owned())).into()
+            Opponent::NAMES.map(|word| (word.to_owned(), "an opponent without a net".to_owned())).into()
         }
         _ => Vec::new(),
     }

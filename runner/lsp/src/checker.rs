@@ -18,7 +18,7 @@ use super::uri;
 use super::wire::Outbox;
 use dc0_process::exit::Exit;
 use dc0_script::limits::STACK_BYTES;
-use dc0_script::rehearsal::{Beside, Rehearsal, Rehearsed};
+use dc0_script::rehearsal::{DryRunOutcome, EditorState, Rehearsal};
 use dc0_steps::Asking;
 
 /// How long nothing may be typed before a script is checked.
@@ -33,7 +33,7 @@ pub(super) struct Job {
     /// Its text.
     pub(super) text: String,
     /// Where its imports are found.
-    pub(super) beside: Beside,
+    pub(super) beside: EditorState,
     /// The folder that holds runs.
     pub(super) runs: PathBuf,
     /// What the editor calls the scripts that are open, and its count of their changes.
@@ -187,15 +187,15 @@ fn uri_of(file: &Path, open: &BTreeMap<PathBuf, (Uri, i32)>) -> Option<Uri> {
     open.get(file).map(|(uri, _)| uri.clone()).or_else(|| uri::of_path(file))
 }
 
-fn rehearse(job: &Job, is_stale: Arc<AtomicBool>) -> Rehearsed {
+fn rehearse(job: &Job, is_stale: Arc<AtomicBool>) -> DryRunOutcome {
     let asking = Asking::below(job.runs.clone());
     let rehearsal = Rehearsal {
         path: &job.path,
         text: &job.text,
         overrides: Vec::new(),
-        asking,
+        options: asking,
         operations: OPERATIONS,
         is_stopped: Box::new(move || is_stale.load(Ordering::Relaxed)),
     };
-    rehearsal.run_beside(&job.beside)
+    rehearsal.run_with(&job.beside)
 }

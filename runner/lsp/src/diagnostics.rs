@@ -17,7 +17,7 @@ use super::syntax::Entry;
 use super::text::Text;
 use dc0_process::exit::Exit;
 use dc0_script::failure::Failure;
-use dc0_script::place::Place;
+use dc0_script::place::ScriptLocation;
 use dc0_script::wording::TOO_MUCH_WORK;
 
 /// What marks dc0's problems among those of other programs.
@@ -63,8 +63,8 @@ impl Diagnosis<'_> {
     }
 
     fn of_failure(&self, failure: &Failure) -> (PathBuf, Vec<Diagnostic>) {
-        let nowhere = Place { source: self.main.to_owned(), point: None };
-        let place = failure.place.as_ref().unwrap_or(&nowhere);
+        let nowhere = ScriptLocation { source: self.main.to_owned(), point: None };
+        let place = failure.location.as_ref().unwrap_or(&nowhere);
         let Some(part) = self.part(&place.source) else {
             let text = format!("{place}: {}", failure.message);
             return (self.main.into(), vec![diagnostic(failure, lsp_types::Range::default(), text)]);
@@ -93,7 +93,7 @@ impl Diagnosis<'_> {
         failure.further.calls.iter().filter_map(|call| self.related(call, "called from here")).collect()
     }
 
-    fn related(&self, place: &Place, message: &str) -> Option<DiagnosticRelatedInformation> {
+    fn related(&self, place: &ScriptLocation, message: &str) -> Option<DiagnosticRelatedInformation> {
         let part = self.part(&place.source)?;
         let uri = (self.uri)(Path::new(&place.source))?;
         let range = part.text.span(&part.range(place));
@@ -102,7 +102,7 @@ impl Diagnosis<'_> {
 
     /// A failure in an imported script, told in the script that was checked, too: where it calls or imports it.
     fn in_main(&self, failure: &Failure, diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
-        let place = failure.place.as_ref().filter(|place| place.source != self.main)?;
+        let place = failure.location.as_ref().filter(|place| place.source != self.main)?;
         let outermost = failure.further.calls.iter().rev().find(|call| call.source == self.main)?;
         let part = self.part(self.main)?;
         let file = Path::new(&place.source).file_name().unwrap_or_default().to_string_lossy();
@@ -156,7 +156,7 @@ fn message(failure: &Failure) -> String {
 
 impl CheckedScript {
     /// The word or symbol at a place.
-    fn range(&self, place: &Place) -> Range<usize> {
+    fn range(&self, place: &ScriptLocation) -> Range<usize> {
         let Some(point) = place.point else { return 0..0 };
         let offset = self.text.offset_of_point(point);
         let next = self.script.tokens.partition_point(|token| token.start < offset);

@@ -15,7 +15,7 @@ pub(super) fn of_function(api: &ApiIndex, function: &Function) -> String {
     let Function { meaning, gives, .. } = function;
     let (forms, example) = (code(&function.forms.join("\n")), code(function.example));
     let about = api.about(function.name).map(|about| format!("\n\nParameters: {about}")).unwrap_or_default();
-    format!("{forms}\n\n{meaning} Gives {gives}.\n\nExample:\n\n{example}{about}")
+    format!("{forms}\n\n{meaning} Returns {gives}.\n\nExample:\n\n{example}{about}")
 }
 
 /// A function of Rhai's.

@@ -31,7 +31,7 @@ use super::symbols::symbols;
 use super::uri;
 use super::wire::{Incoming, Outbox, read};
 use super::workspace::{Document, Workspace};
-use dc0_script::rehearsal::Beside;
+use dc0_script::rehearsal::EditorState;
 
 /// How a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,7 +306,7 @@ impl Server {
         Job {
             path: document.path.clone(),
             text: document.text.as_str().to_owned(),
-            beside: Beside { folder, texts },
+            beside: EditorState { folder, texts },
             runs: root.join(&self.runs),
             open,
         }

@@ -40,7 +40,7 @@ fn signatures(cursor: Cursor<'_>, callee: usize) -> Vec<SignatureInformation> {
         return own;
     }
     if let Some(known) = cursor.api.function(name) {
-        let meaning = format!("{} Gives {}.", known.meaning, known.gives);
+        let meaning = format!("{} Returns {}.", known.meaning, known.gives);
         return known.forms.iter().map(|form| of_form(form, &arguments(form), &meaning)).collect();
     }
     let Some(built_in) = cursor.api.built_in.get(name) else { return Vec::new() };

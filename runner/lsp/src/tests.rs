@@ -56,7 +56,8 @@ fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
     let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let is_stopped = Box::new(|| false);
     let rehearsed =
-        Rehearsal { path, text, overrides: Vec::new(), asking, operations: 100_000, is_stopped }.run();
+        Rehearsal { path, text, overrides: Vec::new(), options: asking, operations: 100_000, is_stopped }
+            .run();
     let diagnosis = Diagnosis {
         api,
         main: &path.display().to_string(),

@@ -12,13 +12,13 @@ use dc0_runs::overrides::Override;
 /// How a script is run.
 #[derive(Debug, Args)]
 pub struct ScriptArgs {
-    /// The script to run; the same command goes on with what was started.
+    /// The script to run; the same command continues an interrupted run.
     #[arg(value_name = "SCRIPT.rhai", required = true)]
     pub script: Option<PathBuf>,
-    /// Give a parameter that the script declares another value, such as `--set generations=3`; dots reach into groups.
+    /// Set a parameter that the script declares, such as `--set generations=3`; dots reach into groups.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub overrides: Vec<Override>,
-    /// Take values of parameters from a TOML or JSON file; `--set` goes before it, and later files before earlier ones.
+    /// Read parameters from a TOML or JSON file; `--set` overrides it, and later files override earlier ones.
     #[arg(long, value_name = "FILE")]
     pub params: Vec<PathBuf>,
     /// Seed of all randomness; fixed when the run is created [default: the script's, or 1].
@@ -39,13 +39,13 @@ pub struct ScriptArgs {
     /// Check the script and show what it would do, without doing it.
     #[arg(long)]
     pub check: bool,
-    /// Show the parameters that the script declares, what they may be and what they are for, and do nothing else.
+    /// Show the parameters that the script declares, with their allowed values and meaning, and do nothing else.
     #[arg(long, conflicts_with = "check")]
     pub parameters: bool,
-    /// Whether the script's own help is asked for; `help` reads it, since clap's own help knows no script.
+    /// Whether the script's own help is asked for. Set by `help`, since clap's own help knows nothing of scripts.
     #[arg(skip)]
     pub help: bool,
-    /// How errors and plans are shown: for people, or as one JSON object in each line for editors and other programs.
+    /// How errors and plans are shown: as text, or as one JSON object per line for editors and other programs.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
     /// Threads that play games; changes no result [default: the number of cores, 2 with CUDA].
@@ -54,7 +54,7 @@ pub struct ScriptArgs {
     /// libtorch threads of training; changes rounding, so fixed when the run is created [default: the number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
-    /// Stop after this many hours, as Ctrl-C does; the same command goes on.
+    /// Stop after this many hours, as Ctrl-C does; the same command continues.
     #[arg(long, value_name = "H", value_parser = above_zero)]
     pub max_hours: Option<f64>,
     /// Stop once the folder of runs has grown by this many GiB, as Ctrl-C does.
@@ -70,16 +70,16 @@ fn above_zero(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number above 0, such as 1.5".to_owned())
 }
 
-/// The least important log messages that are shown.
+/// The lowest level of log messages that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
     /// Nothing.
     Off,
-    /// What failed.
+    /// Failures.
     Error,
-    /// What is unusual.
+    /// Unusual events.
     Warn,
-    /// What is done.
+    /// Normal events.
     Info,
     /// Details.
     Debug,

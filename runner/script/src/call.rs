@@ -1,4 +1,4 @@
-//! One call of a host function by a script: where it stands, and how its errors leave.
+//! One call of a host function by a script: its location, its parameters and its errors.
 
 use rhai::{Dynamic, EvalAltResult, Map, NativeCallContext};
 
@@ -6,7 +6,7 @@ use dc0_core::params::{ParamErrors, Params, Problem, Problems, Value, read};
 
 use super::convert::{Sampling, to_value};
 use super::failure::Failure;
-use super::place::Place;
+use super::place::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 
@@ -20,14 +20,14 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// `what` is the function's name, as errors give it.
+    /// `what` is the function's name in error messages.
     pub fn new(what: &'static str, context: &'a NativeCallContext<'a>) -> Self {
         Self { context, what }
     }
 
     /// Where the script makes the call.
-    pub fn place(&self) -> Place {
-        Place::new(self.context.call_source().unwrap_or_default(), self.context.call_position())
+    pub fn location(&self) -> ScriptLocation {
+        ScriptLocation::new(self.context.call_source().unwrap_or_default(), self.context.call_position())
     }
 
     /// The engine's call, for functions given as arguments.
@@ -37,12 +37,12 @@ impl<'a> Call<'a> {
 
     /// An error at this call.
     pub fn fail(&self, fault: &impl Fault) -> Box<EvalAltResult> {
-        Failure::from(fault).into_rhai(self.place())
+        Failure::from(fault).into_rhai(self.location())
     }
 
     /// An error in how the function is used.
     pub fn misuse(&self, message: impl std::fmt::Display) -> Box<EvalAltResult> {
-        Failure::new(Exit::BadInput, format!("{}: {message}", self.what)).into_rhai(self.place())
+        Failure::new(Exit::BadInput, format!("{}: {message}", self.what)).into_rhai(self.location())
     }
 
     /// Runs something that can fail with a [`Fault`].
@@ -51,13 +51,13 @@ impl<'a> Call<'a> {
     }
 
     /// Reads a script's map as parameters: functions in it are sampled, and all problems are reported at once.
-    /// Also returns what the script gave, for the plan.
+    /// Also returns the values that the script gave, for the plan.
     pub fn read<T: Params>(&self, map: &Map, sampling: Sampling) -> Answer<(T, Value)> {
-        self.read_beside(map, sampling, Vec::new(), |name, value| read::<T>(name, value))
+        self.read_with(map, sampling, Vec::new(), |name, value| read::<T>(name, value))
     }
 
-    /// As [`read`](Self::read), by another reader, and beside other arguments whose problems are reported with the map's.
-    pub fn read_beside<T>(
+    /// As [`read`](Self::read), with another reader; `problems` of other arguments are reported with those of the map.
+    pub fn read_with<T>(
         &self,
         map: &Map,
         sampling: Sampling,
@@ -71,15 +71,15 @@ impl<'a> Call<'a> {
             Err(more) => {
                 let is_new = |problem: &Problem| !problems.iter().any(|known| known.path == problem.path);
                 let more: Vec<Problem> = more.problems.into_iter().filter(is_new).collect();
-                problems.extend(more.into_iter().map(|problem| of_function(map, problem)));
+                problems.extend(more.into_iter().map(|problem| with_function(map, problem)));
                 Err(self.fail(&errors(self.what, problems)))
             }
         }
     }
 }
 
-/// A problem as it is told of a function, of which the reader has seen the samples.
-fn of_function(map: &Map, problem: Problem) -> Problem {
+/// A parameter given as a function is read as its samples; a problem of one names the function, not the samples.
+fn with_function(map: &Map, problem: Problem) -> Problem {
     let mut member = None;
     for name in problem.path.split('.') {
         let group = member.as_ref().map_or(Some(map.clone()), |member: &Dynamic| member.clone().try_cast());

@@ -1,5 +1,4 @@
-//! From a script's text to what the engine runs, with every misspelt name reported at once: its own, and those of all that it
-//! imports by a plain path.
+//! Compiles a script and reports every misspelt name at once: its own, and those of everything that it imports by a literal path.
 
 use rhai::{AST, Engine, ParseError, ParseErrorType, Scope};
 
@@ -7,14 +6,14 @@ use super::failure::Failure;
 use super::imports::{self, Parsed};
 use super::jail::Jail;
 use super::names::{MAP_FORM, Names};
-use super::place::Place;
+use super::place::ScriptLocation;
 use super::unknown;
 use dc0_process::exit::Exit;
 
-/// More misspelt names in one file than anyone wants to read of.
+/// Most misspelt names of one file that are reported.
 const MOST_PROBLEMS: usize = 20;
 
-/// Compiles a script; `source` is its name, under which the text is among the sources. What it imports is found by `jail`.
+/// Compiles a script; `source` is its name, under which the sources have its text. Imports are resolved by `jail`.
 pub fn compile(
     engine: &Engine,
     names: &Names,
@@ -24,12 +23,12 @@ pub fn compile(
 ) -> Result<AST, Failure> {
     let (script, mut found) = parse(engine, names, source, text);
     let Some(script) = script else {
-        let nothing = || Failure::new(Exit::BadInput, "the script does not compile");
-        return Err(Failure::of_all(found).unwrap_or_else(nothing));
+        let unknown = || Failure::new(Exit::BadInput, "the script does not compile");
+        return Err(Failure::of_all(found).unwrap_or_else(unknown));
     };
     let main = Parsed::new(source, script, Vec::new());
-    let (all, of_modules) = imports::closure(main, jail, |source, text| parse(engine, names, source, text));
-    found.extend(of_modules);
+    let (all, in_modules) = imports::closure(main, jail, |source, text| parse(engine, names, source, text));
+    found.extend(in_modules);
     found.extend(unknown::calls(&all, names, MOST_PROBLEMS));
     match Failure::of_all(found) {
         Some(failure) => Err(failure),
@@ -37,8 +36,7 @@ pub fn compile(
     }
 }
 
-/// The engine stops at the first variable that it does not know. Each such variable is taken as declared and the text compiled
-/// again, so that all of them are found.
+/// The engine stops at the first unknown variable. To find all of them, each is declared in the scope and the text is compiled again.
 fn parse(engine: &Engine, names: &Names, source: &str, text: &str) -> (Option<AST>, Vec<Failure>) {
     let (mut scope, mut found) = (Scope::new(), Vec::new());
     loop {
@@ -48,13 +46,13 @@ fn parse(engine: &Engine, names: &Names, source: &str, text: &str) -> (Option<AS
                 return (Some(script), found);
             }
             Err(ParseError(error, position)) => {
-                let place = Place::new(source, position);
-                let message = names.syntax(&error, &place);
+                let location = ScriptLocation::new(source, position);
+                let message = names.syntax(&error, &location);
                 if message == MAP_FORM {
-                    // The map was read as a block, and its names as variables.
+                    // The map was read as a block, and its keys as variables.
                     found.clear();
                 }
-                found.push(Failure::at(place, Exit::BadInput, message));
+                found.push(Failure::at(location, Exit::BadInput, message));
                 let ParseErrorType::VariableUndefined(name) = *error else { return (None, found) };
                 if scope.contains(&name) || found.len() >= MOST_PROBLEMS {
                     return (None, found);

@@ -1,4 +1,4 @@
-//! Values of scripts as plain values. Functions become tables.
+//! Converts script values into plain values. Functions become tables of samples.
 
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, Map, NativeCallContext};
 
@@ -9,14 +9,14 @@ use super::limits::SampleBudget;
 use super::parameter::Parameter;
 use super::wording::with_article;
 
-/// For how many counters, from 0, a function in a map is sampled.
+/// How many times a function in a map is sampled: for the counters 0 to n − 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling(pub u32);
 
 impl Sampling {
     /// The count is itself a parameter of the map: what the script gives, else `default`.
     ///
-    /// What the script gives is read and judged with the other parameters; here anything unusable counts as `default`.
+    /// The script's value is checked with the other parameters; here anything unusable counts as `default`.
     pub fn by(map: &Map, name: &str, default: u32) -> Self {
         let given = map.get(name).and_then(|value| value.as_int().ok());
         let count = given
@@ -26,10 +26,10 @@ impl Sampling {
     }
 }
 
-/// More samples than any counter needs.
+/// Most samples; more than any counter needs.
 const MAX_SAMPLES: u32 = 10_000_000;
 
-/// A script's value as plain data. What is no data goes to `problems`; only a function that fails is an error.
+/// A script's value as plain data. Values that are not data are added to `problems`; only a function that fails is an error.
 pub fn to_value(
     given: &Dynamic,
     path: &str,
@@ -61,8 +61,8 @@ pub fn to_value(
     }))
 }
 
-/// A function's values for `0..count`, one pair of counter and value where the value changes, as a schedule reads it: most
-/// schedules have two or three.
+/// A function's values for `0..count` as a schedule reads them: a pair of counter and value wherever the value changes. Most
+/// schedules have two or three pairs.
 fn sample(
     function: &FnPtr,
     path: &str,
@@ -86,9 +86,9 @@ fn sample(
                     continue;
                 }
                 let kind = with_article(context.engine().map_type_name(sample.type_name()));
-                format!("the function gives {kind} for {counter}; expected a number")
+                format!("the function returns {kind} for {counter}; expected a number")
             }
-            Err(error) if takes_another_number(function, &error) => {
+            Err(error) if has_wrong_arity(function, &error) => {
                 "the function must take one whole number, as in |ply| 1.0".to_owned()
             }
             Err(error) => return Err(error),
@@ -99,8 +99,8 @@ fn sample(
     Ok(Value::List(points))
 }
 
-/// Whether a call failed because the function takes no single argument.
-fn takes_another_number(function: &FnPtr, error: &EvalAltResult) -> bool {
+/// Whether a call failed because the function does not take exactly one argument.
+fn has_wrong_arity(function: &FnPtr, error: &EvalAltResult) -> bool {
     let is_signature = |signature: &str| signature.split(" (").next() == Some(function.fn_name());
     matches!(error, EvalAltResult::ErrorFunctionNotFound(signature, _) if is_signature(signature))
 }

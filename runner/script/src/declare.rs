@@ -1,4 +1,4 @@
-//! `params(#{…})`: how a script declares what its users can change.
+//! `params(#{…})`: declares the parameters that users of a script can change.
 
 use rhai::{Dynamic, EvalAltResult, Map, NativeCallContext, Position};
 
@@ -12,29 +12,29 @@ use crate::engine::Stopped;
 use crate::failure::Failure;
 use crate::values::{self, Typed, Wrongs};
 
-/// What `params` returns: the declared map with the command line's values in it.
+/// Implements `params`: returns the declared map with the values from the command line.
 pub fn declare(declaration: &Declaration, context: &NativeCallContext<'_>, mut map: Map) -> Answer<Map> {
     let call = Call::new("params", context);
     if declaration.is_made() {
         return Err(call.misuse("is called a second time; declare all parameters in one call at the top"));
     }
     let mut wrongs = Wrongs::default();
-    let typed = values::settle(&mut map, "", &mut wrongs);
+    let typed = values::insert_defaults(&mut map, "", &mut wrongs);
     let mut rows = Vec::new();
     list(context, &map, "", &typed, &mut rows)?;
     values::apply(&mut map, &typed, declaration.overrides(), &mut wrongs);
-    if let Some((errors, place)) = wrongs.into_error(call.place()) {
-        return Err(Failure::from(&errors).into_rhai(place));
+    if let Some((errors, location)) = wrongs.into_error(call.location()) {
+        return Err(Failure::from(&errors).into_rhai(location));
     }
-    take_up(declaration, context, &map, &mut rows)?;
+    apply_overrides(declaration, context, &map, &mut rows)?;
     if declaration.make(rows) {
         return Err(EvalAltResult::ErrorTerminated(Dynamic::from(Stopped), Position::NONE).into());
     }
     Ok(map)
 }
 
-/// Takes up the values that the command line gave.
-fn take_up(
+/// Updates the rows with the values from the command line.
+fn apply_overrides(
     declaration: &Declaration,
     context: &NativeCallContext<'_>,
     map: &Map,
@@ -50,7 +50,7 @@ fn take_up(
     Ok(())
 }
 
-/// Every parameter with its own value.
+/// Lists every parameter with its default.
 fn list(
     context: &NativeCallContext<'_>,
     map: &Map,
@@ -83,7 +83,7 @@ fn member(map: &Map, path: &str) -> Option<Dynamic> {
     }
 }
 
-/// A declared value for listings; a function is only named, since nothing says yet what it will be sampled for.
+/// A declared value for listings. A function is not sampled, since the call that will use it is not known yet.
 fn shown(context: &NativeCallContext<'_>, member: &Dynamic) -> Answer<Value> {
     if member.is_fnptr() {
         return Ok(Value::Text("function".to_owned()));

@@ -1,11 +1,11 @@
-//! The parameters that a script declares, with what its author says of them: the comment at the end of each one's line.
+//! The parameters that a script declares, each with its doc text or else the comment at the end of its line.
 
 use std::fmt::Write;
 
 use dc0_core::text_table::{Align, aligned};
 use dc0_runs::declared::Declared;
 
-/// One line for each parameter: its name, its value, where the value comes from, what it may be, and what it is for.
+/// One line for each parameter: its name, value, origin, allowed values, and meaning.
 pub fn described(script: &str, text: &str, declared: &[Declared]) -> String {
     if declared.is_empty() {
         return format!("{script} declares no parameters");
@@ -15,7 +15,7 @@ pub fn described(script: &str, text: &str, declared: &[Declared]) -> String {
     format!("{heading}\n{}", table(text, declared))
 }
 
-/// What `SCRIPT --help` shows: the script's first comment, how it is called, its parameters, and the program's options.
+/// The output of `SCRIPT --help`: the script's first comment, its usage, its parameters, and the program's options.
 pub fn help(script: &str, text: &str, declared: &[Declared], options: &str) -> String {
     let mut help = first_comment(text);
     if !help.is_empty() {
@@ -31,7 +31,7 @@ pub fn help(script: &str, text: &str, declared: &[Declared], options: &str) -> S
     help
 }
 
-/// The comment that the script begins with, without its slashes.
+/// The comment at the start of the script, without its slashes.
 fn first_comment(text: &str) -> String {
     let lines = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("#!"));
     let comment = lines.map_while(|line| line.strip_prefix("//"));
@@ -56,14 +56,14 @@ fn cells(text: &str, row: &Declared) -> [String; 5] {
     [row.path.clone(), row.value.to_string(), row.origin.name().to_owned(), allowed, doc]
 }
 
-/// The comment behind `name: value,` on a line of its own.
+/// The comment after `name: value,` on the same line.
 fn comment_of<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let behind = line.trim_start().strip_prefix(name)?.trim_start().strip_prefix(':')?;
+    let rest = line.trim_start().strip_prefix(name)?.trim_start().strip_prefix(':')?;
     let mut is_quoted = false;
-    for (at, letter) in behind.char_indices() {
+    for (index, letter) in rest.char_indices() {
         is_quoted ^= letter == '"';
-        if !is_quoted && behind[at..].starts_with("//") {
-            return Some(behind[at + 2..].trim());
+        if !is_quoted && rest[index..].starts_with("//") {
+            return Some(rest[index + 2..].trim());
         }
     }
     None
@@ -74,14 +74,14 @@ mod tests {
     use super::{comment_of, first_comment};
 
     #[test]
-    fn the_first_comment_ends_where_the_script_begins() {
+    fn the_first_comment_ends_at_the_first_line_without_slashes() {
         let text = "// Which is better?\n//\n//     dc0-run x.rhai   \n\n// not this\nlet x = 1;\n";
         assert_eq!(first_comment(text), "Which is better?\n\n    dc0-run x.rhai");
         assert_eq!(first_comment("let x = 1; // no"), "");
     }
 
     #[test]
-    fn the_comment_behind_a_parameter_is_found() {
+    fn the_comment_after_a_parameter_is_found() {
         assert_eq!(comment_of("    games: 256, // in each iteration", "games"), Some("in each iteration"));
         assert_eq!(comment_of("url: \"a//b\", // where", "url"), Some("where"));
         assert_eq!(comment_of("url: \"a//b\",", "url"), None);

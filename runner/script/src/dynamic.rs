@@ -1,10 +1,10 @@
-//! Plain values as a script sees them, and a script's values without parts as plain ones.
+//! Conversions between plain values and the engine's dynamic ones.
 
 use rhai::{Array, Dynamic, Map};
 
 use dc0_core::params::Value;
 
-/// A value without parts, if it is one.
+/// A scalar value of a script as a plain one; `None` for anything else.
 pub fn scalar(given: &Dynamic) -> Option<Value> {
     if given.is_unit() {
         return Some(Value::None);

@@ -1,4 +1,4 @@
-//! The one place where a script engine is made: the same for running, checking, documentation and tests.
+//! Makes the script engine: the same for running, checking, documentation and tests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use dc0_runs::sources::Sources;
 
 /// What an engine needs from the program around it.
 pub struct Surroundings {
-    /// Where the texts of imported scripts are kept for error messages.
+    /// Keeps the texts of imported scripts for error messages.
     pub sources: Arc<Sources>,
     /// What `print` does with a line.
     pub print: Box<dyn Fn(&str) + Send + Sync>,
@@ -24,7 +24,7 @@ pub struct Surroundings {
     pub debug: Box<dyn Fn(&str) + Send + Sync>,
     /// Whether the user asked to stop.
     pub is_stopped: Box<dyn Fn() -> bool + Send + Sync>,
-    /// Operations of the interpreter before a script is stopped; see [`limits`].
+    /// Most operations of the interpreter before a script is stopped; see [`limits`].
     pub operations: u64,
 }
 
@@ -42,8 +42,8 @@ pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
     engine.set_strict_variables(true);
     engine.set_fail_on_invalid_map_property(true);
     engine.disable_symbol("eval");
-    // A script that sleeps hears no Ctrl-C, and time is none of its business. This hides the packages' own.
-    engine.register_fn("sleep", |_: i64| awake()).register_fn("sleep", |_: f64| awake());
+    // A sleeping script would not react to Ctrl-C, and scripts have no clock. These hide the functions of the packages.
+    engine.register_fn("sleep", |_: i64| no_sleep()).register_fn("sleep", |_: f64| no_sleep());
     engine.register_type_with_name::<Failure>("Error");
     engine.register_fn(rhai::FUNC_TO_STRING, |failure: &mut Failure| failure.message.clone());
     engine.set_module_resolver(Jail::new(folder, Arc::clone(&surroundings.sources)));
@@ -54,11 +54,11 @@ pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
     engine
 }
 
-fn awake() -> Result<(), Box<EvalAltResult>> {
+fn no_sleep() -> Result<(), Box<EvalAltResult>> {
     Err("there is no `sleep`: scripts have no clock".into())
 }
 
-/// Rhai's standard packages without its clock: a script that knows the time cannot be repeated.
+/// Rhai's standard packages without the clock: a script that depends on the time is not reproducible.
 fn register_packages(engine: &mut Engine) {
     CorePackage::new().register_into_engine(engine);
     LogicPackage::new().register_into_engine(engine);

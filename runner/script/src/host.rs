@@ -1,4 +1,4 @@
-//! What scripts can call: the functions and how they are called.
+//! The functions that scripts can call.
 
 mod dimensions;
 mod fields;
@@ -30,7 +30,7 @@ pub use session::Session;
 pub use sweeps::OWN_NAMES as TRIAL_NAMES;
 pub use usages::usages;
 
-/// Adds all functions and the types of their values.
+/// Registers all functions and the types of their values.
 pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<RunHandle>(engine);
     register_fields::<Network>(engine);
@@ -38,9 +38,9 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<Window>(engine);
     register_fields::<Verdict>(engine);
     register_fields::<Analysis>(engine);
-    let own = Arc::clone(session);
+    let shared = Arc::clone(session);
     engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
-        declare(&own.declaration, &context, map)
+        declare(&shared.declaration, &context, map)
     });
     run::register(engine, session);
     steps::register(engine);
@@ -53,13 +53,15 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     outside::register(engine, session);
 }
 
-/// What scripts read of a value by names: the value's kind, and each name with its value; none for plain data.
+/// The fields that scripts can read of a value: the value's kind, and the fields' names and values. `None` for plain data.
 pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)> {
-    fn of<T: Fields>(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)> {
+    fn read<T: Fields>(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)> {
         value.read_lock::<T>().map(|value| (T::KIND, value.fields()))
     }
-    let of_nets = || of::<Network>(value).or_else(|| of::<Games>(value)).or_else(|| of::<Window>(value));
-    let of_results =
-        || of::<Verdict>(value).or_else(|| of::<Analysis>(value)).or_else(|| of::<sweeps::Swept>(value));
-    of::<RunHandle>(value).or_else(of_nets).or_else(of_results)
+    let nets_and_games =
+        || read::<Network>(value).or_else(|| read::<Games>(value)).or_else(|| read::<Window>(value));
+    let results = || {
+        read::<Verdict>(value).or_else(|| read::<Analysis>(value)).or_else(|| read::<sweeps::Swept>(value))
+    };
+    read::<RunHandle>(value).or_else(nets_and_games).or_else(results)
 }

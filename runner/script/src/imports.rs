@@ -1,5 +1,5 @@
-//! What a script imports by a plain path, read before anything runs. So misspelt names in it are told with the script's own,
-//! and everything that the script consists of is known when it begins.
+//! The files that a script imports by a literal path, read before anything runs. So misspelt names in them are reported with the
+//! script's own, and all of the script's code is known when it begins.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,21 +7,21 @@ use rhai::{AST, ASTNode, Expr, Position, Stmt};
 
 use super::failure::Failure;
 use super::jail::Jail;
-use super::place::Place;
+use super::place::ScriptLocation;
 
-/// A script or an imported one that compiles.
+/// A compiled script, or an imported one.
 pub struct Parsed {
     /// The name of its file.
     pub source: String,
-    /// What it says.
+    /// The compiled script.
     pub script: AST,
     /// The imports that lead there, the innermost first.
-    pub calls: Vec<Place>,
-    /// The files that it imports, by the names that it gives them; a name that stands for several files is left out.
+    pub calls: Vec<ScriptLocation>,
+    /// The files that it imports, by module name; a name that stands for several files is left out.
     pub modules: BTreeMap<String, String>,
 }
 
-/// An import with a plain path.
+/// An import with a literal path.
 struct Import {
     path: String,
     name: String,
@@ -29,50 +29,50 @@ struct Import {
 }
 
 impl Parsed {
-    /// Without its imports, which [`closure`] looks for.
-    pub fn new(source: &str, script: AST, calls: Vec<Place>) -> Self {
+    /// Without its imports, which [`closure`] finds.
+    pub fn new(source: &str, script: AST, calls: Vec<ScriptLocation>) -> Self {
         Self { source: source.to_owned(), script, calls, modules: BTreeMap::new() }
     }
 }
 
-/// A script with everything that it imports, itself first, and what is wrong with that. A file that does not compile is left
-/// out.
+/// A script with everything that it imports, itself first, and their failures. A file that does not compile is left out.
 pub fn closure(
     main: Parsed,
     jail: &Jail,
     parse: impl Fn(&str, &str) -> (Option<AST>, Vec<Failure>),
 ) -> (Vec<Parsed>, Vec<Failure>) {
     let (mut seen, mut found) = (BTreeSet::from([main.source.clone()]), Vec::new());
-    let (mut all, mut at) = (vec![main], 0);
-    while at < all.len() {
-        let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for import in imports(&all[at].script) {
-            let place = Place::new(&all[at].source, import.position);
-            let (source, text) = match jail.read(&all[at].source, &import.path) {
+    let (mut all, mut next) = (vec![main], 0);
+    while next < all.len() {
+        let mut modules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for import in imports(&all[next].script) {
+            let location = ScriptLocation::new(&all[next].source, import.position);
+            let (source, text) = match jail.read(&all[next].source, &import.path) {
                 Ok(read) => read,
                 Err(error) => {
-                    let failure = Failure { place: Some(place), ..Failure::from(&error) };
-                    found.push(failure.called_from(&all[at].calls));
+                    let failure = Failure { location: Some(location), ..Failure::from(&error) };
+                    found.push(failure.called_from(&all[next].calls));
                     continue;
                 }
             };
-            named.entry(import.name).or_default().insert(source.clone());
+            modules.entry(import.name).or_default().insert(source.clone());
             if !seen.insert(source.clone()) {
                 continue;
             }
-            let calls: Vec<Place> = std::iter::once(place).chain(all[at].calls.iter().cloned()).collect();
+            let calls: Vec<ScriptLocation> =
+                std::iter::once(location).chain(all[next].calls.iter().cloned()).collect();
             let (script, wrong) = parse(&source, &text);
             found.extend(wrong.into_iter().map(|failure| failure.called_from(&calls)));
             all.extend(script.map(|script| Parsed::new(&source, script, calls)));
         }
-        let single = named.into_iter().filter(|(_, files)| files.len() == 1);
-        all[at].modules = single.filter_map(|(name, mut files)| Some((name, files.pop_first()?))).collect();
-        at += 1;
+        let single = modules.into_iter().filter(|(_, files)| files.len() == 1);
+        all[next].modules = single.filter_map(|(name, mut files)| Some((name, files.pop_first()?))).collect();
+        next += 1;
     }
     (all, found)
 }
 
-/// The imports of a script whose paths are plain text.
+/// The imports of a script whose paths are string literals.
 fn imports(script: &AST) -> Vec<Import> {
     let mut found = Vec::new();
     script.walk(&mut |path: &[ASTNode<'_>]| {

@@ -1,7 +1,7 @@
 //! `import` for scripts: only files at or below the folder of the script that was started.
 //!
-//! Rhai's own file resolver takes absolute paths and `..` as they come. Here a path is relative to the importing file, and
-//! what it leads to, after every `..` and symbolic link, must lie in the folder.
+//! Rhai's own file resolver accepts absolute paths and `..`. Here a path is relative to the importing file, and must lie in the
+//! folder after every `..` and symbolic link is resolved.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::failure::Failure;
 use super::limits::MAX_SCRIPT_BYTES;
-use super::place::Place;
+use super::place::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::sources::{Sources, normalised};
@@ -39,7 +39,7 @@ pub enum LoadError {
         /// The folder of the script that was started.
         folder: String,
     },
-    /// A file imports itself, perhaps through others.
+    /// A file imports itself, directly or through others.
     #[error("import \"{path}\": this file is being imported already ({chain}); let both import a third file")]
     Circular {
         /// As the script gives it.
@@ -54,7 +54,7 @@ pub enum LoadError {
         path: String,
         /// The file that it leads to.
         named: String,
-        /// What was most likely meant.
+        /// A suggestion, if a file of a similar name exists.
         hint: String,
     },
     /// The file is too large for a script.
@@ -92,7 +92,7 @@ pub fn read_script(path: &Path) -> Result<String, LoadError> {
     fs::read_to_string(path).map_err(unreadable)
 }
 
-/// Resolves imports within one folder. Modules are compiled once.
+/// Resolves imports within one folder, and compiles each module once.
 pub struct Jail {
     folder: PathBuf,
     sources: Arc<Sources>,
@@ -102,11 +102,11 @@ pub struct Jail {
 #[derive(Default)]
 struct State {
     modules: BTreeMap<PathBuf, Shared<Module>>,
-    /// Files whose import is going on, the outermost first.
+    /// Files that are being imported, the outermost first.
     open: Vec<Found>,
 }
 
-/// A file that may be imported: where it lies, and how errors name it.
+/// A file that may be imported, and its name in errors.
 #[derive(Clone)]
 struct Found {
     file: PathBuf,
@@ -128,7 +128,7 @@ impl Jail {
         if relative.is_absolute() || relative.components().any(|part| matches!(part, Component::Prefix(_))) {
             return Err(LoadError::Absolute { path: path.to_owned() });
         }
-        // A script that is named without its folder lies in the folder itself.
+        // A script named without a folder lies in the folder itself.
         let parent = importer.and_then(|importer| Path::new(importer).parent());
         let beside = parent.filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(&self.folder);
         let named = normalised(&beside.join(relative).with_extension("rhai"));
@@ -136,7 +136,7 @@ impl Jail {
             || LoadError::Outside { path: path.to_owned(), folder: self.folder.display().to_string() };
         let unreadable = |cause| LoadError::Unreadable { path: named.clone(), cause };
         let root = self.folder.canonicalize().map_err(unreadable)?;
-        // Looked at before the file is touched, so that what lies outside cannot even be found to exist.
+        // Checked before the file is touched, so that scripts cannot even probe for files outside.
         if !normalised(&beside.canonicalize().map_err(unreadable)?.join(relative)).starts_with(&root) {
             return Err(outside());
         }
@@ -150,14 +150,14 @@ impl Jail {
         Ok(Found { file, name: named.display().to_string() })
     }
 
-    /// Finds and reads what an import of a file leads to, and keeps its text: the name of its file, and the text.
+    /// Finds and reads the file that an import leads to, and keeps its text. Returns the file's name and text.
     pub fn read(&self, importer: &str, path: &str) -> Result<(String, String), LoadError> {
         let found = self.find(Some(importer), path)?;
         let text = self.text(&found)?;
         Ok((found.name, text))
     }
 
-    /// The text of a file, or what an editor holds of it, which is kept for errors.
+    /// The text of a file, or an editor's unsaved version of it; kept for errors.
     fn text(&self, found: &Found) -> Result<String, LoadError> {
         let text = self.sources.unsaved(&found.file).map_or_else(|| read_script(&found.file), Ok)?;
         self.sources.keep(&found.name, &text);
@@ -175,16 +175,16 @@ impl Jail {
     }
 
     fn load(&self, engine: &Engine, found: &Found) -> Result<Module, Box<EvalAltResult>> {
-        let text = self
-            .text(found)
-            .map_err(|error| Failure::from(&error).into_rhai(Place::new(&found.name, Position::NONE)))?;
+        let text = self.text(found).map_err(|error| {
+            Failure::from(&error).into_rhai(ScriptLocation::new(&found.name, Position::NONE))
+        })?;
         let mut script = engine.compile(&text)?;
         script.set_source(found.name.as_str());
         Module::eval_ast_as_new(Scope::new(), &script, engine)
     }
 }
 
-/// A file that is not there, with the nearest one beside it.
+/// The error for a missing file, suggesting the one with the most similar name.
 fn missing(path: &str, named: &Path) -> LoadError {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let wanted = stem(named).unwrap_or_default();
@@ -211,7 +211,7 @@ impl ModuleResolver for Jail {
     ) -> Result<Shared<Module>, Box<EvalAltResult>> {
         let refuse = |error: LoadError| {
             let importer = source.map_or_else(|| self.folder.display().to_string(), str::to_owned);
-            Failure::from(&error).into_rhai(Place::new(&importer, position))
+            Failure::from(&error).into_rhai(ScriptLocation::new(&importer, position))
         };
         let found = self.find(source, path).map_err(refuse)?;
         if let Some(module) = self.state().modules.get(&found.file) {

@@ -1,4 +1,4 @@
-//! Running one script from its file to its exit code.
+//! Runs one script from its file to its exit code.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -31,14 +31,14 @@ use dc0_steps::host::Host;
 use dc0_steps::table::Table;
 use dc0_steps::{Asking, Runner};
 
-/// Runs or checks a script, and tells how it went.
+/// Runs or checks a script, and reports the outcome.
 pub fn launch(args: &ScriptArgs, options: &str, process: &Process) -> Exit {
     let sources = Arc::new(Sources::default());
     match run(args, options, process, &sources) {
         Ok(()) => Exit::Done,
         Err(failure) if failure.exit == Exit::Interrupted => {
-            let command: Vec<String> = std::env::args().map(|word| quoted(&word)).collect();
-            let message = "stopped; everything finished is kept. To go on, give the same command again:";
+            let command: Vec<String> = std::env::args().map(|argument| quoted(&argument)).collect();
+            let message = "stopped; everything finished is kept. To continue, give the same command again:";
             process.console.note(&format!(
                 "{message}
   {}",
@@ -58,13 +58,13 @@ pub fn launch(args: &ScriptArgs, options: &str, process: &Process) -> Exit {
     }
 }
 
-/// A word of a command line as a shell takes it.
-fn quoted(word: &str) -> String {
+/// An argument of a command line, quoted for a shell.
+fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
 fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Sources>) -> Result<(), Failure> {
@@ -83,15 +83,17 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
         return Ok(());
     }
     let declaration = Arc::new(Declaration::new(overrides(args)?));
-    let planner = args.check.then(|| Arc::new(Planner::new(&name, asking(args), Arc::clone(&declaration))));
-    let runner = || runner(args, process, script_record(path, &text), &declaration).importing(sources, path);
+    let planner =
+        args.check.then(|| Arc::new(Planner::new(&name, run_options(args), Arc::clone(&declaration))));
+    let runner =
+        || runner(args, process, script_record(path, &text), &declaration).with_imports(sources, path);
     let host: Arc<dyn Host> = match &planner {
         Some(planner) => Arc::clone(planner) as Arc<dyn Host>,
         None => Arc::new(runner()),
     };
-    let performance =
+    let script_run =
         Performance { path, folder: None, text: &text, host, declaration: Arc::clone(&declaration) };
-    let table = performance.perform(surroundings(process, sources, args))?;
+    let table = script_run.run(surroundings(process, sources, args))?;
     match planner {
         Some(planner) if args.format == OutputFormat::Json => {
             process.console.result(&planner.plan_json().to_string());
@@ -102,7 +104,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     Ok(())
 }
 
-/// The parameters that a script declares; it is read only as far as that.
+/// The parameters that a script declares; it runs only up to the declaration.
 fn declared(
     args: &ScriptArgs,
     process: &Process,
@@ -110,39 +112,39 @@ fn declared(
     (path, text): (&Path, &str),
 ) -> Result<Vec<Declared>, Failure> {
     let declaration = Arc::new(Declaration::listing(overrides(args)?));
-    let planner = Planner::new(&path.display().to_string(), asking(args), Arc::clone(&declaration));
+    let planner = Planner::new(&path.display().to_string(), run_options(args), Arc::clone(&declaration));
     let host: Arc<dyn Host> = Arc::new(planner);
-    let performance = Performance { path, folder: None, text, host, declaration: Arc::clone(&declaration) };
-    match performance.perform(surroundings(process, sources, args)) {
+    let script_run = Performance { path, folder: None, text, host, declaration: Arc::clone(&declaration) };
+    match script_run.run(surroundings(process, sources, args)) {
         Err(failure) if !declaration.is_made() => Err(failure),
         _ => Ok(declaration.rows()),
     }
 }
 
-/// A script before its host.
+/// A script, its host and its parameters.
 pub struct Performance<'a> {
     /// The script's file, as the user named it.
     pub path: &'a Path,
-    /// The folder that its imports stay in; the script's own, if none is given.
+    /// The folder that its imports must stay in; the script's own if `None`.
     pub folder: Option<&'a Path>,
-    /// Its text, which is among the sources.
+    /// Its text, which the sources also have.
     pub text: &'a str,
-    /// What does the work.
+    /// Does the work.
     pub host: Arc<dyn Host>,
     /// Its parameters.
     pub declaration: Arc<Declaration>,
 }
 
 impl Performance<'_> {
-    /// Runs the script to its end. Gives the table of iterations, if there is one that was not shown.
-    pub fn perform(self, surroundings: Surroundings) -> Result<Option<Table>, Failure> {
+    /// Runs the script to its end. Returns the table of iterations, if there is one that was not shown.
+    pub fn run(self, surroundings: Surroundings) -> Result<Option<Table>, Failure> {
         let Self { path, folder, text, host, declaration } = self;
         let sources = Arc::clone(&surroundings.sources);
         let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
         let mut engine = engine(&folder.map_or_else(|| folder_of(path), Path::to_owned), surroundings);
         host::register(&mut engine, &session);
         let jail = Jail::new(&folder_of(path), Arc::clone(&sources));
-        let names = session.know(Names::new(&engine, host::usages(), Arc::clone(&declaration), sources));
+        let names = session.set_names(Names::new(&engine, host::usages(), Arc::clone(&declaration), sources));
         let source = path.display().to_string();
         evaluate(&engine, names, &source, &compile(&engine, names, &jail, &source, text)?)?;
         if let Some(unused) = declaration.unused() {
@@ -153,7 +155,7 @@ impl Performance<'_> {
     }
 }
 
-/// What the command line gives for the script's parameters; the values of files come before those of `--set`, which win.
+/// The command line's values of the script's parameters: first those of files, then those of `--set`, which win.
 fn overrides(args: &ScriptArgs) -> Result<Vec<Override>, Failure> {
     let mut overrides = Vec::new();
     for file in &args.params {
@@ -163,7 +165,7 @@ fn overrides(args: &ScriptArgs) -> Result<Vec<Override>, Failure> {
     Ok(overrides)
 }
 
-fn asking(args: &ScriptArgs) -> Asking {
+fn run_options(args: &ScriptArgs) -> Asking {
     Asking {
         parent: args.out.clone(),
         seed: args.seed,
@@ -182,7 +184,7 @@ fn runner(
     declaration: &Arc<Declaration>,
 ) -> Runner {
     let Process { console, interrupt, log_file } = process.clone();
-    Runner::new(asking(args), script, Arc::clone(declaration), (console, interrupt, log_file))
+    Runner::new(run_options(args), script, Arc::clone(declaration), (console, interrupt, log_file))
 }
 
 fn script_record(path: &Path, text: &str) -> ScriptRecord {
@@ -190,12 +192,12 @@ fn script_record(path: &Path, text: &str) -> ScriptRecord {
     ScriptRecord { file, blake3: durable::digest(text.as_bytes()), text: text.to_owned() }
 }
 
-/// The folder that the script may import from.
+/// The folder from which the script may import.
 fn folder_of(path: &Path) -> PathBuf {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// What a script prints is its result; while it is only checked, numbers are stand-ins and no results.
+/// Where the script's output goes. It is the script's result, except in a check, where numbers are mocked.
 fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) -> Surroundings {
     let (is_check, is_json) = (args.check, args.format == OutputFormat::Json);
     let is_silent = args.parameters || args.help;

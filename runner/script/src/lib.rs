@@ -1,4 +1,4 @@
-//! Scripts: the engine, what scripts may use up and import, their values, parameters and errors.
+//! Scripts: the engine, its limits and imports, and the values, parameters and errors of scripts.
 
 pub mod args;
 pub mod call;

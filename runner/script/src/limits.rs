@@ -1,19 +1,19 @@
-//! What a script may use up, the same in every build. Rhai's own defaults are lower in debug builds.
+//! Resource limits of scripts, the same in every build. Rhai's own defaults are lower in debug builds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhai::Engine;
 
-/// Operations of the interpreter in one script; host functions count as one. Some minutes of a loop that does nothing.
+/// Operations of the interpreter in one script; a host function counts as one. An empty loop reaches this in some minutes.
 pub const MAX_OPERATIONS: u64 = 500_000_000;
-/// Functions that call functions.
+/// Depth of nested function calls.
 pub const MAX_CALL_LEVELS: usize = 64;
-/// Nested expressions at the top level and within functions.
+/// Depth of nested expressions, at the top level and within functions.
 pub const MAX_EXPRESSION_DEPTHS: (usize, usize) = (64, 64);
 /// Bytes of one text.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
-/// Items of one list and names of one map, the nested ones counted.
+/// Items of one list or map, nested ones included.
 pub const MAX_ITEMS: usize = 1_000_000;
 /// Variables alive at once.
 pub const MAX_VARIABLES: usize = 1_000;
@@ -26,18 +26,18 @@ pub const MAX_SCRIPT_BYTES: u64 = 1 << 20;
 /// Stack of the thread that runs scripts: enough for all call and expression levels in an unoptimised build.
 pub const STACK_BYTES: usize = 256 << 20;
 
-/// Calls of a script's functions by the host, which the interpreter does not count: all of them together are held to the limit of
-/// operations. The engine carries it as its tag.
+/// Budget for calls of a script's functions by the host, which the interpreter does not count: together they are held to the limit
+/// of operations. The engine carries it as its tag.
 #[derive(Debug, Clone)]
 pub struct SampleBudget(Arc<AtomicU64>);
 
 impl SampleBudget {
-    /// For so many calls.
+    /// A budget of this many calls.
     pub fn new(calls: u64) -> Self {
         Self(Arc::new(AtomicU64::new(calls)))
     }
 
-    /// Takes one call from what is left; false where nothing is.
+    /// Takes one call from the budget; false if none is left.
     pub fn take(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }

@@ -1,4 +1,4 @@
-//! The functions a script can call, for finding misspelt ones before anything runs and for naming the nearest.
+//! The names that a script can use, for finding misspelt ones before anything runs and for suggesting the nearest.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -7,14 +7,14 @@ use rhai::{Engine, ParseErrorType};
 
 use dc0_core::params::nearest;
 
-use super::place::Place;
+use super::place::ScriptLocation;
 use super::wording;
-use super::words::Words;
+use super::words::DeclaredNames;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sources::Sources;
 pub use dc0_steps::usage::Usage;
 
-/// Everything that can be called.
+/// All functions that can be called, and the names of a script.
 pub struct Names {
     known: BTreeSet<String>,
     usages: &'static [Usage],
@@ -28,11 +28,11 @@ pub struct Names {
 const BUILT_IN: [&str; 8] =
     ["Fn", "call", "curry", "is_shared", "is_def_var", "is_def_fn", "type_of", "print"];
 
-/// What other scripts have and these do not.
+/// Functions that Rhai scripts elsewhere have and these do not, with the reason.
 const ABSENT: [(&str, &str); 4] = [
     ("timestamp", NO_CLOCK),
     ("sleep", NO_CLOCK),
-    ("rand", "scripts have no chance of their own; steps draw from the run's seed"),
+    ("rand", "scripts have no randomness of their own; steps draw from the run's seed"),
     ("open_file", "scripts read and write no files"),
 ];
 
@@ -52,8 +52,8 @@ impl Names {
         Self { known, usages, declaration, sources, members: OnceLock::new() }
     }
 
-    /// Takes note of the names that the members of the scripts' maps have; a member may be a function.
-    pub(super) fn know_members(&self, members: impl FnOnce() -> BTreeSet<String>) -> &BTreeSet<String> {
+    /// Sets the names of the members of the scripts' maps; a member may be a function.
+    pub(super) fn set_members(&self, members: impl FnOnce() -> BTreeSet<String>) -> &BTreeSet<String> {
         self.members.get_or_init(members)
     }
 
@@ -62,12 +62,12 @@ impl Names {
         self.known.contains(function)
     }
 
-    /// A digest of the texts of the script and of all that it imports.
+    /// A digest of the texts of the script and its imports.
     pub fn texts_digest(&self) -> String {
         self.sources.digest()
     }
 
-    /// What to say of a function that nobody has; `own` are those of scripts.
+    /// The message for an unknown function; `own` are those of the scripts.
     pub(super) fn unknown_function(&self, name: &str, own: &BTreeSet<&str>) -> String {
         if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
             return format!("there is no function `{name}`: {why}");
@@ -78,7 +78,7 @@ impl Names {
         format!("there is no function `{name}`{}", did_you_mean(near))
     }
 
-    /// What to say of a call that found no function: a signature such as `self_play (Run, map)`.
+    /// The message for a call that matches no function; the signature looks like `self_play (Run, map)`.
     pub fn missing_function(&self, signature: &str, source: &str) -> String {
         let name = signature.split(" (").next().unwrap_or(signature);
         if name.starts_with("anon$") {
@@ -89,32 +89,32 @@ impl Names {
         if let Some((module, name)) = name.split_once("::") {
             return self.missing_in_module(module, name, signature, source);
         }
-        let words = self.words(source);
+        let declared = self.declared(source);
         match self.usages.iter().find(|usage| usage.name == name) {
             Some(usage) => {
                 format!("`{name}` is not called with {}; call it as {}", arguments(signature), usage.form)
             }
-            None if words.functions.contains(name) => {
+            None if declared.functions.contains(name) => {
                 format!(
-                    "`{name}` is not called with {}; it takes another number of arguments",
+                    "`{name}` is not called with {}; it takes a different number of arguments",
                     arguments(signature)
                 )
             }
             None if self.known.contains(name) => {
                 format!("`{name}` is not defined for {}", arguments(signature))
             }
-            None => self.unknown_function(name, &words.functions.iter().map(String::as_str).collect()),
+            None => self.unknown_function(name, &declared.functions.iter().map(String::as_str).collect()),
         }
     }
 
-    /// A call into an imported script that has no such function.
+    /// The message for a call into an imported script that matches no function.
     fn missing_in_module(&self, module: &str, name: &str, signature: &str, source: &str) -> String {
         let functions: BTreeSet<String> = self
             .sources
             .texts()
             .into_iter()
             .filter(|(file, _)| file != source)
-            .flat_map(|(_, text)| Words::of(&text).functions)
+            .flat_map(|(_, text)| DeclaredNames::of(&text).functions)
             .collect();
         if functions.contains(name) {
             return format!("`{module}::{name}` is not called with {}", arguments(signature));
@@ -122,36 +122,36 @@ impl Names {
         unknown_in_module(module, name, functions.iter().map(String::as_str))
     }
 
-    fn words(&self, source: &str) -> Words {
-        self.sources.text(source).map(|text| Words::of(&text)).unwrap_or_default()
+    fn declared(&self, source: &str) -> DeclaredNames {
+        self.sources.text(source).map(|text| DeclaredNames::of(&text)).unwrap_or_default()
     }
 
-    /// What to say of a name that a map does not have.
+    /// The message for a name that a map does not have.
     pub fn missing_property(&self, name: &str) -> String {
         let rows = self.declaration.rows();
-        let declared = rows.iter().flat_map(|row| row.path.split('.'));
+        let paths = rows.iter().flat_map(|row| row.path.split('.'));
         let others = || self.members.get().into_iter().flatten().map(String::as_str);
-        let near = nearest(name, declared).or_else(|| nearest(name, others().filter(|other| *other != name)));
+        let near = nearest(name, paths).or_else(|| nearest(name, others().filter(|other| *other != name)));
         format!("there is no `{name}` in this map{}", did_you_mean(near))
     }
 
-    /// What to say of a variable that nobody has declared.
+    /// The message for an undeclared variable.
     pub fn missing_variable(&self, name: &str, source: &str) -> String {
-        let words = self.words(source);
-        let near = nearest(name, words.variables.iter().map(String::as_str).filter(|near| *near != name));
-        if near.is_none() && words.variables.contains(name) {
+        let declared = self.declared(source);
+        let near = nearest(name, declared.variables.iter().map(String::as_str).filter(|near| *near != name));
+        if near.is_none() && declared.variables.contains(name) {
             return format!("there is no variable `{name}` here; one of this name is declared elsewhere");
         }
-        if near.is_none() && (self.known.contains(name) || words.functions.contains(name)) {
+        if near.is_none() && (self.known.contains(name) || declared.functions.contains(name)) {
             return format!("there is no variable `{name}`; it is a function, called as {name}(…)");
         }
         format!("there is no variable `{name}`{}", did_you_mean(near))
     }
 
-    /// What to say of a module that nobody has imported.
+    /// The message for a module that was not imported.
     pub fn missing_module(&self, name: &str, source: &str) -> String {
-        let words = self.words(source);
-        let near = nearest(name, words.modules.iter().map(String::as_str).filter(|near| *near != name));
+        let declared = self.declared(source);
+        let near = nearest(name, declared.modules.iter().map(String::as_str).filter(|near| *near != name));
         match near {
             Some(near) => format!("there is no module `{name}`{}", did_you_mean(Some(near))),
             None => format!(
@@ -160,12 +160,12 @@ impl Names {
         }
     }
 
-    /// What to say of a text that does not compile.
-    pub fn syntax(&self, error: &ParseErrorType, place: &Place) -> String {
-        let found = || found(place, &self.sources);
+    /// The message for a syntax error.
+    pub fn syntax(&self, error: &ParseErrorType, location: &ScriptLocation) -> String {
+        let found = || found(location, &self.sources);
         match error {
-            ParseErrorType::VariableUndefined(name) => self.missing_variable(name, &place.source),
-            ParseErrorType::ModuleUndefined(name) => self.missing_module(name, &place.source),
+            ParseErrorType::VariableUndefined(name) => self.missing_variable(name, &location.source),
+            ParseErrorType::ModuleUndefined(name) => self.missing_module(name, &location.source),
             ParseErrorType::MissingToken(token, _) if token == ";" && found().as_deref() == Some(":") => {
                 MAP_FORM.to_owned()
             }
@@ -179,20 +179,20 @@ impl Names {
     }
 }
 
-/// What a script most likely meant that has a `:` where none can be.
+/// The message for an unexpected `:`: most likely a map without its `#`.
 pub const MAP_FORM: &str = "unexpected `:`; a map is written #{ name: value }, with # before its brace";
 
-/// The word or symbol at a place.
-fn found(place: &Place, sources: &Sources) -> Option<String> {
-    let (line, column) = place.point?;
-    let code = sources.line(&place.source, line)?;
-    let is_word = |c: &char| c.is_alphanumeric() || *c == '_';
-    let word: String = code.chars().skip(column - 1).take_while(is_word).collect();
+/// The identifier or symbol at a location.
+fn found(location: &ScriptLocation, sources: &Sources) -> Option<String> {
+    let (line, column) = location.point?;
+    let code = sources.line(&location.source, line)?;
+    let is_identifier = |c: &char| c.is_alphanumeric() || *c == '_';
+    let identifier: String = code.chars().skip(column - 1).take_while(is_identifier).collect();
     let symbol = || code.chars().nth(column - 1).map(String::from);
-    if word.is_empty() { symbol() } else { Some(word) }
+    if identifier.is_empty() { symbol() } else { Some(identifier) }
 }
 
-/// What to say of a function that an imported script does not have.
+/// The message for a function that an imported script does not have.
 pub(super) fn unknown_in_module<'a>(
     module: &str,
     name: &str,

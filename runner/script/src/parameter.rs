@@ -1,24 +1,23 @@
-//! `number(…)`, `whole(…)`, `choice(…)`, `flag(…)`, `text(…)`: a parameter with what it may be, what it is where nobody says
-//! otherwise, and what it is for.
+//! `number(…)`, `whole(…)`, `choice(…)`, `flag(…)`, `text(…)`: a parameter with its allowed values, its default and its doc text.
 
 use dc0_core::params::{Value, nearest};
 use rhai::{Dynamic, Map};
 
 use super::dynamic::{scalar, to_dynamic};
-use super::place::Place;
+use super::place::ScriptLocation;
 
-/// A parameter as a script writes it. `params` or a sweep judges it, and so reports the problems of all at once.
+/// A parameter as a script writes it. It is checked only by `params` or a sweep, which report the problems of all parameters at once.
 #[derive(Debug, Clone)]
 pub struct Parameter {
     kind: Kind,
     default: Dynamic,
-    /// Its members as the dimension of a sweep has them: `low` and `high`, or `values`.
+    /// The limits as members of a sweep's dimension: `low` and `high`, or `values`.
     limits: Map,
     doc: Dynamic,
-    place: Place,
+    location: ScriptLocation,
 }
 
-/// What a parameter is.
+/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A number between two others.
@@ -48,36 +47,36 @@ pub enum Allowed {
     Text,
 }
 
-/// A parameter in which nothing is wrong.
+/// A parameter that passed its checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sound {
-    /// The values that it may have.
+    /// The allowed values.
     pub allowed: Allowed,
     /// One of them.
     pub default: Value,
-    /// What it is for; empty where the script does not say.
+    /// What it is for; empty if the script does not say.
     pub doc: String,
 }
 
 impl Parameter {
-    /// As written at a place; `limits` are `low` and `high`, or `values`, or nothing.
+    /// A parameter as written; `limits` are `low` and `high`, or `values`, or nothing.
     pub fn new<const N: usize>(
         kind: Kind,
         default: Dynamic,
         limits: [(&str, Dynamic); N],
         doc: Dynamic,
-        place: Place,
+        location: ScriptLocation,
     ) -> Self {
         let limits = limits.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        Self { kind, default, limits, doc, place }
+        Self { kind, default, limits, doc, location }
     }
 
     /// Where the script writes it.
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn location(&self) -> &ScriptLocation {
+        &self.location
     }
 
-    /// Its values as a dimension of a sweep, which judges it.
+    /// The parameter as a dimension of a sweep, which checks it.
     pub fn dimension(&self) -> Map {
         let kind = match self.kind {
             Kind::Number => "uniform",
@@ -93,8 +92,8 @@ impl Parameter {
         dimension
     }
 
-    /// The parameter, or everything that is wrong with it.
-    pub fn judge(&self) -> Result<Sound, Vec<String>> {
+    /// The checked parameter, or everything that is wrong with it.
+    pub fn check(&self) -> Result<Sound, Vec<String>> {
         let mut wrong = Vec::new();
         let allowed = match self.kind {
             Kind::Number => {
@@ -160,13 +159,13 @@ impl Parameter {
             wrong.push("values: is empty; give at least one".to_owned());
         }
         let mut values: Vec<Value> = Vec::new();
-        for (at, item) in items.iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             match scalar(item) {
                 Some(value) if values.contains(&value) => {
-                    wrong.push(format!("values[{at}]: {value} is there before"));
+                    wrong.push(format!("values[{index}]: {value} is given twice"));
                 }
                 Some(value) => values.push(value),
-                None => wrong.push(format!("values[{at}]: expected a plain value, got {}", shown(item))),
+                None => wrong.push(format!("values[{index}]: expected a plain value, got {}", shown(item))),
             }
         }
         (wrong.len() == before).then_some(values)
@@ -184,7 +183,7 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// A value of a script as a message shows it.
+/// A script's value as messages show it.
 fn shown(given: &Dynamic) -> String {
     match scalar(given) {
         Some(value) => format!("{value} ({})", value.kind()),
@@ -196,7 +195,7 @@ fn shown(given: &Dynamic) -> String {
 }
 
 impl Allowed {
-    /// The value as the parameter has it, if it may: whole numbers are welcome as numbers.
+    /// The value converted to the parameter's type if it is allowed; a number may be given as a whole number.
     pub fn admit(&self, value: &Value) -> Option<Value> {
         match (self, value) {
             (&Self::Number(low, high), value) => {
@@ -206,25 +205,25 @@ impl Allowed {
                 whole(value).filter(|number| (low..=high).contains(number)).map(Value::Int)
             }
             (Self::Choice(values), value) => {
-                let is_it = |known: &&Value| {
+                let is_equal = |known: &&Value| {
                     *known == value || (known.as_f64().is_some() && known.as_f64() == value.as_f64())
                 };
-                values.iter().find(is_it).cloned()
+                values.iter().find(is_equal).cloned()
             }
             (Self::Flag, Value::Bool(_)) | (Self::Text, Value::Text(_)) => Some(value.clone()),
             (Self::Flag | Self::Text, _) => None,
         }
     }
 
-    /// The value that a user's text stands for.
+    /// Parses a user's text.
     pub fn read(&self, text: &str) -> Result<Value, String> {
-        let as_text = Value::Text(text.to_owned());
+        let text_value = Value::Text(text.to_owned());
         let read = match self {
             Self::Number(..) => text.parse().ok().map(Value::Float),
             Self::Whole(..) => text.parse().ok().map(Value::Int),
             Self::Flag => text.parse().ok().map(Value::Bool),
-            Self::Text => Some(as_text),
-            Self::Choice(values) if values.contains(&as_text) => Some(as_text),
+            Self::Text => Some(text_value),
+            Self::Choice(values) if values.contains(&text_value) => Some(text_value),
             Self::Choice(_) => serde_json::from_str(text).ok(),
         };
         read.and_then(|value| self.admit(&value)).ok_or_else(|| {
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_as_the_kind_of_the_parameter_and_nothing_is_clamped() {
+    fn texts_are_parsed_by_type_and_never_clamped() {
         let text = |text: &str| Value::Text(text.to_owned());
         check(
             &Allowed::Number(0.5, 4.0),

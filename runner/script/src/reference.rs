@@ -1,4 +1,4 @@
-//! The pages of the reference that are written from the code: parameters from their declarations, planes from their tables.
+//! The pages of the reference that are generated from the code: parameters from their declarations, planes from their tables.
 
 mod encodings;
 pub mod script;
@@ -20,18 +20,18 @@ use dc0_steps::kinds::KINDS;
 const HEAD: &str = "# Parameters
 
 Every parameter of every call, as `dc0-run docs` prints them from the declarations in the code.
-What a call's map leaves out has its default; a dotted name is a member of a group, such as `search: #{ root: #{ rule: \"gumbel\" } }`.
-Where the default is `()`, the members below it are those of a group that is given, with what they have when left out.
+Parameters left out of a call's map have their defaults; a dotted name is a member of a group, such as `search: #{ root: #{ rule: \"gumbel\" } }`.
+Where the default is `()`, the members listed below it are those of the group if it is given, with their own defaults.
 ";
 
-/// The pages that are written from the code.
+/// The pages that are generated from the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Page {
     /// Every parameter of every call of a script.
     Parameters,
     /// Every plane of every input encoding.
     Encodings,
-    /// Every function of scripts.
+    /// Every function that scripts can call.
     Script,
     /// The functions of scripts as a Rhai definition file, for editors.
     Definitions,
@@ -52,49 +52,49 @@ pub fn markdown(page: Page) -> String {
 pub struct CallParameters {
     /// The function.
     pub call: &'static str,
-    /// What they are about.
+    /// What the call's parameters are about.
     pub about: &'static str,
     /// Each parameter, groups expanded.
     pub rows: Vec<Row>,
 }
 
-fn of_call<P: Params>(call: &'static str) -> CallParameters {
+fn call_parameters<P: Params>(call: &'static str) -> CallParameters {
     CallParameters { call, about: P::about(), rows: P::rows() }
 }
 
-/// The parameters of every call of a script that has some.
-pub fn of_calls() -> Vec<CallParameters> {
-    let mut calls = vec![of_call::<OpenParams>("open_run"), of_call::<ForkParams>("fork")];
+/// The parameters of every call that has some.
+pub fn all_calls() -> Vec<CallParameters> {
+    let mut calls = vec![call_parameters::<OpenParams>("open_run"), call_parameters::<ForkParams>("fork")];
     for kind in KINDS {
         calls.extend(kind.usages().iter().map(|usage| match usage.name {
-            "inspect" => of_call::<InspectParams>(usage.name),
-            "window" => of_call::<WindowParams>(usage.name),
+            "inspect" => call_parameters::<InspectParams>(usage.name),
+            "window" => call_parameters::<WindowParams>(usage.name),
             call => {
                 let (about, rows) = kind.parameters();
                 CallParameters { call, about, rows }
             }
         }));
     }
-    calls.extend([of_call::<ExplainParams>("explain"), of_call::<SweepParams>("sweep")]);
+    calls.extend([call_parameters::<ExplainParams>("explain"), call_parameters::<SweepParams>("sweep")]);
     calls
 }
 
 /// One table for each call of a script.
 fn parameters() -> String {
     let mut page = HEAD.to_owned();
-    for of_call in of_calls() {
-        section(&mut page, &of_call);
-        if of_call.call == "network" {
+    for parameters in all_calls() {
+        section(&mut page, &parameters);
+        if parameters.call == "network" {
             named_nets(&mut page);
         }
     }
-    section(&mut page, &of_call::<TimeParams>("time"));
+    section(&mut page, &call_parameters::<TimeParams>("time"));
     page.truncate(page.trim_end().len());
     page
 }
 
-fn section(page: &mut String, of_call: &CallParameters) {
-    let CallParameters { call, about, rows } = of_call;
+fn section(page: &mut String, parameters: &CallParameters) {
+    let CallParameters { call, about, rows } = parameters;
     let table: String = rows.iter().map(line).collect();
     let head = "| name | kind | default | range | meaning |\n|---|---|---|---|---|";
     write!(page, "\n## `{call}`\n\n{about}\n\n{head}\n{table}").expect("text takes everything");
@@ -109,8 +109,9 @@ fn named_nets(page: &mut String) {
         format!("| `{name}` | {encoding} | {parameters} | {giga:.3} | {about} |\n")
     };
     let table: String = presets().into_iter().map(line).collect();
-    let head = "| name | encoding | parameters | GFLOP an evaluation | what |\n|---|---|---|---|---|";
-    let about = "A net by its name, as a map for `run.network` that a script may change before.";
+    let head = "| name | encoding | parameters | GFLOP an evaluation | description |\n|---|---|---|---|---|";
+    let about =
+        "The spec of a named net, as a map that a script may change before it gives it to `run.network`.";
     write!(page, "\n## `network_preset`\n\n{about}\n\n{head}\n{table}").expect("text takes everything");
 }
 

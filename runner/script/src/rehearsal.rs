@@ -1,4 +1,4 @@
-//! One script planned within this process, for editors and tests: nothing is computed, written or shown.
+//! A dry run of one script within this process, for editors and tests: nothing is computed, written or shown.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,35 +14,35 @@ use dc0_runs::sources::Sources;
 use dc0_steps::Asking;
 use dc0_steps::check::Planner;
 
-/// A script to be planned.
+/// A script to plan.
 pub struct Rehearsal<'a> {
-    /// Its file, which need not be there; imports are looked for beside it.
+    /// Its file, which need not exist; imports are relative to it.
     pub path: &'a Path,
     /// Its text.
     pub text: &'a str,
-    /// What the command line would give.
+    /// The values that the command line would set.
     pub overrides: Vec<Override>,
     /// Where and how it would run.
-    pub asking: Asking,
-    /// Operations of the interpreter before the script is stopped.
+    pub options: Asking,
+    /// Most operations of the interpreter before the script is stopped.
     pub operations: u64,
     /// Whether the plan is no longer wanted.
     pub is_stopped: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// What an editor knows better than the files.
+/// Unsaved texts and the workspace folder of an editor.
 #[derive(Debug, Clone, Default)]
-pub struct Beside {
-    /// The folder that imports stay in; that of the script, if none is given.
+pub struct EditorState {
+    /// The folder that imports must stay in; the script's own if `None`.
     pub folder: Option<PathBuf>,
-    /// Texts of scripts that go before those of their files.
+    /// Texts of scripts that replace those of their files.
     pub texts: BTreeMap<PathBuf, String>,
 }
 
-/// How it went.
+/// The outcome of a dry run.
 #[derive(Debug)]
-pub struct Rehearsed {
-    /// The plan as text, or what is wrong.
+pub struct DryRunOutcome {
+    /// The plan as text, or the error.
     pub plan: Result<String, Failure>,
     /// What the script printed.
     pub printed: Vec<String>,
@@ -52,14 +52,14 @@ pub struct Rehearsed {
 
 impl Rehearsal<'_> {
     /// Plans the script.
-    pub fn run(self) -> Rehearsed {
-        self.run_beside(&Beside::default())
+    pub fn run(self) -> DryRunOutcome {
+        self.run_with(&EditorState::default())
     }
 
-    /// Plans the script with texts that are not in their files yet.
-    pub fn run_beside(self, beside: &Beside) -> Rehearsed {
-        let Self { path, text, overrides, asking, operations, is_stopped } = self;
-        let sources = Arc::new(Sources::with_unsaved(&beside.texts));
+    /// Plans the script with the unsaved texts of an editor.
+    pub fn run_with(self, editor: &EditorState) -> DryRunOutcome {
+        let Self { path, text, overrides, options, operations, is_stopped } = self;
+        let sources = Arc::new(Sources::with_unsaved(&editor.texts));
         let printed = Arc::new(Mutex::new(Vec::new()));
         let name = path.display().to_string();
         sources.keep(&name, text);
@@ -74,17 +74,17 @@ impl Rehearsal<'_> {
             operations,
         };
         let declaration = Arc::new(Declaration::new(overrides));
-        let planner = Arc::new(Planner::new(&name, asking, Arc::clone(&declaration)));
+        let planner = Arc::new(Planner::new(&name, options, Arc::clone(&declaration)));
         let host = Arc::clone(&planner) as Arc<dyn dc0_steps::host::Host>;
-        let folder = beside.folder.as_deref();
-        let performed = Performance { path, folder, text, host, declaration }.perform(surroundings);
+        let folder = editor.folder.as_deref();
+        let ran = Performance { path, folder, text, host, declaration }.run(surroundings);
         let printed = std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner));
-        Rehearsed { plan: performed.map(|_| planner.plan()), printed, sources }
+        DryRunOutcome { plan: ran.map(|_| planner.plan()), printed, sources }
     }
 }
 
-impl Rehearsed {
-    /// What is wrong, as the user reads it.
+impl DryRunOutcome {
+    /// The error as the user reads it.
     pub fn error(&self) -> Option<String> {
         self.plan.as_ref().err().map(|failure| report::render(failure, &self.sources))
     }

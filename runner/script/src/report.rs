@@ -1,4 +1,4 @@
-//! Errors of scripts as the user reads them: where, what, the line with a caret, and the calls that led there.
+//! Errors of scripts as the user reads them: the location, the message, the line with a caret, and the calls that led there.
 
 use std::fmt::Write;
 
@@ -8,29 +8,29 @@ use serde_json::{Value as Json, json};
 use super::engine::Stopped;
 use super::failure::Failure;
 use super::names::Names;
-use super::place::Place;
+use super::place::ScriptLocation;
 use super::wording;
 use dc0_process::exit::Exit;
 use dc0_runs::sources::Sources;
 
-/// The text of a failure: `error: file:line:column: message`, the calls, the line, a caret; then whatever else is wrong.
+/// A failure as text: `error: file:line:column: message`, the calls, the line and a caret; then the other failures.
 pub fn render(failure: &Failure, sources: &Sources) -> String {
     let all = std::iter::once(failure).chain(&failure.further.others);
     all.map(|failure| render_one(failure, sources)).collect::<Vec<_>>().join("\n")
 }
 
 fn render_one(failure: &Failure, sources: &Sources) -> String {
-    let Some(place) = &failure.place else {
+    let Some(location) = &failure.location else {
         return format!("error: {}", failure.message);
     };
-    let mut text = format!("error: {place}: {}", failure.message);
+    let mut text = format!("error: {location}: {}", failure.message);
     for call in &failure.further.calls {
         let _ = write!(text, "\n  called from {call}");
     }
-    let Some((line, column)) = place.point else {
+    let Some((line, column)) = location.point else {
         return text;
     };
-    if let Some(code) = sources.line(&place.source, line) {
+    if let Some(code) = sources.line(&location.source, line) {
         let number = line.to_string();
         let gutter = " ".repeat(number.len());
         let indent: String =
@@ -40,66 +40,66 @@ fn render_one(failure: &Failure, sources: &Sources) -> String {
     text
 }
 
-/// A failure for programs: one line of JSON for each thing that is wrong. Lines and columns count from 1, columns in
-/// characters; `endColumn` is behind the word at the place.
+/// A failure for programs, with one line of JSON for each problem. Lines and columns count from 1, columns in characters;
+/// `endColumn` is the column after the identifier at the location.
 pub fn render_json(failure: &Failure, sources: &Sources) -> String {
     let all = std::iter::once(failure).chain(&failure.further.others);
     all.map(|failure| json_of(failure, sources).to_string()).collect::<Vec<_>>().join("\n")
 }
 
-/// One failure without the others.
+/// A single failure, without `others`.
 fn json_of(failure: &Failure, sources: &Sources) -> Json {
     let mut object = json!({ "kind": "error", "exit": failure.exit as u8, "message": failure.message });
-    let placed = |object: &mut Json, place: &Place| {
-        object["file"] = place.source.as_str().into();
-        if let Some((line, column)) = place.point {
+    let add_location = |object: &mut Json, location: &ScriptLocation| {
+        object["file"] = location.source.as_str().into();
+        if let Some((line, column)) = location.point {
             object["line"] = line.into();
             object["column"] = column.into();
         }
     };
-    if let Some(place) = &failure.place {
-        placed(&mut object, place);
-        if let Some(end) = end_column(place, sources) {
+    if let Some(location) = &failure.location {
+        add_location(&mut object, location);
+        if let Some(end) = end_column(location, sources) {
             object["endColumn"] = end.into();
         }
     }
     let problem =
         |problem: &dc0_core::params::Problem| json!({ "path": problem.path, "message": problem.message });
     object["problems"] = failure.further.problems.iter().map(problem).collect();
-    let call = |place: &Place| {
+    let call = |location: &ScriptLocation| {
         let mut object = json!({});
-        placed(&mut object, place);
+        add_location(&mut object, location);
         object
     };
     object["calls"] = failure.further.calls.iter().map(call).collect();
     object
 }
 
-/// Behind the word that begins at a place, counted from 1; none where no word does.
-pub fn end_column(place: &Place, sources: &Sources) -> Option<usize> {
-    let (line, column) = place.point?;
-    let code = sources.line(&place.source, line)?;
+/// The column after the identifier that begins at a location, counted from 1; `None` if there is no identifier.
+pub fn end_column(location: &ScriptLocation, sources: &Sources) -> Option<usize> {
+    let (line, column) = location.point?;
+    let code = sources.line(&location.source, line)?;
     let length = code.chars().skip(column - 1).take_while(|c| c.is_alphanumeric() || *c == '_').count();
     (length > 0).then_some(column + length)
 }
 
-/// Turns what the engine gives back into a failure; `source` is the script that was started.
+/// Converts an error of the engine into a failure; `source` is the script that was started.
 pub fn from_rhai(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
     let mut calls = Vec::new();
     let (innermost, source) = unwrap(error, source.to_owned(), &mut calls);
     let mut failure = describe(innermost, &source, names);
     calls.reverse();
     calls.dedup();
-    calls.retain(|call| Some(call) != failure.place.as_ref());
+    calls.retain(|call| Some(call) != failure.location.as_ref());
     failure.further.calls = calls;
     failure
 }
 
-/// Follows an error inwards, and keeps where each function was called or module imported.
+/// Follows an error inwards, and collects where each function was called or module imported.
 fn unwrap<'a>(
     error: &'a EvalAltResult,
     source: String,
-    calls: &mut Vec<Place>,
+    calls: &mut Vec<ScriptLocation>,
 ) -> (&'a EvalAltResult, String) {
     let (within, inner, position) = match error {
         EvalAltResult::ErrorInFunctionCall(_, within, inner, position)
@@ -107,13 +107,13 @@ fn unwrap<'a>(
         innermost => return (innermost, source),
     };
     if !position.is_none() {
-        calls.push(Place::new(&source, position));
+        calls.push(ScriptLocation::new(&source, position));
     }
     unwrap(inner, if within.is_empty() { source } else { within.clone() }, calls)
 }
 
 fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
-    let place = Place::new(source, error.position());
+    let location = ScriptLocation::new(source, error.position());
     let message = match error {
         EvalAltResult::ErrorRuntime(token, _) | EvalAltResult::ErrorTerminated(token, _)
             if token.is::<Failure>() =>
@@ -121,25 +121,29 @@ fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
             return token.clone().cast::<Failure>();
         }
         EvalAltResult::ErrorTerminated(token, _) if token.is::<Stopped>() => {
-            return Failure::at(place, Exit::Interrupted, "stopped on request");
+            return Failure::at(location, Exit::Interrupted, "stopped on request");
         }
         EvalAltResult::ErrorRuntime(token, _) => {
-            return Failure::at(place, Exit::Failed, format!("the script threw: {}", wording::shown(token)));
+            return Failure::at(
+                location,
+                Exit::Failed,
+                format!("the script threw: {}", wording::shown(token)),
+            );
         }
         EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(signature, source),
         EvalAltResult::ErrorPropertyNotFound(name, _) => names.missing_property(name),
         EvalAltResult::ErrorModuleNotFound(name, _) => names.missing_module(name, source),
         EvalAltResult::ErrorVariableNotFound(name, _) => names.missing_variable(name, source),
-        EvalAltResult::ErrorParsing(error, _) => names.syntax(error, &place),
-        other => wording::of(other).unwrap_or_else(|| without_place(other)),
+        EvalAltResult::ErrorParsing(error, _) => names.syntax(error, &location),
+        other => wording::of(other).unwrap_or_else(|| without_position(other)),
     };
-    Failure::at(place, Exit::BadInput, message)
+    Failure::at(location, Exit::BadInput, message)
 }
 
-/// The engine's own message, which names its place at the end.
-fn without_place(error: &EvalAltResult) -> String {
+/// The engine's own message without the position at its end.
+fn without_position(error: &EvalAltResult) -> String {
     let text = error.to_string();
     let position = error.position();
-    let place = if position == Position::NONE { String::new() } else { format!(" ({position})") };
-    text.strip_suffix(&place).map_or(text.clone(), ToOwned::to_owned)
+    let location = if position == Position::NONE { String::new() } else { format!(" ({position})") };
+    text.strip_suffix(&location).map_or(text.clone(), ToOwned::to_owned)
 }

@@ -146,7 +146,7 @@ fn functions_that_give_no_numbers_or_take_none_are_refused() {
     check_error(
         "play(#{ temperature: |ply| \"warm\" })",
         "error: x.rhai:1:1: play: 1 problem in its parameters
-  temperature: the function gives text for 0; expected a number
+  temperature: the function returns text for 0; expected a number
   |
 1 | play(#{ temperature: |ply| \"warm\" })
   | ^",
@@ -237,7 +237,7 @@ fn all_wrong_values_from_the_command_line_are_reported() {
   search.c_puct: expected a number, got \"much\"
   search: is a group; set its members, such as --set group.name=1
   games: expected a whole number like the default 4, got \"1.5\"
-  games.x: `games` is no group; set it with --set games=…
+  games.x: `games` is not a group; set it with --set games=…
   |
 1 | let p = params(#{ games: 4, search: #{ c_puct: 1.5 } });
   |         ^";

@@ -1,4 +1,4 @@
-//! Calls of functions that nobody has, found before anything runs, even where no script may ever come to them.
+//! Calls of unknown functions, found before anything runs, even in code that may never be reached.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,30 +7,30 @@ use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position};
 use super::failure::Failure;
 use super::imports::Parsed;
 use super::names::{Names, unknown_in_module};
-use super::place::Place;
+use super::place::ScriptLocation;
 use dc0_process::exit::Exit;
 
-/// What can be called besides the engine's own functions.
+/// The functions that can be called besides the engine's own.
 struct Known<'a> {
     names: &'a Names,
-    /// Functions of all files: an imported function sees those of its caller, too.
+    /// Functions of all files: an imported function also sees those of its caller.
     anywhere: BTreeSet<&'a str>,
-    /// Those that other files may call, by the name of the file.
-    of_file: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    /// Public functions by the name of their file.
+    by_file: BTreeMap<&'a str, BTreeSet<&'a str>>,
     /// Members of maps, which may be functions.
     members: &'a BTreeSet<String>,
 }
 
-/// What is wrong with the calls of a script and of what it imports; of each file at most so many are told.
-pub(super) fn calls(all: &[Parsed], names: &Names, most: usize) -> Vec<Failure> {
+/// The wrong calls of a script and its imports, at most `max_per_file` of each file.
+pub(super) fn calls(all: &[Parsed], names: &Names, max_per_file: usize) -> Vec<Failure> {
     let known = Known::of(all, names);
     let mut found = Vec::new();
     for file in all {
         let failure = |(message, position)| {
-            let place = Place::new(&file.source, position);
-            Failure::at(place, Exit::BadInput, message).called_from(&file.calls)
+            let location = ScriptLocation::new(&file.source, position);
+            Failure::at(location, Exit::BadInput, message).called_from(&file.calls)
         };
-        found.extend(known.problems(file).into_iter().take(most).map(failure));
+        found.extend(known.problems(file).into_iter().take(max_per_file).map(failure));
     }
     found
 }
@@ -38,18 +38,18 @@ pub(super) fn calls(all: &[Parsed], names: &Names, most: usize) -> Vec<Failure> 
 impl<'a> Known<'a> {
     fn of(all: &'a [Parsed], names: &'a Names) -> Self {
         let functions =
-            || all.iter().flat_map(|file| file.script.iter_functions().map(move |one| (file, one)));
-        let mut of_file: BTreeMap<&str, BTreeSet<&str>> =
+            || all.iter().flat_map(|file| file.script.iter_functions().map(move |function| (file, function)));
+        let mut by_file: BTreeMap<&str, BTreeSet<&str>> =
             all.iter().map(|file| (file.source.as_str(), BTreeSet::new())).collect();
         for (file, function) in functions().filter(|(_, function)| function.access == FnAccess::Public) {
-            of_file.entry(&file.source).or_default().insert(function.name);
+            by_file.entry(&file.source).or_default().insert(function.name);
         }
         let anywhere = functions().map(|(_, function)| function.name).collect();
-        let members = names.know_members(|| all.iter().flat_map(|file| members(&file.script)).collect());
-        Self { names, anywhere, of_file, members }
+        let members = names.set_members(|| all.iter().flat_map(|file| members(&file.script)).collect());
+        Self { names, anywhere, by_file, members }
     }
 
-    /// Each wrong call of a file with its place.
+    /// The wrong calls of a file, each with its position.
     fn problems(&self, file: &Parsed) -> Vec<(String, Position)> {
         let mut found: Vec<(String, Position)> = Vec::new();
         file.script.walk(&mut |path: &[ASTNode<'_>]| {
@@ -64,8 +64,8 @@ impl<'a> Known<'a> {
         found
     }
 
-    /// What is wrong with a call. One into an imported file is looked at where the module's name stands for one file
-    /// that compiles.
+    /// What is wrong with a call. A call into an imported file is checked only if the module's name stands for a single file that
+    /// compiles.
     fn problem(&self, call: &FnCallExpr, file: &Parsed) -> Option<String> {
         let name = call.name.as_str();
         match call.namespace.path.as_slice() {
@@ -76,7 +76,7 @@ impl<'a> Known<'a> {
             }
             [module] => {
                 let target = file.modules.get(module.name.as_str())?;
-                let known = self.of_file.get(target.as_str())?;
+                let known = self.by_file.get(target.as_str())?;
                 (!known.contains(name)).then(|| unknown_in_module(&module.name, name, known.iter().copied()))
             }
             _ => None,
@@ -84,7 +84,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// A call of a function by its name, with its place.
+/// A call of a named function, with its position.
 fn called<'a>(node: &ASTNode<'a>) -> Option<(&'a FnCallExpr, Position)> {
     match node {
         ASTNode::Expr(Expr::FnCall(call, position) | Expr::MethodCall(call, position))

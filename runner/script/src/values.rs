@@ -1,4 +1,4 @@
-//! The values of the command line in the map that a script declares, with everything that is wrong with them.
+//! Applies values from the command line to the map that a script declares, and collects everything that is wrong with them.
 
 use std::collections::BTreeMap;
 
@@ -7,73 +7,73 @@ use rhai::{Dynamic, FnPtr, Map};
 
 use super::dynamic::{scalar, to_dynamic};
 use super::parameter::{Parameter, Sound};
-use super::place::Place;
+use super::place::ScriptLocation;
 use dc0_runs::overrides::{Override, joined};
 
-/// Who has declared what a value must be, where a problem is the script's own.
+/// The giver of a value where a problem is in the script's own declaration.
 const SCRIPT: &str = "params";
 
-/// The parameters that say what they may be, by their dotted names.
-pub type Typed = BTreeMap<String, (Sound, Place)>;
+/// The parameters with declared limits, by their dotted names.
+pub type Typed = BTreeMap<String, (Sound, ScriptLocation)>;
 
-/// One thing that is wrong with a declaration or a value.
+/// One problem of a declaration or a value.
 #[derive(Debug)]
 struct Wrong {
     path: String,
     message: String,
-    /// Who gives the value.
+    /// The source of the value: the script or an option of the command line.
     giver: String,
-    /// Where the parameter says what it may be.
-    place: Option<Place>,
+    /// Where the script declares the parameter.
+    location: Option<ScriptLocation>,
 }
 
-/// Everything wrong with a call of `params`.
+/// All problems of a call of `params`.
 #[derive(Debug, Default)]
 pub struct Wrongs(Vec<Wrong>);
 
 impl Wrongs {
-    /// One error of all, and where it belongs: to the one declaration that all speak of, else to the call.
-    pub fn into_error(self, call: Place) -> Option<(ParamErrors, Place)> {
+    /// All problems as one error and its location: the declaration if all concern the same one, else the call.
+    pub fn into_error(self, call: ScriptLocation) -> Option<(ParamErrors, ScriptLocation)> {
         let givers: Vec<String> = self.0.iter().map(|wrong| wrong.giver.clone()).collect();
-        let first = self.0.first()?.place.clone();
-        let is_one = self.0.iter().all(|wrong| wrong.place == first);
-        let place = first.filter(|_| is_one).unwrap_or(call);
+        let first = self.0.first()?.location.clone();
+        let is_same = self.0.iter().all(|wrong| wrong.location == first);
+        let location = first.filter(|_| is_same).unwrap_or(call);
         let what = joined(&givers);
         let mut problems = Problems::default();
-        for Wrong { path, message, giver, place: declared } in self.0 {
+        for Wrong { path, message, giver, location: declared } in self.0 {
             let giver = if giver == what { String::new() } else { format!(" ({giver})") };
-            let declared = declared.filter(|declared| *declared != place);
+            let declared = declared.filter(|declared| *declared != location);
             let declared = declared.map(|declared| format!("; declared at {declared}")).unwrap_or_default();
             problems.add(&path, format!("{message}{giver}{declared}"));
         }
-        Some((problems.into_errors(&what), place))
+        Some((problems.into_errors(&what), location))
     }
 }
 
-/// Puts the default in the place of each parameter that says what it may be.
-pub fn settle(map: &mut Map, prefix: &str, wrongs: &mut Wrongs) -> Typed {
+/// Replaces each declared parameter in the map by its default.
+pub fn insert_defaults(map: &mut Map, prefix: &str, wrongs: &mut Wrongs) -> Typed {
     let mut typed = Typed::new();
     for (name, member) in map.iter_mut() {
         let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
         if let Some(mut group) = member.write_lock::<Map>() {
-            typed.extend(settle(&mut group, &path, wrongs));
+            typed.extend(insert_defaults(&mut group, &path, wrongs));
             continue;
         }
         let Some(parameter) = member.read_lock::<Parameter>().map(|parameter| parameter.clone()) else {
             continue;
         };
-        let place = parameter.place().clone();
-        match parameter.judge() {
+        let location = parameter.location().clone();
+        match parameter.check() {
             Ok(sound) => {
                 *member = sound.to_dynamic();
-                typed.insert(path, (sound, place));
+                typed.insert(path, (sound, location));
             }
             Err(messages) => {
                 let wrong = |message| Wrong {
                     path: path.clone(),
                     message,
                     giver: SCRIPT.to_owned(),
-                    place: Some(place.clone()),
+                    location: Some(location.clone()),
                 };
                 wrongs.0.extend(messages.into_iter().map(wrong));
             }
@@ -82,13 +82,13 @@ pub fn settle(map: &mut Map, prefix: &str, wrongs: &mut Wrongs) -> Typed {
     typed
 }
 
-/// Puts the values of the command line into the declared map; a later one for the same name wins.
+/// Puts the values from the command line into the declared map; a later one for the same name wins.
 pub fn apply(declared: &mut Map, typed: &Typed, overrides: &[Override], wrongs: &mut Wrongs) {
     for given in overrides {
         let parts: Vec<&str> = given.path.split('.').collect();
-        let place = typed.get(&given.path).map(|(_, place)| place.clone());
+        let location = typed.get(&given.path).map(|(_, location)| location.clone());
         if let Err(message) = set(declared, &parts, given, typed) {
-            wrongs.0.push(Wrong { path: given.path.clone(), message, giver: given.option(), place });
+            wrongs.0.push(Wrong { path: given.path.clone(), message, giver: given.option(), location });
         }
     }
 }
@@ -107,7 +107,7 @@ fn set(map: &mut Map, parts: &[&str], given: &Override, typed: &Typed) -> Result
     }
     match map.get_mut(*name).and_then(Dynamic::write_lock::<Map>) {
         Some(mut group) => set(&mut group, rest, given, typed),
-        None => Err(format!("`{name}` is no group; set it with --set {name}=…")),
+        None => Err(format!("`{name}` is not a group; set it with --set {name}=…")),
     }
 }
 
@@ -120,7 +120,7 @@ fn unknown(name: &str, known: &[&str]) -> String {
     format!("the script declares no such parameter; {hint}")
 }
 
-/// Reads text as the kind of value the default has; a whole number is welcome where the default has a fraction.
+/// Parses text as the type of the default; a whole number is accepted where the default is a float.
 fn read_like(default: &Dynamic, text: &str) -> Result<Dynamic, String> {
     let wrong = |expected: &str| format!("expected {expected}, got \"{text}\"");
     let json = || serde_json::from_str::<Value>(text).ok();

@@ -1,4 +1,4 @@
-//! `--max-hours` and `--max-disk`: a script that goes on for too long or writes too much is asked to stop, as by Ctrl-C.
+//! `--max-hours` and `--max-disk`: stops a script that runs too long or writes too much, as Ctrl-C does.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
 
-/// How often the time is looked at.
-const TIME_EVERY: Duration = Duration::from_millis(250);
+/// Polling interval of the time.
+const TIME_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How often files are added up, in looks at the time: walking through a large folder takes a while.
-const DISK_EVERY: u32 = 20;
+/// Polling interval of the disk, in intervals of the time: walking a large folder takes a while.
+const DISK_INTERVAL: u32 = 20;
 
 const GIBIBYTE: f64 = (1u64 << 30) as f64;
 
-/// What a script may use.
+/// The limits of a script.
 #[derive(Debug, Clone, PartialEq)]
 struct Limits {
     time: Option<Duration>,
-    /// Bytes that the folder of runs may grow by.
+    /// Bytes by which the folder of runs may grow.
     bytes: Option<u64>,
     folder: PathBuf,
 }
 
-/// Watches in a thread of its own, if there is something to watch.
+/// Watches the limits, if there are any, in a thread of its own.
 pub fn start(args: &ScriptArgs, interrupt: &Interrupt, console: &Arc<Console>) -> std::io::Result<()> {
     let limits = Limits {
         time: args.max_hours.map(|hours| Duration::from_secs_f64(hours * 3600.0)),
@@ -44,10 +44,10 @@ pub fn start(args: &ScriptArgs, interrupt: &Interrupt, console: &Arc<Console>) -
 
 fn watch(limits: &Limits, interrupt: &Interrupt, console: &Console) {
     let (started, before) = (Stopwatch::start(), limits.bytes.map_or(0, |_| bytes_below(&limits.folder)));
-    for look in 1u32.. {
-        thread::sleep(TIME_EVERY);
+    for poll in 1u32.. {
+        thread::sleep(TIME_INTERVAL);
         let grown = || bytes_below(&limits.folder).saturating_sub(before);
-        let grown = (limits.bytes.is_some() && look.is_multiple_of(DISK_EVERY)).then(grown);
+        let grown = (limits.bytes.is_some() && poll.is_multiple_of(DISK_INTERVAL)).then(grown);
         if let Some(reason) = limits.exceeded(started.elapsed(), grown.unwrap_or(0)) {
             console.note(&format!("{reason}; stopping after this batch"));
             interrupt.ask();
@@ -58,16 +58,16 @@ fn watch(limits: &Limits, interrupt: &Interrupt, console: &Console) {
 
 impl Limits {
     fn exceeded(&self, elapsed: Duration, grown: u64) -> Option<String> {
-        if self.time.is_some_and(|most| elapsed >= most) {
+        if self.time.is_some_and(|limit| elapsed >= limit) {
             return Some("the time of --max-hours is over".to_owned());
         }
         let folder = self.folder.display();
-        let (grown_by, is_over) = (grown as f64 / GIBIBYTE, self.bytes.is_some_and(|most| grown > most));
+        let (grown_by, is_over) = (grown as f64 / GIBIBYTE, self.bytes.is_some_and(|limit| grown > limit));
         is_over.then(|| format!("{folder} has grown by {grown_by:.3} GiB, more than --max-disk allows"))
     }
 }
 
-/// Bytes of all files below a folder. What cannot be read, or goes away meanwhile, counts nothing.
+/// Bytes of all files below a folder. Files that cannot be read or disappear meanwhile are not counted.
 fn bytes_below(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let bytes = |entry: fs::DirEntry| match entry.metadata() {

@@ -1,10 +1,10 @@
-//! The engine's errors in the words of the rest of the program.
+//! Rewords the engine's errors in the style of the rest of the program.
 
 use rhai::{Dynamic, EvalAltResult, LexError, ParseErrorType};
 
 use super::limits::{MAX_CALL_LEVELS, MAX_ITEMS, MAX_TEXT_BYTES, MAX_VARIABLES};
 
-/// A kind of value, of the engine's name for it.
+/// The kind of a value, from the engine's name of its type.
 pub fn kind(name: &str) -> &str {
     match name.trim() {
         "i64" | "int" => "whole number",
@@ -17,12 +17,12 @@ pub fn kind(name: &str) -> &str {
     }
 }
 
-/// A value that a script threw.
+/// A value that a script threw, as text.
 pub fn shown(thrown: &Dynamic) -> String {
     if thrown.is_unit() { "()".to_owned() } else { thrown.to_string() }
 }
 
-/// What is wrong with a text; none where the names of the script are needed to say it.
+/// The message for a syntax error; `None` if it needs the names of the script.
 pub fn of_syntax(error: &ParseErrorType) -> Option<String> {
     Some(match error {
         ParseErrorType::BadInput(error) => lexical(error),
@@ -41,7 +41,7 @@ pub fn of_syntax(error: &ParseErrorType) -> Option<String> {
         ParseErrorType::PropertyExpected => "expected a name".to_owned(),
         ParseErrorType::VariableExpected => "expected the name of a variable".to_owned(),
         ParseErrorType::Reserved(word) if word.starts_with(char::is_alphabetic) => {
-            format!("`{word}` is a word of the language and cannot be a name here")
+            format!("`{word}` is a keyword and cannot be a name here")
         }
         ParseErrorType::UnknownOperator(symbol) | ParseErrorType::Reserved(symbol) => reserved(symbol),
         ParseErrorType::MismatchedType(expected, got) => mismatch(expected, got),
@@ -64,15 +64,15 @@ pub fn of_syntax(error: &ParseErrorType) -> Option<String> {
         }
         ParseErrorType::FnMissingBody(name) => format!("expected the body of `{name}` in braces"),
         ParseErrorType::AssignmentToConstant(name) if name.is_empty() => {
-            "nothing can be assigned to a value; the name of a variable stands on the left".to_owned()
+            "a value cannot be assigned to; expected the name of a variable on the left".to_owned()
         }
         ParseErrorType::AssignmentToConstant(name) => {
             format!("`{name}` is a constant; declare it with `let` to change it")
         }
         ParseErrorType::AssignmentToInvalidLHS(_) => "nothing can be assigned to this".to_owned(),
-        ParseErrorType::LoopBreak => "`break` and `continue` belong into a loop".to_owned(),
+        ParseErrorType::LoopBreak => "`break` and `continue` are allowed only in a loop".to_owned(),
         ParseErrorType::ExprTooDeep => {
-            "too many expressions within each other; give some of them names".to_owned()
+            "expressions are nested too deeply; give some of them names".to_owned()
         }
         ParseErrorType::VariableUndefined(_) | ParseErrorType::ModuleUndefined(_) => return None,
         other => lowercase(&other.to_string()),
@@ -83,20 +83,20 @@ fn lexical(error: &LexError) -> String {
     match error {
         LexError::UnexpectedInput(text) => format!("unexpected `{text}`"),
         LexError::MalformedEscapeSequence(text) => {
-            format!("`{text}` is no escape in a text; a backslash itself is \\\\")
+            format!("`{text}` is not an escape sequence; a backslash itself is \\\\")
         }
-        LexError::MalformedNumber(text) => format!("`{text}` is no number"),
+        LexError::MalformedNumber(text) => format!("`{text}` is not a number"),
         LexError::MalformedChar(text) => {
-            format!("'{text}' is not one character; a text stands in double quotes, such as \"{text}\"")
+            format!("'{text}' is not one character; text is written in double quotes, such as \"{text}\"")
         }
-        LexError::MalformedIdentifier(text) => format!("`{text}` is no name"),
+        LexError::MalformedIdentifier(text) => format!("`{text}` is not a name"),
         LexError::UnterminatedString => "this text has no closing quote on its line".to_owned(),
         LexError::ImproperSymbol(symbol, _) => reserved(symbol),
         other => lowercase(&other.to_string()),
     }
 }
 
-/// Symbols of other languages, with what they are here.
+/// The message for a symbol of another language, with its equivalent here.
 fn reserved(symbol: &str) -> String {
     let here = match symbol {
         "===" => "`==`",
@@ -130,18 +130,18 @@ fn arguments(count: usize) -> String {
 }
 
 fn disabled_eval() -> String {
-    "there is no `eval`: scripts are read whole before they run; use a function instead".to_owned()
+    "there is no `eval`: scripts are checked as a whole before they run; use a function instead".to_owned()
 }
 
-/// What is said of a script that has used up its operations.
+/// The message for a script that has used up its operations.
 pub const TOO_MUCH_WORK: &str = "the script itself does too much work; does a loop never end?";
 
-/// What went wrong while a script ran; none where the engine's own words do, or names are needed.
+/// The message for an error while a script ran; `None` if the engine's own message will do, or names are needed.
 pub fn of(error: &EvalAltResult) -> Option<String> {
     Some(match error {
         EvalAltResult::ErrorDotExpr(message, _) if !message.is_empty() => dot(message),
         EvalAltResult::ErrorStackOverflow(_) => format!(
-            "functions call each other more than {MAX_CALL_LEVELS} deep; does one call itself without an end?"
+            "functions call each other more than {MAX_CALL_LEVELS} deep; does one call itself endlessly?"
         ),
         EvalAltResult::ErrorTooManyOperations(_) => TOO_MUCH_WORK.to_owned(),
         EvalAltResult::ErrorTooManyVariables(_) => {
@@ -171,15 +171,15 @@ pub fn of(error: &EvalAltResult) -> Option<String> {
     })
 }
 
-/// `Unknown property 'x' - a getter is not registered for type 'y'` and its kin.
+/// Rewords `Unknown property 'x' - a getter is not registered for type 'y'` and the like.
 fn dot(message: &str) -> String {
     let quoted: Vec<&str> = message.split('\'').skip(1).step_by(2).collect();
     let [name, kind_name, ..] = quoted[..] else { return lowercase(message) };
     let kind = kind(kind_name);
     if message.contains("setter") {
-        return format!("`{name}` cannot be set; a {kind} never changes");
+        return format!("`{name}` cannot be set; a {kind} is read-only");
     }
-    format!("there is no `{name}` here; a {kind} has no names")
+    format!("there is no `{name}` here; a {kind} has no fields")
 }
 
 fn indexing(what: &str) -> String {
@@ -194,7 +194,7 @@ fn mismatch(expected: &str, got: &str) -> String {
     let expected = if expected.contains("iterable") { ITERABLE.to_owned() } else { with_article(expected) };
     match (expected.as_str(), with_article(got)) {
         (expected, got) if got.is_empty() => format!("expected {expected}"),
-        ("", got) => format!("{got} is of no use here"),
+        ("", got) => format!("{got} cannot be used here"),
         (expected, got) => format!("expected {expected}, got {got}"),
     }
 }
@@ -210,10 +210,10 @@ fn too_large(what: &str) -> String {
     }
 }
 
-/// What a loop can go over.
+/// The values that a loop can iterate over.
 const ITERABLE: &str = "a list, a range such as 0..10, or a text to go over";
 
-/// A kind of value as one of its kind.
+/// A kind of value with its indefinite article.
 pub fn with_article(name: &str) -> String {
     match kind(name) {
         plain @ ("text" | "true or false" | "()" | "") => plain.to_owned(),
@@ -223,7 +223,7 @@ pub fn with_article(name: &str) -> String {
     }
 }
 
-/// A sentence as the middle of another.
+/// A sentence with its first letter in lower case.
 fn lowercase(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()

@@ -1,30 +1,30 @@
-//! The names that a script's text declares, for naming the nearest one even where the text does not compile.
+//! The names that a script's text declares, for suggestions even if the text does not compile.
 
 use std::collections::BTreeSet;
 
 use rhai::{Engine, Token};
 
-/// Names by what they stand for.
+/// Declared names by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct DeclaredNames {
     /// Variables, parameters of functions included.
     pub variables: BTreeSet<String>,
     /// Functions.
     pub functions: BTreeSet<String>,
-    /// Names that imports are given.
+    /// Names of imported modules.
     pub modules: BTreeSet<String>,
 }
 
-impl Words {
-    /// Those of a text, whether or not it compiles.
+impl DeclaredNames {
+    /// The names that a text declares, whether or not it compiles.
     pub fn of(text: &str) -> Self {
         let engine = Engine::new_raw();
         let (tokens, _control) = engine.lex([&text]);
         let tokens = tokens.map(|(token, _)| token).take_while(|token| *token != Token::EOF);
-        let mut words = Self::default();
+        let mut names = Self::default();
         let (mut before, mut list) = (Token::SemiColon, None);
         for token in tokens {
-            words.take(&token, &before, list.as_ref());
+            names.add(&token, &before, list.as_ref());
             list = match (&token, &before, list) {
                 (Token::Fn, ..) => Some(Token::RightParen),
                 (Token::Unit, _, Some(Token::RightParen)) => None,
@@ -34,24 +34,24 @@ impl Words {
             };
             before = token;
         }
-        words
+        names
     }
 
-    /// Takes in one name; within a list of parameters every name is a variable.
-    fn take(&mut self, token: &Token, before: &Token, list: Option<&Token>) {
+    /// Adds a name that a token declares; within a list of parameters every name is a variable.
+    fn add(&mut self, token: &Token, before: &Token, list: Option<&Token>) {
         let Token::Identifier(name) = token else { return };
-        let place = match before {
+        let kind = match before {
             Token::Fn => &mut self.functions,
             Token::As => &mut self.modules,
             Token::Let | Token::Const | Token::For => &mut self.variables,
             _ if list.is_some() => &mut self.variables,
             _ => return,
         };
-        place.insert(name.to_string());
+        kind.insert(name.to_string());
     }
 }
 
-/// Whether a value can end with this token, so that a `|` behind it is an operator.
+/// Whether an expression can end with this token, so that a `|` after it is an operator.
 fn is_operand(token: &Token) -> bool {
     use Token::{
         CharConstant, False, FloatConstant, Identifier, IntegerConstant, RightBrace, RightBracket,
@@ -66,19 +66,19 @@ fn is_operand(token: &Token) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Words;
+    use super::DeclaredNames;
 
     #[test]
-    fn declared_names_are_found_even_in_a_broken_text() {
+    fn names_are_found_even_in_a_broken_text() {
         let text = "import \"lib/a\" as a; let x = |one, two| one | two; const C = 3 | y;
             fn f(p, q) { p } for i in 0..3 { // let not = 1;
             } let s = \"let no = 1\"; let = ;";
-        let words = Words::of(text);
+        let names = DeclaredNames::of(text);
         let is = |found: &std::collections::BTreeSet<String>, expected: &[&str]| {
             assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected);
         };
-        is(&words.variables, &["C", "i", "one", "p", "q", "s", "two", "x"]);
-        is(&words.functions, &["f"]);
-        is(&words.modules, &["a"]);
+        is(&names.variables, &["C", "i", "one", "p", "q", "s", "two", "x"]);
+        is(&names.functions, &["f"]);
+        is(&names.modules, &["a"]);
     }
 }

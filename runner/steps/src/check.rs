@@ -1,4 +1,4 @@
-//! `--check`: a host that only plans. Scripts run as always; steps that are finished give their results, others stand-ins.
+//! `--check`: a host that only plans. Scripts run as usual; finished steps return their results, other steps mock results.
 
 mod fork;
 mod known;
@@ -29,54 +29,54 @@ use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInf
 use crate::inspection;
 use crate::runner::{Asking, cores, lanes_on};
 use crate::speeds::Pace;
-use crate::step::{Call, Made, StandIn, StepResult};
+use crate::step::{Call, StandIn, StepOutput, StepResult};
 use crate::table::Table;
-use known::{Known, Placed};
+use known::{PlannedRun, PlannedStep};
 use plan::{Plan, Step};
 
-/// Steps of a plan, those counted that are asked for again; more than a script that ends comes to.
+/// Most steps of a plan, repeated ones included; more than any script that ends.
 const MAX_STEPS: usize = 100_000;
 
-/// Plans what scripts ask for.
+/// The host of a dry run, which plans the steps that scripts call.
 pub struct Planner {
-    asking: Asking,
+    options: Asking,
     declaration: Arc<Declaration>,
     script: String,
     /// Shared by the trials of a sweep.
     plan: Arc<Mutex<Plan>>,
-    known: Mutex<Known>,
-    /// Threads that play; the system is asked once, since each answer takes it a while.
+    run: Mutex<PlannedRun>,
+    /// Threads that play; determined once, since asking the system takes a while.
     lanes: OnceLock<u32>,
-    trial: Option<TrialOf>,
+    trial: Option<PlannedTrial>,
 }
 
-/// The sweep whose trial is planned.
-struct TrialOf {
+/// The trial of a sweep that is planned.
+struct PlannedTrial {
     sweep: String,
     /// The finished steps of the sweep's trials.
     finished: Arc<FinishedSteps>,
-    /// Its number.
+    /// The trial's number.
     trial: u32,
-    /// libtorch threads of each trial, where trials share those of one machine.
+    /// libtorch threads of each trial, if trials share the cores of one machine.
     threads: Option<u32>,
 }
 
-impl TrialOf {
-    /// The pace of a training with the threads of one trial; the speeds that were measured are those of all. As many threads as
-    /// pay are taken to be as many times as fast. Lanes of players are counted in their pace.
+impl PlannedTrial {
+    /// The pace of training with the threads of one trial, since speeds were measured with all threads. The speed is assumed to be
+    /// proportional to the number of threads that pay. For other steps the pace already counts lanes.
     fn slowed(&self, work: &Work, pace: Pace) -> Pace {
         let Some(threads) = self.threads.filter(|_| work.updates > 0) else { return pace };
-        let of_an_update = work.flops / work.updates as f64;
-        let paid = |most: u32| f64::from(threads_that_pay(of_an_update, most));
-        pace.slowed(paid(cores()) / paid(threads))
+        let flops_per_update = work.flops / work.updates as f64;
+        let speed = |threads: u32| f64::from(threads_that_pay(flops_per_update, threads));
+        pace.slowed(speed(cores()) / speed(threads))
     }
 }
 
 impl Planner {
-    /// For one script, named as the user named it.
-    pub fn new(script: &str, asking: Asking, declaration: Arc<Declaration>) -> Self {
-        let (plan, known, lanes) = <_>::default();
-        Self { asking, declaration, script: script.to_owned(), plan, known, lanes, trial: None }
+    /// A planner for one script, with the name that the user gave it.
+    pub fn new(script: &str, options: Asking, declaration: Arc<Declaration>) -> Self {
+        let (plan, run, lanes) = <_>::default();
+        Self { options, declaration, script: script.to_owned(), plan, run, lanes, trial: None }
     }
 
     /// The plan as text.
@@ -99,30 +99,30 @@ impl Planner {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn run(&self) -> MutexGuard<'_, PlannedRun> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a step to the plan.
     fn add(
         &self,
         kind: &'static str,
-        placed: &Placed,
+        planned: &PlannedStep,
         call: &dyn Call,
         what: String,
         estimate: Estimate,
     ) -> Result<(), HostError> {
         let Estimate { work, pace } = estimate;
-        let (what, of, pace) = match &self.trial {
+        let (what, trial, pace) = match &self.trial {
             Some(trial) => {
-                let of = Some((trial.sweep.clone(), trial.trial));
-                (format!("sweep {}: {kind}", trial.sweep), of, trial.slowed(&work, pace))
+                let id = Some((trial.sweep.clone(), trial.trial));
+                (format!("sweep {}: {kind}", trial.sweep), id, trial.slowed(&work, pace))
             }
             None => (what, None, pace),
         };
-        let is_done = placed.manifest.is_some();
-        let step = Step { kind, what, of, work, pace, is_done, begun: placed.begun };
-        let steps = self.state().add(&placed.identity, step, &call.params(), call.given());
+        let is_done = planned.manifest.is_some();
+        let step = Step { kind, what, trial, work, pace, is_done, begun: planned.begun };
+        let steps = self.state().add(&planned.identity, step, &call.params(), call.given());
         if steps > MAX_STEPS {
             return Err(HostError::Endless { steps, assumed: ASSUMPTIONS });
         }
@@ -134,27 +134,27 @@ impl Planner {
         if let Some(lanes) = self.lanes.get() {
             return Ok(*lanes);
         }
-        let devices = dc0_backend::devices(self.asking.device.as_deref().unwrap_or("auto"))?;
-        let own = lanes_on(&devices);
-        let asked = self.asking.lanes.unwrap_or(own);
+        let devices = dc0_backend::devices(self.options.device.as_deref().unwrap_or("auto"))?;
+        let default = lanes_on(&devices);
+        let requested = self.options.lanes.unwrap_or(default);
         // More lanes than cores are no faster.
-        let lanes = if devices == ["cpu"] { asked.min(own) } else { asked };
+        let lanes = if devices == ["cpu"] { requested.min(default) } else { requested };
         Ok(*self.lanes.get_or_init(|| lanes))
     }
 
-    /// Whether nets can play as asked.
-    fn check_wish(&self, device: &str, backend: Backend, precision: Precision) -> Result<(), HostError> {
-        let backend = self.asking.backend.unwrap_or(backend);
+    /// An error if nets cannot be evaluated with this backend, device and precision.
+    fn check_backend(&self, device: &str, backend: Backend, precision: Precision) -> Result<(), HostError> {
+        let backend = self.options.backend.unwrap_or(backend);
         Wish { backend, device, precision, onnxruntime: None }.settle(false)?;
         Ok(())
     }
 
-    /// Every finished step that a run of this name can use, and its seed if it is there.
+    /// Every finished step that a run of this name can use, and the run's seed if the run exists.
     fn finished(&self, name: &str, from: &[String]) -> Result<(Arc<FinishedSteps>, Option<u64>), HostError> {
-        let folder = Folder::of_run(&self.asking.parent, name)?;
+        let folder = Folder::of_run(&self.options.parent, name)?;
         let mut finished = self.trial.as_ref().map(|trial| (*trial.finished).clone()).unwrap_or_default();
         for name in from {
-            view::collect(&Folder::of_existing(&self.asking.parent, name)?, &mut finished)?;
+            view::collect(&Folder::of_existing(&self.options.parent, name)?, &mut finished)?;
         }
         view::collect(&folder, &mut finished)?;
         view::collect_superseded(&folder, &mut finished)?;
@@ -163,50 +163,50 @@ impl Planner {
 }
 
 impl Host for Planner {
-    fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
-        let folder = Folder::of_run(&self.asking.parent, name)?;
+    fn open(&self, name: &str, params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+        let folder = Folder::of_run(&self.options.parent, name)?;
         if let Some(found) = Record::read(&folder)? {
             ForkRecord::check(&folder, found.fork.as_ref(), None)?;
         }
-        let (finished, seed) = self.finished(name, &asked.params.from)?;
-        let device = self.asking.device.clone().unwrap_or_else(|| "auto".to_owned());
-        self.check_wish(&device, asked.params.backend, asked.params.precision)?;
+        let (finished, seed) = self.finished(name, &params.params.from)?;
+        let device = self.options.device.clone().unwrap_or_else(|| "auto".to_owned());
+        self.check_backend(&device, params.params.backend, params.params.precision)?;
         let info = RunInfo {
             name: name.to_owned(),
             folder: folder.root().display().to_string(),
-            seed: self.asking.seed.or(seed).unwrap_or(asked.params.seed),
+            seed: self.options.seed.or(seed).unwrap_or(params.params.seed),
             device,
         };
-        *self.known() = Known::new(folder, &info.folder, info.seed, finished);
+        *self.run() = PlannedRun::new(folder, &info.folder, info.seed, finished);
         if self.trial.is_none() {
             self.state().open(&info);
         }
         Ok(info)
     }
 
-    fn fork(&self, from: &str, iteration: u32, asked: Asked<ForkParams>) -> Result<Forked, HostError> {
-        fork::open(self, (from, iteration), &asked)
+    fn fork(&self, from: &str, iteration: u32, params: Asked<ForkParams>) -> Result<Forked, HostError> {
+        fork::open(self, (from, iteration), &params)
     }
 
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {
         let kind = call.kind();
-        let number = self.known().next(kind.series());
+        let number = self.run().next(kind.series());
         let what = call.planned(number)?;
-        let placed = self.known().place(&call.step_call()?, |place| call.begun(place))?;
+        let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
         let lanes = self.lanes()?;
-        let done = placed.begun.map_or(0, |begun| begun.amount);
-        let summary = placed.manifest.as_ref().map(|manifest| &manifest.summary);
+        let done = planned.begun.map_or(0, |begun| begun.amount);
+        let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
         let estimate = call.estimate(done, summary, lanes);
-        self.add(kind.name(), &placed, call, what, estimate)?;
+        self.add(kind.name(), &planned, call, what, estimate)?;
         let StandIn { summary, files } = call.stand_in(number, lanes);
-        let made = Made {
-            run: Arc::clone(&placed.run),
+        let output = StepOutput {
+            run: Arc::clone(&planned.run),
             number,
-            step: placed.identity.short().to_owned(),
-            files: placed.files(&files),
-            summary: placed.manifest.as_ref().map_or(summary, |manifest| manifest.summary.clone()),
+            step: planned.identity.short().to_owned(),
+            files: planned.files(&files),
+            summary: planned.manifest.as_ref().map_or(summary, |manifest| manifest.summary.clone()),
         };
-        Ok(call.result(made)?)
+        Ok(call.result(output)?)
     }
 
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
@@ -222,7 +222,7 @@ impl Host for Planner {
     }
 
     fn steps(&self) -> Result<Vec<Option<Manifest>>, HostError> {
-        Ok(self.known().steps()?)
+        Ok(self.run().steps()?)
     }
 
     fn summary(&self, _: &Table) -> Result<(), HostError> {
@@ -230,9 +230,9 @@ impl Host for Planner {
     }
 
     fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, HostError> {
-        let made_up = Hashed::new(net.spec.input(), 1);
-        let knows_plies = net.spec.moves_left_head.is_some();
-        Ok(Box::new(if knows_plies { made_up.with_moves_left() } else { made_up }))
+        let mock = Hashed::new(net.spec.input(), 1);
+        let has_moves_left = net.spec.moves_left_head.is_some();
+        Ok(Box::new(if has_moves_left { mock.with_moves_left() } else { mock }))
     }
 
     fn is_planning(&self) -> bool {
@@ -251,10 +251,10 @@ impl Host for Planner {
 
     fn sweep(
         &self,
-        asked: &Asked<SweepParams>,
+        params: &Asked<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        let (sweep, events) = sweep::open(self, asked, script)?;
+        let (sweep, events) = sweep::open(self, params, script)?;
         Ok((Arc::new(sweep), events))
     }
 }

@@ -1,4 +1,4 @@
-//! What every step needs of the process that it runs in.
+//! The process context of a step.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,19 +11,19 @@ use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
 use dc0_runs::Workplace;
 
-/// What every step needs of the process that it runs in.
+/// What every step needs from its process.
 pub struct StepContext {
-    /// Where progress goes.
+    /// Shows progress.
     pub console: Arc<Console>,
     /// Whether the user asked to stop.
     pub interrupt: Interrupt,
-    /// Makes what plays nets.
+    /// Makes the evaluators of nets.
     pub evaluators: Evaluators,
-    /// libtorch threads of a training step.
+    /// libtorch threads for training.
     pub threads: u32,
-    /// Threads that play.
+    /// Threads that play games or search.
     pub lanes: u32,
-    /// Time and rates of the step done last.
+    /// Time and rates of the last step done.
     pub closing: Mutex<String>,
 }
 
@@ -33,23 +33,29 @@ impl StepContext {
         if self.interrupt.is_asked() { Err(Cancelled.into()) } else { Ok(()) }
     }
 
-    /// Ends a step's progress and keeps its time and rates for the closing line.
+    /// Ends a step's progress display and keeps its time and rates for the closing line.
     pub(crate) fn close(&self, progress: &StepProgress) {
         *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = progress.close();
     }
 
-    /// Time and rates of the step done last, once.
+    /// Takes the time and rates of the last step done.
     pub(crate) fn take_closing(&self) -> String {
         std::mem::take(&mut self.closing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn progress(
         &self,
-        place: &Workplace,
+        workspace: &Workplace,
         label: &str,
         counted: (&'static str, u64, u64),
     ) -> StepProgress {
-        let path = place.scratch(progress::FILE);
-        StepProgress::new(&self.console, &self.interrupt, (label, Some(path)), counted, Some(&place.meter))
+        let path = workspace.scratch(progress::FILE);
+        StepProgress::new(
+            &self.console,
+            &self.interrupt,
+            (label, Some(path)),
+            counted,
+            Some(&workspace.meter),
+        )
     }
 }

@@ -20,7 +20,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::RunError;
 
-/// A step ended early. What it had finished is kept, and the same command goes on from there.
+/// A step ended early. Its finished parts are kept, and the same command resumes from there.
 #[derive(Debug, Error)]
 pub enum StepError {
     /// The run's bookkeeping.
@@ -32,7 +32,7 @@ pub enum StepError {
     /// A stored net.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A net's file is another one than the script was given.
+    /// A net's file differs from the one that the run made.
     #[error(
         "{file} is not the net that the run made: expected blake3 {expected}, found {found}; put the right file back"
     )]
@@ -62,13 +62,13 @@ pub enum StepError {
     /// Searches of given positions.
     #[error(transparent)]
     Search(#[from] AnalysisError),
-    /// A stored tree that no search can go on with.
+    /// A stored tree from which no search can be restored.
     #[error(transparent)]
     Tree(#[from] TreeFault),
-    /// A stored game that is none.
+    /// A stored game that is not valid.
     #[error(transparent)]
     Game(#[from] GameTextError),
-    /// A net cannot be made ready.
+    /// An evaluator cannot be made.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
     /// A net cannot grow as asked.
@@ -93,7 +93,7 @@ impl Fault for StepError {
     }
 }
 
-/// The exit code that the chain of causes asks for: being stopped, then damaged or unwritable data, then the rest.
+/// The exit code for a chain of causes: interrupted first, then damaged or unwritable data, then the rest.
 fn exit_of(error: &(dyn Error + 'static)) -> Exit {
     let mut exit = Exit::Failed;
     let mut next = Some(error);
@@ -109,7 +109,7 @@ fn exit_of(error: &(dyn Error + 'static)) -> Exit {
     exit
 }
 
-/// A transparent error hides itself behind its cause, so the enums are asked one by one.
+/// A transparent error is hidden behind its cause, so the enums are checked one by one.
 fn is_cancelled(error: &(dyn Error + 'static)) -> bool {
     let step = || matches!(error.downcast_ref(), Some(StepError::Cancelled(_)));
     let play = |error: &SelfPlayError| matches!(error, SelfPlayError::Cancelled(_));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_says_what_kind_of_thing_went_wrong() {
+    fn exit_codes_depend_on_the_cause() {
         let keep = SelfPlayError::Keep { shard: 3, source: Box::new(StepError::from(full_disk())) };
         let cases = [
             (StepError::from(full_disk()), Exit::Storage),

@@ -1,4 +1,4 @@
-//! The values that scripts get and hand on. They are small, shared, and never change.
+//! The handles that scripts get and pass on. They are small, shared and immutable.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use dc0_runs::Generation;
 #[derive(Debug, Clone)]
 pub struct Network(pub Arc<NetworkFields>);
 
-/// What a net is.
+/// The fields of a net.
 #[derive(Debug, Clone)]
 pub struct NetworkFields {
     /// The folder of the run that made it.
@@ -21,21 +21,21 @@ pub struct NetworkFields {
     pub number: u32,
     /// blake3 of its weights' file.
     pub digest: String,
-    /// What it looks like.
+    /// Its architecture.
     pub spec: NetworkSpec,
     /// Its weights' file, relative to the run.
     pub file: String,
-    /// The training that made it, in a few numbers.
+    /// Summary of the step that made it.
     pub summary: Value,
 }
 
 impl Network {
-    /// The number as file names have it.
+    /// The number as in file names.
     pub fn name(&self) -> String {
         format!("{:04}", self.0.number)
     }
 
-    /// The net as one of the run's generations, promoted after so many steps.
+    /// The net as a generation of the run, promoted after this many steps.
     pub fn generation(&self, generation: u32, steps: u32) -> Generation {
         let (network, blake3) = (self.0.file.clone(), self.0.digest.clone());
         Generation { generation, network, blake3, steps: Some(steps) }
@@ -46,7 +46,7 @@ impl Network {
 #[derive(Debug, Clone)]
 pub struct Games(pub Arc<GamesFields>);
 
-/// What an iteration's games are.
+/// The fields of an iteration's games.
 #[derive(Debug, Clone)]
 pub struct GamesFields {
     /// The folder of the run that made them.
@@ -55,11 +55,11 @@ pub struct GamesFields {
     pub iteration: u32,
     /// The net that played.
     pub network: u32,
-    /// The step's short identity; names its parts whatever the iteration's number.
+    /// The step's short identity; the names of its parts contain it instead of the iteration's number.
     pub step: String,
     /// The tables, relative to the run.
     pub files: Vec<FileEntry>,
-    /// The games in a few numbers.
+    /// Summary of the games.
     pub summary: Value,
 }
 
@@ -68,7 +68,7 @@ pub struct GamesFields {
 pub struct Window(pub Arc<Vec<Games>>);
 
 impl Window {
-    /// A sum over the iterations of one of their numbers.
+    /// The sum of a summary's figure over the iterations.
     pub fn sum(&self, name: &str) -> i64 {
         self.0.iter().map(|games| games.0.summary.member(name).and_then(int).unwrap_or(0)).sum()
     }
@@ -78,14 +78,14 @@ impl Window {
 #[derive(Debug, Clone)]
 pub struct Verdict(pub Arc<VerdictFields>);
 
-/// What a match's result is.
+/// The fields of a match's result.
 #[derive(Debug, Clone)]
 pub struct VerdictFields {
     /// The first player.
     pub first: String,
     /// The second player.
     pub second: String,
-    /// The match in a few numbers.
+    /// Summary of the match.
     pub summary: Value,
 }
 
@@ -93,7 +93,7 @@ pub struct VerdictFields {
 #[derive(Debug, Clone)]
 pub struct Analysis(pub Arc<AnalysisFields>);
 
-/// What such searches are.
+/// The fields of an analysis.
 #[derive(Debug, Clone)]
 pub struct AnalysisFields {
     /// The folder of the run that made them.
@@ -102,9 +102,9 @@ pub struct AnalysisFields {
     pub number: u32,
     /// The tables, relative to the run: lines and trees in turn, or only lines.
     pub files: Vec<FileEntry>,
-    /// Whether a search can go on from the trees.
-    pub can_go_on: bool,
-    /// The searches in a few numbers.
+    /// Whether searches can be continued from the stored trees.
+    pub can_continue: bool,
+    /// Summary of the searches.
     pub summary: Value,
 }
 
@@ -115,50 +115,50 @@ impl Analysis {
     }
 }
 
-/// What is searched.
+/// The positions to search.
 #[derive(Debug, Clone)]
-pub enum ToSearch {
+pub enum SearchInput {
     /// The last positions of games.
     Games(Vec<Game>),
-    /// The positions of earlier searches, which go on.
-    GoOn(Analysis),
+    /// Earlier searches to continue.
+    Continue(Analysis),
 }
 
-impl ToSearch {
+impl SearchInput {
     /// The number of positions.
     pub fn positions(&self) -> usize {
         match self {
             Self::Games(games) => games.len(),
-            Self::GoOn(before) => before.positions(),
+            Self::Continue(earlier) => earlier.positions(),
         }
     }
 }
 
-/// Whom a net plays.
+/// The opponent of a net in a match.
 #[derive(Debug, Clone)]
 pub enum Opponent {
     /// Another net.
     Network(Network),
-    /// Any legal move.
+    /// Plays a random legal move.
     Random,
-    /// The best material balance one ply on.
+    /// Plays the move with the best material balance after one ply.
     Greedy,
 }
 
 impl Opponent {
-    /// The words that name opponents without a net.
-    pub const WORDS: [&'static str; 2] = ["random", "greedy"];
+    /// The names of opponents without a net.
+    pub const NAMES: [&'static str; 2] = ["random", "greedy"];
 
-    /// The opponent that a word names.
-    pub fn from_word(word: &str) -> Option<Self> {
-        match word {
+    /// The opponent without a net of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
             "random" => Some(Self::Random),
             "greedy" => Some(Self::Greedy),
             _ => None,
         }
     }
 
-    /// The name that records give.
+    /// The name in records.
     pub fn name(&self) -> String {
         match self {
             Self::Network(network) => network.name(),
@@ -168,9 +168,9 @@ impl Opponent {
     }
 }
 
-/// A value that scripts read by names.
+/// A value with named fields that scripts can read.
 pub trait Fields: Clone + Send + Sync + 'static {
-    /// What scripts call a value of this kind.
+    /// The name of the type in scripts.
     const KIND: &'static str;
 
     /// Names and values, in the order of listings.
@@ -188,7 +188,7 @@ fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// Own fields, then the members of a summary.
+/// The value's own fields, then the members of its summary.
 fn with_summary<const N: usize>(own: [(&str, Value); N], summary: &Value) -> Vec<(String, Value)> {
     let own = own.map(|(name, value)| (name.to_owned(), value));
     let members = match summary {

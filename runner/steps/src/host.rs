@@ -1,4 +1,4 @@
-//! What scripts can ask for: the [`Host`] that does the work or only plans it, and what it is given.
+//! The [`Host`] of scripts, which does the work or only plans it, and the parameters of its functions.
 
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
@@ -28,14 +28,14 @@ use dc0_runs::{Folder, Manifest, RunError};
 params! {
     /// How a run is opened.
     pub struct OpenParams {
-        /// Seed of all randomness, where the command line gives none.
+        /// Seed of all randomness, unless the command line sets one.
         seed: u64 = 1, in 0_i64..=9_007_199_254_740_991;
-        /// What runs nets while they play; the command line's `--backend` comes before it. Training always uses libtorch.
+        /// The backend that evaluates nets; the command line's `--backend` overrides it. Training always uses libtorch.
         backend: Backend = Backend::Auto;
-        /// The numbers nets play with. bf16 is faster where the device knows it; training always uses 32-bit floats.
+        /// The precision in which nets are evaluated. bf16 is faster where the device supports it; training always uses 32-bit floats.
         precision: Precision = Precision::Auto;
-        /// Runs beside this one (`"first"`, `"sweep/trials/0003-0"`) whose finished steps are taken over where they are the same
-        /// (kind, parameters, inputs, seed), instead of being done again.
+        /// Runs in the same folder (`"first"`, `"sweep/trials/0003-0"`) whose finished steps are taken over instead of being done again,
+        /// where kind, parameters, inputs and seed are the same.
         from: Vec<String> = Vec::new();
     }
 }
@@ -43,16 +43,16 @@ params! {
 params! {
     /// How a run begins with the steps of another one.
     pub struct ForkParams {
-        /// The fork's own name, and that of its folder.
+        /// The name of the fork and its folder.
         name: String = String::new();
-        /// Seed of what the fork does itself, where the command line gives none; () for that of the run it begins with.
+        /// Seed of the fork's own steps, unless the command line sets one; () for the seed of the run that it begins with.
         seed: Option<u64> = None, in 0_i64..=9_007_199_254_740_991;
-        /// What runs nets while they play; the command line's `--backend` comes before it. `auto` in all that decides how nets
-        /// play (`--device`, too) is what the run that it begins with has.
+        /// The backend that evaluates nets; the command line's `--backend` overrides it. If backend, device and precision are all
+        /// `auto`, the fork has those of the run that it begins with.
         backend: Backend = Backend::Auto;
-        /// The numbers nets play with.
+        /// The precision in which nets are evaluated.
         precision: Precision = Precision::Auto;
-        /// Runs beside this one whose finished steps are taken over where they are the same, as in `open_run`.
+        /// Runs in the same folder whose finished steps are taken over, as in `open_run`.
         from: Vec<String> = Vec::new();
     }
     check |params| {
@@ -62,7 +62,7 @@ params! {
 }
 
 impl ForkParams {
-    /// The folder of the fork, among those in `parent`.
+    /// The folder of the fork in `parent`.
     pub fn folder(&self, parent: &Path, from: &str) -> Result<Folder, RunError> {
         if self.name == from {
             return Err(RunError::ForkSelf { name: self.name.clone() });
@@ -74,17 +74,17 @@ impl ForkParams {
 params! {
     /// Which games to train on.
     pub struct WindowParams {
-        /// The latest iterations whose games are used; fewer while there are fewer.
+        /// Number of latest iterations whose games are used; fewer if the run has fewer.
         iterations: u32 = 4, in 1..=1_000_000;
     }
 }
 
-/// Parameters of a call, as checked and as the script gave them.
+/// Parameters of a call: checked, and as the script gave them.
 #[derive(Debug, Clone)]
 pub struct Asked<P> {
     /// All parameters.
     pub params: P,
-    /// What the script gave.
+    /// The values that the script gave.
     pub given: Value,
 }
 
@@ -106,11 +106,11 @@ pub struct RunInfo {
 pub struct Forked {
     /// The run.
     pub info: RunInfo,
-    /// What happened in it before.
+    /// What happened in it before the fork.
     pub past: Vec<Past>,
 }
 
-/// Something that happened in a run.
+/// A past event of a run.
 #[derive(Debug, Clone)]
 pub enum Past {
     /// A step was done.
@@ -132,49 +132,48 @@ pub trait Host: Send + Sync {
     /// Opens a run that begins with another one up to the end of one of its iterations; called instead of `open`.
     fn fork(&self, from: &str, iteration: u32, params: Asked<ForkParams>) -> Result<Forked, HostError>;
 
-    /// Does a step, or takes over what it came to before.
+    /// Does a step, or takes over its earlier result.
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError>;
 
-    /// What a net's layers and heads put out.
+    /// Statistics of the outputs of a net's layers and heads.
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError>;
 
     /// Makes a net the next generation.
     fn promote(&self, network: &Network, generation: u32) -> Result<(), HostError>;
 
-    /// Keeps a remark of the script with the run.
+    /// Writes a remark of the script to the run's journal.
     fn note(&self, text: &str) -> Result<(), HostError>;
 
-    /// The steps that the script has called so far, in order; `None` stands for one that is planned and not done.
+    /// The steps that the script has called so far, in order; `None` for one that is only planned.
     fn steps(&self) -> Result<Vec<Option<Manifest>>, HostError>;
 
     /// Shows the table of iterations.
     fn summary(&self, table: &Table) -> Result<(), HostError>;
 
-    /// Makes what plays a net outside of runs.
+    /// Makes an evaluator of a net outside of runs.
     fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, HostError>;
 
-    /// Whether evaluators are stand-ins, so that little work is enough.
+    /// Whether this is a dry run, whose evaluators are mocks.
     fn is_planning(&self) -> bool;
 
-    /// Hears whether the user asked to stop.
+    /// An observer that reports whether the user asked to stop.
     fn observer(&self) -> Box<dyn Observer>;
 
-    /// Seconds that the steps of the open run took.
+    /// Seconds that the steps of the open run have taken.
     fn seconds(&self) -> f64;
 
-    /// Closes the run; nothing can be done in it any more.
+    /// Closes the run; later calls fail.
     fn close(&self);
 
-    /// Opens a sweep, with everything that happened in it before; `script` is a digest of everything that decides what its
-    /// trials do.
+    /// Opens a sweep and returns its past events; `script` is a digest of everything that determines what its trials do.
     fn sweep(
         &self,
-        asked: &Asked<SweepParams>,
+        params: &Asked<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError>;
 }
 
-/// Keeps a sweep, and opens the runs of its trials.
+/// Stores a sweep, and opens the runs of its trials.
 pub trait SweepHost: Send + Sync {
     /// The sweep's folder.
     fn folder(&self) -> String;
@@ -182,23 +181,23 @@ pub trait SweepHost: Send + Sync {
     /// The seed of the sampler and of replicate 0.
     fn seed(&self) -> u64;
 
-    /// Writes down what happened, so that a kill does not undo it.
+    /// Stores an event, so that it survives a kill.
     fn note(&self, event: &Event) -> Result<(), HostError>;
 
-    /// What does the work of a replicate, in a run of its own.
-    fn replicate(&self, of: Replicate, point: &Point) -> Result<Arc<dyn Host>, HostError>;
+    /// The host of a replicate, with a run of its own.
+    fn replicate(&self, id: Replicate, point: &Point) -> Result<Arc<dyn Host>, HostError>;
 
-    /// Tells how a trial went.
-    fn tell(&self, line: &str);
+    /// Prints the outcome of a trial.
+    fn print(&self, line: &str);
 
-    /// Brings the sweep's tables up to date.
+    /// Updates the sweep's tables.
     fn update(&self, board: &Board) -> Result<(), HostError>;
 
-    /// Shows how all trials went.
+    /// Shows the outcome of all trials.
     fn finish(&self, board: &Board) -> Result<(), HostError>;
 }
 
-/// A host function could not do what it was asked for.
+/// A host function failed.
 #[derive(Debug, Error)]
 pub enum HostError {
     /// The run cannot be used.
@@ -207,26 +206,26 @@ pub enum HostError {
     /// A step could not be done.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// Nets cannot play as asked.
+    /// The backend, device or precision asked for cannot be used.
     #[error(transparent)]
     Backend(#[from] BackendError),
     /// A net that a script names cannot be read.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The net in the program.
+    /// The net built into the program cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A value of a run that was closed is used.
+    /// A value of a closed run was used.
     #[error("the run of this trial has ended; nothing more can be done in it")]
     Closed,
-    /// A check came to more steps than any script has.
+    /// A check has come to more steps than any script that ends.
     #[error(
-        "the plan has {steps} steps and no end; does the script wait for a result that stand-ins never give? {assumed}"
+        "the plan has {steps} steps and no end; does the script wait for a result that mocked steps never return? {assumed}"
     )]
     Endless {
         /// Steps so far.
         steps: usize,
-        /// What the stand-ins assume.
+        /// The assumptions behind the mock results.
         assumed: &'static str,
     },
 }

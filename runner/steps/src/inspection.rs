@@ -1,4 +1,4 @@
-//! What a net's layers and heads put out, as scripts see it.
+//! Statistics of the outputs of a net's layers and heads, for scripts.
 
 use dc0_core::network::NetworkSpec;
 use dc0_core::network::graph::{Graph, Layer};
@@ -10,23 +10,23 @@ use crate::error::StepError;
 use crate::files;
 use crate::handles::Network;
 
-/// Looks at a net of the run.
-pub(crate) fn inspected(
+/// Inspects a net of the run.
+pub(crate) fn inspect_network(
     folder: &Folder,
     network: &Network,
     params: &InspectParams,
 ) -> Result<Value, StepError> {
     let net = files::load(folder, network)?;
-    let seen = inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
-    Ok(inspection_value(&seen, params.layers))
+    let inspection = inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
+    Ok(inspection_value(&inspection, params.layers))
 }
 
-/// What an inspection saw, as scripts see it.
-pub fn inspection_value(seen: &Inspection, with_layers: bool) -> Value {
+/// An inspection as a value for scripts.
+pub fn inspection_value(inspection: &Inspection, with_layers: bool) -> Value {
     let mut members = vec![
-        ("logit_deviation", Value::Float(seen.logit_deviation)),
-        ("value_mean", Value::Float(seen.value_mean)),
-        ("value_deviation", Value::Float(seen.value_deviation)),
+        ("logit_deviation", Value::Float(inspection.logit_deviation)),
+        ("value_mean", Value::Float(inspection.value_mean)),
+        ("value_deviation", Value::Float(inspection.value_deviation)),
     ];
     if with_layers {
         let layer = |layer: &LayerStatistics| {
@@ -41,12 +41,12 @@ pub fn inspection_value(seen: &Inspection, with_layers: bool) -> Value {
             let numbers = numbers.map(|(name, value)| (name.to_owned(), Value::Float(value)));
             Value::Group(numbers.into_iter().chain([name]).collect())
         };
-        members.push(("layers", Value::List(seen.layers.iter().map(layer).collect())));
+        members.push(("layers", Value::List(inspection.layers.iter().map(layer).collect())));
     }
     Value::Group(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// What a healthy net's layers say, for plans.
+/// The mock inspection for plans: that of a healthy net.
 pub(crate) fn assumed(spec: &NetworkSpec, params: &InspectParams) -> Value {
     let layer = |layer: Layer| LayerStatistics {
         name: layer.name,
@@ -57,6 +57,6 @@ pub(crate) fn assumed(spec: &NetworkSpec, params: &InspectParams) -> Value {
         dead: 0.0,
     };
     let layers = Graph::new(spec).layers.into_iter().map(layer).collect();
-    let seen = Inspection { logit_deviation: 1.0, value_mean: 0.0, value_deviation: 0.3, layers };
-    inspection_value(&seen, params.layers)
+    let inspection = Inspection { logit_deviation: 1.0, value_mean: 0.0, value_deviation: 0.3, layers };
+    inspection_value(&inspection, params.layers)
 }

@@ -1,4 +1,4 @@
-//! Every kind of step, each in a file of its own. A new one is a type with [`Step`](crate::step::Step) and a line here.
+//! Every kind of step, each in its own file. A new kind is a type that implements [`Step`](crate::step::Step) and a line here.
 
 mod arena;
 mod grow;
@@ -7,23 +7,23 @@ mod search;
 mod self_play;
 mod train;
 
-pub use arena::{Arena, Around, Meeting};
+pub use arena::{Arena, MatchSetup, WrapEvaluator};
 pub use network::summary_members;
 pub use self_play::{SelfPlay, play_shard};
 
-use crate::step::{Kind, Of};
+use crate::step::{Kind, KindOf};
 
 /// The kinds, in the order of the reference.
 pub static KINDS: &[&dyn Kind] = &[
-    &Of::<network::NewNetwork>::ENTRY,
-    &Of::<grow::Growth>::ENTRY,
-    &Of::<SelfPlay>::ENTRY,
-    &Of::<train::Training>::ENTRY,
-    &Of::<Arena>::ENTRY,
-    &Of::<search::PositionSearch>::ENTRY,
+    &KindOf::<network::NewNetwork>::ENTRY,
+    &KindOf::<grow::Growth>::ENTRY,
+    &KindOf::<SelfPlay>::ENTRY,
+    &KindOf::<train::Training>::ENTRY,
+    &KindOf::<Arena>::ENTRY,
+    &KindOf::<search::PositionSearch>::ENTRY,
 ];
 
-/// The kind of a name.
+/// The kind with this name.
 pub fn kind(name: &str) -> Option<&'static dyn Kind> {
     KINDS.iter().copied().find(|kind| kind.name() == name)
 }
@@ -35,7 +35,7 @@ mod tests {
     use super::KINDS;
 
     #[test]
-    fn runs_number_each_kind_as_the_kind_says() {
+    fn series_of_kinds_agree_with_dc0_runs() {
         for kind in KINDS {
             let known = Series::of_kind(kind.name()).map(|(_, series)| series);
             assert_eq!(known, Some(kind.series()), "add {} to Series::of_kind", kind.name());

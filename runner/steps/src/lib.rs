@@ -1,7 +1,7 @@
-//! The steps of a run: what a call reads, does, and writes. Each body goes on from what a kill left of it.
+//! The steps of a run: what a call reads, does, and writes. Each step resumes from what a killed process left behind.
 //!
-//! [`step::Step`] is what a kind of step is, [`kinds`] has them all. [`Runner`] does what scripts ask for; [`check::Planner`] says
-//! what it would be.
+//! [`step::Step`] defines a kind of step, and [`kinds`] has them all. [`Runner`] does what scripts ask for; [`check::Planner`] only
+//! plans it.
 
 pub mod check;
 mod context;

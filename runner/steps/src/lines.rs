@@ -1,4 +1,4 @@
-//! The lines that stay: how a run was opened, what each step came to, what was promoted.
+//! The lines printed for an opened run, a finished step and a promotion.
 
 use dc0_runs::{Finished, Record, Slot};
 
@@ -6,7 +6,7 @@ use crate::context::StepContext;
 use crate::handles::Network;
 use crate::step::Kind;
 
-/// How a run was opened.
+/// The line of an opened run.
 pub(crate) fn opened(folder: &str, record: &Record, context: &StepContext, finished: usize) -> String {
     let environment = &record.environment;
     let steps = match finished {
@@ -21,8 +21,14 @@ pub(crate) fn opened(folder: &str, record: &Record, context: &StepContext, finis
     )
 }
 
-/// What a step came to; `who` took part, where the kind says so, and `closing` has its time and rates.
-pub(crate) fn finished(kind: &dyn Kind, slot: Slot, who: &str, finished: &Finished, closing: &str) -> String {
+/// The line of a finished step. `players` may be empty, and `closing` has its time and rates.
+pub(crate) fn finished(
+    kind: &dyn Kind,
+    slot: Slot,
+    players: &str,
+    finished: &Finished,
+    closing: &str,
+) -> String {
     let figures = kind.figures(&finished.manifest.summary);
     let end = match &finished.from {
         Some(run) => format!("taken over from {run}"),
@@ -30,11 +36,11 @@ pub(crate) fn finished(kind: &dyn Kind, slot: Slot, who: &str, finished: &Finish
         None => closing.to_owned(),
     };
     let end = if end.is_empty() { String::new() } else { format!("  ({end})") };
-    let who = if who.is_empty() { String::new() } else { format!("{who}: ") };
-    format!("{}  {who}{figures}{end}", slot.name())
+    let players = if players.is_empty() { String::new() } else { format!("{players}: ") };
+    format!("{}  {players}{figures}{end}", slot.name())
 }
 
-/// A promotion.
+/// The line of a promotion.
 pub(crate) fn promoted(network: &Network, generation: u32) -> String {
     format!("generation {generation}  network {} is promoted", network.name())
 }

@@ -1,4 +1,4 @@
-//! Nets whose work is measured.
+//! Evaluators whose work is measured.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSp
 use dc0_process::clock::Stopwatch;
 use dc0_runs::Meter;
 
-/// An evaluator that reports its batches and its time; its lane has it as long as it lives.
+/// An evaluator that reports its batches and time to a meter. It lives as long as its lane.
 struct Metered {
     inner: Box<dyn Evaluator>,
     meter: Arc<Meter>,
-    /// Floating-point operations of a row.
+    /// Floating-point operations per row.
     flops: f64,
-    /// One by the number of evaluators of the lane.
+    /// 1 / the number of evaluators in the lane.
     share: f64,
-    life: Stopwatch,
+    lifetime: Stopwatch,
 }
 
-/// Lets a meter see what an evaluator does. A lane has `of_lane` evaluators.
+/// Wraps an evaluator so that it reports to a meter. A lane has `per_lane` evaluators.
 pub(crate) fn metered(
     inner: Box<dyn Evaluator>,
-    (meter, of_lane): (&Arc<Meter>, u32),
+    (meter, per_lane): (&Arc<Meter>, u32),
     spec: &NetworkSpec,
 ) -> Box<dyn Evaluator> {
-    let (flops, share) = (2.0 * Graph::new(spec).multiply_adds() as f64, 1.0 / f64::from(of_lane));
+    let (flops, share) = (2.0 * Graph::new(spec).multiply_adds() as f64, 1.0 / f64::from(per_lane));
     meter.begin_lane(share);
-    Box::new(Metered { inner, meter: Arc::clone(meter), flops, share, life: Stopwatch::start() })
+    Box::new(Metered { inner, meter: Arc::clone(meter), flops, share, lifetime: Stopwatch::start() })
 }
 
 impl Evaluator for Metered {
@@ -55,6 +55,6 @@ impl Evaluator for Metered {
 
 impl Drop for Metered {
     fn drop(&mut self) {
-        self.meter.end_lane(self.share, self.life.elapsed().as_secs_f64());
+        self.meter.end_lane(self.share, self.lifetime.elapsed().as_secs_f64());
     }
 }

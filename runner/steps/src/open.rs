@@ -1,4 +1,4 @@
-//! A run that is open: its steps are done one after the other.
+//! An open run, whose steps are done one after another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,31 +21,32 @@ pub(super) struct Open {
     pub(super) name: Arc<str>,
     pub(super) context: StepContext,
     pub(super) generations: Generations,
-    /// What each line begins with.
+    /// The prefix of each printed line.
     pub(super) label: String,
     /// Seconds of all steps so far.
     pub(super) seconds: f64,
-    /// All steps so far, those that a fork begins with among them.
+    /// All steps so far, including those that a fork begins with.
     pub(super) steps: Vec<Manifest>,
-    /// Steps so far, and the most that are to be done.
+    /// The number of steps that this process has done.
     pub(super) done: usize,
-    pub(super) most: Option<usize>,
-    /// The imported files that the run has, by their paths.
+    /// The number of steps after which it stops.
+    pub(super) max_steps: Option<usize>,
+    /// Paths of the imported files that are stored with the run.
     pub(super) modules: BTreeSet<String>,
     pub(super) numbers: Numbers,
     pub(super) _lease: Option<Lease>,
 }
 
 impl Open {
-    /// Does a step, and tells how it went.
+    /// Does a step, and prints its closing line.
     pub(super) fn step(&mut self, call: &dyn Call, slot: Slot) -> Result<Finished, HostError> {
-        if self.most.is_some_and(|most| self.done >= most) {
+        if self.max_steps.is_some_and(|max| self.done >= max) {
             self.context.interrupt.ask();
         }
         let step_call = call.step_call()?;
         self.context.check()?;
         let context = &self.context;
-        let finished = self.run.step(&step_call, slot, |place| call.run(place, context))?;
+        let finished = self.run.step(&step_call, slot, |workspace| call.run(workspace, context))?;
         if let Some(again) = &finished.again {
             log::warn!("{again} was missing; the step that made it was done again");
         }
@@ -53,11 +54,11 @@ impl Open {
         self.done += 1;
         self.steps.push(finished.manifest.clone());
         let closing = self.context.take_closing();
-        self.say(&lines::finished(call.kind(), slot, &call.players(), &finished, &closing));
+        self.print(&lines::finished(call.kind(), slot, &call.players(), &finished, &closing));
         Ok(finished)
     }
 
-    /// Keeps what the script has imported since the run was opened.
+    /// Stores what the script has imported since the run was opened.
     pub(super) fn keep_modules(&mut self, imported: BTreeMap<String, String>) -> Result<(), RunError> {
         for (path, text) in imported {
             if !self.modules.contains(&path) {
@@ -68,14 +69,14 @@ impl Open {
         Ok(())
     }
 
-    /// Does the steps that a fork begins with, and gives what they came to.
+    /// Takes over the steps that a fork begins with, and returns the past events.
     pub(super) fn begin(&mut self, parent: &Path) -> Result<Vec<Past>, HostError> {
         let begun = self.run.begin(parent)?;
         let promotions =
             self.run.record().fork.as_ref().map(|fork| fork.promotions.clone()).unwrap_or_default();
         let steps: Vec<_> = begun.iter().map(|(slot, finished)| (*slot, finished.manifest.clone())).collect();
         let past = past(&self.name, self.run.folder(), &steps, &promotions)?;
-        let mut players = past.iter().filter_map(|happened| match happened {
+        let mut players = past.iter().filter_map(|event| match event {
             Past::Step(StepResult::Match(verdict)) => {
                 Some(format!("{} vs {}", verdict.0.first, verdict.0.second))
             }
@@ -85,12 +86,12 @@ impl Open {
             self.numbers.next(slot.series);
             self.seconds += finished.seconds;
             self.steps.push(finished.manifest.clone());
-            let who = if slot.series == Series::Matches { players.next() } else { None };
+            let names = if slot.series == Series::Matches { players.next() } else { None };
             if let Some(kind) = kind(&finished.manifest.kind) {
-                self.say(&lines::finished(kind, *slot, &who.unwrap_or_default(), finished, ""));
+                self.print(&lines::finished(kind, *slot, &names.unwrap_or_default(), finished, ""));
             }
         }
-        let nets = past.iter().filter_map(|happened| match happened {
+        let nets = past.iter().filter_map(|event| match event {
             Past::Promoted { network, .. } => Some(network),
             Past::Step(_) => None,
         });
@@ -101,7 +102,7 @@ impl Open {
         Ok(past)
     }
 
-    pub(super) fn say(&self, line: &str) {
+    pub(super) fn print(&self, line: &str) {
         let line = format!("{}{line}", self.label);
         self.context.console.note(&line);
         log::info!("{line}");

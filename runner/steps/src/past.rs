@@ -1,4 +1,4 @@
-//! What the steps that a fork begins with came to, as scripts hold it.
+//! The results of the steps that a fork begins with, as scripts hold them.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use dc0_runs::{Folder, Generation, Manifest, RunError, Slot};
 use crate::host::Past;
 use crate::kinds::kind;
 use crate::past_networks::PastNetworks;
-use crate::step::{Made, StepResult};
+use crate::step::{StepOutput, StepResult};
 
-/// The results and promotions of a run's steps in their order; `run` is its name as scripts know it.
+/// The results of steps and the promotions in order; `run` is the folder of the run as scripts know it.
 pub(crate) fn past(
     run: &Arc<str>,
     folder: &Folder,
@@ -27,7 +27,7 @@ pub(crate) fn past(
         }
         let unknown = || networks.damaged(format!("it has a step of the unknown kind {}", manifest.kind));
         let kind = kind(&manifest.kind).ok_or_else(unknown)?;
-        let result = kind.recall(manifest, Made::of(run, *slot, manifest), &networks)?;
+        let result = kind.restore(manifest, StepOutput::of(run, *slot, manifest), &networks)?;
         if let StepResult::Network(network) = &result {
             networks.add(network.clone());
         }

@@ -1,4 +1,4 @@
-//! The nets that the first steps of a run have made, for steps that read them.
+//! The nets that the first steps of a fork have made, for later steps that read them.
 
 use dc0_runs::{Folder, Manifest, RunError};
 
@@ -19,15 +19,15 @@ impl<'a> PastNetworks<'a> {
         self.networks.push(network);
     }
 
-    /// An error of the run that the steps are of.
+    /// An error that names the run as damaged.
     pub fn damaged(&self, cause: impl std::fmt::Display) -> RunError {
         RunError::Damaged { path: self.folder.root().to_owned(), cause: cause.to_string() }
     }
 
-    /// The net that a step has read under a name.
+    /// The net that a step has as the input of this name.
     pub fn read(&self, manifest: &Manifest, name: &str) -> Result<&Network, RunError> {
-        let nameless = || self.damaged(format!("step {} does not say its {name}", manifest.step));
-        self.network(manifest.input(name).ok_or_else(nameless)?)
+        let missing = || self.damaged(format!("step {} does not say its {name}", manifest.step));
+        self.network(manifest.input(name).ok_or_else(missing)?)
     }
 
     /// The last net with a digest.

@@ -1,4 +1,4 @@
-//! What does the work that scripts ask for, and opens the run that it is done in.
+//! The host that does the work of scripts, and opens their runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,96 +24,97 @@ use dc0_runs::{
     RunError, ScriptRecord,
 };
 
-/// What the command line asks for; what is `None` is chosen, or kept as an existing run has it.
+/// Options of the command line; `None` means the default, or the value of an existing run.
 #[derive(Debug, Clone, Default)]
 pub struct Asking {
     /// The folder that holds runs.
     pub parent: PathBuf,
     /// The seed.
     pub seed: Option<u64>,
-    /// What plays nets.
+    /// The backend that evaluates nets.
     pub backend: Option<Backend>,
-    /// Where ONNX Runtime's library is.
+    /// The path of ONNX Runtime's library.
     pub onnxruntime: Option<PathBuf>,
     /// The device.
     pub device: Option<String>,
-    /// libtorch threads of training.
+    /// libtorch threads for training.
     pub threads: Option<u32>,
-    /// Threads that play.
+    /// Threads that play games or search.
     pub lanes: Option<u32>,
 }
 
 impl Asking {
-    /// With everything chosen but the folder that holds runs.
+    /// Defaults for everything but the folder that holds runs.
     pub fn below(parent: impl Into<PathBuf>) -> Self {
         Self { parent: parent.into(), ..Self::default() }
     }
 }
 
-/// Does what scripts ask for.
+/// The host that does the work of scripts.
 pub struct Runner {
-    pub(super) asking: Asking,
+    pub(super) options: Asking,
     pub(super) script: ScriptRecord,
     declaration: Arc<Declaration>,
     pub(super) console: Arc<Console>,
     pub(super) interrupt: Interrupt,
     imports: Imports,
-    /// Where the run is done again, and how many steps there are to do.
-    again: Option<usize>,
+    /// For redoing a run: the number of steps to do.
+    redo_steps: Option<usize>,
     pub(super) log_file: LogFile,
-    donors: Arc<Donors>,
+    /// Runs whose finished steps are reused.
+    reuse_sources: Arc<Donors>,
     /// The trial that the run belongs to.
-    trial: Option<TrialOf>,
+    trial: Option<TrialContext>,
     pub(super) open: Mutex<Option<Open>>,
 }
 
-/// Where the texts are that the script imports, and the script's name among them.
+/// The texts of the script's imports, and the script's own name among them.
 type Imports = Option<(Arc<Sources>, PathBuf)>;
 
 /// The trial of a sweep that a run belongs to.
 #[derive(Debug, Clone)]
-pub(super) struct TrialOf {
-    /// What the lines of the run begin with.
+pub(super) struct TrialContext {
+    /// The prefix of the run's printed lines.
     pub(super) label: String,
     /// The trial's point.
     pub(super) point: Point,
-    /// What its nets run on, where the user names it; else the run's own device.
+    /// The devices that the user named for all trials; `None` for the run's own device.
     pub(super) devices: Option<Arc<Devices>>,
 }
 
 impl Runner {
-    /// For one script.
+    /// A host for one script.
     pub fn new(
-        asking: Asking,
+        options: Asking,
         script: ScriptRecord,
         declaration: Arc<Declaration>,
         (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
     ) -> Self {
-        let (donors, open) = (Arc::default(), Mutex::new(None));
-        let (imports, again, trial) = (None, None, None);
+        let (reuse_sources, open) = (Arc::default(), Mutex::new(None));
+        let (imports, redo_steps, trial) = (None, None, None);
         Self {
-            asking,
+            options,
             script,
             declaration,
             console,
             interrupt,
             imports,
-            again,
+            redo_steps,
             log_file,
-            donors,
+            reuse_sources,
             trial,
             open,
         }
     }
 
-    /// With the texts that are kept with the run: what the script `name` has imported.
-    pub fn importing(self, sources: &Arc<Sources>, name: &Path) -> Self {
+    /// Sets the sources from which the imports of the script `name` are stored with the run.
+    pub fn with_imports(self, sources: &Arc<Sources>, name: &Path) -> Self {
         Self { imports: Some((Arc::clone(sources), name.to_owned())), ..self }
     }
 
-    /// Does a run anew that exists elsewhere: takes no steps over, and stops at the step behind as many as there are.
-    pub fn again(self, steps: usize) -> Self {
-        Self { again: Some(steps), ..self }
+    /// For redoing an existing run elsewhere: takes over no steps, and stops after `steps` steps.
+    pub fn redoing(self, steps: usize) -> Self {
+        Self { redo_steps: Some(steps), ..self }
     }
 
     /// The texts that the script has imported so far.
@@ -121,18 +122,23 @@ impl Runner {
         self.imports.as_ref().map(|(sources, name)| sources.imported_by(name)).unwrap_or_default()
     }
 
-    /// For a trial of the same script, which shares its finished steps with others.
-    pub(super) fn for_trial(&self, asking: Asking, donors: &Arc<Donors>, trial: TrialOf) -> Self {
+    /// The host of a trial of the same script, which shares its finished steps with other trials.
+    pub(super) fn for_trial(
+        &self,
+        options: Asking,
+        reuse_sources: &Arc<Donors>,
+        trial: TrialContext,
+    ) -> Self {
         Self {
-            asking,
+            options,
             script: self.script.clone(),
             declaration: Arc::clone(&self.declaration),
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
             imports: self.imports.clone(),
-            again: None,
+            redo_steps: None,
             log_file: self.log_file.clone(),
-            donors: Arc::clone(donors),
+            reuse_sources: Arc::clone(reuse_sources),
             trial: Some(trial),
             open: Mutex::new(None),
         }
@@ -145,16 +151,16 @@ impl Runner {
 
     pub(super) fn with_open<T>(
         &self,
-        act: impl FnOnce(&mut Open) -> Result<T, HostError>,
+        action: impl FnOnce(&mut Open) -> Result<T, HostError>,
     ) -> Result<T, HostError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let open = open.as_mut().ok_or(HostError::Closed)?;
         open.keep_modules(self.imported())?;
-        act(open)
+        action(open)
     }
 
-    /// The record that the run gets if it is new. A fork for which nothing else is asked plays as the run does that it begins
-    /// with.
+    /// The record of the run if it is new. A fork inherits backend, device and precision from the run that it begins with, unless
+    /// one of them is set.
     fn record(
         &self,
         name: &str,
@@ -162,24 +168,24 @@ impl Runner {
         device: Option<&str>,
         prefix: Option<Prefix>,
     ) -> Result<Record, HostError> {
-        let is_new = !Folder::of_run(&self.asking.parent, name)?.record().exists();
+        let is_new = !Folder::of_run(&self.options.parent, name)?.record().exists();
         let wish = Wish {
-            backend: self.asking.backend.unwrap_or(params.backend),
+            backend: self.options.backend.unwrap_or(params.backend),
             device: device.unwrap_or("auto"),
             precision: params.precision,
-            onnxruntime: self.asking.onnxruntime.as_deref(),
+            onnxruntime: self.options.onnxruntime.as_deref(),
         };
-        let is_open =
+        let inherits =
             wish.backend == Backend::Auto && wish.device == "auto" && wish.precision == Precision::Auto;
         let (inherited, fork) = prefix.map(|prefix| (prefix.record.environment, prefix.fork)).unzip();
-        let choice = match inherited.as_ref().filter(|_| is_open) {
+        let choice = match inherited.as_ref().filter(|_| inherits) {
             Some(environment) => {
-                let path = Folder::of_run(&self.asking.parent, name)?.record();
+                let path = Folder::of_run(&self.options.parent, name)?.record();
                 Choice::of(environment).map_err(|cause| RunError::Damaged { path, cause })?
             }
             None => wish.settle(is_new)?,
         };
-        let threads = self.asking.threads.or(inherited.map(|environment| environment.threads));
+        let threads = self.options.threads.or(inherited.map(|environment| environment.threads));
         let environment = Environment {
             backend: choice.backend.word().to_owned(),
             device: choice.device.clone(),
@@ -198,13 +204,13 @@ impl Runner {
             modules: self.imported(),
             params: Value::Group(declared.chain(trial).collect()),
             given: Some(self.declaration.given()),
-            seed: self.asking.seed.unwrap_or(params.seed),
+            seed: self.options.seed.unwrap_or(params.seed),
             environment,
             fork,
         })
     }
 
-    /// Opens a run, or creates it; `fork` is what a fork begins with, read where it is new.
+    /// Opens a run, or creates it; `fork` is the origin of a fork, with its first steps if the fork is new.
     pub(super) fn open_as(
         &self,
         name: &str,
@@ -214,21 +220,21 @@ impl Runner {
     ) -> Result<RunInfo, HostError> {
         let (fork, prefix) = fork.unzip();
         let lease = self.devices().map(|devices| devices.lease());
-        let device = lease.as_ref().map_or(self.asking.device.as_deref(), |lease| Some(lease.names()));
+        let device = lease.as_ref().map_or(self.options.device.as_deref(), |lease| Some(lease.names()));
         let record = self.record(name, params, device, prefix.flatten())?;
         let device = device.filter(|device| *device != "auto").map(|_| record.environment.device.clone());
-        for name in params.from.iter().filter(|_| self.again.is_none()) {
-            self.donors.add(Folder::of_existing(&self.asking.parent, name)?);
+        for name in params.from.iter().filter(|_| self.redo_steps.is_none()) {
+            self.reuse_sources.add(Folder::of_existing(&self.options.parent, name)?);
         }
-        let backend = self.asking.backend.unwrap_or(params.backend);
+        let backend = self.options.backend.unwrap_or(params.backend);
         let opening = Opening {
-            parent: &self.asking.parent,
-            seed: self.asking.seed.or_else(|| gives_seed.then_some(record.seed)),
+            parent: &self.options.parent,
+            seed: self.options.seed.or_else(|| gives_seed.then_some(record.seed)),
             backend: (backend != Backend::Auto).then(|| backend.word().to_owned()),
             device: device.clone(),
             precision: (params.precision != Precision::Auto).then(|| params.precision.word().to_owned()),
-            threads: self.asking.threads,
-            reuse_sources: Arc::clone(&self.donors),
+            threads: self.options.threads,
+            reuse_sources: Arc::clone(&self.reuse_sources),
             fork,
             record,
         };
@@ -240,12 +246,12 @@ impl Runner {
         log::info!("dc0 {}, {}", env!("CARGO_PKG_VERSION"), runtime::versions());
         let open = self.open_with(run, device.as_deref(), lease)?;
         let (record, folder) = (open.run.record().clone(), open.name.to_string());
-        open.say(&lines::opened(&folder, &record, &open.context, open.run.finished_steps()));
+        open.print(&lines::opened(&folder, &record, &open.context, open.run.finished_steps()));
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
         Ok(RunInfo { name: name.to_owned(), folder, seed: record.seed, device: record.environment.device })
     }
 
-    /// `device` is the one that was asked for, of the same kind as the run's own.
+    /// `device` is the one that the user asked for, of the same kind as the run's own.
     fn open_with(&self, run: Run, device: Option<&str>, lease: Option<Lease>) -> Result<Open, HostError> {
         let environment = &run.record().environment;
         let damaged = |cause| RunError::Damaged { path: run.folder().record(), cause };
@@ -253,17 +259,20 @@ impl Runner {
         if let Some(device) = device {
             device.clone_into(&mut choice.device);
         }
-        let evaluators = Evaluators::new(&choice, self.asking.onnxruntime.as_deref())?;
+        let evaluators = Evaluators::new(&choice, self.options.onnxruntime.as_deref())?;
         log::info!("nets play on {}", evaluators.describe());
-        let (then, now) = (&environment.libraries, choice.libraries(self.asking.onnxruntime.as_deref())?);
-        if *then != now {
-            log::warn!("the run was created on {then}; on {now} the same steps may round otherwise");
+        let (created_with, now) =
+            (&environment.libraries, choice.libraries(self.options.onnxruntime.as_deref())?);
+        if *created_with != now {
+            log::warn!(
+                "the run was created on {created_with}; on {now} the same steps may round differently"
+            );
         }
         let context = StepContext {
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
             threads: environment.threads,
-            lanes: self.asking.lanes.unwrap_or_else(|| lanes_on(&evaluators.device_names())),
+            lanes: self.options.lanes.unwrap_or_else(|| lanes_on(&evaluators.device_names())),
             evaluators,
             closing: Mutex::default(),
         };
@@ -271,7 +280,7 @@ impl Runner {
         let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
         let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();
-        let (numbers, most) = (Numbers::default(), self.again);
+        let (numbers, max_steps) = (Numbers::default(), self.redo_steps);
         Ok(Open {
             run,
             name,
@@ -281,7 +290,7 @@ impl Runner {
             seconds,
             steps: Vec::new(),
             done,
-            most,
+            max_steps,
             modules,
             numbers,
             _lease: lease,
@@ -289,7 +298,7 @@ impl Runner {
     }
 }
 
-/// Threads that play on devices with these names. Two lanes keep a device busy: while one waits, the other's batch is in the
+/// The number of lanes for devices with these names. Two lanes keep a device busy: while one waits, the other's batch is in the
 /// queue. On a CPU each core has one.
 pub fn lanes_on(devices: &[String]) -> u32 {
     if devices == ["cpu"] { cores() } else { 2 * devices.len() as u32 }

@@ -1,4 +1,4 @@
-//! What scripts call, as steps of the open run.
+//! [`Host`] for [`Runner`]: what scripts call, done in the open run.
 
 use std::sync::{Arc, PoisonError};
 
@@ -16,17 +16,17 @@ use dc0_runs::{Folder, Manifest, Prefix};
 use crate::error::StepError;
 use crate::handles::Network;
 use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
-use crate::inspection::inspected;
+use crate::inspection::inspect_network;
 use crate::lines;
 use crate::runner::Runner;
-use crate::step::{Call, Made, StepResult};
+use crate::step::{Call, StepOutput, StepResult};
 use crate::sweep;
 use crate::table::Table;
 
-/// Hears that the user asked to stop, and tells nothing.
-struct Ears(Interrupt);
+/// Reports whether the user asked to stop, and ignores all events.
+struct InterruptObserver(Interrupt);
 
-impl Observer for Ears {
+impl Observer for InterruptObserver {
     fn event(&self, _: dc0_core::event::Event<'_>) {}
 
     fn is_cancelled(&self) -> bool {
@@ -35,22 +35,22 @@ impl Observer for Ears {
 }
 
 impl Host for Runner {
-    fn open(&self, name: &str, asked: Asked<OpenParams>) -> Result<RunInfo, HostError> {
-        let is_asked = |name: &str| asked.given.member(name).is_some();
-        self.open_as(name, &asked.params, is_asked("seed"), None)
+    fn open(&self, name: &str, params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+        let gives_seed = params.given.member("seed").is_some();
+        self.open_as(name, &params.params, gives_seed, None)
     }
 
-    fn fork(&self, from: &str, iteration: u32, asked: Asked<ForkParams>) -> Result<Forked, HostError> {
-        let (params, parent) = (asked.params, &self.asking.parent);
+    fn fork(&self, from: &str, iteration: u32, params: Asked<ForkParams>) -> Result<Forked, HostError> {
+        let (params, parent) = (params.params, &self.options.parent);
         let is_new = !params.folder(parent, from)?.record().is_file();
         let prefix = is_new.then(|| Prefix::read(&Folder::of_existing(parent, from)?, from, iteration));
         let prefix = prefix.transpose()?;
         let seed = params.seed.or(prefix.as_ref().map(|prefix| prefix.record.seed));
-        let is_asked = params.seed.is_some();
-        let ForkParams { name, backend, precision, from: donors, .. } = params;
+        let gives_seed = params.seed.is_some();
+        let ForkParams { name, backend, precision, from: reuse, .. } = params;
         let seed = seed.unwrap_or_else(|| OpenParams::default().seed);
-        let params = OpenParams { seed, backend, precision, from: donors };
-        let info = self.open_as(&name, &params, is_asked, Some(((from, iteration), prefix)))?;
+        let params = OpenParams { seed, backend, precision, from: reuse };
+        let info = self.open_as(&name, &params, gives_seed, Some(((from, iteration), prefix)))?;
         let past = self.with_open(|open| open.begin(parent))?;
         Ok(Forked { info, past })
     }
@@ -59,7 +59,7 @@ impl Host for Runner {
         self.with_open(|open| {
             let slot = open.numbers.next(call.kind().series());
             let finished = open.step(call, slot)?;
-            let result = call.result(Made::of(&open.name, slot, &finished.manifest))?;
+            let result = call.result(StepOutput::of(&open.name, slot, &finished.manifest))?;
             if let StepResult::Network(first) = &result
                 && first.0.number == 0
             {
@@ -72,14 +72,14 @@ impl Host for Runner {
     fn inspect(&self, network: &Network, params: &InspectParams) -> Result<Value, HostError> {
         self.with_open(|open| {
             open.context.check()?;
-            Ok(inspected(open.run.folder(), network, params)?)
+            Ok(inspect_network(open.run.folder(), network, params)?)
         })
     }
 
     fn promote(&self, promoted: &Network, generation: u32) -> Result<(), HostError> {
         self.with_open(|open| {
             open.generations.promote(promoted.generation(generation, open.run.steps()))?;
-            open.say(&lines::promoted(promoted, generation));
+            open.print(&lines::promoted(promoted, generation));
             Ok(())
         })
     }
@@ -98,10 +98,10 @@ impl Host for Runner {
     }
 
     fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, HostError> {
-        let onnxruntime = self.asking.onnxruntime.as_deref();
+        let onnxruntime = self.options.onnxruntime.as_deref();
         let wish = Wish {
-            backend: self.asking.backend.unwrap_or(Backend::Torch),
-            device: self.asking.device.as_deref().unwrap_or("auto"),
+            backend: self.options.backend.unwrap_or(Backend::Torch),
+            device: self.options.device.as_deref().unwrap_or("auto"),
             precision: Precision::Auto,
             onnxruntime,
         };
@@ -114,7 +114,7 @@ impl Host for Runner {
     }
 
     fn observer(&self) -> Box<dyn Observer> {
-        Box::new(Ears(self.interrupt.clone()))
+        Box::new(InterruptObserver(self.interrupt.clone()))
     }
 
     fn seconds(&self) -> f64 {
@@ -128,10 +128,10 @@ impl Host for Runner {
 
     fn sweep(
         &self,
-        asked: &Asked<SweepParams>,
+        params: &Asked<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        let (sweep, events) = sweep::open(self, asked, script)?;
+        let (sweep, events) = sweep::open(self, params, script)?;
         Ok((Arc::new(sweep), events))
     }
 }

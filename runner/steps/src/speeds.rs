@@ -1,4 +1,4 @@
-//! How fast this machine plays and trains: measured once by `dc0-run bench calibrate`, for the times that `--check` tells.
+//! How fast this machine plays and trains: measured once by `dc0-run bench calibrate`, for the times that `--check` estimates.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,40 +8,40 @@ use serde::{Deserialize, Serialize};
 
 use dc0_core::durable;
 
-/// Seconds by what is done.
+/// Seconds of each part of the work.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Speeds {
-    /// Of the process, before its first step and after its last.
+    /// Start and end of the process: before its first step and after its last.
     pub start: f64,
-    /// Of a step that has next to nothing to do, by its kind: finding what it needs, setting up, writing files that last.
+    /// Fixed cost of a step, by kind: finding its inputs, setting up, writing files durably.
     pub step: BTreeMap<String, f64>,
-    /// What the first step of a kind takes longer than later ones in the same process: libraries set themselves up.
+    /// Additional cost of the first step of a kind in a process, when libraries initialise themselves.
     pub first: BTreeMap<String, f64>,
-    /// Of each further shard that a lane plays.
+    /// Each further shard that a lane plays.
     pub shard: f64,
-    /// Of a position that a training reads from tables.
+    /// A position that training reads from tables.
     pub read: f64,
-    /// Of one lane that plays.
+    /// Evaluations in one lane of play.
     pub playing: Costs,
-    /// Of training, with all its threads.
+    /// Updates of training, with all its threads.
     pub training: Costs,
 }
 
-/// Seconds of what a net does.
+/// Seconds of a net's work.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Costs {
-    /// Of a batch or an update, however large.
+    /// Fixed cost of a batch or an update.
     pub batch: f64,
-    /// Of an evaluation or of a sample of an update, whatever the net: the search, the samples.
+    /// An evaluation or a sample of an update, whatever the net: the search, making samples.
     pub item: f64,
-    /// Of a floating-point operation; a sample has three times an evaluation's.
+    /// A floating-point operation; a sample has three times as many as an evaluation.
     pub flop: f64,
 }
 
-/// What of a step one thing has to follow another, where most of it does: on the busiest lane.
+/// The critical path of a step: its work on the busiest lane.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pace {
-    /// Shards that one lane plays one after the other.
+    /// Shards that the lane plays in sequence.
     pub shards: u32,
     /// Batches or updates.
     pub batches: f64,
@@ -54,42 +54,42 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The same where batches, items and operations take so many times longer.
+    /// The same with batches, items and operations that take `times` as long.
     pub fn slowed(self, times: f64) -> Self {
         let Self { batches, items, flops, .. } = self;
         Self { batches: times * batches, items: times * items, flops: times * flops, ..self }
     }
 }
 
-/// What was measured with a net: seconds of one evaluation or one sample of an update.
+/// A measurement with a net: seconds per evaluation or per sample of an update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// Floating-point operations of each.
+    /// Floating-point operations per evaluation or sample.
     pub flops: f64,
-    /// How many a batch has.
+    /// Rows per batch.
     pub rows: f64,
-    /// Seconds of each.
+    /// Seconds per evaluation or sample.
     pub seconds: f64,
 }
 
 impl Costs {
-    /// Of one net in large batches, the same in small ones, and a larger net in large batches. Noise in a measurement must not
-    /// make work free, so nothing is below 0.
+    /// Costs from three measurements: a net in large batches, the same net in small batches, and a larger net in large batches. No
+    /// cost is below 0, and noise in a measurement does not make work free.
     pub fn of([large, small, larger_net]: [Measured; 3]) -> Self {
-        let by_row = (small.seconds - large.seconds).max(0.0) / (1.0 / small.rows - 1.0 / large.rows);
-        let batch = by_row.min(large.seconds * large.rows);
-        let within = |net: Measured| (net.seconds - batch / net.rows).max(0.0);
-        let (one, other) = (within(large), within(larger_net));
-        let flop = ((other - one) / (larger_net.flops - large.flops)).max(0.0);
-        let item = one - flop * large.flops;
+        let batch_estimate = (small.seconds - large.seconds).max(0.0) / (1.0 / small.rows - 1.0 / large.rows);
+        let batch = batch_estimate.min(large.seconds * large.rows);
+        let without_batch = |net: Measured| (net.seconds - batch / net.rows).max(0.0);
+        let (smaller, larger) = (without_batch(large), without_batch(larger_net));
+        let flop = ((larger - smaller) / (larger_net.flops - large.flops)).max(0.0);
+        let item = smaller - flop * large.flops;
         if item >= 0.0 {
             Self { batch, item, flop }
         } else {
-            Self { batch, item: 0.0, flop: other / larger_net.flops }
+            Self { batch, item: 0.0, flop: larger / larger_net.flops }
         }
     }
 
-    /// Of one evaluation or sample in batches of so many.
+    /// Seconds of one evaluation or sample in batches of `rows`.
     pub fn of_one(&self, rows: f64, flops: f64) -> f64 {
         self.batch / rows + self.item + self.flop * flops
     }
@@ -107,17 +107,17 @@ impl Speeds {
         self.step.get(kind).copied().unwrap_or(0.0) + further + pace.read * self.read + costs.seconds(pace)
     }
 
-    /// What the first step of this kind takes longer.
+    /// Additional seconds of the first step of this kind.
     pub fn first(&self, kind: &str) -> f64 {
         self.first.get(kind).copied().unwrap_or(0.0)
     }
 
-    /// What was measured on this machine before, if anything.
+    /// The stored measurement of this machine, if any.
     pub fn stored() -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(store()?).ok()?).ok()
     }
 
-    /// Keeps the measurement; gives the file.
+    /// Stores the measurement; returns the file.
     pub fn keep(&self) -> std::io::Result<PathBuf> {
         let file = store().ok_or_else(|| std::io::Error::other("the system has no folder for caches"))?;
         fs::create_dir_all(file.parent().unwrap_or(Path::new("")))?;
@@ -127,7 +127,7 @@ impl Speeds {
     }
 }
 
-/// Where the measurement is kept, if the system has a place for that.
+/// The file of the measurement, if the system has a folder for caches.
 fn store() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
@@ -138,13 +138,13 @@ fn store() -> Option<PathBuf> {
 mod tests {
     use super::{Costs, Measured, Pace, Speeds};
 
-    /// What would be measured where these are the costs.
+    /// The measurement for given costs.
     fn measured(costs: Costs, flops: f64, rows: f64) -> Measured {
         Measured { flops, rows, seconds: costs.batch / rows + costs.item + costs.flop * flops }
     }
 
     #[test]
-    fn three_measurements_give_their_costs_back() {
+    fn costs_are_recovered_from_three_measurements() {
         let costs = Costs { batch: 2e-4, item: 1e-5, flop: 1e-11 };
         let found = Costs::of([(1e6, 32.0), (1e6, 2.0), (1e7, 32.0)].map(|(f, r)| measured(costs, f, r)));
         for (found, expected) in
@@ -155,20 +155,20 @@ mod tests {
     }
 
     #[test]
-    fn noise_makes_nothing_free() {
+    fn noise_never_makes_work_free() {
         let point = |flops, rows, seconds| Measured { flops, rows, seconds };
         // The line of both nets would cross zero, so it goes through the origin and the larger net.
         let steep = Costs::of([point(3e6, 32.0, 1e-4), point(3e6, 2.0, 1e-4), point(3e7, 32.0, 2e-3)]);
         assert_eq!((steep.batch, steep.item), (0.0, 0.0));
         assert!((steep.flop * 3e7 - 2e-3).abs() < 1e-12);
-        // Small batches that seem faster cost nothing more; a larger net that seems faster, too.
+        // If small batches seem faster, batches cost nothing; if a larger net seems faster, operations cost nothing.
         let flat = Costs::of([point(1e6, 32.0, 1e-4), point(1e6, 2.0, 5e-5), point(1e7, 32.0, 9e-5)]);
         assert_eq!((flat.batch, flat.flop), (0.0, 0.0));
         assert!((flat.item - 1e-4).abs() < 1e-12);
     }
 
     #[test]
-    fn a_step_has_its_fixed_time_and_that_of_its_work() {
+    fn a_step_takes_its_fixed_time_and_the_time_of_its_work() {
         let costs = Costs { batch: 0.01, item: 0.001, flop: 1e-9 };
         let speeds = Speeds {
             step: [("self_play".to_owned(), 0.2)].into(),

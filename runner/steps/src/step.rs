@@ -1,7 +1,7 @@
-//! What a kind of step is. Everything that the program knows of one stands in its file below `kinds`.
+//! The trait of a kind of step. Everything that the program knows of one kind is in its file below `kinds`.
 //!
-//! A value of a kind's type is one call's arguments: what the step reads. [`Kind`] is the same without types, as the list of
-//! kinds holds it, and [`Call`] a call whose arguments and parameters are checked.
+//! A value of a kind's type holds the arguments of one call: what the step reads. [`Kind`] is the type-erased form in the list of
+//! kinds, and [`Call`] a call with checked arguments and parameters.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::handles::{Analysis, Games, Network, Verdict, Window};
 use crate::past_networks::PastNetworks;
 use crate::usage::Usage;
 
-/// What a script can give a step between the run and the map.
+/// The type of an argument that a script can give between the run and the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentKind {
     /// A net of the run.
@@ -33,7 +33,7 @@ pub enum ArgumentKind {
     Texts,
 }
 
-/// What a script has given.
+/// An argument that a script has given.
 #[derive(Debug, Clone)]
 pub enum Argument {
     /// A net of the run.
@@ -44,13 +44,13 @@ pub enum Argument {
     Analysis(Analysis),
     /// A text.
     Text(String),
-    /// A list of texts; for what is none, what it is instead.
+    /// A list of texts; `Err` names the type of an item that is not text.
     Texts(Vec<Result<String, String>>),
 }
 
-/// What a step has made, or a stand-in for it.
+/// The output of a step, or a mock of it.
 #[derive(Debug, Clone)]
-pub struct Made {
+pub struct StepOutput {
     /// The folder of the run, as scripts know it.
     pub run: Arc<str>,
     /// The step's number in its series.
@@ -63,8 +63,8 @@ pub struct Made {
     pub summary: Value,
 }
 
-impl Made {
-    /// What a finished step has made.
+impl StepOutput {
+    /// The output of a finished step.
     pub fn of(run: &Arc<str>, slot: Slot, manifest: &Manifest) -> Self {
         Self {
             run: Arc::clone(run),
@@ -101,7 +101,7 @@ impl StepResult {
     }
 }
 
-/// What `--check` takes for a result: a summary, and files of these names.
+/// A mock result for `--check`: a summary, and the names of files.
 #[derive(Debug, Clone)]
 pub struct StandIn {
     /// The summary.
@@ -110,26 +110,26 @@ pub struct StandIn {
     pub files: Vec<String>,
 }
 
-/// What is said of a call whose arguments are of none of the forms.
+/// The message for a call whose arguments match none of the forms.
 pub(crate) fn other_form() -> String {
-    "is called in none of its forms".to_owned()
+    "the arguments match none of its forms".to_owned()
 }
 
 /// One kind of step.
 pub trait Step: Sized + Send + Sync + 'static {
-    /// What manifests, tables and scripts call it.
+    /// Its name in manifests, tables and scripts.
     const KIND: &'static str;
 
-    /// Changes whenever the same call gives other results than before.
+    /// Must change whenever the same call gives different results than before.
     const VERSION: u32;
 
-    /// What its results are numbered among.
+    /// The series in which its results are numbered.
     const SERIES: Series;
 
-    /// How scripts call it, then functions that make what it reads.
+    /// How scripts call it, followed by related functions.
     const USAGES: &'static [Usage];
 
-    /// What stands between the run and the map in a call, for each form that it has.
+    /// The arguments between the run and the map, for each form of the call.
     const FORMS: &'static [&'static [ArgumentKind]];
 
     /// Whether the map may be left out.
@@ -138,89 +138,89 @@ pub trait Step: Sized + Send + Sync + 'static {
     /// The parameters.
     type Params: Params + Send + Sync;
 
-    /// The parameter that says for how many counters schedules are sampled, and what it is when left out.
+    /// The parameter that sets how many times schedules are sampled, and its default.
     fn schedules() -> Option<(&'static str, u32)> {
         None
     }
 
-    /// Takes the arguments of a call of one of the forms, or says how the call is wrong. What is wrong with parts of an argument
-    /// is reported together with the parameters' problems.
+    /// Takes the arguments of a call of one of the forms, or returns the error of the call. Problems within an argument are
+    /// reported together with those of the parameters.
     fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String>;
 
-    /// The same of a finished step's manifest, for runs that begin with another one's steps; only as far as the result needs it.
-    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError>;
+    /// The arguments from a finished step's manifest, for forks; only as far as the result needs them.
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError>;
 
-    /// Says how parameters that are sound for themselves do not go with the arguments.
-    fn refuse(&self, params: &Self::Params) -> Option<String> {
+    /// Why valid parameters do not fit the arguments; `None` if they do.
+    fn conflict(&self, params: &Self::Params) -> Option<String> {
         let _ = params;
         None
     }
 
-    /// Everything that the step reads.
+    /// The inputs that the step reads.
     fn inputs(&self, params: &Self::Params) -> Result<Vec<Input>, StepError>;
 
-    /// Does the step, or what a kill left of it.
+    /// Does the step, or the rest of it after a kill.
     fn run(
         &self,
         params: &Self::Params,
-        place: &Workplace,
+        workspace: &Workplace,
         context: &StepContext,
     ) -> Result<Product, StepError>;
 
     /// The result for scripts.
-    fn result(&self, params: &Self::Params, made: Made) -> Result<StepResult, StepError>;
+    fn result(&self, params: &Self::Params, output: StepOutput) -> Result<StepResult, StepError>;
 
-    /// Who took part, where the line of a finished step says so.
+    /// The players, for steps whose closing line names them.
     fn players(&self) -> String {
         String::new()
     }
 
-    /// A result's figures in the line of a finished step.
+    /// The figures of a result for the closing line of a finished step.
     fn figures(summary: &Value) -> String;
 
-    /// What a plan says of the step.
+    /// The description of the step in a plan.
     fn planned(&self, params: &Self::Params, number: u32) -> Result<String, StepError>;
 
-    /// What a kill left of the step; one of a single part leaves nothing.
-    fn begun(&self, params: &Self::Params, place: &Workplace) -> Result<Begun, RunError> {
-        let _ = (params, place);
+    /// How much of the step a killed process had done; a step of a single part starts over.
+    fn begun(&self, params: &Self::Params, workspace: &Workplace) -> Result<Begun, RunError> {
+        let _ = (params, workspace);
         Ok(Begun { parts: 0, total: 1, unit: "parts", amount: 0 })
     }
 
-    /// How much is left to do once some games, positions or updates are done. `summary` is that of a finished step.
+    /// The work that is left once `done` games, positions or updates are done. `summary` is that of a finished step.
     fn estimate(&self, params: &Self::Params, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
 
-    /// What `--check` takes for the result; `number` is the step's own in its series.
+    /// A mock result for `--check`; `number` is the step's number in its series.
     fn stand_in(&self, params: &Self::Params, number: u32, lanes: u32) -> StandIn;
 
-    /// What nets have done for a result, as budgets count it.
+    /// The work of nets behind a result, as budgets count it.
     fn spent(&self, summary: &Value) -> Spent {
         let _ = summary;
         Spent::default()
     }
 }
 
-/// A kind of step without its types.
+/// A kind of step with its types erased.
 pub trait Kind: Sync {
-    /// What manifests, tables and scripts call it.
+    /// Its name in manifests, tables and scripts.
     fn name(&self) -> &'static str;
 
-    /// What its results are numbered among.
+    /// The series in which its results are numbered.
     fn series(&self) -> Series;
 
-    /// How scripts call it, then functions that make what it reads.
+    /// How scripts call it, followed by related functions.
     fn usages(&self) -> &'static [Usage];
 
-    /// What stands between the run and the map in a call, for each form that it has.
+    /// The arguments between the run and the map, for each form of the call.
     fn forms(&self) -> &'static [&'static [ArgumentKind]];
 
     /// Whether the map may be left out.
     fn needs_map(&self) -> bool;
 
-    /// What its parameters are about, and each of them.
+    /// A sentence about its parameters, and a row for each.
     fn parameters(&self) -> (&'static str, Vec<Row>);
 
-    /// The parameter that says for how many counters schedules are sampled, and what it is when left out.
+    /// The parameter that sets how many times schedules are sampled, and its default.
     fn schedules(&self) -> Option<(&'static str, u32)>;
 
     /// Takes the arguments of a call; see [`Step::from_arguments`].
@@ -228,27 +228,27 @@ pub trait Kind: Sync {
         &self,
         arguments: Vec<Argument>,
         problems: &mut Vec<Problem>,
-    ) -> Result<Box<dyn Unread>, String>;
+    ) -> Result<Box<dyn UnparsedCall>, String>;
 
-    /// A result's figures in the line of a finished step.
+    /// The figures of a result for the closing line of a finished step.
     fn figures(&self, summary: &Value) -> String;
 
     /// The result of a finished step.
-    fn recall(
+    fn restore(
         &self,
         manifest: &Manifest,
-        made: Made,
+        output: StepOutput,
         past: &PastNetworks<'_>,
     ) -> Result<StepResult, RunError>;
 }
 
-/// A call whose parameters are not read yet.
-pub trait Unread {
-    /// Reads the parameters of a call of the function `name`.
+/// A call with checked arguments whose parameters are not read yet.
+pub trait UnparsedCall {
+    /// Reads the parameters; `name` is the function in error messages.
     fn params(self: Box<Self>, name: &str, given: Value) -> Result<Box<dyn Call>, ParamErrors>;
 }
 
-/// A call of a step whose arguments and parameters are sound.
+/// A call of a step with checked arguments and parameters.
 pub trait Call: Send + Sync {
     /// The kind.
     fn kind(&self) -> &'static dyn Kind;
@@ -256,20 +256,20 @@ pub trait Call: Send + Sync {
     /// All parameters.
     fn params(&self) -> Value;
 
-    /// What the script gave of them.
+    /// The parameters that the script gave.
     fn given(&self) -> &Value;
 
-    /// See [`Step::refuse`].
-    fn refuse(&self) -> Option<String>;
+    /// See [`Step::conflict`].
+    fn conflict(&self) -> Option<String>;
 
-    /// What makes the step the same as another one.
+    /// The kind, version, parameters and inputs that identify the step.
     fn step_call(&self) -> Result<StepCall, StepError>;
 
     /// See [`Step::run`].
-    fn run(&self, place: &Workplace, context: &StepContext) -> Result<Product, StepError>;
+    fn run(&self, workspace: &Workplace, context: &StepContext) -> Result<Product, StepError>;
 
     /// See [`Step::result`].
-    fn result(&self, made: Made) -> Result<StepResult, StepError>;
+    fn result(&self, output: StepOutput) -> Result<StepResult, StepError>;
 
     /// See [`Step::players`].
     fn players(&self) -> String;
@@ -278,7 +278,7 @@ pub trait Call: Send + Sync {
     fn planned(&self, number: u32) -> Result<String, StepError>;
 
     /// See [`Step::begun`].
-    fn begun(&self, place: &Workplace) -> Result<Begun, RunError>;
+    fn begun(&self, workspace: &Workplace) -> Result<Begun, RunError>;
 
     /// See [`Step::estimate`].
     fn estimate(&self, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
@@ -290,11 +290,11 @@ pub trait Call: Send + Sync {
     fn spent(&self, summary: &Value) -> Spent;
 }
 
-/// A kind of step as the list of kinds holds it.
+/// The type-erased entry of a kind of step.
 #[derive(Debug)]
-pub struct Of<S>(PhantomData<fn() -> S>);
+pub struct KindOf<S>(PhantomData<fn() -> S>);
 
-impl<S> Of<S> {
+impl<S> KindOf<S> {
     /// The entry of the kind `S`.
     pub const ENTRY: Self = Self(PhantomData);
 }
@@ -307,7 +307,7 @@ struct Checked<S: Step> {
     given: Value,
 }
 
-impl<S: Step> Kind for Of<S> {
+impl<S: Step> Kind for KindOf<S> {
     fn name(&self) -> &'static str {
         S::KIND
     }
@@ -340,7 +340,7 @@ impl<S: Step> Kind for Of<S> {
         &self,
         arguments: Vec<Argument>,
         problems: &mut Vec<Problem>,
-    ) -> Result<Box<dyn Unread>, String> {
+    ) -> Result<Box<dyn UnparsedCall>, String> {
         Ok(Box::new(Arguments(S::from_arguments(arguments, problems)?)))
     }
 
@@ -348,19 +348,19 @@ impl<S: Step> Kind for Of<S> {
         S::figures(summary)
     }
 
-    fn recall(
+    fn restore(
         &self,
         manifest: &Manifest,
-        made: Made,
+        output: StepOutput,
         past: &PastNetworks<'_>,
     ) -> Result<StepResult, RunError> {
         let params =
             read::<S::Params>(&manifest.kind, &manifest.params).map_err(|cause| past.damaged(cause))?;
-        S::recall(manifest, past)?.result(&params, made).map_err(|cause| past.damaged(cause))
+        S::from_manifest(manifest, past)?.result(&params, output).map_err(|cause| past.damaged(cause))
     }
 }
 
-impl<S: Step> Unread for Arguments<S> {
+impl<S: Step> UnparsedCall for Arguments<S> {
     fn params(self: Box<Self>, name: &str, given: Value) -> Result<Box<dyn Call>, ParamErrors> {
         let params = read::<S::Params>(name, &given)?;
         Ok(Box::new(Checked { step: self.0, params, given }))
@@ -369,7 +369,7 @@ impl<S: Step> Unread for Arguments<S> {
 
 impl<S: Step> Call for Checked<S> {
     fn kind(&self) -> &'static dyn Kind {
-        &Of::<S>::ENTRY
+        &KindOf::<S>::ENTRY
     }
 
     fn params(&self) -> Value {
@@ -380,8 +380,8 @@ impl<S: Step> Call for Checked<S> {
         &self.given
     }
 
-    fn refuse(&self) -> Option<String> {
-        self.step.refuse(&self.params)
+    fn conflict(&self) -> Option<String> {
+        self.step.conflict(&self.params)
     }
 
     fn step_call(&self) -> Result<StepCall, StepError> {
@@ -389,12 +389,12 @@ impl<S: Step> Call for Checked<S> {
         Ok(StepCall { kind: S::KIND, version: S::VERSION, params: self.params.to_value(), inputs })
     }
 
-    fn run(&self, place: &Workplace, context: &StepContext) -> Result<Product, StepError> {
-        self.step.run(&self.params, place, context)
+    fn run(&self, workspace: &Workplace, context: &StepContext) -> Result<Product, StepError> {
+        self.step.run(&self.params, workspace, context)
     }
 
-    fn result(&self, made: Made) -> Result<StepResult, StepError> {
-        self.step.result(&self.params, made)
+    fn result(&self, output: StepOutput) -> Result<StepResult, StepError> {
+        self.step.result(&self.params, output)
     }
 
     fn players(&self) -> String {
@@ -405,8 +405,8 @@ impl<S: Step> Call for Checked<S> {
         self.step.planned(&self.params, number)
     }
 
-    fn begun(&self, place: &Workplace) -> Result<Begun, RunError> {
-        self.step.begun(&self.params, place)
+    fn begun(&self, workspace: &Workplace) -> Result<Begun, RunError> {
+        self.step.begun(&self.params, workspace)
     }
 
     fn estimate(&self, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate {

@@ -1,10 +1,10 @@
-//! The table of iterations that a script ends with.
+//! The table of iterations at the end of a script.
 
 use dc0_core::params::Value;
 
 use super::handles::{Games, Network, Verdict};
 
-/// One iteration: its games and what was made of them.
+/// One iteration: its games, and what followed from them.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Row {
     iteration: u32,
@@ -37,7 +37,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// A new iteration.
+    /// Adds an iteration.
     pub fn played(&mut self, games: &Games) {
         let summary = &games.0.summary;
         self.rows.push(Row {
@@ -50,7 +50,7 @@ impl Table {
         });
     }
 
-    /// A net trained in the latest iteration.
+    /// Adds a trained net to the latest iteration.
     pub fn trained(&mut self, network: &Network) {
         if let Some(row) = self.rows.last_mut() {
             row.candidate = Some(network.name());
@@ -58,14 +58,14 @@ impl Table {
         }
     }
 
-    /// A match in the latest iteration.
+    /// Adds a match to the latest iteration.
     pub fn matched(&mut self, verdict: &Verdict) {
         if let (Some(row), Some(score)) = (self.rows.last_mut(), number(&verdict.0.summary, "score")) {
             row.matches.push(format!("{score:.3} vs {}", verdict.0.second));
         }
     }
 
-    /// A promotion in the latest iteration.
+    /// Adds a promotion to the latest iteration.
     pub fn promoted(&mut self, generation: u32) {
         if let Some(row) = self.rows.last_mut() {
             row.generation = Some(generation);
@@ -110,7 +110,7 @@ mod tests {
     use super::{Row, Table};
 
     #[test]
-    fn columns_are_as_wide_as_their_widest_cell_and_what_is_not_known_is_a_dash() {
+    fn columns_fit_their_widest_cell_and_unknown_values_are_dashes() {
         let row = Row { iteration: 12, network: "0003".to_owned(), draw_rate: Some(0.5), ..Row::default() };
         let expected = "iteration  played by  games  drawn  plies  trained  loss  score  generation
        12       0003      -  50.0%      -        -     -      -           -";

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use dc0_script::rehearsal::{Rehearsal, Rehearsed};
+use dc0_script::rehearsal::{DryRunOutcome, Rehearsal};
 use dc0_steps::Asking;
 
-fn run(text: &str) -> Rehearsed {
+fn run(text: &str) -> DryRunOutcome {
     run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/x.rhai")), text)
 }
 
-fn run_at(path: &Path, text: &str) -> Rehearsed {
+fn run_at(path: &Path, text: &str) -> DryRunOutcome {
     let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let (overrides, is_stopped) = (Vec::new(), Box::new(|| false));
-    Rehearsal { path, text, overrides, asking, operations: 1_000_000, is_stopped }.run()
+    Rehearsal { path, text, overrides, options: asking, operations: 1_000_000, is_stopped }.run()
 }
 
 #[track_caller]
@@ -104,9 +104,11 @@ fn what_does_not_hold_ends_the_script() {
     let ran = run(
         "let run = open_run(\"x\"); let net = run.network(); assert(net.parameters < 5, \"a small net\");",
     );
-    let message = ran.plan.expect_err("does not hold for a stand-in").message;
+    let message = ran.plan.expect_err("does not hold for a mock result").message;
     assert!(
-        message.ends_with("(results are stand-ins here; if this looks at them, it may hold in earnest)"),
+        message.ends_with(
+            "(results are mocked here; if the condition depends on them, it may hold in a real run)"
+        ),
         "{message}"
     );
 }

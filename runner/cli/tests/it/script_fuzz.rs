@@ -170,8 +170,14 @@ fn plan(text: &str) -> bool {
     let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let path = folder().join("x.rhai");
     let is_stopped = Box::new(|| false);
-    let rehearsal =
-        Rehearsal { path: &path, text, overrides: Vec::new(), asking, operations: OPERATIONS, is_stopped };
+    let rehearsal = Rehearsal {
+        path: &path,
+        text,
+        overrides: Vec::new(),
+        options: asking,
+        operations: OPERATIONS,
+        is_stopped,
+    };
     let rehearsed = rehearsal.run();
     let Err(failure) = &rehearsed.plan else { return true };
     let (shown, json) =

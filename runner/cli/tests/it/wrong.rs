@@ -76,7 +76,7 @@ fn message(case: &Case, folder: &Path) -> (String, Exit) {
         path: &folder.join("x.rhai"),
         text: case.script.trim_end(),
         overrides,
-        asking,
+        options: asking,
         operations: OPERATIONS,
         is_stopped: Box::new(|| false),
     }

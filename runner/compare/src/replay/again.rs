@@ -20,7 +20,7 @@ use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
-use dc0_steps::kinds::{Arena, Meeting, SelfPlay, play_shard};
+use dc0_steps::kinds::{Arena, MatchSetup, SelfPlay, play_shard};
 use dc0_steps::progress::StepProgress;
 use dc0_steps::step::Step as _;
 
@@ -204,7 +204,7 @@ fn recompute_match(
     let names = stored.first().map(|row| [row.first.clone(), row.second.clone()]).unwrap_or_default();
     let nets = [network(run, step, "first")?, network(run, step, "second")?];
     let nets = [0, 1].map(|player: usize| nets[player].as_ref().map(|(net, _)| net));
-    let meeting = Meeting { params: &params, seed, names: &names, nets, evaluators };
+    let meeting = MatchSetup { params: &params, seed, names: &names, nets, evaluators };
     let recomputed = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
         recomputed.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);

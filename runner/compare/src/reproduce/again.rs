@@ -41,10 +41,10 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
         Arc::clone(&declaration),
         (console, interrupt, log_file),
     );
-    let host = Arc::new(runner.importing(&sources, &stage.script).again(original.steps.len()));
+    let host = Arc::new(runner.with_imports(&sources, &stage.script).redoing(original.steps.len()));
     let (path, text) = (stage.script.as_path(), snapshot.script.text.as_str());
     let script_run = Performance { path, folder: None, text, host, declaration };
-    match script_run.perform(surroundings(process, &sources)) {
+    match script_run.run(surroundings(process, &sources)) {
         Ok(_) => Outcome::Complete,
         // If the original was stopped, so is this run; and what a script does after its last step changes no file.
         Err(failure) if is_complete(original, stage) => {

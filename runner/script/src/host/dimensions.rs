@@ -1,12 +1,12 @@
-//! `choice([…])`, `int(…)`, `uniform(…)`, `log_uniform(…)`: dimensions of a sweep's space as plain maps, which the sweep judges.
-//! `number(…)`, `whole(…)`, `choice(default, […])`, `flag(…)`, `text(…)`: parameters of a script, which are dimensions too.
+//! `choice([…])`, `int(…)`, `uniform(…)`, `log_uniform(…)`: dimensions of a sweep's space, as plain maps that the sweep checks.
+//! `number(…)`, `whole(…)`, `choice(default, […])`, `flag(…)`, `text(…)`: parameters of a script, which also serve as dimensions.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
 use crate::parameter::{Kind, Parameter};
-use crate::place::Place;
+use crate::place::ScriptLocation;
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -49,7 +49,7 @@ pub(super) fn register(engine: &mut Engine) {
     }
 }
 
-/// A parameter between two ends, with a text on it or without.
+/// Registers a parameter with a range, with and without a doc text.
 fn register_range(engine: &mut Engine, name: &str, kind: Kind) {
     engine.register_fn(name, move |context: Context<'_>, default: Dynamic, low: Dynamic, high: Dynamic| {
         parameter(&context, kind, default, [("low", low), ("high", high)], Dynamic::UNIT)
@@ -68,8 +68,8 @@ fn parameter<const N: usize>(
     limits: [(&str, Dynamic); N],
     doc: Dynamic,
 ) -> Parameter {
-    let place = Place::new(context.call_source().unwrap_or_default(), context.call_position());
-    Parameter::new(kind, default, limits, doc, place)
+    let location = ScriptLocation::new(context.call_source().unwrap_or_default(), context.call_position());
+    Parameter::new(kind, default, limits, doc, location)
 }
 
 fn with(mut dimension: Map, name: &str, member: Dynamic) -> Map {

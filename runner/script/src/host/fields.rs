@@ -1,4 +1,4 @@
-//! Values with named fields for scripts, and maps of parameters.
+//! Values with named fields, and parameters from maps.
 
 use rhai::{Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 
@@ -39,8 +39,8 @@ fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer
     Err(Call::new(T::KIND, context).misuse(format!("there is no `{name}` here; {hint}")))
 }
 
-/// Reads a map whose functions, if any, are sampled for as many counters as one of its own parameters says.
-pub(super) fn asked<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -> Answer<Asked<P>> {
+/// Reads the parameters of a call from its map; functions in the map are sampled.
+pub(super) fn call_params<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -> Answer<Asked<P>> {
     let (params, given) = call.read(map, sampling)?;
     Ok(Asked { params, given })
 }

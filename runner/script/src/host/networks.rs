@@ -1,4 +1,4 @@
-//! Named nets, and a look at what a net puts out.
+//! `network_preset` and `run.inspect`.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -8,7 +8,7 @@ use dc0_core::network::torch::InspectParams;
 use dc0_core::network::{preset, presets};
 use dc0_core::params::{Param, nearest};
 
-use super::fields::asked;
+use super::fields::call_params;
 use super::owners;
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
@@ -19,7 +19,7 @@ use dc0_steps::host::Asked;
 
 type Context<'a> = NativeCallContext<'a>;
 
-/// Adds the functions.
+/// Registers the functions.
 pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("network_preset", network_preset);
     engine.register_fn("inspect", inspect);
@@ -28,7 +28,7 @@ pub(super) fn register(engine: &mut Engine) {
     });
 }
 
-/// A named net as a map, to be changed or given to `network` as it is.
+/// The spec of a named net as a map, to be changed or given to `network` as it is.
 fn network_preset(context: Context<'_>, name: &str) -> Answer<Dynamic> {
     if let Some(preset) = preset(name) {
         return Ok(to_dynamic(&preset.spec.to_value()));
@@ -43,6 +43,6 @@ fn network_preset(context: Context<'_>, name: &str) -> Answer<Dynamic> {
 fn inspect(context: Context<'_>, run: RunHandle, net: Network, map: Map) -> Answer<Dynamic> {
     let call = Call::new("inspect", &context);
     owners::check(&call, &run, &[&net])?;
-    let Asked { params, .. } = asked::<InspectParams>(&call, &map, Sampling(0))?;
-    call.run(run.0.host.inspect(&net, &params)).map(|seen| to_dynamic(&seen))
+    let Asked { params, .. } = call_params::<InspectParams>(&call, &map, Sampling(0))?;
+    call.run(run.0.host.inspect(&net, &params)).map(|inspection| to_dynamic(&inspection))
 }

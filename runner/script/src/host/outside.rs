@@ -1,4 +1,4 @@
-//! Functions of scripts that need no run and store nothing: stored nets, what they say, games of theirs, and boards.
+//! Functions of scripts that need no run and store nothing: stored nets, their evaluations and games, and boards.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -22,7 +22,7 @@ use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use crate::dynamic::to_dynamic;
 use dc0_engine::explain::{self, ExplainError, ExplainParams, Study};
-use dc0_engine::play::board::{Scene, board as drawn};
+use dc0_engine::play::board::{Scene, board as draw};
 use dc0_process::look::{Look, ascii};
 use dc0_runs::net::{Named, named, shipped};
 use dc0_steps::handles::Fields;
@@ -31,13 +31,13 @@ use dc0_steps::kinds::summary_members;
 
 type Context<'a> = NativeCallContext<'a>;
 
-/// A function that needs no run could not do what it was asked for.
+/// A function that needs no run has failed.
 #[derive(Debug, Error)]
 pub(super) enum OutsideError {
-    /// What plays nets.
+    /// The evaluator.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// The net, the position or its study.
+    /// The net, the position or its explanation.
     #[error(transparent)]
     Explain(#[from] ExplainError),
 }
@@ -67,31 +67,31 @@ impl Fields for LoadedNetwork {
     }
 }
 
-/// Most simulations of a search that stands in for a real one.
-const STAND_IN_SIMULATIONS: u32 = 64;
+/// Most simulations of a search in a dry run.
+const MAX_DRY_SIMULATIONS: u32 = 64;
 
-/// Most plies of a game that stands in for a real one.
-const STAND_IN_PLIES: u32 = 40;
+/// Most plies after the opening of a game in a dry run.
+const MAX_DRY_PLIES: u32 = 40;
 
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<LoadedNetwork>(engine);
     engine.register_fn("load_network", |context: Context<'_>| load(&context, None));
     engine.register_fn("load_network", |context: Context<'_>, name: &str| load(&context, Some(name)));
-    let own = Arc::clone(session);
+    let shared = Arc::clone(session);
     engine.register_fn(
         "explain",
         move |context: Context<'_>, net: LoadedNetwork, position: &str, map: Map| {
-            explained(&Call::new("explain", &context), &*own.host, &net, (position, &map))
+            explain_position(&Call::new("explain", &context), &*shared.host, &net, (position, &map))
         },
     );
     engine.register_fn("forward_pass", |context: Context<'_>, net: LoadedNetwork, position: &str| {
         let call = Call::new("forward_pass", &context);
         let game = game(&call, position)?;
-        call.run(forward::seen(&net.0.net, &game)).map(|seen| to_dynamic(&seen))
+        call.run(forward::evaluate(&net.0.net, &game)).map(|value| to_dynamic(&value))
     });
-    let own = Arc::clone(session);
+    let shared = Arc::clone(session);
     engine.register_fn("play_game", move |context: Context<'_>, net: LoadedNetwork, seed: i64, map: Map| {
-        played(&Call::new("play_game", &context), &*own.host, &net, (seed, &map))
+        play_game(&Call::new("play_game", &context), &*shared.host, &net, (seed, &map))
     });
     engine.register_fn("board", |context: Context<'_>, position: &str| board(&context, position));
     engine.register_fn("to_ascii", ascii);
@@ -105,12 +105,12 @@ fn load(context: &Context<'_>, name: Option<&str>) -> Answer<LoadedNetwork> {
     Ok(LoadedNetwork(Arc::new(Call::new("load_network", context).run(loaded)?)))
 }
 
-/// The game of a position in which it goes on.
+/// The game up to a position, which must not be over.
 fn game(call: &Call<'_>, position: &str) -> Answer<Game> {
     call.run(explain::position(position))
 }
 
-fn explained(
+fn explain_position(
     call: &Call<'_>,
     host: &dyn Host,
     net: &LoadedNetwork,
@@ -119,7 +119,7 @@ fn explained(
     let (mut params, _) = call.read::<ExplainParams>(map, Sampling(0))?;
     let game = game(call, position)?;
     if host.is_planning() {
-        params.search.simulations = params.search.simulations.min(STAND_IN_SIMULATIONS);
+        params.search.simulations = params.search.simulations.min(MAX_DRY_SIMULATIONS);
     }
     let study = || -> Result<Study, OutsideError> {
         let (mut evaluator, observer) = (host.evaluator(&net.0.net)?, host.observer());
@@ -129,7 +129,7 @@ fn explained(
     call.run(study()).map(|study| to_dynamic(&explain::value(&study)))
 }
 
-fn played(
+fn play_game(
     call: &Call<'_>,
     host: &dyn Host,
     net: &LoadedNetwork,
@@ -142,11 +142,11 @@ fn played(
     };
     if host.is_planning() {
         params.playout_cap = None;
-        params.search.simulations = params.search.simulations.min(STAND_IN_SIMULATIONS);
-        params.max_plies = params.max_plies.min(params.opening_plies + STAND_IN_PLIES);
+        params.search.simulations = params.search.simulations.min(MAX_DRY_SIMULATIONS);
+        params.max_plies = params.max_plies.min(params.opening_plies + MAX_DRY_PLIES);
     }
     params.games = 1;
-    call.run(game::played(host, &net.0, seed, &params)).map(|game| to_dynamic(&game))
+    call.run(game::play(host, &net.0, seed, &params)).map(|game| to_dynamic(&game))
 }
 
 /// A board in Unicode without colours.
@@ -155,6 +155,6 @@ fn board(context: &Context<'_>, position: &str) -> Answer<String> {
     let game = call.run(Game::from_text(position).map_err(ExplainError::from))?;
     let look = Look { is_unicode: true, is_coloured: false };
     let last = game.moves().last().copied();
-    let lines = drawn(&Scene { position: game.position(), last, is_flipped: false, look });
+    let lines = draw(&Scene { position: game.position(), last, is_flipped: false, look });
     Ok(lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
 }

@@ -1,16 +1,16 @@
-//! Values belong to the run that made them, because their files lie in its folder. A call with a value of another run says so.
+//! Values belong to the run that made them, because their files lie in its folder. Passing one to another run is an error.
 
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use dc0_steps::handles::{Analysis, Network, Window};
 use dc0_steps::step::Argument;
 
-/// A value that a run made.
+/// A value that belongs to a run.
 pub(super) trait Owned {
-    /// The folder of the run; none where there is no such value.
+    /// The folder of the run; `None` for values that belong to no run.
     fn owner(&self) -> Option<&str>;
 
-    /// What the value is, for people.
+    /// What the value is, for messages.
     fn label(&self) -> String;
 }
 
@@ -64,12 +64,12 @@ impl Owned for Argument {
     }
 }
 
-/// As [`check`], of a step's arguments.
+/// As [`check`], for the arguments of a step.
 pub(super) fn check_arguments(call: &Call<'_>, run: &RunHandle, arguments: &[Argument]) -> Answer<()> {
     check(call, run, &arguments.iter().map(|argument| argument as &dyn Owned).collect::<Vec<_>>())
 }
 
-/// An error where a value belongs to another run than the one it is given to.
+/// An error if a value belongs to another run than the one it is given to.
 pub(super) fn check(call: &Call<'_>, run: &RunHandle, values: &[&dyn Owned]) -> Answer<()> {
     let own = &run.0.info.folder;
     for value in values {

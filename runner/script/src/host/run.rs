@@ -1,4 +1,4 @@
-//! A run of a script: opened, with a window over its games, promotions, and the table at its end.
+//! The run of a script: `open_run`, `run.window`, `run.promote` and `run.summary`.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -9,7 +9,7 @@ use rhai::{Engine, Map, NativeCallContext};
 use dc0_steps::handles::{Network, Window};
 use dc0_steps::host::{Asked, OpenParams, WindowParams};
 
-use super::fields::asked;
+use super::fields::call_params;
 use super::owners;
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
@@ -18,12 +18,12 @@ use crate::convert::Sampling;
 type Context<'a> = NativeCallContext<'a>;
 
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
-    let own = Arc::clone(session);
+    let shared = Arc::clone(session);
     engine.register_fn("open_run", move |context: Context<'_>, name: &str| {
-        open_run(&context, &own, name, &Map::new())
+        open_run(&context, &shared, name, &Map::new())
     });
-    let own = Arc::clone(session);
-    let with_map = move |context: Context<'_>, name: &str, map: Map| open_run(&context, &own, name, &map);
+    let shared = Arc::clone(session);
+    let with_map = move |context: Context<'_>, name: &str, map: Map| open_run(&context, &shared, name, &map);
     engine.register_fn("open_run", with_map);
     engine.register_fn("window", window);
     engine.register_fn("window", |context: Context<'_>, run: RunHandle| window(context, run, Map::new()));
@@ -33,15 +33,15 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
 
 fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<RunHandle> {
     let call = Call::new("open_run", context);
-    session.openable(&call)?;
-    let asked: Asked<OpenParams> = asked(&call, map, Sampling(0))?;
-    let info = call.run(session.host.open(name, asked))?;
-    Ok(session.keep(info))
+    session.check_openable(&call)?;
+    let params: Asked<OpenParams> = call_params(&call, map, Sampling(0))?;
+    let info = call.run(session.host.open(name, params))?;
+    Ok(session.set_run(info))
 }
 
 fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
     let call = Call::new("window", &context);
-    let WindowParams { iterations } = asked::<WindowParams>(&call, &map, Sampling(0))?.params;
+    let WindowParams { iterations } = call_params::<WindowParams>(&call, &map, Sampling(0))?.params;
     let progress = run.0.progress();
     if progress.iterations.is_empty() {
         return Err(call.misuse("there are no games yet; call self_play before"));

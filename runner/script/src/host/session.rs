@@ -1,4 +1,4 @@
-//! One script's use of a host: the run it opened, and what it did so far.
+//! The session of one script with a host: the run that it opened, and its progress.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -18,7 +18,7 @@ use dc0_steps::host::{Host, Past, RunInfo};
 use dc0_steps::step::StepResult;
 use dc0_steps::table::Table;
 
-/// Everything that the functions of a script share.
+/// State shared by the functions of a script.
 pub struct Session {
     pub(super) host: Arc<dyn Host>,
     pub(super) declaration: Arc<Declaration>,
@@ -37,21 +37,21 @@ pub(super) struct OpenRun {
     progress: Mutex<Progress>,
 }
 
-/// What a script did so far.
+/// What a script has done so far.
 #[derive(Default)]
 pub(super) struct Progress {
     /// All iterations, the oldest first.
     pub(super) iterations: Vec<Games>,
-    /// All nets by their numbers.
+    /// All nets, indexed by number.
     pub(super) networks: Vec<Network>,
-    /// The net that was promoted last, or the first one.
+    /// The net that was promoted last, or else the first one.
     pub(super) best: Option<Network>,
     /// The number of promotions.
     pub(super) generation: u32,
     pub(super) table: Table,
-    /// What it has cost, but for the time.
+    /// The cost so far, without the time.
     spent: Spent,
-    /// Whether the table was shown since it last changed.
+    /// Whether the table has been shown since it last changed.
     pub(super) is_shown: bool,
 }
 
@@ -61,12 +61,12 @@ impl Session {
         Self { host, declaration, run: Mutex::new(None), names: OnceLock::new() }
     }
 
-    /// Tells the session what can be called, for messages about errors within other calls.
-    pub fn know(&self, names: Names) -> &Names {
+    /// Sets the names of functions, for messages about errors within other calls.
+    pub fn set_names(&self, names: Names) -> &Names {
         self.names.get_or_init(|| names)
     }
 
-    /// An error of a function that a host function called, as the user would read it.
+    /// An error in a script function that the host called, as a failure for the user.
     pub(super) fn describe(&self, error: &EvalAltResult, source: &str) -> Failure {
         match self.names.get() {
             Some(names) => report::from_rhai(error, source, names),
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// A digest of the script, of all that it imports, and of the parameters that it declares.
+    /// A digest of the script, its imports, and the parameters that it declares.
     pub(super) fn script_digest(&self) -> String {
         let texts = self.names.get().map(Names::texts_digest).unwrap_or_default();
         let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
@@ -82,8 +82,8 @@ impl Session {
         durable::digest(format!("{texts}{declared}").as_bytes())
     }
 
-    /// An error where `--set` names parameters that the script has not declared yet.
-    pub(super) fn declared_or(&self, call: &Call<'_>) -> Answer<()> {
+    /// An error if `--set` names parameters that the script has not declared yet.
+    pub(super) fn check_declared(&self, call: &Call<'_>) -> Answer<()> {
         let Some(unused) = self.declaration.unused() else { return Ok(()) };
         Err(call.misuse(format!("{unused}, but the script has not called params(#{{…}}) before")))
     }
@@ -92,21 +92,22 @@ impl Session {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An error where the script has a run already, or cannot open one yet.
-    pub(super) fn openable(&self, call: &Call<'_>) -> Answer<()> {
+    /// An error if the script already has a run, or cannot open one yet.
+    pub(super) fn check_openable(&self, call: &Call<'_>) -> Answer<()> {
         if self.run().is_some() {
             return Err(call.misuse("a script opens one run; a trial of a sweep has its own, `trial.run`; start others from scripts of their own"));
         }
-        self.declared_or(call)
+        self.check_declared(call)
     }
 
-    pub(super) fn keep(&self, info: RunInfo) -> RunHandle {
+    /// Makes this run the one of the script.
+    pub(super) fn set_run(&self, info: RunInfo) -> RunHandle {
         let handle = RunHandle::new(Arc::clone(&self.host), info);
         *self.run() = Some(handle.clone());
         handle
     }
 
-    /// The table of iterations, if there is something in it that was not shown yet.
+    /// The table of iterations, if it has anything that was not shown yet.
     pub fn unshown_table(&self) -> Option<Table> {
         let run = self.run().clone()?;
         let progress = run.0.progress();
@@ -121,12 +122,12 @@ impl RunHandle {
 }
 
 impl OpenRun {
-    /// Takes note of work that nets did.
-    pub(super) fn spend(&self, spent: Spent) {
+    /// Adds the cost of a step.
+    pub(super) fn add_spent(&self, spent: Spent) {
         self.progress().spent += spent;
     }
 
-    /// What the run has cost so far.
+    /// The cost of the run so far.
     pub(super) fn spent(&self) -> Spent {
         Spent { seconds: self.host.seconds(), ..self.progress().spent }
     }
@@ -135,8 +136,8 @@ impl OpenRun {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of something for the table.
-    pub(super) fn note(&self, change: impl FnOnce(&mut Table)) {
+    /// Changes the table of iterations.
+    pub(super) fn update_table(&self, change: impl FnOnce(&mut Table)) {
         let mut progress = self.progress();
         change(&mut progress.table);
         progress.is_shown = false;
@@ -145,46 +146,46 @@ impl OpenRun {
     pub(super) fn promote(&self, network: &Network) -> Result<(), dc0_steps::host::HostError> {
         let generation = self.progress().generation + 1;
         self.host.promote(network, generation)?;
-        self.promoted(network, generation);
+        self.record_promotion(network, generation);
         Ok(())
     }
 
-    /// Takes note of what a step has come to.
+    /// Records the result of a step.
     pub(super) fn record(&self, result: &StepResult) {
         match result {
             StepResult::Network(network) => {
                 if network.0.summary.member("loss").is_some() {
-                    self.note(|table| table.trained(network));
+                    self.update_table(|table| table.trained(network));
                 }
                 let mut progress = self.progress();
                 progress.networks.push(network.clone());
                 progress.best.get_or_insert_with(|| network.clone());
             }
             StepResult::Games(games) => {
-                self.note(|table| table.played(games));
+                self.update_table(|table| table.played(games));
                 self.progress().iterations.push(games.clone());
             }
-            StepResult::Match(verdict) => self.note(|table| table.matched(verdict)),
+            StepResult::Match(verdict) => self.update_table(|table| table.matched(verdict)),
             StepResult::Analysis(_) => {}
         }
     }
 
-    /// Takes note of a promotion.
-    fn promoted(&self, network: &Network, generation: u32) {
+    /// Records a promotion.
+    fn record_promotion(&self, network: &Network, generation: u32) {
         let mut progress = self.progress();
         progress.generation = generation;
         progress.best = Some(network.clone());
         drop(progress);
-        self.note(|table| table.promoted(generation));
+        self.update_table(|table| table.promoted(generation));
     }
 
-    /// Takes note of something that happened before the run was opened.
-    pub(super) fn recall(&self, happened: Past) {
-        match happened {
+    /// Records an event from before the run was opened.
+    pub(super) fn replay(&self, event: Past) {
+        match event {
             Past::Step(result) => self.record(&result),
-            // Generation 0 is the first net, which nobody promotes.
+            // Generation 0 is the first net, which needs no promotion.
             Past::Promoted { generation: 0, .. } => {}
-            Past::Promoted { network, generation } => self.promoted(&network, generation),
+            Past::Promoted { network, generation } => self.record_promotion(&network, generation),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The steps as functions of scripts: each kind's own declarations say how it is called.
+//! The steps as functions of scripts, registered from the declarations of each kind.
 
 use std::any::TypeId;
 
@@ -20,7 +20,7 @@ use crate::wording::with_article;
 
 type Context<'a> = NativeCallContext<'a>;
 
-/// Adds a function for each form of each kind.
+/// Registers a function for each form of each kind.
 pub(super) fn register(engine: &mut Engine) {
     let mut functions = Module::new();
     for kind in KINDS {
@@ -34,7 +34,7 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_global_module(Shared::new(functions));
 }
 
-/// The type of an argument, as the engine chooses functions by it and as definitions name it.
+/// The type of an argument: its id, by which the engine chooses an overload, and its name for definitions.
 type ArgumentType = (TypeId, &'static str);
 
 fn add_form(
@@ -44,9 +44,9 @@ fn add_form(
     form: &'static [ArgumentKind],
     has_map: bool,
 ) {
-    let map = has_map.then(of_type::<Map>);
+    let map = has_map.then(argument_type::<Map>);
     let types: Vec<ArgumentType> =
-        std::iter::once(of_type::<RunHandle>()).chain(form.iter().map(type_of)).chain(map).collect();
+        std::iter::once(argument_type::<RunHandle>()).chain(form.iter().map(type_for)).chain(map).collect();
     let function = move |context: Option<Context<'_>>, given: &mut [&mut Dynamic]| {
         let context = context.expect("the function is registered as one that takes the context");
         let call = Call::new(kind.name(), &context);
@@ -64,17 +64,17 @@ fn add_form(
     );
 }
 
-fn of_type<T: 'static>() -> ArgumentType {
+fn argument_type<T: 'static>() -> ArgumentType {
     (TypeId::of::<T>(), std::any::type_name::<T>())
 }
 
-fn type_of(kind: &ArgumentKind) -> ArgumentType {
+fn type_for(kind: &ArgumentKind) -> ArgumentType {
     match kind {
-        ArgumentKind::Network => of_type::<Network>(),
-        ArgumentKind::Window => of_type::<Window>(),
-        ArgumentKind::Analysis => of_type::<Analysis>(),
-        ArgumentKind::Text => of_type::<ImmutableString>(),
-        ArgumentKind::Texts => of_type::<Array>(),
+        ArgumentKind::Network => argument_type::<Network>(),
+        ArgumentKind::Window => argument_type::<Window>(),
+        ArgumentKind::Analysis => argument_type::<Analysis>(),
+        ArgumentKind::Text => argument_type::<ImmutableString>(),
+        ArgumentKind::Texts => argument_type::<Array>(),
     }
 }
 
@@ -92,7 +92,7 @@ fn argument(kind: ArgumentKind, value: &Dynamic, context: &Context<'_>) -> Argum
     }
 }
 
-/// A value of the type that the engine has chosen the function by.
+/// The value as the type by which the engine chose this overload.
 fn cast<T: Clone + Send + Sync + 'static>(value: &Dynamic) -> T {
     value.clone().try_cast().expect("the engine checks types")
 }
@@ -106,15 +106,15 @@ fn step(
 ) -> Answer<Dynamic> {
     owners::check_arguments(call, run, &arguments)?;
     let mut problems: Vec<Problem> = Vec::new();
-    let unread = kind.arguments(arguments, &mut problems).map_err(|cause| call.misuse(cause))?;
-    let sampling = kind.schedules().map_or(Sampling(0), |(name, usual)| Sampling::by(map, name, usual));
+    let unparsed = kind.arguments(arguments, &mut problems).map_err(|cause| call.misuse(cause))?;
+    let sampling = kind.schedules().map_or(Sampling(0), |(name, default)| Sampling::by(map, name, default));
     let (step, _) =
-        call.read_beside(map, sampling, problems, |name, given| unread.params(name, given.clone()))?;
-    if let Some(cause) = step.refuse() {
+        call.read_with(map, sampling, problems, |name, given| unparsed.params(name, given.clone()))?;
+    if let Some(cause) = step.conflict() {
         return Err(call.misuse(cause));
     }
     let result = call.run(run.0.host.step(&*step))?;
-    run.0.spend(step.spent(result.summary()));
+    run.0.add_spent(step.spent(result.summary()));
     run.0.record(&result);
     Ok(match result {
         StepResult::Network(network) => Dynamic::from(network),

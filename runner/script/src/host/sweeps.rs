@@ -1,5 +1,5 @@
 //! `sweep(#{…}, |trial| …)`: the script's side of a sweep. Each turn of a trial calls the script's function once for each
-//! replicate; steps that are finished cost such a call nothing, so a trial may be ended, paused and gone on with at any report.
+//! replicate. Finished steps cost such a call nothing, so a trial can be ended, paused and continued at any report.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -30,7 +30,7 @@ use trial::{Ended, Trial, Turn, early_ending, measured, read_trial, report};
 
 type Context<'a> = NativeCallContext<'a>;
 
-/// What the threads of a sweep share.
+/// State shared by the threads of a sweep.
 struct Work {
     params: SweepParams,
     host: Arc<dyn SweepHost>,
@@ -43,9 +43,9 @@ struct Work {
 #[derive(Default)]
 struct Sweeping {
     trials: Trials,
-    /// Trials that have a turn now.
+    /// Trials whose turn is under way.
     busy: BTreeSet<u32>,
-    /// Whether a thread has failed, so that no other begins anything.
+    /// Whether a thread has failed, so that the others start nothing new.
     is_ending: bool,
 }
 
@@ -69,24 +69,24 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
             report(&context, &trial, at, &map.into())
         };
     engine.register_fn("report", with_interval);
-    let own = Arc::clone(session);
+    let shared = Arc::clone(session);
     engine.register_fn("sweep", move |context: Context<'_>, map: Map, run: FnPtr| {
-        sweep(&context, &own, &map, &run)
+        sweep(&context, &shared, &map, &run)
     });
 }
 
 fn sweep(context: &Context<'_>, session: &Arc<Session>, map: &Map, function: &FnPtr) -> Answer<Swept> {
     let call = Call::new("sweep", context);
-    session.declared_or(&call)?;
+    session.check_declared(&call)?;
     let (params, given) = call.read::<SweepParams>(map, Sampling(0))?;
     if let Some((name, _)) = params.space.dimensions().find(|(name, _)| OWN_NAMES.contains(name)) {
-        let own = OWN_NAMES.join(", ");
-        return Err(
-            call.misuse(format!("space.{name}: a trial has these names for itself: {own}; choose another"))
-        );
+        let reserved = OWN_NAMES.join(", ");
+        return Err(call.misuse(format!(
+            "space.{name}: these names of a trial are reserved: {reserved}; choose another"
+        )));
     }
-    let asked = Asked { params: params.clone(), given };
-    let (host, events) = call.run(session.host.sweep(&asked, &session.script_digest()))?;
+    let call_params = Asked { params: params.clone(), given };
+    let (host, events) = call.run(session.host.sweep(&call_params, &session.script_digest()))?;
     let state = Mutex::new(Sweeping { trials: Trials::from_events(&events), ..Sweeping::default() });
     let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
     work.run(context, session, function)?;
@@ -104,14 +104,14 @@ impl Work {
         Board::new(&self.params, &self.state().trials)
     }
 
-    /// Writes down what happened, then takes it in.
+    /// Stores an event, then applies it to the state.
     fn note(&self, call: &Call<'_>, event: Event) -> Answer<()> {
         call.run(self.host.note(&event))?;
         self.state().trials.apply(&event);
         Ok(())
     }
 
-    /// Gives turns until there is nothing left to do, in as many threads as run at the same time.
+    /// Runs turns until there is nothing left to do, with one thread for each parallel trial.
     fn run(self: &Arc<Self>, context: &Context<'_>, session: &Arc<Session>, function: &FnPtr) -> Answer<()> {
         let worker = || self.take_turns(context, session, function);
         if self.params.parallel == 1 {
@@ -161,7 +161,7 @@ impl Work {
         ended
     }
 
-    /// The next trial and until when it may go on; asks the sampler for a new one where that is due.
+    /// The next trial and the report up to which it may run; asks the sampler for a new one when that is due.
     fn next(&self, call: &Call<'_>) -> Answer<Option<(u32, Option<u32>)>> {
         let mut state = self.state();
         loop {
@@ -188,7 +188,7 @@ impl Work {
         }
     }
 
-    /// One turn of a trial: every replicate that has not come so far yet.
+    /// One turn of a trial: runs every replicate that has not got that far yet.
     fn turn(
         self: &Arc<Self>,
         context: &Context<'_>,
@@ -197,33 +197,33 @@ impl Work {
         (trial, until): (u32, Option<u32>),
     ) -> Answer<()> {
         for replicate in 0..self.params.replicates {
-            let of = Replicate { trial, replicate };
-            if self.is_behind(of, until) {
-                let ending = self.replicate(context, session, function, (of, until))?;
+            let id = Replicate { trial, replicate };
+            if self.is_behind(id, until) {
+                let ending = self.replicate(context, session, function, (id, until))?;
                 if matches!(ending, Ending::Failed | Ending::Pruned) {
                     break;
                 }
             }
         }
-        // One after the other, so that no table is replaced by an older one.
+        // One at a time, so that an older table never replaces a newer one.
         let _updating = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
         let board = self.board();
         if let Some(line) = board.line(trial) {
-            self.host.tell(&line);
+            self.host.print(&line);
         }
         Call::new("sweep", context).run(self.host.update(&board))
     }
 
-    /// Whether a replicate is to be called in a turn.
-    fn is_behind(&self, of: Replicate, until: Option<u32>) -> bool {
+    /// Whether a turn has to call the function for a replicate.
+    fn is_behind(&self, id: Replicate, until: Option<u32>) -> bool {
         let state = self.state();
-        let progress = state.trials.get(of.trial).and_then(|trial| trial.replicates.get(&of.replicate));
+        let progress = state.trials.get(id.trial).and_then(|trial| trial.replicates.get(&id.replicate));
         let Some(progress) = progress else { return true };
         match progress.ending {
             Some(Ending::Complete) => false,
             Some(Ending::Paused) => {
-                let come = progress.reports.last().map(|report| report.at);
-                until.is_none_or(|until| come.is_none_or(|come| come < until))
+                let last = progress.reports.last().map(|report| report.at);
+                until.is_none_or(|until| last.is_none_or(|last| last < until))
             }
             Some(Ending::Pruned | Ending::Failed) | None => true,
         }
@@ -234,27 +234,27 @@ impl Work {
         context: &Context<'_>,
         session: &Arc<Session>,
         function: &FnPtr,
-        (of, until): (Replicate, Option<u32>),
+        (id, until): (Replicate, Option<u32>),
     ) -> Answer<Ending> {
         let call = Call::new("sweep", context);
-        self.note(&call, Event::Started { replicate: of })?;
-        let point = self.state().trials.get(of.trial).map(|trial| trial.point.clone()).unwrap_or_default();
-        let host = call.run(self.host.replicate(of, &point))?;
-        let seed = self.host.seed() + u64::from(of.replicate);
+        self.note(&call, Event::Started { replicate: id })?;
+        let point = self.state().trials.get(id.trial).map(|trial| trial.point.clone()).unwrap_or_default();
+        let host = call.run(self.host.replicate(id, &point))?;
+        let seed = self.host.seed() + u64::from(id.replicate);
         let SweepParams { backend, precision, .. } = self.params;
         let params = OpenParams { seed, backend, precision, from: Vec::new() };
-        let info = call.run(host.open(&of.name(), Asked { params, given: Value::group() }))?;
+        let info = call.run(host.open(&id.name(), Asked { params, given: Value::group() }))?;
         let run = RunHandle::new(Arc::clone(&host), info);
-        let turn = Arc::new(Turn { of, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
+        let turn = Arc::new(Turn { id, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
         let called = function.call_within_context::<Dynamic>(context, (Trial(Arc::clone(&turn)),));
         let (spent, ended) = (turn.run.0.spent(), self.outcome(&call, session, &turn, called));
         host.close();
         let (ending, result, because) = ended?;
-        self.note(&call, Event::Ended { replicate: of, ending, result, because, spent })?;
+        self.note(&call, Event::Ended { replicate: id, ending, result, because, spent })?;
         Ok(ending)
     }
 
-    /// How a call of the script's function ended. What is no fault of the trial ends the sweep.
+    /// How a call of the script's function ended. Errors that are not the trial's own end the whole sweep.
     fn outcome(
         &self,
         call: &Call<'_>,
@@ -265,20 +265,20 @@ impl Work {
         let error = match called {
             Ok(value) => match measured(&value) {
                 Ok(result) => return Ok((Ending::Complete, Some(result), None)),
-                Err(problem) => call.misuse(format!("the trial's function gives {problem}")),
+                Err(problem) => call.misuse(format!("the trial's function returned {problem}")),
             },
             Err(error) => error,
         };
         if let Some(Ended(ending)) = early_ending(&error) {
             return Ok((ending, turn.last_report(), None));
         }
-        let failure = session.describe(&error, &call.place().source);
+        let failure = session.describe(&error, &call.location().source);
         let is_first = self.board().rows.iter().all(|row| row.result.is_none());
         if is_first || matches!(failure.exit, Exit::Interrupted | Exit::Storage) {
             return Err(error);
         }
-        let place = failure.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-        Ok((Ending::Failed, None, Some(format!("{place}{}", failure.message))))
+        let location = failure.location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
+        Ok((Ending::Failed, None, Some(format!("{location}{}", failure.message))))
     }
 }
 

@@ -1,7 +1,7 @@
-//! A script's own results as tables: `run.table`, `run.sql`, and what can be asked of the frames they give.
+//! A script's own results as tables: `run.table`, `run.sql`, and the methods of the frames that they return.
 //!
-//! A frame holds what the script's calls before it have come to, and nothing else that lies in the run's folder. So a script that is
-//! run again sees the same rows at the same place, and decides as it did before.
+//! A frame holds the results of the script's calls so far, and nothing else from the run's folder. So a script that is run again
+//! sees the same rows at the same point and makes the same decisions.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -21,7 +21,7 @@ type Context<'a> = NativeCallContext<'a>;
 #[derive(Debug, Clone)]
 struct Table {
     frame: Frame,
-    /// Whether steps before it are only planned, so that it stands for rows that are not there yet.
+    /// Whether earlier steps are only planned, so that rows are missing.
     is_planned: bool,
 }
 
@@ -32,35 +32,35 @@ struct Groups {
     is_planned: bool,
 }
 
-/// What is printed of a frame at most.
+/// Limits of a printed frame.
 const SHOWN: Limits = Limits { rows: 100, width: 60 };
 
 pub(super) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Table>("Frame").register_type_with_name::<Groups>("Groups");
     engine.register_fn("table", |context: Context<'_>, run: RunHandle, name: &str| {
         let call = Call::new("table", &context);
-        of_run(&call, &run, |database| database.table(name))
+        query_run(&call, &run, |database| database.table(name))
     });
     engine.register_fn("sql", |context: Context<'_>, run: RunHandle, statement: &str| {
         let call = Call::new("sql", &context);
-        of_run(&call, &run, |database| database.query(statement))
+        query_run(&call, &run, |database| database.query(statement))
     });
     engine.register_fn("filter", |context: Context<'_>, table: Table, condition: &str| {
-        table.ask(&Call::new("filter", &context), |frame| frame.filter(condition))
+        table.query(&Call::new("filter", &context), |frame| frame.filter(condition))
     });
     engine.register_fn("sort", |context: Context<'_>, table: Table, by: &str| {
-        table.ask(&Call::new("sort", &context), |frame| frame.sort(by))
+        table.query(&Call::new("sort", &context), |frame| frame.sort(by))
     });
     engine.register_fn("select", |context: Context<'_>, table: Table, items: Array| {
         let call = Call::new("select", &context);
         let items = texts(&call, &items)?;
-        table.ask(&call, |frame| frame.select(&items))
+        table.query(&call, |frame| frame.select(&items))
     });
     engine.register_fn("head", head);
     engine.register_fn("join", |context: Context<'_>, table: Table, other: Table, on: Array| {
         let call = Call::new("join", &context);
         let on = texts(&call, &on)?;
-        let joined = table.ask(&call, |frame| frame.join(&other.frame, &on))?;
+        let joined = table.query(&call, |frame| frame.join(&other.frame, &on))?;
         Ok::<_, Box<rhai::EvalAltResult>>(Table {
             is_planned: joined.is_planned || other.is_planned,
             ..joined
@@ -69,7 +69,7 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("group_by", |context: Context<'_>, table: Table, by: Array| {
         let call = Call::new("group_by", &context);
         let by = texts(&call, &by)?;
-        let grouped = answered(&call, table.frame.group_by(&by))?;
+        let grouped = query_result(&call, table.frame.group_by(&by))?;
         Ok::<_, Box<rhai::EvalAltResult>>(Groups { grouped, is_planned: table.is_planned })
     });
     engine.register_fn("agg", agg);
@@ -83,23 +83,23 @@ fn register_readers(engine: &mut Engine) {
         table.frame.columns().iter().map(|name| name.as_str().into()).collect::<Array>()
     });
     engine.register_fn("len", |context: Context<'_>, table: Table| {
-        let rows = answered(&Call::new("len", &context), table.frame.count())? as i64;
+        let rows = query_result(&Call::new("len", &context), table.frame.count())? as i64;
         Ok::<_, Box<rhai::EvalAltResult>>(if table.is_planned { rows.max(1) } else { rows })
     });
     engine.register_fn(rhai::FUNC_TO_STRING, |context: Context<'_>, table: Table| shown(&context, &table));
     engine.register_fn(rhai::FUNC_TO_DEBUG, |context: Context<'_>, table: Table| shown(&context, &table));
 }
 
-/// The answer to a question, or why there is none as an error of the call.
-fn answered<T>(call: &Call<'_>, answer: Result<T, AnalysisError>) -> Answer<T> {
+/// The result of a query; a failed one is an error of the call.
+fn query_result<T>(call: &Call<'_>, answer: Result<T, AnalysisError>) -> Answer<T> {
     call.run(answer.map_err(QueryError::from))
 }
 
-/// A question to the tables of a run as far as the script has come.
-fn of_run(
+/// Queries the tables of a run, as far as the script has got.
+fn query_run(
     call: &Call<'_>,
     run: &RunHandle,
-    ask: impl FnOnce(&Database) -> Result<Frame, AnalysisError>,
+    query: impl FnOnce(&Database) -> Result<Frame, AnalysisError>,
 ) -> Answer<Table> {
     let info = &run.0.info;
     let steps = call.run(run.0.host.steps())?;
@@ -110,36 +110,41 @@ fn of_run(
         folder: info.folder.clone().into(),
         trial: None,
         files: Files::Only(files.collect()),
-        // Time must decide nothing: it is another one when the script is run again.
+        // Times are left out: they differ when the script is run again.
         steps: done().map(|(order, manifest)| step(order, manifest, None)).collect(),
         about: None,
     };
     let database = Database::new(vec![source], Vec::new(), Work::Exact);
-    Ok(Table { frame: answered(call, ask(&database))?, is_planned: steps.iter().any(Option::is_none) })
+    Ok(Table { frame: query_result(call, query(&database))?, is_planned: steps.iter().any(Option::is_none) })
 }
 
 impl Table {
-    fn ask(&self, call: &Call<'_>, ask: impl FnOnce(&Frame) -> Result<Frame, AnalysisError>) -> Answer<Self> {
-        Ok(Self { frame: answered(call, ask(&self.frame))?, is_planned: self.is_planned })
+    fn query(
+        &self,
+        call: &Call<'_>,
+        query: impl FnOnce(&Frame) -> Result<Frame, AnalysisError>,
+    ) -> Answer<Self> {
+        Ok(Self { frame: query_result(call, query(&self.frame))?, is_planned: self.is_planned })
     }
 
-    /// All rows as the script sees them. Where steps are only planned and there is none, one that stands for them, so that a script
-    /// which takes the first row can be planned; and cells that are empty as yet have something in them to calculate with.
+    /// All rows as the script sees them. In a dry run an empty frame has one mock row, so that a script that reads the first row can
+    /// be planned, and empty cells have mock values to calculate with.
     fn read(&self, call: &Call<'_>) -> Answer<Vec<Vec<Value>>> {
-        let rows = answered(call, self.frame.rows())?;
-        let own = (0..rows.len()).map(|row| rows.row(row));
+        let rows = query_result(call, self.frame.rows())?;
+        let stored = (0..rows.len()).map(|row| rows.row(row));
         if !self.is_planned {
-            return Ok(own.collect());
+            return Ok(stored.collect());
         }
         let kinds: Vec<String> = rows.columns().into_iter().map(|(_, kind)| kind).collect();
-        let none = rows.is_empty().then(|| vec![Value::None; kinds.len()]);
-        let filled = |(cell, kind): (Value, &String)| if cell == Value::None { stand_in(kind) } else { cell };
-        Ok(own.chain(none).map(|row| row.into_iter().zip(&kinds).map(filled).collect()).collect())
+        let mock_row = rows.is_empty().then(|| vec![Value::None; kinds.len()]);
+        let filled =
+            |(cell, kind): (Value, &String)| if cell == Value::None { mock_cell(kind) } else { cell };
+        Ok(stored.chain(mock_row).map(|row| row.into_iter().zip(&kinds).map(filled).collect()).collect())
     }
 }
 
-/// What stands for a cell of a type.
-fn stand_in(kind: &str) -> Value {
+/// The mock value of a cell of a type.
+fn mock_cell(kind: &str) -> Value {
     match kind {
         "text" => Value::Text(String::new()),
         "bool" => Value::Bool(false),
@@ -153,7 +158,7 @@ fn head(context: Context<'_>, table: Table, rows: i64) -> Answer<Table> {
     let call = Call::new("head", &context);
     let rows =
         u64::try_from(rows).map_err(|_| call.misuse(format!("expected a number of rows, got {rows}")))?;
-    table.ask(&call, |frame| frame.head(rows))
+    table.query(&call, |frame| frame.head(rows))
 }
 
 fn agg(context: Context<'_>, groups: Groups, aggregates: Map) -> Answer<Table> {
@@ -168,7 +173,7 @@ fn agg(context: Context<'_>, groups: Groups, aggregates: Map) -> Answer<Table> {
     if named.is_empty() {
         return Err(call.misuse("expected at least one aggregate, as in #{ n: \"count(*)\" }"));
     }
-    let frame = answered(&call, groups.grouped.agg(&named))?;
+    let frame = query_result(&call, groups.grouped.agg(&named))?;
     Ok(Table { frame, is_planned: groups.is_planned })
 }
 
@@ -183,18 +188,18 @@ fn rows(context: Context<'_>, table: Table) -> Answer<Array> {
 
 fn column(context: Context<'_>, table: Table, name: &str) -> Answer<Array> {
     let call = Call::new("column", &context);
-    let cells = table.ask(&call, |frame| frame.only(name))?.read(&call)?;
+    let cells = table.query(&call, |frame| frame.only(name))?.read(&call)?;
     Ok(cells.iter().flatten().map(to_dynamic).collect())
 }
 
 fn shown(context: &Context<'_>, table: &Table) -> Answer<String> {
     let call = Call::new("print", context);
-    let first = answered(&call, table.frame.head(SHOWN.rows as u64 + 1))?;
-    let shown = answered(&call, first.rows())?.shown(SHOWN);
+    let first = query_result(&call, table.frame.head(SHOWN.rows as u64 + 1))?;
+    let shown = query_result(&call, first.rows())?.shown(SHOWN);
     if shown.rows_left_out == 0 {
         return Ok(shown.table);
     }
-    let more = answered(&call, table.frame.count())? - SHOWN.rows as u64;
+    let more = query_result(&call, table.frame.count())? - SHOWN.rows as u64;
     Ok(format!("{}\n… {more} more rows", shown.table))
 }
 

@@ -1,4 +1,4 @@
-//! Every host function once: how it is called, what it gives, and an example. The reference, errors and editors take it from here.
+//! Every host function: how it is called, what it returns, and an example. The reference, error messages and editors use this list.
 
 use std::sync::OnceLock;
 
@@ -8,48 +8,48 @@ use dc0_steps::usage::Usage;
 const fn usage(
     name: &'static str,
     form: &'static str,
-    gives: &'static str,
+    returns: &'static str,
     meaning: &'static str,
     example: &'static str,
 ) -> Usage {
-    Usage { name, form, gives, meaning, example }
+    Usage { name, form, returns, meaning, example }
 }
 
-/// How each function is called. The examples, one after the other, are a script.
+/// How each function is called. The examples, in order, form a script.
 pub fn usages() -> &'static [Usage] {
     static ALL: OnceLock<Vec<Usage>> = OnceLock::new();
     let steps = KINDS.iter().flat_map(|kind| kind.usages());
     ALL.get_or_init(|| BEFORE_STEPS.iter().chain(steps).chain(AFTER_STEPS).copied().collect())
 }
 
-/// What a script calls before its first step.
+/// Functions that a script calls before its first step.
 const BEFORE_STEPS: &[Usage] = &[
     usage(
         "params",
         "params(#{…})",
-        "the map with the values of `--set` and `--params` in it",
-        "Declares what users of the script can change; called once, before everything else.",
+        "the map, with the values of `--set` and `--params`",
+        "Declares the parameters that users of the script can change. Called once, before everything else.",
         "let p = params(#{ games: whole(4, 1, 1000, \"games of an iteration\"), simulations: 8 });",
     ),
     usage(
         "number",
         "number(default, low, high) or number(default, low, high, text)",
         "a parameter",
-        "A number from low to high, for `params`, with a text on what it is for; also a dimension, as `uniform(low, high)`.",
+        "A number from low to high, for `params`, with a text that says what it is for. Also a dimension, as `uniform(low, high)`.",
         "let exploration = number(1.25, 0.5, 4.0, \"c_puct of the search\");",
     ),
     usage(
         "whole",
         "whole(default, low, high) or whole(default, low, high, text)",
         "a parameter",
-        "A whole number from low to high, for `params`; also a dimension, as `int(low, high)`.",
+        "A whole number from low to high, for `params`. Also a dimension, as `int(low, high)`.",
         "let considered_moves = whole(16, 1, 218);",
     ),
     usage(
         "flag",
         "flag(default) or flag(default, text)",
         "a parameter",
-        "True or false, for `params`; also a dimension of both.",
+        "True or false, for `params`. Also a dimension with both values.",
         "let solver = flag(true, \"whether the tree proves results\");",
     ),
     usage(
@@ -63,26 +63,26 @@ const BEFORE_STEPS: &[Usage] = &[
         "network_preset",
         "network_preset(name)",
         "a map for `run.network`",
-        "A net by its name.",
+        "The spec of a named net, to be changed or given to `run.network` as it is.",
         "let spec = network_preset(\"dc0-2x32\");",
     ),
     usage(
         "open_run",
         "open_run(name) or open_run(name, #{…})",
         "a run",
-        "Opens a run, or creates it; a script opens one.",
+        "Opens a run, or creates it. A script opens only one.",
         "let run = open_run(\"example\");",
     ),
     usage(
         "fork",
         "fork(from, iteration, #{…})",
         "a run",
-        "Opens a run that begins with another one up to the end of an iteration, or creates it; instead of `open_run`.",
-        "fn of_another_script() { fork(\"az_small\", 5, #{ name: \"az_small_c3\" }) }",
+        "Opens or creates a run that begins with the steps of another run, up to the end of an iteration. Replaces `open_run`.",
+        "fn in_another_script() { fork(\"az_small\", 5, #{ name: \"az_small_c3\" }) }",
     ),
 ];
 
-/// What a script calls with what steps gave it, and what needs no run.
+/// Functions that take the results of steps, and functions that need no run.
 const AFTER_STEPS: &[Usage] = &[
     usage(
         "promote",
@@ -95,14 +95,14 @@ const AFTER_STEPS: &[Usage] = &[
         "best",
         "run.best()",
         "a net",
-        "The net that was promoted last, or the run's first one.",
+        "The net that was promoted last, or else the run's first net.",
         "let strongest = run.best();",
     ),
     usage(
         "network_at",
         "run.network_at(number)",
         "a net",
-        "A net of the run by its number; -1 is the last one made.",
+        "A net of the run by its number. Negative numbers count from the last net made, which is -1.",
         "let last = run.network_at(-1);",
     ),
     usage("summary", "run.summary()", "nothing", "Prints the table of iterations.", "run.summary();"),
@@ -110,64 +110,65 @@ const AFTER_STEPS: &[Usage] = &[
         "note",
         "run.note(text)",
         "nothing",
-        "Keeps a remark in the run's journal.",
+        "Writes a remark to the run's journal.",
         "run.note(\"the first net\");",
     ),
     usage(
         "assert",
         "assert(condition, message)",
         "nothing",
-        "Ends the script with exit code 1 where the condition is false.",
+        "Ends the script with exit code 1 if the condition is false.",
         "assert(verdict.games == 4, \"expected a match of four games\");",
     ),
     usage(
         "table",
         "table([#{…}, …]) or run.table(name)",
-        "text; of a run, a frame",
-        "Maps as aligned columns, one for each name, for `print`. Of a run: one of its tables, such as `games`, with what the script's \
-         calls so far have stored.",
+        "text, or for a run a frame",
+        "Formats maps as a table for `print`, with a column for each name. For a run: one of its tables, such as `games`, with what \
+         the script's calls have stored so far.",
         "print(table([#{ net: net.name, score: verdict.score }])); let played = run.table(\"games\");",
     ),
     usage(
         "sql",
         "run.sql(statement)",
         "a frame",
-        "Asks the run's tables with a SELECT statement; they hold what the script's calls so far have stored.",
+        "Queries the run's tables with a SELECT statement. They hold what the script's calls have stored so far.",
         "let ends = run.sql(\"select reason, count(*) as games from games group by reason\");",
     ),
     usage(
         "filter",
         "frame.filter(condition)",
         "a frame",
-        "The rows for which an SQL expression is true.",
+        "Keeps the rows for which an SQL expression is true.",
         "let drawn = played.filter(\"result = 0\");",
     ),
     usage(
         "select",
         "frame.select([expression, …])",
         "a frame",
-        "Other columns: names, or SQL expressions with names.",
+        "Selects columns by name, or computes them with SQL expressions such as `a + b as c`.",
         "let lengths = played.select([\"game\", \"array_length(moves) as plies\"]);",
     ),
     usage(
         "group_by",
         "frame.group_by([column, …])",
         "groups",
-        "Rows in groups that are equal in some columns.",
+        "Groups the rows that have equal values in these columns.",
         "let groups = played.group_by([\"reason\"]);",
     ),
     usage(
         "agg",
         "groups.agg(#{ name: expression, … })",
         "a frame",
-        "One row a group, sorted by the group's columns: these, then SQL aggregates by their names, in the order of the alphabet.",
+        "Computes SQL aggregates of each group. One row per group, sorted by the group's columns: these columns first, then the \
+         aggregates in alphabetical order.",
         "let counted = groups.agg(#{ n: \"count(*)\", plies: \"avg(array_length(moves))\" });",
     ),
     usage(
         "sort",
         "frame.sort(order)",
         "a frame",
-        "The rows in another order.",
+        "Sorts the rows; `order` is written as after SQL's ORDER BY.",
         "let sorted = counted.sort(\"n desc, reason\");",
     ),
     usage("head", "frame.head(rows)", "a frame", "The first rows.", "let first = sorted.head(3);"),
@@ -175,21 +176,21 @@ const AFTER_STEPS: &[Usage] = &[
         "join",
         "frame.join(frame, [column, …])",
         "a frame",
-        "Every pair of rows that are equal in some columns.",
+        "Every pair of rows from the two frames that have equal values in these columns.",
         "let both = lengths.join(played.select([\"game\", \"reason\"]), [\"game\"]);",
     ),
     usage(
         "rows",
         "frame.rows()",
         "a list of maps",
-        "All rows, each as a map of its columns.",
+        "All rows, each as a map from column names to values.",
         "let rows = first.rows(); for row in rows { print(`${row.reason}: ${row.n}`); }",
     ),
     usage(
         "column",
         "frame.column(name)",
         "a list",
-        "A column's values from the first row to the last.",
+        "The values of a column, in the order of the rows.",
         "let plies = both.column(\"plies\");",
     ),
     usage("log", "log(text)", "nothing", "Writes a line to the run's log.", "log(\"half-way\");"),
@@ -197,7 +198,7 @@ const AFTER_STEPS: &[Usage] = &[
         "choice",
         "choice([value, …]) or choice(default, [value, …]) or choice(default, [value, …], text)",
         "a dimension; with a default a parameter",
-        "One of some values, for the space of a sweep, or with a default for `params`.",
+        "One of several values: for the space of a sweep, or with a default for `params`.",
         "let rules = choice([\"puct\", \"gumbel\"]);",
     ),
     usage(
@@ -211,35 +212,35 @@ const AFTER_STEPS: &[Usage] = &[
         "uniform",
         "uniform(low, high)",
         "a dimension",
-        "Numbers from low to high, evenly.",
+        "Numbers from low to high, uniformly distributed.",
         "let c_puct = uniform(1, 3);",
     ),
     usage(
         "log_uniform",
         "log_uniform(low, high)",
         "a dimension",
-        "Numbers from low to high, evenly on a logarithmic scale.",
+        "Numbers from low to high, uniformly distributed on a logarithmic scale.",
         "let rate = log_uniform(0.0001, 0.01);",
     ),
     usage(
         "points",
         "dimension.points(count)",
         "the dimension",
-        "How many values of an interval a grid walks through.",
+        "Sets how many values of an interval a grid tries.",
         "let few = uniform(1, 3).points(5);",
     ),
     usage(
         "when",
         "dimension.when(#{ name: value })",
         "the dimension",
-        "The dimension is there only where another one has a value, or one of a list of values.",
+        "Makes a dimension conditional: it exists only where another one has this value, or one of a list of values.",
         "let considered = int(4, 16).when(#{ rule: \"gumbel\" });",
     ),
     usage(
         "sweep",
         "sweep(#{…}, |trial| …)",
         "a sweep",
-        "Calls a function for many points of a space, each with runs of its own. The function gives the value: a number, a \
+        "Calls a function for many points of a space, each with runs of its own. The function returns the objective: a number, a \
          match, or `#{ value, low, high }`.",
         "let swept = sweep(#{ name: \"example_sweep\", space: #{ c_puct: c_puct }, trials: 2 }, |trial| trial.c_puct);",
     ),
@@ -247,52 +248,52 @@ const AFTER_STEPS: &[Usage] = &[
         "report",
         "trial.report(at, value) or trial.report(at, value, low, high)",
         "nothing",
-        "Tells how a trial stands at a place such as an iteration; the pruner may end the trial here.",
+        "Reports an intermediate value of a trial, `at` an iteration for example. The pruner may end the trial here.",
         "sweep(#{ name: \"reports\", space: #{ x: c_puct }, trials: 2 }, |trial| { trial.report(1, 0.5); 0.5 });",
     ),
     usage(
         "load_network",
         "load_network(name) or load_network()",
         "a stored net",
-        "A net of a file or of a run's generation, such as `\"datasets/az_small:10\"`, or the small one in the program; for the functions \
-         below, which need no run and store nothing.",
+        "Loads a net from a file or a run's generation, such as `\"datasets/az_small:10\"`; without a name, the small net built into \
+         the program. For the functions below, which need no run and store nothing.",
         "let stored = load_network();",
     ),
     usage(
         "explain",
         "explain(net, \"startpos moves e2e4\", #{…})",
         "a map",
-        "What a stored net says of a position, what a search makes of it, its tree, and its first simulations step by step; \
-         docs/guides/explain.md lists the names.",
-        "let told = explain(stored, \"startpos moves e2e4\", #{ search: #{ simulations: 20 }, steps: 3 }); print(told.search.value);",
+        "Explains a position: a stored net's evaluation, the result of a search, its tree, and its first simulations step by step. \
+         docs/guides/explain.md lists the fields.",
+        "let explained = explain(stored, \"startpos moves e2e4\", #{ search: #{ simulations: 20 }, steps: 3 }); print(explained.search.value);",
     ),
     usage(
         "forward_pass",
         "forward_pass(net, \"startpos moves e2e4\")",
         "a map",
-        "One position through a stored net: input planes, what every layer makes of them, and the heads.",
+        "Evaluates one position with a stored net: the input planes, the output of every layer, and the heads.",
         "let passed = forward_pass(stored, \"startpos\"); print(passed.value.win);",
     ),
     usage(
         "play_game",
         "play_game(net, seed, #{…})",
         "a map",
-        "One game of self-play of a stored net, as `run.self_play` plays it, with everything that is recorded and trained on.",
+        "Plays one self-play game of a stored net, as `run.self_play` does; has everything that is recorded and trained on.",
         "let game = play_game(stored, 1, #{ search: #{ simulations: 4 }, max_plies: 20 }); print(game.result);",
     ),
     usage(
         "board",
         "board(\"startpos moves e2e4\")",
         "text",
-        "The board of a position in nine lines, the last move in `[ ]` and a king in check in `! !`.",
+        "Draws a position in nine lines, with the last move in `[ ]` and a king in check in `! !`.",
         "let shown = board(\"startpos moves e2e4\"); print(shown);",
     ),
     usage(
         "to_ascii",
         "to_ascii(text)",
         "text",
-        "The same with letters for pieces and plain signs for lines and bars, for terminals that know no more. What is printed to such a \
-         terminal is turned by itself.",
+        "Converts text to ASCII: letters for pieces, plain characters for lines and bars. Text printed to a terminal without Unicode \
+         is converted automatically.",
         "let plain = to_ascii(\"♞ ███\"); print(plain);",
     ),
 ];

@@ -1,4 +1,4 @@
-//! What scripts say and hold: `assert`, `table`, `log` and `run.note`.
+//! Output and assertions of scripts: `assert`, `table`, `log` and `run.note`.
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
@@ -16,9 +16,9 @@ use dc0_process::exit::Exit;
 type Context<'a> = NativeCallContext<'a>;
 
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
-    let own = Arc::clone(session);
+    let shared = Arc::clone(session);
     engine.register_fn("assert", move |context: Context<'_>, holds: bool, message: &str| {
-        assert(&context, &own, holds, message)
+        assert(&context, &shared, holds, message)
     });
     engine.register_fn("table", |context: Context<'_>, rows: Array| table(&context, &rows));
     engine.register_fn("log", |text: &str| log::info!(target: "script", "{text}"));
@@ -27,28 +27,28 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     });
 }
 
-/// Ends the script where something does not hold, as a failure of its work.
+/// Ends the script as failed if a condition is false.
 fn assert(context: &Context<'_>, session: &Session, holds: bool, message: &str) -> Answer<()> {
     if holds {
         return Ok(());
     }
-    let place = Call::new("assert", context).place();
-    let has_stand_ins = session.host.steps().is_ok_and(|steps| steps.iter().any(Option::is_none));
-    let stand_ins = if session.host.is_planning() && has_stand_ins {
-        " (results are stand-ins here; if this looks at them, it may hold in earnest)"
+    let location = Call::new("assert", context).location();
+    let has_mocks = session.host.steps().is_ok_and(|steps| steps.iter().any(Option::is_none));
+    let note = if session.host.is_planning() && has_mocks {
+        " (results are mocked here; if the condition depends on them, it may hold in a real run)"
     } else {
         ""
     };
-    Err(Failure::new(Exit::Failed, format!("assert: {message}{stand_ins}")).into_rhai(place))
+    Err(Failure::new(Exit::Failed, format!("assert: {message}{note}")).into_rhai(location))
 }
 
-/// Maps as an aligned text, a column for each name in the order of the alphabet; numbers to the right.
+/// Formats maps as aligned text, with a column for each name in alphabetical order and numbers to the right.
 fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
     let call = Call::new("table", context);
     let mut maps = Vec::new();
-    for (at, row) in rows.iter().enumerate() {
+    for (index, row) in rows.iter().enumerate() {
         let kind = || with_article(context.engine().map_type_name(row.type_name()));
-        let wrong = || call.misuse(format!("[{at}]: expected a map, got {}", kind()));
+        let wrong = || call.misuse(format!("[{index}]: expected a map, got {}", kind()));
         maps.push(row.read_lock::<Map>().ok_or_else(wrong)?.clone());
     }
     let mut names: Vec<String> = maps.iter().flat_map(|map| map.keys().map(ToString::to_string)).collect();
@@ -64,7 +64,7 @@ fn table(context: &Context<'_>, rows: &Array) -> Answer<String> {
     Ok(aligned(&rows, align).join("\n"))
 }
 
-/// A cell: numbers with four digits behind the point at most, nothing as a dash.
+/// A cell: numbers with at most four decimals, `()` as a dash.
 fn shown(value: &Dynamic) -> String {
     if value.is_unit() {
         return "-".to_owned();

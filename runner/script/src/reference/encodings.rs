@@ -9,9 +9,9 @@ const HEAD: &str = "# Input encodings
 Every plane of every encoding, as `dc0-run docs encodings` prints them from the tables in the code.
 [Methods](../methods/encodings.md) says where they come from; `dc0-run encode` shows the planes of a position.
 
-The planes are named as `orientation: \"side_to_move\"` sees them, which is the default of every encoding: ranks are mirrored for Black.
+The planes are named for `orientation: \"side_to_move\"`, the default of every encoding: ranks are mirrored for Black.
 With `absolute`, \"own\" is White's and \"the opponent's\" is Black's, and nothing is mirrored.
-A plane is stored as one bit for each square, or as one number for all of them, divided as the table says.
+A plane is stored as one bit for each square, or as one number for all squares, divided as the table says.
 ";
 
 /// The page.
@@ -27,7 +27,7 @@ pub(super) fn page() -> String {
 fn section(page: &mut String, name: EncodingName) {
     let encoding = Encoding::new(name, Orientation::SideToMove);
     let counts = format!(
-        "Version {}, seen from `{}` by its origin. {} planes: {} of bits, {} of numbers.",
+        "Version {}, `{}` in the original. {} planes: {} of bits, {} of numbers.",
         name.version(),
         name.origins_orientation().word(),
         encoding.planes().len(),
@@ -42,7 +42,7 @@ fn section(page: &mut String, name: EncodingName) {
 
 fn history(name: EncodingName) -> String {
     if name.longest_history() == 1 {
-        return "It sees the present position only.".to_owned();
+        return "It sees only the current position.".to_owned();
     }
     let missing = match name.missing_history() {
         MissingHistory::Zeros => "nothing",
@@ -51,7 +51,7 @@ fn history(name: EncodingName) -> String {
         }
     };
     format!(
-        "`history` may be 1 to {}, and is {} where it is left out; the table has that many steps. Before the start of a game it sees {missing}.",
+        "`history` may be 1 to {} and defaults to {}; the table has that many steps. Before the start of a game it sees {missing}.",
         name.longest_history(),
         name.history()
     )

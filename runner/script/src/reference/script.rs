@@ -1,4 +1,4 @@
-//! The functions of scripts: a page for people and a definition file for editors, both from one declaration.
+//! The reference of script functions: a page for people and a definition file for editors, from the same declarations.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,21 +16,21 @@ use dc0_steps::check::Planner;
 
 const HEAD: &str = "# Functions of scripts
 
-Every function that dc0 adds to Rhai, as `dc0-run docs script` prints them from the declarations in the code. `run` is what `open_run` gives.
-The examples, one after the other, are a script. [The guide](../guides/scripts.md) shows how they go together; Rhai's own functions are in
-[its book](https://rhai.rs/book/).
+Every function that dc0 adds to Rhai, as `dc0-run docs script` prints them from the declarations in the code. `run` is a run that
+`open_run` or `fork` returns. The examples, in order, form one script. [The guide](../guides/scripts.md) shows how the functions work
+together; Rhai's own functions are in [its book](https://rhai.rs/book/).
 ";
 
 /// The page.
 pub(super) fn page() -> String {
     let mut page = HEAD.to_owned();
-    let of_parameters = parameters();
+    let parameters_page = parameters();
     for usage in usages() {
         let forms: Vec<String> = forms(usage.form).iter().map(|form| format!("`{form}`")).collect();
-        let (name, meaning, gives, example) = (usage.name, usage.meaning, usage.gives, usage.example);
-        write!(page, "\n## `{name}`\n\n{}\n\n{meaning} Gives {gives}.", forms.join(" or "))
+        let (name, meaning, returns, example) = (usage.name, usage.meaning, usage.returns, usage.example);
+        write!(page, "\n## `{name}`\n\n{}\n\n{meaning} Returns {returns}.", forms.join(" or "))
             .expect("text takes everything");
-        if of_parameters.contains(&format!("\n## `{name}`\n")) {
+        if parameters_page.contains(&format!("\n## `{name}`\n")) {
             write!(page, " [Parameters](parameters.md#{name}).").expect("text takes everything");
         }
         write!(page, "\n\n```rhai\n{example}\n```\n").expect("text takes everything");
@@ -39,7 +39,7 @@ pub(super) fn page() -> String {
     page
 }
 
-/// The forms of a call; within parentheses ` or ` joins arguments.
+/// The forms of a call; an ` or ` within parentheses separates alternative arguments.
 pub fn forms(form: &str) -> Vec<String> {
     let mut forms: Vec<String> = Vec::new();
     for part in form.split(" or ") {
@@ -52,11 +52,11 @@ pub fn forms(form: &str) -> Vec<String> {
     forms
 }
 
-/// An engine with all functions of scripts, whose steps are only planned.
+/// An engine with all script functions, whose steps are only planned.
 pub fn planning_engine() -> Engine {
-    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let declaration = Arc::new(Declaration::new(Vec::new()));
-    let planner = Planner::new("", asking, Arc::clone(&declaration));
+    let planner = Planner::new("", options, Arc::clone(&declaration));
     let session = Arc::new(Session::new(Arc::new(planner), declaration));
     let surroundings = Surroundings {
         sources: Arc::default(),
@@ -79,9 +79,9 @@ pub(super) fn definitions() -> String {
         let start = format!("fn {}(", usage.name);
         let overloads = all.lines().filter_map(|line| line.strip_prefix(&start)?.split_once(") ->"));
         for (arguments, _) in overloads {
-            let (meaning, gives) = (usage.meaning, usage.gives);
-            let arguments = named(arguments);
-            write!(file, "\n/// {meaning} Gives {gives}.\n{start}{arguments});\n")
+            let (meaning, returns) = (usage.meaning, usage.returns);
+            let arguments = with_names(arguments);
+            write!(file, "\n/// {meaning} Returns {returns}.\n{start}{arguments});\n")
                 .expect("text takes everything");
         }
     }
@@ -89,8 +89,8 @@ pub(super) fn definitions() -> String {
     file
 }
 
-/// Arguments with names, where the engine knows their types only: each its type's, numbered where a type comes again.
-fn named(arguments: &str) -> String {
+/// Adds names to arguments of which the engine knows only the types: each is named after its type, and repeated ones are numbered.
+fn with_names(arguments: &str) -> String {
     let mut seen: Vec<String> = Vec::new();
     let kinds = arguments.split(", ").filter_map(|argument| argument.strip_prefix("_: "));
     for kind in kinds {
@@ -104,8 +104,8 @@ fn named(arguments: &str) -> String {
             "bool" => "condition".to_owned(),
             kind => kind.to_lowercase(),
         };
-        let again = seen.iter().filter(|other| other.starts_with(&name)).count();
-        let number = if again == 0 { String::new() } else { (again + 1).to_string() };
+        let repeats = seen.iter().filter(|other| other.starts_with(&name)).count();
+        let number = if repeats == 0 { String::new() } else { (repeats + 1).to_string() };
         seen.push(format!("{name}{number}: {kind}"));
     }
     seen.join(", ")
@@ -119,23 +119,23 @@ mod tests {
     use crate::rehearsal::Rehearsal;
 
     #[test]
-    fn forms_are_told_apart_from_arguments() {
+    fn forms_are_split_but_alternative_arguments_are_not() {
         assert_eq!(forms("a(x) or a(x, y or z)"), ["a(x)", "a(x, y or z)"]);
     }
 
     #[test]
-    fn the_examples_are_a_script_that_can_be_planned() {
+    fn the_examples_form_a_script_that_can_be_planned() {
         let text: Vec<&str> = usages().iter().map(|usage| usage.example).collect();
-        let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
-        let rehearsed = Rehearsal {
+        let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+        let dry_run = Rehearsal {
             path: Path::new("examples.rhai"),
             text: &text.join("\n"),
             overrides: Vec::new(),
-            asking,
+            options,
             operations: 1_000_000,
             is_stopped: Box::new(|| false),
         }
         .run();
-        assert_eq!(rehearsed.error(), None);
+        assert_eq!(dry_run.error(), None);
     }
 }

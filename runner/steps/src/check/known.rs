@@ -1,4 +1,4 @@
-//! What a planned run has come to: the numbers of its nets and iterations, and the steps that are finished or begun already.
+//! The state of a planned run: the numbers of its nets and iterations, and its finished and begun steps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,50 +8,50 @@ use dc0_core::store::FileEntry;
 use dc0_runs::view::FinishedSteps;
 use dc0_runs::{Begun, Folder, Identity, Manifest, Occurrences, RunError, Series, Slot, StepCall, Workplace};
 
-/// A run while it is planned.
+/// A run in a dry run.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    /// Where it is, or would be.
+pub(super) struct PlannedRun {
+    /// Its folder, which may not exist.
     folder: Option<Folder>,
     /// Its folder as scripts know it.
     pub(super) name: Arc<str>,
-    /// The seed of all randomness.
+    /// The run's seed.
     seed: u64,
     occurrences: Occurrences,
-    /// Of the run itself and of those that it takes steps over from.
+    /// Finished steps of the run, and of the runs from which it takes over steps.
     finished: Arc<FinishedSteps>,
-    /// The steps so far, with their results where they are finished.
+    /// The steps so far; `None` for those that are not finished.
     steps: Vec<Option<Manifest>>,
-    /// How many there are of each.
+    /// The number of steps so far in each series.
     numbers: BTreeMap<&'static str, u32>,
 }
 
-/// One step as the plan knows it.
+/// A step of a planned run.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct PlannedStep {
     /// The folder of its run, as scripts know it.
     pub(super) run: Arc<str>,
     pub(super) identity: Identity,
     /// The result, if the step is finished.
     pub(super) manifest: Option<Manifest>,
-    /// What a kill left of it, if that is something.
+    /// The parts of it that a killed process had done, if any.
     pub(super) begun: Option<Begun>,
 }
 
-impl Known {
+impl PlannedRun {
     pub(super) fn new(folder: Folder, name: &str, seed: u64, finished: Arc<FinishedSteps>) -> Self {
         Self { folder: Some(folder), name: name.into(), seed, finished, ..Self::default() }
     }
 
-    /// The steps so far; `None` for those whose files do not lie in the run's own folder.
+    /// The steps so far; `None` for those whose files are not all in the run's own folder.
     pub(super) fn steps(&self) -> Result<Vec<Option<Manifest>>, RunError> {
-        let here = |manifest: &Option<Manifest>| match (manifest, &self.folder) {
+        let in_folder = |manifest: &Option<Manifest>| match (manifest, &self.folder) {
             (Some(manifest), Some(folder)) => {
                 Ok(manifest.missing_file(folder)?.is_none().then(|| manifest.clone()))
             }
             _ => Ok(None),
         };
-        self.steps.iter().map(here).collect()
+        self.steps.iter().map(in_folder).collect()
     }
 
     /// The next number of a series.
@@ -61,7 +61,7 @@ impl Known {
         *count - 1
     }
 
-    /// Begins with steps that are finished.
+    /// Adds the finished steps that a fork begins with.
     pub(super) fn begin(&mut self, steps: &[(Slot, Manifest)]) {
         for (slot, manifest) in steps {
             self.numbers.insert(slot.series.folders()[0], slot.number + 1);
@@ -72,12 +72,12 @@ impl Known {
         }
     }
 
-    /// The step that a call becomes; `begun` looks at what a kill left of it.
-    pub(super) fn place(
+    /// Adds the step of a call; `begun` reads what a killed process had done of it.
+    pub(super) fn plan_step(
         &mut self,
         call: &StepCall,
         begun: impl FnOnce(&Workplace) -> Result<Begun, RunError>,
-    ) -> Result<Placed, RunError> {
+    ) -> Result<PlannedStep, RunError> {
         let identity = self.occurrences.next(call, self.seed);
         let manifest = self.finished.get(&identity).cloned();
         self.steps.push(manifest.clone());
@@ -86,12 +86,13 @@ impl Known {
             _ => None,
         };
         let begun = unfinished.as_ref().map(begun).transpose()?.filter(|begun| begun.parts > 0);
-        Ok(Placed { run: Arc::clone(&self.name), identity, manifest, begun })
+        Ok(PlannedStep { run: Arc::clone(&self.name), identity, manifest, begun })
     }
 }
 
-impl Placed {
-    /// The files of the step's result; stand-ins with digests of their own, so that later steps differ as they will in earnest.
+impl PlannedStep {
+    /// The files of the step's result. Mocked files have digests that depend on the step, so that later steps get distinct identities,
+    /// as they do in a real run.
     pub(super) fn files(&self, names: &[String]) -> Vec<FileEntry> {
         if let Some(manifest) = &self.manifest {
             return manifest.files.clone();

@@ -1,4 +1,4 @@
-//! What a script would do: its steps, each counted once, with the work that they are.
+//! The plan of a script: its steps, each counted once, with their work.
 
 mod render;
 #[cfg(test)]
@@ -23,27 +23,27 @@ pub(super) struct Step {
     pub(super) kind: &'static str,
     pub(super) what: String,
     /// The sweep and the trial that it belongs to.
-    pub(super) of: Option<(String, u32)>,
-    /// What is left of it to do; all of it, if it is finished.
+    pub(super) trial: Option<(String, u32)>,
+    /// The work that is left to do; all of it, if the step is finished.
     pub(super) work: Work,
     pub(super) pace: Pace,
-    /// Whether it is finished already.
+    /// Whether it is finished.
     pub(super) is_done: bool,
-    /// What a kill left of it.
+    /// The parts of it that a killed process had done.
     pub(super) begun: Option<Begun>,
 }
 
-/// Steps that are told of together: those of a sweep's trials, else one.
+/// A row of the plan: the steps of one kind of a sweep's trials, or else a single step.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Told {
+struct PlanRow {
     kind: &'static str,
     what: String,
     count: u32,
     done: u32,
-    /// Those that a kill interrupted, and what it left of the last.
+    /// The number of steps that a kill interrupted, and the parts done of the last one.
     begun: u32,
     parts: Option<Begun>,
-    /// Of all, and of those that are left to do.
+    /// The work of all steps, and of those that are left to do.
     work: Work,
     left: Work,
     left_seconds: f64,
@@ -65,20 +65,20 @@ struct Calls {
     count: u32,
 }
 
-/// A sweep of the script.
+/// The plan of a sweep.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sweeping {
+pub(super) struct SweepPlan {
     name: String,
     trials: u32,
     replicates: u32,
     sampler: &'static str,
     pruner: &'static str,
     begun: BTreeSet<Replicate>,
-    /// The sweeps whose steps it takes over.
+    /// The sweeps from which it takes over steps.
     from: Vec<String>,
-    /// Trials that are at work at the same time.
+    /// Trials that run in parallel.
     workers: u32,
-    /// The steps of each trial in order, those that others have, too, among them.
+    /// The steps of each trial in order, including those shared with other trials.
     turns: BTreeMap<u32, Vec<TurnStep>>,
 }
 
@@ -86,26 +86,26 @@ pub(super) struct Sweeping {
 #[derive(Debug)]
 pub(super) struct Plan {
     run: Option<RunInfo>,
-    sweeps: Vec<Sweeping>,
-    told: Vec<Told>,
+    sweeps: Vec<SweepPlan>,
+    rows: Vec<PlanRow>,
     calls: Vec<Calls>,
-    /// Each with the sweep it belongs to, or none: sweeps share steps only where one asks for the other's.
+    /// Steps by the name of their sweep, which is empty outside of sweeps: sweeps share steps only if one names the other in `from`.
     seen: BTreeSet<(String, Identity)>,
-    /// Steps that were asked for, the equal ones counted each time.
-    asked: usize,
+    /// The number of steps that were called, repeated ones included.
+    requested: usize,
     speeds: Option<Speeds>,
-    /// Kinds of steps that are still to be done, whose first one takes longer.
+    /// Kinds of steps that are left to do, of which the first step takes longer.
     to_do: BTreeSet<&'static str>,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        let (run, sweeps, told, calls, seen, to_do) = <_>::default();
-        Self { run, sweeps, told, calls, seen, asked: 0, speeds: Speeds::stored(), to_do }
+        let (run, sweeps, rows, calls, seen, to_do) = <_>::default();
+        Self { run, sweeps, rows, calls, seen, requested: 0, speeds: Speeds::stored(), to_do }
     }
 }
 
-impl Sweeping {
+impl SweepPlan {
     pub(super) fn new(params: &SweepParams, workers: u32) -> Self {
         Self {
             name: params.name.clone(),
@@ -120,7 +120,7 @@ impl Sweeping {
         }
     }
 
-    /// Seconds in which workers wait for a step that another does, or have no trial left.
+    /// Seconds per worker of waiting for another worker's step, or of having no trial left.
     fn waiting(&self) -> f64 {
         let mut seen = BTreeSet::new();
         let steps = self.turns.values().flatten().filter(|(identity, _)| seen.insert(identity));
@@ -135,83 +135,84 @@ impl Plan {
         self.run = Some(info.clone());
     }
 
-    pub(super) fn sweep(&mut self, sweep: Sweeping) {
+    pub(super) fn sweep(&mut self, sweep: SweepPlan) {
         self.sweeps.push(sweep);
     }
 
-    /// A replicate of a trial begins or goes on.
-    pub(super) fn begin(&mut self, name: &str, of: Replicate) {
+    /// Records that a replicate of a trial begins or continues.
+    pub(super) fn begin(&mut self, name: &str, id: Replicate) {
         if let Some(sweep) = self.sweeps.iter_mut().rfind(|sweep| sweep.name == name) {
-            sweep.begun.insert(of);
+            sweep.begun.insert(id);
         }
     }
 
-    /// Adds a step, unless it is there, and gives how many were asked for.
+    /// Adds a step unless the plan has it, and returns the number of steps called so far.
     pub(super) fn add(&mut self, identity: &Identity, step: Step, params: &Value, given: &Value) -> usize {
-        self.asked += 1;
-        let (is_new, is_taken_over) = self.see(identity, &step);
+        self.requested += 1;
+        let (is_new, is_taken_over) = self.mark_seen(identity, &step);
         self.take_turn(identity, &step, is_taken_over);
         if !is_new {
-            return self.asked;
+            return self.requested;
         }
         let mut settings = Vec::new();
-        list(params, "", given, &mut settings);
+        list_settings(params, "", given, &mut settings);
         let kind = step.kind;
         match self.calls.iter_mut().find(|calls| calls.kind == kind && calls.settings == settings) {
             Some(calls) => calls.count += 1,
             None => self.calls.push(Calls { kind, settings, count: 1 }),
         }
-        self.tell(step);
-        self.asked
+        self.add_row(step);
+        self.requested
     }
 
-    /// Whether a step was not asked for before, and whether another sweep does it from which this one takes steps over.
-    fn see(&mut self, identity: &Identity, step: &Step) -> (bool, bool) {
-        let scope = step.of.as_ref().map(|(name, _)| name.clone()).unwrap_or_default();
-        let donors = self.sweep_of(step).map(|sweep| sweep.from.as_slice()).unwrap_or_default();
-        let is_taken_over = donors.iter().any(|from| self.seen.contains(&(from.clone(), identity.clone())));
+    /// Marks a step as seen. Returns whether it is new, and whether its sweep takes it over from another sweep.
+    fn mark_seen(&mut self, identity: &Identity, step: &Step) -> (bool, bool) {
+        let scope = step.trial.as_ref().map(|(name, _)| name.clone()).unwrap_or_default();
+        let reuse_sources = self.sweep_of(step).map(|sweep| sweep.from.as_slice()).unwrap_or_default();
+        let is_taken_over =
+            reuse_sources.iter().any(|from| self.seen.contains(&(from.clone(), identity.clone())));
         (!is_taken_over && self.seen.insert((scope, identity.clone())), is_taken_over)
     }
 
-    fn sweep_of(&self, step: &Step) -> Option<&Sweeping> {
-        let (name, _) = step.of.as_ref()?;
+    fn sweep_of(&self, step: &Step) -> Option<&SweepPlan> {
+        let (name, _) = step.trial.as_ref()?;
         self.sweeps.iter().rfind(|sweep| sweep.name == *name)
     }
 
-    fn tell(&mut self, step: Step) {
+    fn add_row(&mut self, step: Step) {
         let seconds = self.seconds(&step);
         let Step { kind, what, work, is_done, begun, .. } = step;
         let is_of_sweep = what.starts_with("sweep ");
-        let known = self.told.iter().position(|told| is_of_sweep && told.what == what);
-        let told = known.unwrap_or_else(|| {
-            self.told.push(Told { kind, what, ..Told::default() });
-            self.told.len() - 1
+        let known = self.rows.iter().position(|row| is_of_sweep && row.what == what);
+        let index = known.unwrap_or_else(|| {
+            self.rows.push(PlanRow { kind, what, ..PlanRow::default() });
+            self.rows.len() - 1
         });
-        let told = &mut self.told[told];
-        told.count += 1;
-        told.done += u32::from(is_done);
-        told.begun += u32::from(begun.is_some());
-        told.parts = begun.or(told.parts);
-        told.work.add(work);
-        told.left.add(if is_done { Work::default() } else { work });
-        told.left_seconds += seconds;
+        let row = &mut self.rows[index];
+        row.count += 1;
+        row.done += u32::from(is_done);
+        row.begun += u32::from(begun.is_some());
+        row.parts = begun.or(row.parts);
+        row.work.add(work);
+        row.left.add(if is_done { Work::default() } else { work });
+        row.left_seconds += seconds;
     }
 
-    /// Seconds of a step that is not finished; a share of them where other trials are at work at the same time.
+    /// Seconds of an unfinished step, divided by the number of trials that run in parallel.
     fn seconds(&mut self, step: &Step) -> f64 {
         let Some(speeds) = self.speeds.as_ref().filter(|_| !step.is_done) else { return 0.0 };
         let first = if self.to_do.insert(step.kind) { speeds.first(step.kind) } else { 0.0 };
         first + self.own_seconds(step) / self.sweep_of(step).map_or(1.0, |sweep| f64::from(sweep.workers))
     }
 
-    /// Seconds of a step on its own share of the machine, without what the first of its kind takes longer.
+    /// Seconds of a step for one worker, without the additional time of the first step of its kind.
     fn own_seconds(&self, step: &Step) -> f64 {
         let speeds = self.speeds.as_ref().filter(|_| !step.is_done);
         speeds.map_or(0.0, |speeds| speeds.seconds(step.kind, &step.pace))
     }
 
     fn take_turn(&mut self, identity: &Identity, step: &Step, is_taken_over: bool) {
-        let Some((name, trial)) = &step.of else { return };
+        let Some((name, trial)) = &step.trial else { return };
         let turn = (identity.clone(), if is_taken_over { 0.0 } else { self.own_seconds(step) });
         if let Some(sweep) = self.sweeps.iter_mut().rfind(|sweep| sweep.name == *name) {
             sweep.turns.entry(*trial).or_default().push(turn);
@@ -219,12 +220,12 @@ impl Plan {
     }
 }
 
-/// Every leaf of a group of parameters; a table of samples counts as one.
-fn list(params: &Value, path: &str, given: &Value, settings: &mut Vec<Setting>) {
+/// Lists every parameter of a group; a table of samples counts as one.
+fn list_settings(params: &Value, path: &str, given: &Value, settings: &mut Vec<Setting>) {
     if let Value::Group(members) = params {
         for (name, member) in members {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            list(member, &path, given, settings);
+            list_settings(member, &path, given, settings);
         }
         return;
     }

@@ -1,10 +1,10 @@
-//! A sweep that is only planned: its trials share the plan, in which equal steps count once.
+//! A planned sweep: its trials share one plan, in which equal steps count once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::plan::{Plan, Sweeping};
-use super::{MAX_STEPS, Planner, TrialOf};
+use super::plan::{Plan, SweepPlan};
+use super::{MAX_STEPS, PlannedTrial, Planner};
 use crate::estimate::ASSUMPTIONS;
 use crate::host::{Asked, Host, HostError, SweepHost};
 use crate::runner::{Asking, cores};
@@ -19,34 +19,34 @@ use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::sweep::space::Point;
 use dc0_runs::view::{self, FinishedSteps};
 
-/// A sweep without a folder of its own.
+/// A sweep that is planned and writes nothing.
 pub(super) struct PlannedSweep {
     name: String,
     root: String,
     seed: u64,
     script: String,
-    asking: Asking,
+    options: Asking,
     declaration: Arc<Declaration>,
     plan: Arc<Mutex<Plan>>,
     finished: Arc<FinishedSteps>,
-    /// libtorch threads of each trial, where trials share those of one machine.
+    /// libtorch threads of each trial, if trials share the cores of one machine.
     threads: Option<u32>,
     turns: AtomicUsize,
 }
 
-/// What is known of a sweep before it runs, with everything that happened in it so far.
+/// Opens a planned sweep, and returns its past events.
 pub(super) fn open(
     planner: &Planner,
-    asked: &Asked<SweepParams>,
+    call_params: &Asked<SweepParams>,
     script: &str,
 ) -> Result<(PlannedSweep, Vec<Event>), HostError> {
-    let (params, parent) = (&asked.params, &planner.asking.parent);
-    let devices = dc0_backend::devices(planner.asking.device.as_deref().unwrap_or("auto"))?;
+    let (params, parent) = (&call_params.params, &planner.options.parent);
+    let devices = dc0_backend::devices(planner.options.device.as_deref().unwrap_or("auto"))?;
     let is_cpu = devices == ["cpu"];
-    // Trials share cores; of other devices each has its own.
+    // Trials share cores; each has a GPU of its own.
     let workers = params.parallel.min(if is_cpu { cores() } else { devices.len() as u32 });
-    let (now, is_asked) = sweep_record(&planner.asking, &planner.script_file(), asked);
-    let (record, mut events) = SweepFolder::peek(parent, &now, is_asked)?;
+    let (now, is_given) = sweep_record(&planner.options, &planner.script_file(), call_params);
+    let (record, mut events) = SweepFolder::look(parent, &now, is_given)?;
     events.extend(opening::new_events(params, script, &events));
     let folder = Folder::of_run(parent, &params.name)?;
     let mut finished = FinishedSteps::new();
@@ -59,17 +59,17 @@ pub(super) fn open(
         }
     }
     let (seed, threads) = record.map_or((now.seed, now.threads), |record| (record.seed, record.threads));
-    planner.state().sweep(Sweeping::new(params, workers));
+    planner.state().sweep(SweepPlan::new(params, workers));
     let sweep = PlannedSweep {
         name: params.name.clone(),
         root: folder.root().display().to_string(),
         seed,
         script: planner.script.clone(),
-        asking: Asking {
+        options: Asking {
             parent: folder.root().join("trials"),
             seed: None,
-            lanes: planner.asking.lanes.or_else(|| is_cpu.then(|| share_of_cores(params.parallel))),
-            ..planner.asking.clone()
+            lanes: planner.options.lanes.or_else(|| is_cpu.then(|| share_of_cores(params.parallel))),
+            ..planner.options.clone()
         },
         declaration: Arc::clone(&planner.declaration),
         plan: Arc::clone(&planner.plan),
@@ -93,30 +93,30 @@ impl SweepHost for PlannedSweep {
         Ok(())
     }
 
-    fn replicate(&self, of: Replicate, _: &Point) -> Result<Arc<dyn Host>, HostError> {
+    fn replicate(&self, id: Replicate, _: &Point) -> Result<Arc<dyn Host>, HostError> {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed);
         if turns > MAX_STEPS {
             return Err(HostError::Endless { steps: turns, assumed: ASSUMPTIONS });
         }
         let mut plan = self.plan.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        plan.begin(&self.name, of);
+        plan.begin(&self.name, id);
         Ok(Arc::new(Planner {
-            asking: self.asking.clone(),
+            options: self.options.clone(),
             declaration: Arc::clone(&self.declaration),
             script: self.script.clone(),
             plan: Arc::clone(&self.plan),
-            known: Mutex::default(),
+            run: Mutex::default(),
             lanes: OnceLock::new(),
-            trial: Some(TrialOf {
+            trial: Some(PlannedTrial {
                 sweep: self.name.clone(),
                 finished: Arc::clone(&self.finished),
-                trial: of.trial,
+                trial: id.trial,
                 threads: self.threads,
             }),
         }))
     }
 
-    fn tell(&self, _: &str) {}
+    fn print(&self, _: &str) {}
 
     fn update(&self, _: &Board) -> Result<(), HostError> {
         Ok(())

@@ -1,14 +1,14 @@
-//! How long the trials of a sweep take together.
+//! The total time of a sweep's trials.
 
 use std::collections::BTreeMap;
 
 use dc0_runs::Identity;
 
-/// A step of a trial: which it is, and the seconds that it takes one worker; 0 if it is finished.
+/// A step of a trial: its identity, and the seconds that it takes one worker; 0 if it is finished.
 pub(super) type TurnStep = (Identity, f64);
 
-/// Seconds until all trials have ended. Each worker takes the next trial and does its steps in order; a step that another
-/// worker is at is waited for, and one that any of them did is taken over.
+/// Seconds until all trials have ended. Each worker takes the next trial and does its steps in order. It waits for a step that
+/// another worker is doing, and takes over one that is done.
 pub(super) fn makespan(trials: &[&[TurnStep]], workers: u32) -> f64 {
     let mut trials = trials.iter();
     let mut workers: Vec<(f64, &[TurnStep])> = vec![(0.0, &[]); workers.max(1) as usize];
@@ -23,7 +23,7 @@ pub(super) fn makespan(trials: &[&[TurnStep]], workers: u32) -> f64 {
         } else if let Some(trial) = trials.next() {
             *steps = trial;
         } else {
-            // Nothing is left to claim; the others do what they have.
+            // Nothing is left to claim; the others finish their work.
             *time = f64::INFINITY;
             if workers.iter().all(|(time, _)| time.is_infinite()) {
                 break;
@@ -43,30 +43,30 @@ mod tests {
         (Identity::from_digits(&digits).expect("digits"), seconds)
     }
 
-    fn of(trials: &[Vec<TurnStep>], workers: u32) -> f64 {
+    fn seconds_of(trials: &[Vec<TurnStep>], workers: u32) -> f64 {
         makespan(&trials.iter().map(Vec::as_slice).collect::<Vec<_>>(), workers)
     }
 
     #[test]
-    fn a_shared_step_is_waited_for_and_the_rest_goes_side_by_side() {
+    fn a_shared_step_is_waited_for_and_the_rest_runs_in_parallel() {
         let trial = |own: u8| vec![step(0, 60.0), step(own, 20.0)];
         let trials: Vec<_> = (1..=4).map(trial).collect();
         // 60 s in which the second worker waits, then two rounds of 20 s.
-        assert!((of(&trials, 2) - 100.0).abs() < 1e-9);
-        assert!((of(&trials, 1) - 140.0).abs() < 1e-9);
-        assert!((of(&trials, 8) - 80.0).abs() < 1e-9);
+        assert!((seconds_of(&trials, 2) - 100.0).abs() < 1e-9);
+        assert!((seconds_of(&trials, 1) - 140.0).abs() < 1e-9);
+        assert!((seconds_of(&trials, 8) - 80.0).abs() < 1e-9);
     }
 
     #[test]
-    fn steps_of_their_own_fill_all_workers() {
+    fn distinct_steps_keep_all_workers_busy() {
         let trials: Vec<_> = (0..8).map(|own| vec![step(own, 10.0)]).collect();
-        assert!((of(&trials, 4) - 20.0).abs() < 1e-9);
-        assert!((of(&trials[..5], 4) - 20.0).abs() < 1e-9);
+        assert!((seconds_of(&trials, 4) - 20.0).abs() < 1e-9);
+        assert!((seconds_of(&trials[..5], 4) - 20.0).abs() < 1e-9);
     }
 
     #[test]
     fn finished_steps_take_no_time() {
-        assert!(of(&[vec![step(0, 0.0), step(1, 5.0)], vec![step(0, 0.0)]], 2) == 5.0);
-        assert!(of(&[], 3) == 0.0);
+        assert!(seconds_of(&[vec![step(0, 0.0), step(1, 5.0)], vec![step(0, 0.0)]], 2) == 5.0);
+        assert!(seconds_of(&[], 3) == 0.0);
     }
 }

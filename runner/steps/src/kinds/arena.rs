@@ -1,4 +1,4 @@
-//! The step that plays a match. Shards are kept beside the step's bookkeeping, and become one table at the end.
+//! The step that plays a match. Shards are stored in the step's work folder, and merged into one table at the end.
 
 use std::sync::Arc;
 
@@ -19,12 +19,14 @@ use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Wor
 
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, in_order};
+use crate::estimate::{
+    Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, sequential_evaluations,
+};
 use crate::files;
 use crate::handles::{Network, Opponent, Verdict, VerdictFields};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
 use crate::usage::Usage;
 
 /// The two players.
@@ -33,7 +35,7 @@ pub struct Arena {
     second: Opponent,
 }
 
-/// What is noted of a finished shard.
+/// The figures of a finished shard.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Part {
     games: u64,
@@ -47,8 +49,8 @@ impl Step for Arena {
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
         form: "run.arena(network, network or \"random\" or \"greedy\", #{…})",
-        gives: "a match",
-        meaning: "A step: plays a match; scores are the first player's.",
+        returns: "a match",
+        meaning: "A step: plays a match. Scores are from the first player's side.",
         example: "let verdict = run.arena(trained, net, #{ games: 4 });",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] =
@@ -67,41 +69,41 @@ impl Step for Arena {
             }
             Ok([Argument::Network(first), Argument::Text(name)]) => {
                 let unknown = || {
-                    let known = Opponent::WORDS.join("\" or \"");
+                    let known = Opponent::NAMES.join("\" or \"");
                     format!("there is no opponent \"{name}\"; give a network, \"{known}\"")
                 };
-                Ok(Self { first, second: Opponent::from_word(&name).ok_or_else(unknown)? })
+                Ok(Self { first, second: Opponent::from_name(&name).ok_or_else(unknown)? })
             }
             _ => Err(other_form()),
         }
     }
 
-    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         let first = past.read(manifest, "first")?.clone();
-        let named = manifest.input("second").and_then(Opponent::from_word);
-        let second = match named {
+        let without_net = manifest.input("second").and_then(Opponent::from_name);
+        let second = match without_net {
             Some(opponent) => opponent,
             None => Opponent::Network(past.read(manifest, "second")?.clone()),
         };
         Ok(Self { first, second })
     }
 
-    fn refuse(&self, params: &ArenaParams) -> Option<String> {
+    fn conflict(&self, params: &ArenaParams) -> Option<String> {
         if matches!(self.second, Opponent::Network(_)) {
             return None;
         }
-        let of_a_net = [
+        let net_only = [
             ("opponent_search", params.opponent_search.is_some()),
             ("opponent_precision", params.opponent_precision.is_some()),
         ];
-        let (name, _) = of_a_net.iter().find(|(_, is_given)| *is_given)?;
+        let (name, _) = net_only.iter().find(|(_, is_given)| *is_given)?;
         Some(format!("{name}: \"{}\" has no net; leave it out", self.second.name()))
     }
 
     fn inputs(&self, params: &ArenaParams) -> Result<Vec<Input>, StepError> {
         let second = match &self.second {
             Opponent::Network(network) => network.0.digest.clone(),
-            word => word.name(),
+            opponent => opponent.name(),
         };
         let inputs = [("first", self.first.0.digest.clone()), ("second", second)];
         let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
@@ -114,36 +116,38 @@ impl Step for Arena {
     fn run(
         &self,
         params: &ArenaParams,
-        place: &Workplace,
+        workspace: &Workplace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let nets = [Some(&self.first), self.second_network()]
-            .map(|network| network.map(|network| files::load(&place.folder, network)));
+            .map(|network| network.map(|network| files::load(&workspace.folder, network)));
         let [first_net, second_net] = nets.map(Option::transpose);
         let (first_net, second_net) = (first_net?, second_net?);
         let shards = shards_of(params.games, params.shard_games);
-        let finished = place.finished_shards::<Part>(shards.len() as u32)?;
+        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
         let rest: Vec<Shard> =
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
         let label = format!("match {}", self.players());
         let done = finished.values().map(|note| note.part.games).sum();
-        let progress = context.progress(place, &label, ("games", done, params.games.into()));
+        let progress = context.progress(workspace, &label, ("games", done, params.games.into()));
         let names = names(&self.first, &self.second);
         let nets = [first_net.as_ref(), second_net.as_ref()];
         let evaluators = &context.evaluators;
-        let meeting = Meeting { params, seed: place.seed, names: &names, nets, evaluators };
-        let of_lane = nets.iter().flatten().count() as u32;
-        let measured = |evaluator, net: &Checkpoint| metered(evaluator, (&place.meter, of_lane), &net.spec);
-        let keep = |shard, played: MatchShard| keep(place, shard, &played).map_err(Into::into);
-        place.meter.set_lanes(context.lanes);
-        meeting.play((&rest, context.lanes), &measured, &keep, &progress)?;
+        let setup = MatchSetup { params, seed: workspace.seed, names: &names, nets, evaluators };
+        let evaluators_per_lane = nets.iter().flatten().count() as u32;
+        let measured = |evaluator, net: &Checkpoint| {
+            metered(evaluator, (&workspace.meter, evaluators_per_lane), &net.spec)
+        };
+        let keep = |shard, result: MatchShard| keep(workspace, shard, &result).map_err(Into::into);
+        workspace.meter.set_lanes(context.lanes);
+        setup.play((&rest, context.lanes), &measured, &keep, &progress)?;
         context.close(&progress);
-        product(place, shards.len() as u32, &names)
+        product(workspace, shards.len() as u32, &names)
     }
 
-    fn result(&self, _: &ArenaParams, made: Made) -> Result<StepResult, StepError> {
+    fn result(&self, _: &ArenaParams, output: StepOutput) -> Result<StepResult, StepError> {
         let (first, second) = (self.first.name(), self.second.name());
-        let fields = VerdictFields { first, second, summary: made.summary };
+        let fields = VerdictFields { first, second, summary: output.summary };
         Ok(StepResult::Match(Verdict(Arc::new(fields))))
     }
 
@@ -168,9 +172,9 @@ impl Step for Arena {
         Ok(format!("match: {}", self.players()))
     }
 
-    fn begun(&self, params: &ArenaParams, place: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, params: &ArenaParams, workspace: &Workplace) -> Result<Begun, RunError> {
         let of = shards_of(params.games, params.shard_games).len() as u32;
-        let finished = place.finished_shards::<Part>(of)?;
+        let finished = workspace.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
         Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
@@ -184,7 +188,7 @@ impl Step for Arena {
         StandIn { summary: even(params, evaluations).to_value(), files: Vec::new() }
     }
 
-    /// Each net makes about half of the evaluations.
+    /// Assumes that each net makes half of the evaluations.
     fn spent(&self, summary: &Value) -> Spent {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(0.0);
         let (games, evaluations) = (figure("games"), figure("evaluations"));
@@ -204,33 +208,33 @@ impl Arena {
         }
     }
 
-    /// A whole match; an opponent without a net needs no evaluations. Two nets have a batch each, in which their half of the games
-    /// are.
+    /// The estimate of a whole match. An opponent without a net needs no evaluations. With two nets each has batches of its own, with
+    /// the games in which it is to move.
     fn estimate_of(&self, params: &ArenaParams, lanes: u32) -> Estimate {
         let games = u64::from(params.games);
         let positions = games * assumed_plies(params.max_plies, params.opening_plies);
         let moves = positions as f64 / games.max(1) as f64 / 2.0;
         let mut evaluations = 0;
-        let (mut flops_of_both, mut one_after_the_other) = (0.0, 0.0);
-        let theirs = params.opponent_search.as_ref().unwrap_or(&params.search);
-        let second = self.second_network().map(|network| (network, theirs));
+        let (mut total_flops, mut sequential) = (0.0, 0.0);
+        let second_search = params.opponent_search.as_ref().unwrap_or(&params.search);
+        let second = self.second_network().map(|network| (network, second_search));
         let batches = if second.is_some() { 2.0 } else { 1.0 };
         for (network, search) in [Some((&self.first, &params.search)), second].into_iter().flatten() {
             let own = positions.div_ceil(2) * u64::from(search.simulations);
             evaluations += own;
-            flops_of_both += own as f64 * flops(network);
-            one_after_the_other += in_order(moves, search);
+            total_flops += own as f64 * flops(network);
+            sequential += sequential_evaluations(moves, search);
         }
         let shard = params.shard_games;
         let plan = ShardPlan { count: params.games, shard, seats: shard, lanes };
-        let pace = plan.pace(one_after_the_other, batches, evaluations as f64, flops_of_both);
+        let pace = plan.pace(sequential, batches, evaluations as f64, total_flops);
         let bytes = TABLE_BYTES + games as f64 * GAME_BYTES;
-        let work = Work { games, positions, evaluations, flops: flops_of_both, bytes, ..Work::default() };
+        let work = Work { games, positions, evaluations, flops: total_flops, bytes, ..Work::default() };
         Estimate { work, pace }
     }
 }
 
-/// An even match that takes so many evaluations.
+/// The mock result: an even match with this many evaluations.
 fn even(params: &ArenaParams, evaluations: u64) -> MatchSummary {
     let (games, pairs) = (params.games, params.games / 2);
     let wins = games / 4;
@@ -247,40 +251,40 @@ fn even(params: &ArenaParams, evaluations: u64) -> MatchSummary {
     }
 }
 
-/// Two players and how they meet: everything that fixes the games of a match.
-pub struct Meeting<'a> {
-    /// How the match is played.
+/// The players and parameters of a match: everything that determines its games.
+pub struct MatchSetup<'a> {
+    /// The parameters of the match.
     pub params: &'a ArenaParams,
-    /// Of the step.
+    /// The seed of the step.
     pub seed: Seed,
-    /// The players as rows have them.
+    /// The players' names in table rows.
     pub names: &'a [String; 2],
-    /// Their nets; `None` for a player that its name says all of.
+    /// Their nets; `None` for a player without a net.
     pub nets: [Option<&'a Checkpoint>; 2],
-    /// Makes what plays the nets.
+    /// Makes the nets' evaluators.
     pub evaluators: &'a Evaluators,
 }
 
-/// What is put around the evaluators of nets.
-pub type Around<'a> = dyn Fn(Box<dyn Evaluator>, &Checkpoint) -> Box<dyn Evaluator> + Sync + 'a;
+/// Wraps a net's evaluator.
+pub type WrapEvaluator<'a> = dyn Fn(Box<dyn Evaluator>, &Checkpoint) -> Box<dyn Evaluator> + Sync + 'a;
 
-impl Meeting<'_> {
-    /// Plays shards on some lanes.
+impl MatchSetup<'_> {
+    /// Plays shards on a number of lanes.
     pub fn play(
         &self,
         (shards, lanes): (&[Shard], u32),
-        around: &Around<'_>,
+        wrap: &WrapEvaluator<'_>,
         keep: &KeepMatchShard<'_>,
         observer: &dyn Observer,
     ) -> Result<(), StepError> {
         let Self { params, seed, names, nets, evaluators } = *self;
-        let make_first = || evaluators.make(given(nets[0])).map(|made| around(made, given(nets[0])));
+        let make_first = || evaluators.make(expect_net(nets[0])).map(|made| wrap(made, expect_net(nets[0])));
         let make_second = || {
             let made = match params.opponent_precision {
-                Some(precision) => evaluators.make_in(given(nets[1]), precision),
-                None => evaluators.make(given(nets[1])),
+                Some(precision) => evaluators.make_in(expect_net(nets[1]), precision),
+                None => evaluators.make(expect_net(nets[1])),
             };
-            made.map(|made| around(made, given(nets[1])))
+            made.map(|made| wrap(made, expect_net(nets[1])))
         };
         let first = Player::Network { name: &names[0], make_evaluator: &make_first };
         let second = match (nets[1], names[1].as_str()) {
@@ -288,45 +292,45 @@ impl Meeting<'_> {
             (None, "random") => Player::Random,
             (None, _) => Player::Greedy,
         };
-        let own = params.search.open_tablebases()?;
-        let rival = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
-        let tables = [own.as_ref(), rival.as_ref().unwrap_or(&own).as_ref()];
+        let first_tables = params.search.open_tablebases()?;
+        let second_tables = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
+        let tables = [first_tables.as_ref(), second_tables.as_ref().unwrap_or(&first_tables).as_ref()];
         let job = Match { params, seed, players: [first, second], tables };
         Ok(arena::play(&job, shards, lanes, keep, observer)?)
     }
 }
 
-fn given(net: Option<&Checkpoint>) -> &Checkpoint {
+fn expect_net(net: Option<&Checkpoint>) -> &Checkpoint {
     net.expect("only nets have evaluators")
 }
 
-/// Players as rows and file names have them: by content, because a net's number changes with the script.
+/// The players' names in rows and file names: digests of nets, because a net's number changes with the script.
 fn names(first: &Network, second: &Opponent) -> [String; 2] {
     let second = match second {
         Opponent::Network(network) => files::short_digest(&network.0.digest).to_owned(),
-        word => word.name(),
+        opponent => opponent.name(),
     };
     [files::short_digest(&first.0.digest).to_owned(), second]
 }
 
-fn keep(place: &Workplace, shard: Shard, played: &MatchShard) -> Result<(), StepError> {
-    let path = format!("steps/work/{}/shard-{:05}.parquet", place.identity.short(), shard.index);
-    let file = write_table(place.folder.root(), &path, &played.rows, &files::provenance(place, []))?;
-    let part = Part { games: shard.games.into(), evaluations: played.evaluations };
-    Ok(place.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
+fn keep(workspace: &Workplace, shard: Shard, result: &MatchShard) -> Result<(), StepError> {
+    let path = format!("steps/work/{}/shard-{:05}.parquet", workspace.identity.short(), shard.index);
+    let file = write_table(workspace.folder.root(), &path, &result.rows, &files::provenance(workspace, []))?;
+    let part = Part { games: shard.games.into(), evaluations: result.evaluations };
+    Ok(workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
 }
 
-fn product(place: &Workplace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
+fn product(workspace: &Workplace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
     let mut rows: Vec<MatchGameRow> = Vec::new();
     let mut evaluations = 0;
-    for note in place.finished_shards::<Part>(shards)?.into_values() {
+    for note in workspace.finished_shards::<Part>(shards)?.into_values() {
         evaluations += note.part.evaluations;
         for entry in &note.files {
-            rows.extend(read_entry(place.folder.root(), entry)?);
+            rows.extend(read_entry(workspace.folder.root(), entry)?);
         }
     }
-    let path = place.slot.path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
-    let provenance = files::provenance(place, [("first", &names[0]), ("second", &names[1])]);
-    let file = write_table(place.folder.root(), &path, &rows, &provenance)?;
+    let path = workspace.slot.path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
+    let provenance = files::provenance(workspace, [("first", &names[0]), ("second", &names[1])]);
+    let file = write_table(workspace.folder.root(), &path, &rows, &provenance)?;
     Ok(Product { files: vec![file], summary: arena::summarise(&rows, evaluations).to_value() })
 }

@@ -1,4 +1,4 @@
-//! The step that makes a larger net of a smaller one.
+//! The step that grows a net into a larger one.
 
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{GrowParams, NetworkSpec, grow};
@@ -12,7 +12,7 @@ use crate::estimate::Estimate;
 use crate::files;
 use crate::handles::Network;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
 use crate::usage::Usage;
 
 /// The net that grows.
@@ -25,7 +25,7 @@ impl Growth {
         Ok(params.target(&self.start.0.spec)?)
     }
 
-    /// The net as it will be; that of the start where it cannot grow so, which the step itself refuses.
+    /// The spec of the grown net; that of the start if it cannot grow so, which the step itself rejects.
     fn planned_spec(&self, params: &GrowParams) -> NetworkSpec {
         params.target(&self.start.0.spec).unwrap_or_else(|_| self.start.0.spec.clone())
     }
@@ -39,15 +39,15 @@ impl Step for Growth {
         Usage {
             name: "grow",
             form: "run.grow(network, #{…})",
-            gives: "a net",
-            meaning: "A step: makes a larger net that answers as the smaller one.",
+            returns: "a net",
+            meaning: "A step: grows a net into a larger one that gives the same outputs.",
             example: "let larger = run.grow(net, #{ blocks: 2 });",
         },
         Usage {
             name: "inspect",
             form: "run.inspect(network, #{…})",
-            gives: "a map",
-            meaning: "What the net's layers and heads put out.",
+            returns: "a map",
+            meaning: "Statistics of the outputs of a net's layers and heads.",
             example: "let inside = run.inspect(net); print(inside.logit_deviation);",
         },
     ];
@@ -62,7 +62,7 @@ impl Step for Growth {
         }
     }
 
-    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         Ok(Self { start: past.read(manifest, "start")?.clone() })
     }
 
@@ -70,17 +70,17 @@ impl Step for Growth {
         Ok(vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }])
     }
 
-    fn run(&self, params: &GrowParams, place: &Workplace, _: &StepContext) -> Result<Product, StepError> {
-        let net = files::load(&place.folder, &self.start)?;
-        let (spec, weights) = grow(&net.spec, &net.weights, params, place.seed)?;
-        let provenance = files::net_provenance(place, [("start", self.start.0.digest.as_str())]);
+    fn run(&self, params: &GrowParams, workspace: &Workplace, _: &StepContext) -> Result<Product, StepError> {
+        let net = files::load(&workspace.folder, &self.start)?;
+        let (spec, weights) = grow(&net.spec, &net.weights, params, workspace.seed)?;
+        let provenance = files::net_provenance(workspace, [("start", self.start.0.digest.as_str())]);
         let summary = network::summary(&spec);
         let grown = Checkpoint { spec, weights, provenance };
-        Ok(Product { files: files::save(place, &grown)?, summary })
+        Ok(Product { files: files::save(workspace, &grown)?, summary })
     }
 
-    fn result(&self, params: &GrowParams, made: Made) -> Result<StepResult, StepError> {
-        Ok(network::network(self.target(params)?, made))
+    fn result(&self, params: &GrowParams, output: StepOutput) -> Result<StepResult, StepError> {
+        Ok(network::network(self.target(params)?, output))
     }
 
     fn figures(summary: &Value) -> String {

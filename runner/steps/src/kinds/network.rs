@@ -1,4 +1,4 @@
-//! The step that makes a net with random weights, and what all steps that make nets share.
+//! The step that makes a net with random weights, and functions shared by all steps that make nets.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::files;
 use crate::handles::{Network, NetworkFields};
 use crate::past_networks::PastNetworks;
 use crate::speeds::Pace;
-use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult};
 use crate::usage::Usage;
 
-/// A net of random weights reads nothing.
+/// Has no arguments: a net with random weights reads nothing.
 pub(crate) struct NewNetwork;
 
 impl Step for NewNetwork {
@@ -29,7 +29,7 @@ impl Step for NewNetwork {
     const USAGES: &'static [Usage] = &[Usage {
         name: "network",
         form: "run.network(#{…})",
-        gives: "a net",
+        returns: "a net",
         meaning: "A step: makes a net with random weights.",
         example: "let net = run.network(#{ tower: #{ blocks: 1, filters: 16 } });",
     }];
@@ -42,7 +42,7 @@ impl Step for NewNetwork {
         Ok(Self)
     }
 
-    fn recall(_: &Manifest, _: &PastNetworks<'_>) -> Result<Self, RunError> {
+    fn from_manifest(_: &Manifest, _: &PastNetworks<'_>) -> Result<Self, RunError> {
         Ok(Self)
     }
 
@@ -50,14 +50,15 @@ impl Step for NewNetwork {
         Ok(Vec::new())
     }
 
-    fn run(&self, spec: &NetworkSpec, place: &Workplace, _: &StepContext) -> Result<Product, StepError> {
-        let weights = initial_weights(spec, place.seed);
-        let net = Checkpoint { spec: spec.clone(), weights, provenance: files::net_provenance(place, []) };
-        Ok(Product { files: files::save(place, &net)?, summary: summary(spec) })
+    fn run(&self, spec: &NetworkSpec, workspace: &Workplace, _: &StepContext) -> Result<Product, StepError> {
+        let weights = initial_weights(spec, workspace.seed);
+        let net =
+            Checkpoint { spec: spec.clone(), weights, provenance: files::net_provenance(workspace, []) };
+        Ok(Product { files: files::save(workspace, &net)?, summary: summary(spec) })
     }
 
-    fn result(&self, spec: &NetworkSpec, made: Made) -> Result<StepResult, StepError> {
-        Ok(network(spec.clone(), made))
+    fn result(&self, spec: &NetworkSpec, output: StepOutput) -> Result<StepResult, StepError> {
+        Ok(network(spec.clone(), output))
     }
 
     fn figures(summary: &Value) -> String {
@@ -77,21 +78,21 @@ impl Step for NewNetwork {
     }
 }
 
-/// The net that a step has made: its files begin with the weights.
-pub(crate) fn network(spec: NetworkSpec, made: Made) -> StepResult {
+/// The net that a step has made; the first of its files has the weights.
+pub(crate) fn network(spec: NetworkSpec, output: StepOutput) -> StepResult {
     let (digest, file) =
-        made.files.into_iter().next().map(|weights| (weights.blake3, weights.path)).unwrap_or_default();
-    let Made { run, number, summary, .. } = made;
+        output.files.into_iter().next().map(|weights| (weights.blake3, weights.path)).unwrap_or_default();
+    let StepOutput { run, number, summary, .. } = output;
     StepResult::Network(Network(Arc::new(NetworkFields { run, number, digest, spec, file, summary })))
 }
 
-/// The line of a finished step that makes a net without training.
+/// The figures of a net made without training.
 pub(crate) fn figures(summary: &Value) -> String {
     let parameters = summary.member("parameters").and_then(Value::as_f64).unwrap_or(f64::NAN);
     format!("{} parameters, random weights", amount(parameters))
 }
 
-/// A net's size and work in a few words.
+/// A net's size and cost as text.
 pub(crate) fn described(spec: &NetworkSpec) -> String {
     let (tower, giga) = (&spec.tower, 2.0 * Graph::new(spec).multiply_adds() as f64 / 1e9);
     let (kind, parameters) = (tower.kind.word(), amount(parameter_count(spec) as f64));
@@ -101,23 +102,23 @@ pub(crate) fn described(spec: &NetworkSpec) -> String {
     )
 }
 
-/// A net without a training: its weights and its description are written.
+/// The estimate of a net made without training: only its files are written.
 pub(crate) fn estimate(spec: &NetworkSpec) -> Estimate {
     let work = Work { bytes: weight_bytes(spec), ..Work::default() };
     Estimate { work, pace: Pace::default() }
 }
 
-/// A net that is not made yet.
+/// The mock result of a step that makes a net.
 pub(crate) fn stand_in(summary: Value, number: u32) -> StandIn {
     StandIn { summary, files: vec![format!("networks/{number:04}.safetensors")] }
 }
 
-/// The summary of a net without a training.
+/// The summary of a net made without training.
 pub(crate) fn summary(spec: &NetworkSpec) -> Value {
     Value::Group(summary_members(spec).into())
 }
 
-/// What every net has in its summary.
+/// The members that every net has in its summary.
 pub fn summary_members(spec: &NetworkSpec) -> [(String, Value); 2] {
     let operations = 2 * Graph::new(spec).multiply_adds();
     [

@@ -1,4 +1,4 @@
-//! The step that searches given positions: their best lines and their trees as tables.
+//! The step that searches given positions, and stores their best lines and trees as tables.
 
 use std::ops::Range;
 use std::path::Path;
@@ -19,21 +19,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::StepContext;
 use crate::error::StepError;
-use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, in_order};
+use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, sequential_evaluations};
 use crate::files;
-use crate::handles::{Analysis, AnalysisFields, Network, ToSearch};
+use crate::handles::{Analysis, AnalysisFields, Network, SearchInput};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
 use crate::usage::Usage;
 
-/// The net that searches, and what it searches.
+/// The net that searches, and the positions that it searches.
 pub(crate) struct PositionSearch {
     network: Network,
-    what: ToSearch,
+    input: SearchInput,
 }
 
-/// What a shard adds to the summary.
+/// A shard's part of the summary.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Part {
     positions: u64,
@@ -53,9 +53,9 @@ impl Step for PositionSearch {
     const USAGES: &'static [Usage] = &[Usage {
         name: "search",
         form: "run.search(network, [\"startpos moves e2e4\", …] or an analysis, #{…})",
-        gives: "an analysis",
-        meaning: "A step: searches given positions, or goes on with searches that kept whole trees.",
-        example: "let seen = run.search(trained, [\"startpos moves e2e4\"], #{ lines: 3 });",
+        returns: "an analysis",
+        meaning: "A step: searches given positions, or continues earlier searches that stored whole trees.",
+        example: "let analysis = run.search(trained, [\"startpos moves e2e4\"], #{ lines: 3 });",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] =
         &[&[ArgumentKind::Network, ArgumentKind::Texts], &[ArgumentKind::Network, ArgumentKind::Analysis]];
@@ -65,34 +65,34 @@ impl Step for PositionSearch {
     fn from_arguments(arguments: Vec<Argument>, problems: &mut Vec<Problem>) -> Result<Self, String> {
         match <[Argument; 2]>::try_from(arguments) {
             Ok([Argument::Network(network), Argument::Texts(positions)]) => {
-                let what = ToSearch::Games(games(positions, problems));
-                Ok(Self { network, what })
+                let input = SearchInput::Games(games(positions, problems));
+                Ok(Self { network, input })
             }
-            Ok([Argument::Network(_), Argument::Analysis(before)]) if !before.0.can_go_on => {
-                let cause = "these searches kept no whole trees, so none can go on; make them with `tree` and `untried` true";
+            Ok([Argument::Network(_), Argument::Analysis(earlier)]) if !earlier.0.can_continue => {
+                let cause = "these searches stored no whole trees and cannot be continued; make them with `tree` and `untried` true";
                 Err(cause.to_owned())
             }
-            Ok([Argument::Network(network), Argument::Analysis(before)]) => {
-                Ok(Self { network, what: ToSearch::GoOn(before) })
+            Ok([Argument::Network(network), Argument::Analysis(earlier)]) => {
+                Ok(Self { network, input: SearchInput::Continue(earlier) })
             }
             _ => Err(other_form()),
         }
     }
 
-    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         let network = past.read(manifest, "network")?.clone();
-        Ok(Self { network, what: ToSearch::Games(Vec::new()) })
+        Ok(Self { network, input: SearchInput::Games(Vec::new()) })
     }
 
     fn inputs(&self, params: &AnalysisParams) -> Result<Vec<Input>, StepError> {
-        let what = match &self.what {
-            ToSearch::Games(games) => ("positions", durable::digest(texts(games).join("\n").as_bytes())),
-            ToSearch::GoOn(before) => {
-                let digests: Vec<&str> = before.0.files.iter().map(|file| file.blake3.as_str()).collect();
+        let input = match &self.input {
+            SearchInput::Games(games) => ("positions", durable::digest(texts(games).join("\n").as_bytes())),
+            SearchInput::Continue(earlier) => {
+                let digests: Vec<&str> = earlier.0.files.iter().map(|file| file.blake3.as_str()).collect();
                 ("searches", durable::digest(digests.join("\n").as_bytes()))
             }
         };
-        let inputs = [("network", self.network.0.digest.clone()), what];
+        let inputs = [("network", self.network.0.digest.clone()), input];
         let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
         inputs.extend(files::tablebases(&params.search)?);
         Ok(inputs)
@@ -101,41 +101,41 @@ impl Step for PositionSearch {
     fn run(
         &self,
         params: &AnalysisParams,
-        place: &Workplace,
+        workspace: &Workplace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
-        let (network, what) = (&self.network, &self.what);
-        let net = files::load(&place.folder, network)?;
-        let shards = shards_of(what.positions() as u32, params.shard_positions);
-        let finished = place.finished_shards::<Part>(shards.len() as u32)?;
+        let (network, input) = (&self.network, &self.input);
+        let net = files::load(&workspace.folder, network)?;
+        let shards = shards_of(input.positions() as u32, params.shard_positions);
+        let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
         let done = finished.values().map(|note| note.part.positions).sum();
         let rest: Vec<Shard> =
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
         let label = format!("searches by {}", network.name());
-        let progress = context.progress(place, &label, ("positions", done, what.positions() as u64));
+        let progress = context.progress(workspace, &label, ("positions", done, input.positions() as u64));
         let tables = params.search.open_tablebases()?;
         let new =
             |game: Game| Search::with_tablebases(game, ANALYSIS_RULES, params.search.clone(), tables.clone());
         let search = |evaluator: &mut Box<dyn Evaluator>, shard| {
-            let mut searches = begin(place, what, shard, &new)?;
+            let mut searches = begin(workspace, input, shard, &new)?;
             evaluator.start_shard();
             let evaluations = analyse(&mut searches, &mut **evaluator, &progress)?;
             progress.event(Event::Work { unit: "positions", amount: searches.len() as u64 });
             Ok((searches, evaluations))
         };
-        let keep = |shard, searched: (Vec<Search>, u64)| keep(place, network, params, (shard, &searched));
-        place.meter.set_lanes(context.lanes);
+        let keep = |shard, result: (Vec<Search>, u64)| keep(workspace, network, params, (shard, &result));
+        workspace.meter.set_lanes(context.lanes);
         let worker =
-            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
+            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, (&workspace.meter, 1), &net.spec));
         lanes::run(&rest, context.lanes, &worker, &search, &keep)?;
         context.close(&progress);
-        product(place, shards.len() as u32)
+        product(workspace, shards.len() as u32)
     }
 
-    fn result(&self, params: &AnalysisParams, made: Made) -> Result<StepResult, StepError> {
-        let Made { run, number, files, summary, .. } = made;
-        let can_go_on = params.tree && params.untried;
-        let fields = AnalysisFields { run, number, files, can_go_on, summary };
+    fn result(&self, params: &AnalysisParams, output: StepOutput) -> Result<StepResult, StepError> {
+        let StepOutput { run, number, files, summary, .. } = output;
+        let can_continue = params.tree && params.untried;
+        let fields = AnalysisFields { run, number, files, can_continue, summary };
         Ok(StepResult::Analysis(Analysis(Arc::new(fields))))
     }
 
@@ -150,32 +150,32 @@ impl Step for PositionSearch {
     }
 
     fn planned(&self, _: &AnalysisParams, number: u32) -> Result<String, StepError> {
-        let (positions, network) = (self.what.positions(), self.network.name());
+        let (positions, network) = (self.input.positions(), self.network.name());
         Ok(format!("analysis {number:04}: {positions} positions searched by {network}"))
     }
 
-    fn begun(&self, params: &AnalysisParams, place: &Workplace) -> Result<Begun, RunError> {
-        let of = shards_of(self.what.positions() as u32, params.shard_positions).len() as u32;
-        let finished = place.finished_shards::<Part>(of)?;
+    fn begun(&self, params: &AnalysisParams, workspace: &Workplace) -> Result<Begun, RunError> {
+        let of = shards_of(self.input.positions() as u32, params.shard_positions).len() as u32;
+        let finished = workspace.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.positions).sum();
         Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     fn estimate(&self, params: &AnalysisParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
-        let all = u32::try_from(self.what.positions()).unwrap_or(u32::MAX);
+        let all = u32::try_from(self.input.positions()).unwrap_or(u32::MAX);
         let count = files::left(all, done);
         let positions = u64::from(count);
         let evaluations = positions * u64::from(params.search.simulations);
         let flops = evaluations as f64 * flops(&self.network);
         let shard = params.shard_positions;
         let plan = ShardPlan { count, shard, seats: shard, lanes };
-        let pace = plan.pace(in_order(1.0, &params.search), 1.0, evaluations as f64, flops);
+        let pace = plan.pace(sequential_evaluations(1.0, &params.search), 1.0, evaluations as f64, flops);
         let bytes = 2.0 * TABLE_BYTES;
         Estimate { work: Work { positions, evaluations, flops, bytes, ..Work::default() }, pace }
     }
 
     fn stand_in(&self, params: &AnalysisParams, _: u32, _: u32) -> StandIn {
-        let summary = assumed(self.what.positions() as u64, params);
+        let summary = assumed(self.input.positions() as u64, params);
         StandIn { summary, files: vec!["searches".to_owned()] }
     }
 
@@ -185,7 +185,7 @@ impl Step for PositionSearch {
     }
 }
 
-/// The games of a script's texts; what is wrong with one is a problem of its place in the list.
+/// Parses a script's positions; an error becomes a problem of the item's index.
 fn games(positions: Vec<Result<String, String>>, problems: &mut Vec<Problem>) -> Vec<Game> {
     if positions.is_empty() {
         let message = "is empty; give at least one position".to_owned();
@@ -201,7 +201,7 @@ fn games(positions: Vec<Result<String, String>>, problems: &mut Vec<Problem>) ->
     games
 }
 
-/// A game that is not over, of a script's text; or what is wrong with it.
+/// Parses a position whose game is not over.
 fn game_to_search(given: Result<String, String>) -> Result<Game, String> {
     let text = given
         .map_err(|kind| format!("expected text, such as \"startpos moves e2e4\" or a FEN, got {kind}"))?;
@@ -215,41 +215,41 @@ fn game_to_search(given: Result<String, String>) -> Result<Game, String> {
     }
 }
 
-/// Each game as its start and its moves.
+/// Each game as text: its start and its moves.
 fn texts(games: &[Game]) -> Vec<String> {
     let text = |game: &Game| {
-        let moves = game.moves().iter().map(|played| format!(" {played}"));
+        let moves = game.moves().iter().map(|mv| format!(" {mv}"));
         game.start().fen() + moves.collect::<String>().as_str()
     };
     games.iter().map(text).collect()
 }
 
-/// The searches of a shard, as they begin.
+/// The searches of a shard before they run.
 fn begin(
-    place: &Workplace,
-    what: &ToSearch,
+    workspace: &Workplace,
+    input: &SearchInput,
     shard: Shard,
     new: &dyn Fn(Game) -> Search,
 ) -> Result<Vec<Search>, StepError> {
     let numbers = shard.game_numbers();
-    match what {
-        ToSearch::Games(games) => {
+    match input {
+        SearchInput::Games(games) => {
             let games = &games[numbers.start as usize..numbers.end as usize];
             Ok(games.iter().cloned().map(new).collect())
         }
-        ToSearch::GoOn(before) => go_on(place.folder.root(), before, numbers, new),
+        SearchInput::Continue(earlier) => continue_searches(workspace.folder.root(), earlier, numbers, new),
     }
 }
 
-/// Searches made again of the tables of an earlier step.
-fn go_on(
+/// Restores searches from the tables of an earlier step.
+fn continue_searches(
     root: &Path,
-    before: &Analysis,
+    earlier: &Analysis,
     numbers: Range<u32>,
     new: &dyn Fn(Game) -> Search,
 ) -> Result<Vec<Search>, StepError> {
     let mut searches = Vec::new();
-    for shard in SearchFiles::of_analysis(&before.0.files) {
+    for shard in SearchFiles::of_analysis(&earlier.0.files) {
         let mut lines: Vec<LineRow> = read_entry(root, shard.lines)?;
         lines.retain(|line| line.line == 1 && numbers.contains(&line.search));
         if lines.is_empty() {
@@ -269,31 +269,31 @@ fn go_on(
 }
 
 fn keep(
-    place: &Workplace,
+    workspace: &Workplace,
     network: &Network,
     params: &AnalysisParams,
     (shard, (searches, evaluations)): (Shard, &(Vec<Search>, u64)),
 ) -> Result<(), StepError> {
     let (name, number) = (files::short_digest(&network.0.digest), shard.index.to_string());
-    let provenance = files::provenance(place, [("network", name), ("shard", &number)]);
+    let provenance = files::provenance(workspace, [("network", name), ("shard", &number)]);
     let numbered = || shard.game_numbers().zip(searches);
     let lines: Vec<LineRow> =
         numbered().flat_map(|(number, search)| LineRow::of(search, number, params.lines)).collect();
-    let root = place.folder.root();
-    let mut files = vec![write_table(root, &place.part("searches", shard.index), &lines, &provenance)?];
+    let root = workspace.folder.root();
+    let mut files = vec![write_table(root, &workspace.part("searches", shard.index), &lines, &provenance)?];
     if params.tree {
         let rows: Vec<TreeRow> =
             numbered().flat_map(|(number, search)| search.rows(number, params.untried)).collect();
-        files.push(write_table(root, &place.part("trees", shard.index), &rows, &provenance)?);
+        files.push(write_table(root, &workspace.part("trees", shard.index), &rows, &provenance)?);
     }
-    Ok(place.keep_shard(shard.index, &ShardNote { files, part: Part::of(&lines, searches, *evaluations) })?)
+    Ok(workspace
+        .keep_shard(shard.index, &ShardNote { files, part: Part::of(&lines, searches, *evaluations) })?)
 }
 
 impl Part {
     fn of(lines: &[LineRow], searches: &[Search], evaluations: u64) -> Self {
         let best: Vec<&LineRow> = lines.iter().filter(|line| line.line == 1).collect();
-        let text =
-            |packed: u16| Move::from_packed(packed).map(|played| played.to_string()).unwrap_or_default();
+        let text = |packed: u16| Move::from_packed(packed).map(|mv| mv.to_string()).unwrap_or_default();
         Self {
             positions: searches.len() as u64,
             simulations: searches.iter().map(|search| u64::from(search.visits())).sum(),
@@ -305,10 +305,10 @@ impl Part {
     }
 }
 
-/// Adds the shards up in their order.
-fn product(place: &Workplace, shards: u32) -> Result<Product, StepError> {
+/// Merges the shards in order.
+fn product(workspace: &Workplace, shards: u32) -> Result<Product, StepError> {
     let (mut whole, mut entries) = (Part::default(), Vec::new());
-    for note in place.finished_shards::<Part>(shards)?.into_values() {
+    for note in workspace.finished_shards::<Part>(shards)?.into_values() {
         entries.extend(note.files);
         whole.positions += note.part.positions;
         whole.simulations += note.part.simulations;
@@ -335,7 +335,7 @@ impl Part {
     }
 }
 
-/// A summary as `--check` assumes it.
+/// The mock summary for `--check`.
 fn assumed(positions: u64, params: &AnalysisParams) -> Value {
     Part {
         positions,

@@ -1,4 +1,4 @@
-//! The step that plays games of a net against itself: one games file and one positions file for each shard.
+//! The step that plays games of a net against itself, with one games file and one positions file per shard.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::files;
 use crate::handles::{Games, GamesFields, Network};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
 use crate::usage::Usage;
 
 /// The net that plays.
@@ -35,14 +35,14 @@ impl Step for SelfPlay {
         Usage {
             name: "self_play",
             form: "run.self_play(network, #{…})",
-            gives: "games",
+            returns: "games",
             meaning: "A step: plays games of a net against itself.",
             example: "let games = run.self_play(net, #{ games: p.games, search: #{ simulations: p.simulations } });",
         },
         Usage {
             name: "window",
             form: "run.window(#{…})",
-            gives: "a window",
+            returns: "a window",
             meaning: "The games of the latest iterations.",
             example: "let window = run.window(#{ iterations: 2 });",
         },
@@ -62,7 +62,7 @@ impl Step for SelfPlay {
         }
     }
 
-    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         Ok(Self { network: past.read(manifest, "network")?.clone() })
     }
 
@@ -75,36 +75,36 @@ impl Step for SelfPlay {
     fn run(
         &self,
         params: &SelfPlayParams,
-        place: &Workplace,
+        workspace: &Workplace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
-        let net = files::load(&place.folder, &self.network)?;
+        let net = files::load(&workspace.folder, &self.network)?;
         let shards = shards_of(params.games, params.shard_games);
-        let finished = place.finished_shards::<SelfPlayStats>(shards.len() as u32)?;
+        let finished = workspace.finished_shards::<SelfPlayStats>(shards.len() as u32)?;
         let done: u64 = finished.values().map(|note| note.part.games).sum();
         let rest: Vec<Shard> =
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
         let label = format!("self-play of {}", self.network.name());
-        let progress = context.progress(place, &label, ("games", done, params.games.into()));
+        let progress = context.progress(workspace, &label, ("games", done, params.games.into()));
         let name = files::short_digest(&self.network.0.digest);
-        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, (&place.meter, 1), &net.spec));
-        place.meter.set_lanes(context.lanes);
+        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, (&workspace.meter, 1), &net.spec));
+        workspace.meter.set_lanes(context.lanes);
         let tables = params.search.open_tablebases()?;
         let job = SelfPlayJob {
             params,
-            seed: place.seed,
+            seed: workspace.seed,
             network: name,
             make_evaluator: &make_evaluator,
             tables: tables.as_ref(),
         };
-        let keep = |shard, result| keep(place, name, shard, result).map_err(Into::into);
+        let keep = |shard, result| keep(workspace, name, shard, result).map_err(Into::into);
         selfplay::play(&job, &rest, context.lanes, &keep, &progress)?;
         context.close(&progress);
-        product(place, shards.len() as u32)
+        product(workspace, shards.len() as u32)
     }
 
-    fn result(&self, _: &SelfPlayParams, made: Made) -> Result<StepResult, StepError> {
-        let Made { run, number, step, files, summary } = made;
+    fn result(&self, _: &SelfPlayParams, output: StepOutput) -> Result<StepResult, StepError> {
+        let StepOutput { run, number, step, files, summary } = output;
         let network = self.network.0.number;
         let fields = GamesFields { run, iteration: number, network, step, files, summary };
         Ok(StepResult::Games(Games(Arc::new(fields))))
@@ -112,34 +112,38 @@ impl Step for SelfPlay {
 
     fn figures(summary: &Value) -> String {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
-        let [games, positions, drawn, plies] = ["games", "positions", "draw_rate", "mean_plies"].map(figure);
-        format!("{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each", 100.0 * drawn)
+        let [games, positions, draw_rate, plies] =
+            ["games", "positions", "draw_rate", "mean_plies"].map(figure);
+        format!(
+            "{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each",
+            100.0 * draw_rate
+        )
     }
 
     fn planned(&self, _: &SelfPlayParams, number: u32) -> Result<String, StepError> {
         Ok(format!("iteration {number:04}: self-play of {}", self.network.name()))
     }
 
-    fn begun(&self, params: &SelfPlayParams, place: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, params: &SelfPlayParams, workspace: &Workplace) -> Result<Begun, RunError> {
         let of = shards_of(params.games, params.shard_games).len() as u32;
-        let finished = place.finished_shards::<SelfPlayStats>(of)?;
+        let finished = workspace.finished_shards::<SelfPlayStats>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
         Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
-    /// A position's row has its moves' visits: the more simulations, the more moves.
+    /// The row of a position has the visits of its moves, so more simulations make it longer.
     fn estimate(&self, params: &SelfPlayParams, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate {
         let left = SelfPlayParams { games: files::left(params.games, done), ..params.clone() };
         let summary = summary.cloned().unwrap_or_else(|| assumed(&left).to_value());
         let [games, positions, evaluations] =
             ["games", "positions", "evaluations"].map(|name| number(&summary, name));
-        let row = 20.0 + 5.0 * f64::from(left.search.simulations).sqrt();
+        let row_bytes = 20.0 + 5.0 * f64::from(left.search.simulations).sqrt();
         let shards = f64::from(left.games.div_ceil(left.shard_games));
-        let bytes = games as f64 * GAME_BYTES + positions as f64 * row + shards * 2.0 * TABLE_BYTES;
+        let bytes = games as f64 * GAME_BYTES + positions as f64 * row_bytes + shards * 2.0 * TABLE_BYTES;
         let flops = evaluations as f64 * flops(&self.network);
         let plan = ShardPlan { count: left.games, shard: left.shard_games, seats: left.seats, lanes };
-        let in_order = evaluations as f64 / games.max(1) as f64 / f64::from(left.search.leaves);
-        let pace = plan.pace(in_order, 1.0, evaluations as f64, flops);
+        let sequential = evaluations as f64 / games.max(1) as f64 / f64::from(left.search.leaves);
+        let pace = plan.pace(sequential, 1.0, evaluations as f64, flops);
         let work = Work { games, positions, evaluations, flops, bytes, ..Work::default() };
         Estimate { work, pace }
     }
@@ -160,7 +164,7 @@ impl Step for SelfPlay {
     }
 }
 
-/// Games as they might end.
+/// The mock result: games as they might end.
 fn assumed(params: &SelfPlayParams) -> SelfPlayStats {
     let games = u64::from(params.games);
     let draws = games * 3 / 10;
@@ -194,32 +198,33 @@ pub fn play_shard(
     let tables = params.search.open_tablebases()?;
     let network = files::short_digest(digest);
     let job = SelfPlayJob { params, seed, network, make_evaluator: &make_evaluator, tables: tables.as_ref() };
-    let played = Mutex::new(None);
+    let finished = Mutex::new(None);
     let keep = |_, result| {
-        *played.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        *finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         Ok(())
     };
     selfplay::play(&job, &[shard], 1, &keep, observer)?;
-    let played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(played.expect("a shard that was played to its end was kept"))
+    let result = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(result.expect("a shard that was played to its end was kept"))
 }
 
-/// Stores a finished shard: its tables first, then the note that says so.
-fn keep(place: &Workplace, network: &str, shard: Shard, result: ShardResult) -> Result<(), StepError> {
+/// Stores a finished shard: first its tables, then the note that marks it as finished.
+fn keep(workspace: &Workplace, network: &str, shard: Shard, result: ShardResult) -> Result<(), StepError> {
     let number = shard.index.to_string();
-    let provenance = files::provenance(place, [("network", network), ("shard", &number)]);
-    let root = place.folder.root();
-    let games = write_table(root, &place.part("games", shard.index), &result.games, &provenance)?;
-    let positions = write_table(root, &place.part("positions", shard.index), &result.positions, &provenance)?;
+    let provenance = files::provenance(workspace, [("network", network), ("shard", &number)]);
+    let root = workspace.folder.root();
+    let games = write_table(root, &workspace.part("games", shard.index), &result.games, &provenance)?;
+    let positions =
+        write_table(root, &workspace.part("positions", shard.index), &result.positions, &provenance)?;
     let note = ShardNote { files: vec![games, positions], part: result.stats };
-    Ok(place.keep_shard(shard.index, &note)?)
+    Ok(workspace.keep_shard(shard.index, &note)?)
 }
 
-/// Adds the shards up in their order, as read from their notes, so that it makes no difference when they were played.
-fn product(place: &Workplace, shards: u32) -> Result<Product, StepError> {
+/// Merges the shards in order from their notes, so that the result does not depend on when they were played.
+fn product(workspace: &Workplace, shards: u32) -> Result<Product, StepError> {
     let mut stats = SelfPlayStats::default();
     let mut entries = Vec::new();
-    for note in place.finished_shards::<SelfPlayStats>(shards)?.into_values() {
+    for note in workspace.finished_shards::<SelfPlayStats>(shards)?.into_values() {
         stats.merge(&note.part);
         entries.extend(note.files);
     }

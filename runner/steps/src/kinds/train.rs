@@ -22,13 +22,13 @@ use crate::files;
 use crate::handles::{Network, Window};
 use crate::past_networks::PastNetworks;
 use crate::speeds::Pace;
-use crate::step::{Argument, ArgumentKind, Made, StandIn, Step, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
 use crate::usage::Usage;
 
-/// The state between updates.
+/// The file of the training state between updates.
 const STATE: &str = "training.state";
 
-/// The net that learns, and the games it learns from.
+/// The net to train, and the games to train it on.
 pub(crate) struct Training {
     start: Network,
     window: Window,
@@ -41,7 +41,7 @@ impl Step for Training {
     const USAGES: &'static [Usage] = &[Usage {
         name: "train",
         form: "run.train(network, window, #{…})",
-        gives: "the trained net",
+        returns: "the trained net",
         meaning: "A step: trains a net on the games of a window.",
         example: "let trained = run.train(net, window, #{ updates: 10, learning_rate: |update| 0.002 });",
     }];
@@ -60,11 +60,11 @@ impl Step for Training {
         }
     }
 
-    fn recall(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
+    fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         Ok(Self { start: past.read(manifest, "start")?.clone(), window: Window(<_>::default()) })
     }
 
-    /// The tables are part of what is read: another set of files in the same folder makes another step.
+    /// The digest of the tablebases is an input: another set of files in the same folder makes a different step.
     fn inputs(&self, params: &TrainParams) -> Result<Vec<Input>, StepError> {
         let mut inputs = vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }];
         for part in parts(&self.window) {
@@ -81,29 +81,29 @@ impl Step for Training {
     fn run(
         &self,
         params: &TrainParams,
-        place: &Workplace,
+        workspace: &Workplace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
-        let net = files::load(&place.folder, &self.start)?;
+        let net = files::load(&workspace.folder, &self.start)?;
         let label = format!("training from {}", self.start.name());
-        let progress = context.progress(place, &label, ("updates", 0, params.updates.into()));
-        let samples = samples(&place.folder, &net, &self.window, params, &progress)?;
+        let progress = context.progress(workspace, &label, ("updates", 0, params.updates.into()));
+        let samples = samples(&workspace.folder, &net, &self.window, params, &progress)?;
         let job = TrainJob {
             params,
             start: &net,
             samples: &samples,
-            seed: place.seed,
+            seed: workspace.seed,
             threads: context.threads,
             device: context.evaluators.first_device(),
-            state_path: &place.scratch(STATE),
+            state_path: &workspace.scratch(STATE),
         };
         let trained = trainer::train(job, &progress)?;
         context.close(&progress);
-        store(place, &self.start, &net, trained)
+        store(workspace, &self.start, &net, trained)
     }
 
-    fn result(&self, _: &TrainParams, made: Made) -> Result<StepResult, StepError> {
-        Ok(network::network(self.start.0.spec.clone(), made))
+    fn result(&self, _: &TrainParams, output: StepOutput) -> Result<StepResult, StepError> {
+        Ok(network::network(self.start.0.spec.clone(), output))
     }
 
     fn figures(summary: &Value) -> String {
@@ -117,29 +117,29 @@ impl Step for Training {
         Ok(format!("network {number:04}: trained from {start} on {games} games"))
     }
 
-    /// A state that cannot be read is for the step itself to complain of.
-    fn begun(&self, params: &TrainParams, place: &Workplace) -> Result<Begun, RunError> {
-        let parts = trainer::updates_done(&place.scratch(STATE)).unwrap_or(0);
+    /// A state that cannot be read is reported by the step itself.
+    fn begun(&self, params: &TrainParams, workspace: &Workplace) -> Result<Begun, RunError> {
+        let parts = trainer::updates_done(&workspace.scratch(STATE)).unwrap_or(0);
         Ok(Begun { parts, total: params.updates, unit: "updates", amount: parts.into() })
     }
 
-    /// A sample's backward pass takes twice its forward pass. The whole window is read, and held-out positions are looked at before
+    /// A sample's backward pass costs twice its forward pass. The whole window is read, and held-out positions are evaluated before
     /// the first update, at every checkpoint and after the last.
     fn estimate(&self, params: &TrainParams, done: u64, _: Option<&Value>, _: u32) -> Estimate {
         let left = files::left(params.updates, done);
         let updates = u64::from(left);
         let samples = updates * u64::from(params.batch);
-        let each = flops(&self.start);
-        let flops = 3.0 * samples as f64 * each;
+        let flops_per_sample = flops(&self.start);
+        let flops = 3.0 * samples as f64 * flops_per_sample;
         let bytes = weight_bytes(&self.start.0.spec) + 2.0 * TABLE_BYTES;
         let positions = self.window.sum("positions") as f64;
         let held_out = (positions * params.validation_fraction).min(f64::from(params.validation_samples));
-        let looks = 1.0 + f64::from(left.div_ceil(params.checkpoint_every));
+        let validations = 1.0 + f64::from(left.div_ceil(params.checkpoint_every));
         let pace = Pace {
             shards: 0,
             batches: updates as f64,
-            items: samples as f64 + held_out * looks / 3.0,
-            flops: flops + held_out * looks * each,
+            items: samples as f64 + held_out * validations / 3.0,
+            flops: flops + held_out * validations * flops_per_sample,
             read: positions,
         };
         Estimate { work: Work { updates, samples, flops, bytes, ..Work::default() }, pace }
@@ -179,18 +179,18 @@ fn samples(
 }
 
 fn store(
-    place: &Workplace,
+    workspace: &Workplace,
     start: &Network,
     net: &Checkpoint,
     trained: Trained,
 ) -> Result<Product, StepError> {
     let from = [("start", start.0.digest.as_str())];
-    let provenance = files::net_provenance(place, from);
+    let provenance = files::net_provenance(workspace, from);
     let mut entries =
-        files::save(place, &Checkpoint { spec: net.spec.clone(), weights: trained.weights, provenance })?;
-    let root = place.folder.root();
-    let path = |folder| place.slot.path(folder, ".parquet");
-    let provenance = files::provenance(place, from);
+        files::save(workspace, &Checkpoint { spec: net.spec.clone(), weights: trained.weights, provenance })?;
+    let root = workspace.folder.root();
+    let path = |folder| workspace.slot.path(folder, ".parquet");
+    let provenance = files::provenance(workspace, from);
     entries.push(write_table(root, &path("training"), &trained.curve, &provenance)?);
     entries.push(write_table(root, &path("validation"), &trained.validation, &provenance)?);
     let mut summary = summary_value(&trained.summary);
@@ -198,7 +198,7 @@ fn store(
     Ok(Product { files: entries, summary: Value::Group(summary) })
 }
 
-/// A training in a few numbers, as scripts see them; () for the validation where no games were held out.
+/// The summary of a training for scripts; the validation's figures are () if no games were held out.
 fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
     let count = |count: u64| Value::Int(count as i64);
     let (last, validation) = (summary.last, summary.validation);
@@ -226,7 +226,7 @@ fn summary_value(summary: &TrainSummary) -> BTreeMap<String, Value> {
     fields.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// A training as it might end.
+/// The mock summary: a training as it might end.
 fn assumed(params: &TrainParams, window: &Window, spec: &NetworkSpec) -> Value {
     let (loss, policy_loss, value_loss, moves_left_loss) = (3.0, 2.2, 0.8, 0.0);
     let (policy_accuracy, policy_entropy, update) = (0.4, 1.5, params.updates);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn another_set_of_tablebases_is_another_step() {
+    fn another_set_of_tablebases_makes_a_different_step() {
         let folder = tempfile::tempdir().expect("a folder");
         let add = |name| fs::write(folder.path().join(name), [0; 80]).expect("a file");
         add("KQvK.rtbw");
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn tablebases_that_are_not_there_stop_the_step_before_it_begins() {
+    fn missing_tablebases_are_an_error_before_the_step_begins() {
         let folder = tempfile::tempdir().expect("a folder");
         let error = identity(Some(folder.path())).expect_err("no tables");
         assert!(matches!(error, StepError::Tablebase(_)), "{error}");

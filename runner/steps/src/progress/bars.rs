@@ -1,4 +1,4 @@
-//! The progress of one step: counts for its closing line, and a bar with rates and time left.
+//! The progress of one step: a bar with rates and time left, and counts for the closing line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,22 +24,22 @@ pub struct StepProgress {
     /// The unit that the bar counts.
     unit: &'static str,
     watch: Stopwatch,
-    /// Of the step, where it is one of a run.
+    /// The step's meter, if it is a step of a run.
     meter: Option<Arc<Meter>>,
-    seen: Mutex<Seen>,
+    counts: Mutex<Counts>,
     file: Option<ProgressFile>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
-    /// Units that are done, those from before included.
+struct Counts {
+    /// Units that are done, including earlier ones.
     done: u64,
     work: BTreeMap<&'static str, u64>,
     figures: BTreeMap<&'static str, f64>,
 }
 
 impl StepProgress {
-    /// For a step of `total` units, some of which may be done from before. `path` is where others read how far it is, if they may.
+    /// For a step of `total` units, of which `done` are done already. `path` is the progress file for other processes, if any.
     pub fn new(
         console: &Arc<Console>,
         interrupt: &Interrupt,
@@ -51,7 +51,7 @@ impl StepProgress {
         if let Some(bar) = &bar {
             bar.set_prefix(label.to_owned());
             bar.set_position(done);
-            // What was done before this start must not count as speed.
+            // Units done before this start must not count towards the speed.
             bar.reset_eta();
         }
         let standing = Standing {
@@ -69,16 +69,16 @@ impl StepProgress {
             unit,
             watch: Stopwatch::start(),
             meter: meter.cloned(),
-            seen: Mutex::new(Seen { done, ..Seen::default() }),
+            counts: Mutex::new(Counts { done, ..Counts::default() }),
             file: path.map(|path| ProgressFile::new(path, standing)),
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long the step has taken in this process.
+    /// The time that the step has taken in this process.
     pub fn watch(&self) -> Stopwatch {
         self.watch
     }
@@ -90,23 +90,23 @@ impl StepProgress {
         }
         let elapsed = self.watch.elapsed();
         let mut text = duration(elapsed);
-        for (unit, count) in self.seen().work.iter().filter(|(unit, _)| RATED.contains(unit)) {
+        for (unit, count) in self.counts().work.iter().filter(|(unit, _)| RATED.contains(unit)) {
             let rate = *count as f64 / elapsed.as_secs_f64().max(1e-9);
             let _ = write!(text, ", {} {unit}/s", amount(rate));
         }
         text
     }
 
-    fn message(&self, seen: &Seen) -> String {
+    fn message(&self, counts: &Counts) -> String {
         let elapsed = self.watch.elapsed().as_secs_f64().max(1e-9);
-        let rates = seen.work.iter().filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
+        let rates = counts.work.iter().filter(|(unit, _)| RATED.contains(unit) && **unit != self.unit);
         let rates = rates.map(|(unit, count)| format!("{} {unit}/s", amount(*count as f64 / elapsed)));
-        let figures = seen.figures.iter().map(|(name, value)| format!("{name} {value:.3}"));
+        let figures = counts.figures.iter().map(|(name, value)| format!("{name} {value:.3}"));
         rates.chain(figures).collect::<Vec<_>>().join("  ")
     }
 }
 
-/// Kinds of work whose rate is worth showing.
+/// Kinds of work whose rate is shown.
 const RATED: [&str; 3] = ["evaluations", "positions", "samples"];
 
 fn style() -> ProgressStyle {
@@ -119,43 +119,43 @@ impl Observer for StepProgress {
         if let Some(meter) = &self.meter {
             meter.event(&event);
         }
-        let mut seen = self.seen();
+        let mut counts = self.counts();
         match event {
             Event::Progress { unit, done, .. } if unit == self.unit => {
-                seen.done = done;
+                counts.done = done;
                 if let Some(bar) = &self.bar {
                     bar.set_position(done);
                 }
             }
             Event::Progress { .. } => {}
             Event::Work { unit, amount } => {
-                *seen.work.entry(unit).or_default() += amount;
+                *counts.work.entry(unit).or_default() += amount;
                 if unit == self.unit {
-                    seen.done += amount;
+                    counts.done += amount;
                 }
                 if let Some(bar) = self.bar.as_ref().filter(|_| unit == self.unit) {
                     bar.inc(amount);
                 }
             }
             Event::Figure { name, value } => {
-                seen.figures.insert(name, value);
+                counts.figures.insert(name, value);
             }
             Event::Warning(text) => {
-                drop(seen);
+                drop(counts);
                 log::warn!("{text}");
                 self.console.note(&format!("warning: {text}"));
                 return;
             }
         }
         if let Some(bar) = &self.bar {
-            bar.set_message(self.message(&seen));
+            bar.set_message(self.message(&counts));
         }
         let Some(file) = &self.file else { return };
-        file.tell(self.watch, |standing| {
-            standing.done = seen.done;
-            standing.work = seen.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
+        file.update(self.watch, |standing| {
+            standing.done = counts.done;
+            standing.work = counts.work.iter().map(|(unit, count)| ((*unit).to_owned(), *count)).collect();
             standing.figures =
-                seen.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+                counts.figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         });
     }
 

@@ -155,7 +155,7 @@ fn perform(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Stri
     };
     let performance =
         Performance { path: &path, folder: None, text: &text, host: Arc::new(runner), declaration };
-    performance.perform(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
+    performance.run(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
                 path: Path::new("calibrate.rhai"),
                 text: &format!("{TINY}{script}"),
                 overrides: Vec::new(),
-                asking: Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") },
+                options: Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") },
                 operations: 1_000_000,
                 is_stopped: Box::new(|| false),
             }

@@ -1,4 +1,4 @@
-//! A position through a net as scripts see it.
+//! The forward pass of a net on one position, as a map for scripts.
 
 use dc0_core::board::Game;
 use dc0_core::encoding::{Encoding, PlaneKind};
@@ -11,14 +11,14 @@ use dc0_core::params::Value;
 use super::OutsideError;
 use dc0_engine::explain::ExplainError;
 
-/// Planes, layers and heads. Squares are in the order a1, b1, … h8 as the net sees the board.
-pub(super) fn seen(net: &Checkpoint, game: &Game) -> Result<Value, OutsideError> {
+/// Input planes, layers and heads. Squares are in the order a1, b1, … h8 of the board as the net sees it.
+pub(super) fn evaluate(net: &Checkpoint, game: &Game) -> Result<Value, OutsideError> {
     let encoding = net.spec.input();
     let mut batch = Batch::default();
     batch.push(&encoding, game);
     let pass = forward_pass(&net.spec, &net.weights, &batch).map_err(ExplainError::from)?;
     let graph = Graph::new(&net.spec);
-    let layers = graph.layers.iter().zip(&pass.layers).map(|(layer, seen)| layer_value(layer, seen));
+    let layers = graph.layers.iter().zip(&pass.layers).map(|(layer, output)| layer_value(layer, output));
     let value = Value::of([
         ("numbers", floats(&pass.value)),
         ("win", float(pass.wdl.win)),
@@ -46,15 +46,15 @@ fn floats(numbers: &[f32]) -> Value {
     Value::List(numbers.iter().map(|number| float(*number)).collect())
 }
 
-/// Every input plane with its name: 64 squares of 0 or 1, or one number for all of them.
+/// Every input plane with its name: 64 squares of 0 or 1, or one number for all squares.
 fn planes(encoding: &Encoding, batch: &Batch) -> Vec<Value> {
     let (mut bits, mut scalars) = (batch.binary.iter(), batch.scalars.iter());
-    let square = |bits: u64, at: u32| Value::Float((bits >> at & 1) as f64);
+    let bit = |bits: u64, square: u32| Value::Float((bits >> square & 1) as f64);
     let plane = |plane: &dc0_core::encoding::Plane| {
         let (squares, number) = match plane.kind() {
             PlaneKind::Binary => {
-                let bits = *bits.next().expect("a number for each binary plane");
-                (Value::List((0..64).map(|at| square(bits, at)).collect()), Value::None)
+                let bits = *bits.next().expect("a bitboard for each binary plane");
+                (Value::List((0..64).map(|square| bit(bits, square)).collect()), Value::None)
             }
             PlaneKind::Scalar => {
                 (Value::None, float(*scalars.next().expect("a number for each scalar plane")))
@@ -66,12 +66,12 @@ fn planes(encoding: &Encoding, batch: &Batch) -> Vec<Value> {
     encoding.planes().iter().map(plane).collect()
 }
 
-fn layer_value(layer: &Layer, seen: &LayerSeen) -> Value {
+fn layer_value(layer: &Layer, output: &LayerSeen) -> Value {
     let shape = match layer.output {
         Shape::Board(channels) => format!("{channels}×8×8"),
         Shape::Flat(width) => width.to_string(),
     };
-    let statistics = &seen.statistics;
+    let statistics = &output.statistics;
     Value::of([
         ("name", Value::Text(layer.name.clone())),
         ("shape", Value::Text(shape)),
@@ -80,27 +80,27 @@ fn layer_value(layer: &Layer, seen: &LayerSeen) -> Value {
         ("deviation", Value::Float(statistics.deviation)),
         ("largest", Value::Float(statistics.largest)),
         ("zeros", Value::Float(statistics.zeros)),
-        ("squares", seen.squares.as_ref().map_or(Value::None, |squares| floats(squares))),
+        ("squares", output.squares.as_ref().map_or(Value::None, |squares| floats(squares))),
     ])
 }
 
-/// Every legal move with its place in the policy, its logit and its probability, the likeliest first.
+/// Every legal move with its policy index, logit and probability, the likeliest first.
 fn policy(game: &Game, batch: &Batch, pass: &ForwardPass) -> Vec<Value> {
     let position = game.position();
     let mut order: Vec<usize> = (0..pass.policy.len()).collect();
     order.sort_by(|a, b| pass.policy[*b].total_cmp(&pass.policy[*a]));
     let legal = position.legal_moves();
-    let one = |at: usize| {
-        let (played, index) = (legal[at], batch.legal[at]);
+    let move_value = |i: usize| {
+        let (mv, index) = (legal[i], batch.legal[i]);
         Value::of([
-            ("move", Value::Text(played.to_string())),
-            ("san", Value::Text(position.san(played))),
+            ("move", Value::Text(mv.to_string())),
+            ("san", Value::Text(position.san(mv))),
             ("index", Value::Int(index.get().into())),
             ("plane", Value::Int(index.plane() as i64)),
             ("square", Value::Int(index.square() as i64)),
-            ("logit", float(pass.logits[at])),
-            ("prior", float(pass.policy[at])),
+            ("logit", float(pass.logits[i])),
+            ("prior", float(pass.policy[i])),
         ])
     };
-    order.into_iter().map(one).collect()
+    order.into_iter().map(move_value).collect()
 }

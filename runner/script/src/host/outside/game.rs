@@ -18,13 +18,13 @@ use dc0_steps::StepError;
 use dc0_steps::host::{Host, HostError};
 
 /// Plays game 0 of a seed.
-pub(super) fn played(
+pub(super) fn play(
     host: &dyn Host,
     net: &Named,
     seed: u64,
     params: &SelfPlayParams,
 ) -> Result<Value, OutsideError> {
-    let tables = params.search.open_tablebases().map_err(ExplainError::from)?;
+    let tablebases = params.search.open_tablebases().map_err(ExplainError::from)?;
     let make_evaluator = || {
         let failed = |cause: HostError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
         host.evaluator(&net.net).map_err(failed)
@@ -34,28 +34,28 @@ pub(super) fn played(
         seed: Seed { run: seed, step: 0 },
         network: &net.digest[..16],
         make_evaluator: &make_evaluator,
-        tables: tables.as_ref(),
+        tables: tablebases.as_ref(),
     };
-    let kept: Mutex<Option<ShardResult>> = Mutex::new(None);
+    let finished: Mutex<Option<ShardResult>> = Mutex::new(None);
     let keep = |_, result| {
-        *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        *finished.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         Ok(())
     };
     let shard = Shard { index: 0, first_game: 0, games: 1 };
     selfplay::play(&job, &[shard], 1, &keep, &*host.observer())
         .map_err(|cause| HostError::from(StepError::from(cause)))?;
     let result =
-        kept.into_inner().unwrap_or_else(PoisonError::into_inner).expect("a shard that is done is kept");
+        finished.into_inner().unwrap_or_else(PoisonError::into_inner).expect("a shard that is done is kept");
     value(&result.games[0], &result.positions, params)
 }
 
-fn value(row: &GameRow, searched: &[PositionRow], params: &SelfPlayParams) -> Result<Value, OutsideError> {
-    let stored = StoredGame::of_self_play(row, searched).expect("self-play plays legal moves");
+fn value(row: &GameRow, positions: &[PositionRow], params: &SelfPlayParams) -> Result<Value, OutsideError> {
+    let stored = StoredGame::of_self_play(row, positions).expect("self-play plays legal moves");
     let mut game = Game::from_position(stored.game.start().clone());
     let mut plies = Vec::new();
-    for at in stored.plies() {
-        let Some(played) = at.played else { break };
-        plies.push(ply(&game, played, at.search, (params, stored.game.ply()))?);
+    for stored_ply in stored.plies() {
+        let Some(played) = stored_ply.played else { break };
+        plies.push(ply(&game, played, stored_ply.search, (params, stored.game.ply()))?);
         game.play_unchecked(played);
     }
     Ok(Value::of([
@@ -68,15 +68,15 @@ fn value(row: &GameRow, searched: &[PositionRow], params: &SelfPlayParams) -> Re
     ]))
 }
 
-/// A ply; `search` is nothing where a move of the opening was drawn.
+/// A ply of the game; `search` is `()` for the random moves of the opening.
 fn ply(
     game: &Game,
     played: Move,
     row: Option<&PositionRow>,
-    (params, all): (&SelfPlayParams, usize),
+    (params, game_plies): (&SelfPlayParams, usize),
 ) -> Result<Value, OutsideError> {
     let position = game.position();
-    let search = row.map(|row| search(position, row, all - game.ply())).transpose()?;
+    let search = row.map(|row| search(position, row, game_plies - game.ply())).transpose()?;
     Ok(Value::of([
         ("ply", Value::Int(game.ply() as i64)),
         ("number", Value::Int(position.fullmove_number().into())),
@@ -94,7 +94,7 @@ fn side(side: Side) -> Value {
     Value::Text(format!("{side:?}"))
 }
 
-/// What the search of a ply came to, and what is trained on it.
+/// The result of a ply's search, and the training targets made from it.
 fn search(position: &Position, row: &PositionRow, plies_left: usize) -> Result<Value, OutsideError> {
     let params = TrainParams::default();
     let target =
@@ -107,10 +107,10 @@ fn search(position: &Position, row: &PositionRow, plies_left: usize) -> Result<V
         .filter_map(|(packed, (visits, share))| Some((*share, *visits, Move::from_packed(*packed)?)))
         .collect();
     moves.sort_by(|a, b| b.cmp(a));
-    let one = |(share, visits, played): (u16, u32, Move)| {
+    let move_value = |(share, visits, mv): (u16, u32, Move)| {
         Value::of([
-            ("move", Value::Text(played.to_string())),
-            ("san", Value::Text(position.san(played))),
+            ("move", Value::Text(mv.to_string())),
+            ("san", Value::Text(position.san(mv))),
             ("visits", Value::Int(visits.into())),
             ("target", Value::Float(f64::from(share) / total.max(1) as f64)),
         ])
@@ -123,7 +123,7 @@ fn search(position: &Position, row: &PositionRow, plies_left: usize) -> Result<V
         ("net_draw", Value::Float(row.net_d.into())),
         ("legal", Value::Int(row.legal.into())),
         ("full", Value::Bool(row.full)),
-        ("moves", Value::List(moves.into_iter().map(one).collect())),
+        ("moves", Value::List(moves.into_iter().map(move_value).collect())),
         ("result", Value::Int(row.result.into())),
         (
             "target",

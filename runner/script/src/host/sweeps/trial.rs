@@ -1,4 +1,4 @@
-//! A trial as a script's function holds it: what it reads of it, and what it reports.
+//! A trial as the script's function sees it: the fields that it reads and the values that it reports.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,27 +20,27 @@ use dc0_steps::handles::Verdict;
 pub const OWN_NAMES: [&str; 9] =
     ["run", "number", "replicate", "seed", "params", "spent", "left", "goes_on", "report"];
 
-/// A replicate at work, as a script holds it.
+/// A replicate under way, as a script holds it.
 #[derive(Clone)]
 pub(super) struct Trial(pub(super) Arc<Turn>);
 
 /// One call of the script's function.
 pub(super) struct Turn {
-    pub(super) of: Replicate,
+    pub(super) id: Replicate,
     pub(super) point: Point,
     pub(super) run: RunHandle,
-    /// The report at which others go first.
+    /// The report at which the trial pauses to let others go first.
     pub(super) until: Option<u32>,
     /// The last report of this call of the script's function.
     pub(super) last: Mutex<Option<u32>>,
     pub(super) work: Arc<Work>,
 }
 
-/// What ends a turn early; a script cannot catch it.
+/// Ends a turn early; a script cannot catch it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended(pub(super) Ending);
 
-/// The early ending that an error stands for.
+/// The early ending that an error carries, if any.
 pub(super) fn early_ending(error: &EvalAltResult) -> Option<Ended> {
     match error {
         EvalAltResult::ErrorInFunctionCall(_, _, inner, _) | EvalAltResult::ErrorInModule(_, inner, _) => {
@@ -55,13 +55,13 @@ impl Turn {
     pub(super) fn last_report(&self) -> Option<Measured> {
         let last = (*self.last.lock().unwrap_or_else(PoisonError::into_inner))?;
         let state = self.work.state();
-        let progress = state.trials.get(self.of.trial)?.replicates.get(&self.of.replicate)?;
+        let progress = state.trials.get(self.id.trial)?.replicates.get(&self.id.replicate)?;
         let report = progress.reports.iter().find(|report| report.at == last)?;
         Some(Measured { value: report.value, low: report.low, high: report.high })
     }
 }
 
-/// A value of the objective: a number, a match's result, or a map with value, low and high.
+/// Reads a value of the objective: a number, a match result, or a map with value, low and high.
 pub(super) fn measured(given: &Dynamic) -> Result<Measured, String> {
     let number = |value: Option<Value>, name: &str| {
         let number = value.as_ref().and_then(Value::as_f64);
@@ -69,21 +69,25 @@ pub(super) fn measured(given: &Dynamic) -> Result<Measured, String> {
             format!("no number as {name}; expected a number, a match's result, or #{{ value, low, high }}")
         })
     };
-    let sound = |measured: Measured| {
+    let checked = |measured: Measured| {
         let Measured { value, low, high } = measured;
         let problem =
             || format!("{value} in [{low}, {high}]; expected finite numbers with low <= value <= high");
         measured.is_sound().then_some(measured).ok_or_else(problem)
     };
     if let Some(verdict) = given.read_lock::<Verdict>() {
-        let of = |name| number(verdict.0.summary.member(name).cloned(), name);
-        return sound(Measured { value: of("score")?, low: of("score_low")?, high: of("score_high")? });
+        let field = |name| number(verdict.0.summary.member(name).cloned(), name);
+        return checked(Measured {
+            value: field("score")?,
+            low: field("score_low")?,
+            high: field("score_high")?,
+        });
     }
     if let Some(map) = given.read_lock::<Map>() {
-        let of = |name: &str| number(map.get(name).and_then(scalar), name);
-        return sound(Measured { value: of("value")?, low: of("low")?, high: of("high")? });
+        let member = |name: &str| number(map.get(name).and_then(scalar), name);
+        return checked(Measured { value: member("value")?, low: member("low")?, high: member("high")? });
     }
-    number(scalar(given), "value").map(Measured::exact).and_then(sound)
+    number(scalar(given), "value").map(Measured::exact).and_then(checked)
 }
 
 pub(super) fn report(context: &Context<'_>, trial: &Trial, at: i64, value: &Dynamic) -> Answer<()> {
@@ -98,22 +102,22 @@ pub(super) fn report(context: &Context<'_>, trial: &Trial, at: i64, value: &Dyna
         }
         *last = Some(at);
     }
-    let (work, of) = (&turn.work, turn.of);
+    let (work, id) = (&turn.work, turn.id);
     let Measured { value, low, high } = measured;
     let report = Reported { at, value, low, high };
     let is_known = {
         let state = work.state();
-        let progress = state.trials.get(of.trial).and_then(|trial| trial.replicates.get(&of.replicate));
+        let progress = state.trials.get(id.trial).and_then(|trial| trial.replicates.get(&id.replicate));
         progress.is_some_and(|progress| progress.reports.contains(&report))
     };
     if !is_known {
-        work.note(&call, Event::Reported { replicate: of, report })?;
+        work.note(&call, Event::Reported { replicate: id, report })?;
     }
     let ending = {
         let state = work.state();
         let Sweeping { trials, busy, .. } = &*state;
         let schedule = Schedule { params: &work.params, seed: work.host.seed(), trials, busy };
-        schedule.ending(of, at, turn.until)
+        schedule.ending(id, at, turn.until)
     };
     match ending {
         Some(ending) => {
@@ -128,8 +132,8 @@ pub(super) fn read_trial(context: &Context<'_>, trial: &Trial, name: &str) -> An
     let left = || turn.work.params.budget.left(&turn.run.0.spent());
     Ok(match name {
         "run" => Dynamic::from(turn.run.clone()),
-        "number" => i64::from(turn.of.trial).into(),
-        "replicate" => i64::from(turn.of.replicate).into(),
+        "number" => i64::from(turn.id.trial).into(),
+        "replicate" => i64::from(turn.id.replicate).into(),
         "seed" => (turn.run.0.info.seed as i64).into(),
         "params" => to_dynamic(&Value::Group(turn.point.clone())),
         "spent" => to_dynamic(&spent_value(turn)),
@@ -142,7 +146,7 @@ pub(super) fn read_trial(context: &Context<'_>, trial: &Trial, name: &str) -> An
     })
 }
 
-/// A dimension that is not there at this point is (); any other name is wrong.
+/// A dimension that does not exist at this point is (); any other name is an error.
 fn absent(context: &Context<'_>, turn: &Turn, name: &str) -> Answer<Dynamic> {
     let space = &turn.work.params.space;
     if space.dimensions().any(|(known, _)| known == name) {

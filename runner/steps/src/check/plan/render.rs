@@ -1,11 +1,11 @@
-//! A plan as people and as programs read it.
+//! A plan as text and as JSON.
 
 use std::fmt::Write;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::{Calls, Plan, Setting, Sweeping, Told};
+use super::{Calls, Plan, PlanRow, Setting, SweepPlan};
 use crate::estimate::ASSUMPTIONS;
 use crate::estimate::Work;
 use dc0_process::figures::{amount, duration};
@@ -14,11 +14,11 @@ use dc0_runs::declared::Declared;
 
 const HEADINGS: [&str; 8] = ["", "games", "positions", "evaluations", "updates", "FLOP", "disk", "time"];
 
-/// Seconds of waiting that are told of.
-const LEAST_WAITING: f64 = 0.5;
-/// What to do where the machine's speed is not known.
+/// Shortest waiting time that gets a row, in seconds.
+const MIN_WAITING: f64 = 0.5;
+/// The note of plans without times.
 const NO_SPEEDS: &str =
-    "no time: this machine was not measured yet; `dc0-run bench calibrate` does it in half a minute";
+    "no times: this machine has not been measured yet; `dc0-run bench calibrate` does it in half a minute";
 
 impl Plan {
     pub(in super::super) fn render(&self, script: &str, declared: &[Declared]) -> String {
@@ -48,19 +48,19 @@ impl Plan {
         text.trim_end().to_owned()
     }
 
-    fn line(&self, sweep: &Sweeping) -> String {
-        let Sweeping { name, trials, replicates, sampler, pruner, begun, .. } = sweep;
-        let (asked, distinct) = (self.asked, self.seen.len());
+    fn line(&self, sweep: &SweepPlan) -> String {
+        let SweepPlan { name, trials, replicates, sampler, pruner, begun, .. } = sweep;
+        let (requested, distinct) = (self.requested, self.seen.len());
         format!(
             "sweep {name}: {trials} trials of {replicates} ({sampler}, pruner {pruner}); {} runs would begin or go on; \
-             {distinct} of {asked} steps differ, and equal ones are done once\n",
+             {distinct} of {requested} steps differ, and equal ones are done once\n",
             begun.len()
         )
     }
 
     fn render_steps(&self) -> String {
         let mut rows = vec![HEADINGS.map(str::to_owned)];
-        rows.extend(self.told.iter().map(|told| self.row(told)));
+        rows.extend(self.rows.iter().map(|row| self.row(row)));
         rows.extend(self.sweeps.iter().filter_map(|sweep| self.waiting_row(sweep)));
         let (left, seconds, done) = self.left();
         let steps = self.seen.len();
@@ -73,14 +73,14 @@ impl Plan {
         format!("{}{}\n{missing}", table(&rows), ASSUMPTIONS)
     }
 
-    fn row(&self, told: &Told) -> [String; 8] {
-        self.cells(&told.title(), told.work, told.left_seconds, told.done == told.count)
+    fn row(&self, row: &PlanRow) -> [String; 8] {
+        self.cells(&row.title(), row.work, row.left_seconds, row.done == row.count)
     }
 
-    /// Time in which trials wait for each other or none is left, if it is worth a word.
-    fn waiting_row(&self, sweep: &Sweeping) -> Option<[String; 8]> {
+    /// The row of time in which trials wait for each other or no trial is left, unless it is short.
+    fn waiting_row(&self, sweep: &SweepPlan) -> Option<[String; 8]> {
         let (waiting, what) = (sweep.waiting(), format!("sweep {}: waiting for other trials", sweep.name));
-        (waiting >= LEAST_WAITING).then(|| self.cells(&what, Work::default(), waiting, false))
+        (waiting >= MIN_WAITING).then(|| self.cells(&what, Work::default(), waiting, false))
     }
 
     fn cells(&self, what: &str, work: Work, seconds: f64, is_done: bool) -> [String; 8] {
@@ -105,14 +105,14 @@ impl Plan {
         .map(|cell| if cell == "-B" { "-".to_owned() } else { cell })
     }
 
-    /// What is left to do, its time with that of the process itself, and how many steps are done.
+    /// The work that is left, its time including that of the process itself, and the number of finished steps.
     pub(super) fn left(&self) -> (Work, f64, u32) {
         let mut left = Work::default();
-        self.told.iter().for_each(|told| left.add(told.left));
+        self.rows.iter().for_each(|row| left.add(row.left));
         let start = self.speeds.as_ref().map_or(0.0, |speeds| speeds.start);
-        let of_steps: f64 = self.told.iter().map(|told| told.left_seconds).sum();
-        let waiting: f64 = self.sweeps.iter().map(Sweeping::waiting).sum();
-        (left, start + of_steps + waiting, self.told.iter().map(|told| told.done).sum())
+        let step_seconds: f64 = self.rows.iter().map(|row| row.left_seconds).sum();
+        let waiting: f64 = self.sweeps.iter().map(SweepPlan::waiting).sum();
+        (left, start + step_seconds + waiting, self.rows.iter().map(|row| row.done).sum())
     }
 
     /// The plan for programs; `docs/guides/scripts.md` describes it.
@@ -121,7 +121,7 @@ impl Plan {
         let run = self.run.as_ref().map(
             |run| json!({ "name": run.name, "folder": run.folder, "seed": run.seed, "device": run.device }),
         );
-        let sweep = |sweep: &Sweeping| {
+        let sweep = |sweep: &SweepPlan| {
             let waiting = self.speeds.as_ref().map(|_| sweep.waiting());
             json!({ "name": sweep.name, "waiting": waiting, "trials": sweep.trials, "replicates": sweep.replicates,
                 "sampler": sweep.sampler, "pruner": sweep.pruner, "runs": sweep.begun.len() })
@@ -133,9 +133,9 @@ impl Plan {
             "script": script,
             "run": run,
             "sweeps": self.sweeps.iter().map(sweep).collect::<Vec<_>>(),
-            "steps": self.told.iter().map(|told| self.step_json(told)).collect::<Vec<_>>(),
+            "steps": self.rows.iter().map(|row| self.step_json(row)).collect::<Vec<_>>(),
             "distinct": self.seen.len(),
-            "asked": self.asked,
+            "asked": self.requested,
             "done": done,
             "left": work_json(left),
             "seconds": self.speeds.as_ref().map(|_| seconds),
@@ -145,16 +145,16 @@ impl Plan {
         })
     }
 
-    fn step_json(&self, told: &Told) -> Json {
-        let mut step = work_json(told.work);
-        step["kind"] = told.kind.into();
-        step["what"] = told.what.as_str().into();
-        step["count"] = told.count.into();
-        step["done"] = told.done.into();
-        step["begun"] = told.begun.into();
+    fn step_json(&self, row: &PlanRow) -> Json {
+        let mut step = work_json(row.work);
+        step["kind"] = row.kind.into();
+        step["what"] = row.what.as_str().into();
+        step["count"] = row.count.into();
+        step["done"] = row.done.into();
+        step["begun"] = row.begun.into();
         let parts = |begun: Begun| json!({ "done": begun.parts, "of": begun.total, "unit": begun.unit });
-        step["parts"] = json!(told.parts.filter(|_| told.count == 1).map(parts));
-        step["seconds"] = json!(self.speeds.as_ref().map(|_| told.left_seconds));
+        step["parts"] = json!(row.parts.filter(|_| row.count == 1).map(parts));
+        step["seconds"] = json!(self.speeds.as_ref().map(|_| row.left_seconds));
         step
     }
 }
@@ -164,8 +164,8 @@ fn work_json(work: Work) -> Json {
         "updates": work.updates, "samples": work.samples, "flops": work.flops, "bytes": work.bytes })
 }
 
-impl Told {
-    /// What is done, and how much of it before: `match: 0001 vs 0000 (3 of 8 shards done)`, `sweep s: arena (16 steps, 5 done)`.
+impl PlanRow {
+    /// The title of the row, with what is done: `match: 0001 vs 0000 (3 of 8 shards done)`, `sweep s: arena (16 steps, 5 done)`.
     fn title(&self) -> String {
         let Self { what, count, done, begun, parts, .. } = self;
         match parts {
@@ -203,7 +203,7 @@ fn source(row: &Declared) -> &'static str {
     row.origin.name()
 }
 
-/// Rows with columns as wide as their widest cell, the first to the left.
+/// Aligned rows, the first column to the left and the others to the right.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
