@@ -36,7 +36,8 @@ pub fn compile(
     }
 }
 
-/// The engine stops at the first unknown variable. To find all of them, each is declared in the scope and the text is compiled again.
+/// The engine stops at the first unknown variable. To find all of them, each one is declared in the scope, and the text is compiled
+/// again.
 fn parse(engine: &Engine, names: &Names, source: &str, text: &str) -> (Option<AST>, Vec<Failure>) {
     let (mut scope, mut found) = (Scope::new(), Vec::new());
     loop {

@@ -10,7 +10,7 @@ use crate::call::{Answer, Call};
 use crate::convert::{Sampling, to_value};
 use crate::engine::Stopped;
 use crate::failure::Failure;
-use crate::values::{self, Typed, Wrongs};
+use crate::values::{self, ParamProblems, Typed};
 
 /// Implements `params`: returns the declared map with the values from the command line.
 pub fn declare(declaration: &Declaration, context: &NativeCallContext<'_>, mut map: Map) -> Answer<Map> {
@@ -18,12 +18,12 @@ pub fn declare(declaration: &Declaration, context: &NativeCallContext<'_>, mut m
     if declaration.is_made() {
         return Err(call.misuse("is called a second time; declare all parameters in one call at the top"));
     }
-    let mut wrongs = Wrongs::default();
-    let typed = values::insert_defaults(&mut map, "", &mut wrongs);
+    let mut problems = ParamProblems::default();
+    let typed = values::insert_defaults(&mut map, "", &mut problems);
     let mut rows = Vec::new();
     list(context, &map, "", &typed, &mut rows)?;
-    values::apply(&mut map, &typed, declaration.overrides(), &mut wrongs);
-    if let Some((errors, location)) = wrongs.into_error(call.location()) {
+    values::apply(&mut map, &typed, declaration.overrides(), &mut problems);
+    if let Some((errors, location)) = problems.into_error(call.location()) {
         return Err(Failure::from(&errors).into_rhai(location));
     }
     apply_overrides(declaration, context, &map, &mut rows)?;
@@ -66,7 +66,7 @@ fn list(
         }
         let value = shown(context, member)?;
         let (allowed, doc) = match typed.get(&path) {
-            Some((sound, _)) => (sound.allowed.to_string(), sound.doc.clone()),
+            Some((checked, _)) => (checked.allowed.to_string(), checked.doc.clone()),
             None if member.is_fnptr() => ("function".to_owned(), String::new()),
             None => (value.kind().to_owned(), String::new()),
         };

@@ -6,7 +6,8 @@ use rhai::{Dynamic, Map};
 use super::dynamic::{scalar, to_dynamic};
 use super::place::ScriptLocation;
 
-/// A parameter as a script writes it. It is checked only by `params` or a sweep, which report the problems of all parameters at once.
+/// A parameter as a script writes it. It is checked only by `params` or a sweep, which report the problems of all parameters at
+/// once.
 #[derive(Debug, Clone)]
 pub struct Parameter {
     kind: Kind,
@@ -49,7 +50,7 @@ pub enum Allowed {
 
 /// A parameter that passed its checks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sound {
+pub struct CheckedParameter {
     /// The allowed values.
     pub allowed: Allowed,
     /// One of them.
@@ -93,16 +94,16 @@ impl Parameter {
     }
 
     /// The checked parameter, or everything that is wrong with it.
-    pub fn check(&self) -> Result<Sound, Vec<String>> {
-        let mut wrong = Vec::new();
+    pub fn check(&self) -> Result<CheckedParameter, Vec<String>> {
+        let mut problems = Vec::new();
         let allowed = match self.kind {
             Kind::Number => {
-                self.range(&mut wrong, "a number", number).map(|(low, high)| Allowed::Number(low, high))
+                self.range(&mut problems, "a number", number).map(|(low, high)| Allowed::Number(low, high))
             }
-            Kind::Whole => {
-                self.range(&mut wrong, "a whole number", whole).map(|(low, high)| Allowed::Whole(low, high))
-            }
-            Kind::Choice => self.values(&mut wrong).map(Allowed::Choice),
+            Kind::Whole => self
+                .range(&mut problems, "a whole number", whole)
+                .map(|(low, high)| Allowed::Whole(low, high)),
+            Kind::Choice => self.values(&mut problems).map(Allowed::Choice),
             Kind::Flag => Some(Allowed::Flag),
             Kind::Text => Some(Allowed::Text),
         };
@@ -110,23 +111,25 @@ impl Parameter {
             let admitted = scalar(&self.default)
                 .ok_or_else(|| shown(&self.default))
                 .and_then(|value| allowed.admit(&value).ok_or_else(|| value.to_string()));
-            admitted.map_err(|got| wrong.push(format!("the default must be {allowed}, got {got}"))).ok()
+            admitted.map_err(|got| problems.push(format!("the default must be {allowed}, got {got}"))).ok()
         });
         let doc = self.doc.clone().into_immutable_string();
         if doc.is_err() && !self.doc.is_unit() {
-            wrong.push(format!("expected a text on what it is for at the end, got {}", shown(&self.doc)));
+            problems.push(format!("expected a text on what it is for at the end, got {}", shown(&self.doc)));
         }
         match (allowed, default) {
-            (Some(allowed), Some(default)) if wrong.is_empty() => {
-                Ok(Sound { allowed, default, doc: doc.map(|doc| doc.to_string()).unwrap_or_default() })
-            }
-            _ => Err(wrong),
+            (Some(allowed), Some(default)) if problems.is_empty() => Ok(CheckedParameter {
+                allowed,
+                default,
+                doc: doc.map(|doc| doc.to_string()).unwrap_or_default(),
+            }),
+            _ => Err(problems),
         }
     }
 
     fn range<T: PartialOrd + Copy>(
         &self,
-        wrong: &mut Vec<String>,
+        problems: &mut Vec<String>,
         what: &str,
         read: fn(&Value) -> Option<T>,
     ) -> Option<(T, T)> {
@@ -134,7 +137,7 @@ impl Parameter {
             let given = self.limits.get(name)?;
             let end = scalar(given).as_ref().and_then(read);
             if end.is_none() {
-                wrong.push(format!("{name}: expected {what}, got {}", shown(given)));
+                problems.push(format!("{name}: expected {what}, got {}", shown(given)));
             }
             end
         };
@@ -142,33 +145,35 @@ impl Parameter {
         let (low, high) = (low?, high?);
         if low > high {
             let end = |name| self.limits.get(name).map(ToString::to_string).unwrap_or_default();
-            wrong.push(format!("high: must not lie below low ({}), got {}", end("low"), end("high")));
+            problems.push(format!("high: must not lie below low ({}), got {}", end("low"), end("high")));
             return None;
         }
         Some((low, high))
     }
 
-    fn values(&self, wrong: &mut Vec<String>) -> Option<Vec<Value>> {
-        let before = wrong.len();
+    fn values(&self, problems: &mut Vec<String>) -> Option<Vec<Value>> {
+        let before = problems.len();
         let given = self.limits.get("values")?.clone();
         let Ok(items) = given.clone().into_array() else {
-            wrong.push(format!("expected a list of values behind the default, got {}", shown(&given)));
+            problems.push(format!("expected a list of values behind the default, got {}", shown(&given)));
             return None;
         };
         if items.is_empty() {
-            wrong.push("values: is empty; give at least one".to_owned());
+            problems.push("values: is empty; give at least one".to_owned());
         }
         let mut values: Vec<Value> = Vec::new();
         for (index, item) in items.iter().enumerate() {
             match scalar(item) {
                 Some(value) if values.contains(&value) => {
-                    wrong.push(format!("values[{index}]: {value} is given twice"));
+                    problems.push(format!("values[{index}]: {value} is given twice"));
                 }
                 Some(value) => values.push(value),
-                None => wrong.push(format!("values[{index}]: expected a plain value, got {}", shown(item))),
+                None => {
+                    problems.push(format!("values[{index}]: expected a plain value, got {}", shown(item)));
+                }
             }
         }
-        (wrong.len() == before).then_some(values)
+        (problems.len() == before).then_some(values)
     }
 }
 
@@ -257,7 +262,7 @@ impl std::fmt::Display for Allowed {
     }
 }
 
-impl Sound {
+impl CheckedParameter {
     /// The default as a script sees it.
     pub fn to_dynamic(&self) -> Dynamic {
         to_dynamic(&self.default)

@@ -1,4 +1,4 @@
-//! Scripts beside what they give, or the exact message they give.
+//! Scripts with their output, or their exact error message.
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn play(context: NativeCallContext<'_>, map: Map) -> Answer<String> {
 }
 
 const USAGES: &[Usage] =
-    &[Usage { name: "play", form: "play(#{…})", gives: "text", meaning: "", example: "" }];
+    &[Usage { name: "play", form: "play(#{…})", returns: "text", meaning: "", example: "" }];
 
 struct Script {
     engine: Engine,
@@ -130,7 +130,7 @@ fn all_problems_of_a_call_are_reported_with_file_line_and_column() {
 }
 
 #[test]
-fn functions_of_one_number_become_tables_as_long_as_the_call_says() {
+fn functions_are_sampled_as_often_as_the_call_says() {
     check(
         "print(play(#{ temperature: |ply| if ply < 2 { 1 } else { 0.5 } }))",
         &["800 1.25 \"[[0,1.0],[2,0.5]]\""],
@@ -142,7 +142,7 @@ fn functions_of_one_number_become_tables_as_long_as_the_call_says() {
 }
 
 #[test]
-fn functions_that_give_no_numbers_or_take_none_are_refused() {
+fn functions_must_take_and_return_a_number() {
     check_error(
         "play(#{ temperature: |ply| \"warm\" })",
         "error: x.rhai:1:1: play: 1 problem in its parameters
@@ -156,7 +156,7 @@ fn functions_that_give_no_numbers_or_take_none_are_refused() {
 }
 
 #[test]
-fn an_error_within_a_function_is_shown_where_it_is() {
+fn an_error_in_a_function_is_shown_with_its_call() {
     check_error(
         "fn cold(p) { p.coldness }\nlet p = params(#{ warmth: 1 });\ncold(p);",
         "error: x.rhai:1:16: there is no `coldness` in this map
@@ -192,7 +192,7 @@ fn unknown_functions_and_variables_are_found_before_anything_runs() {
 }
 
 #[test]
-fn a_call_in_the_wrong_form_is_shown_the_right_one() {
+fn a_call_in_the_wrong_form_shows_the_right_one() {
     let (message, _) = run_with(&[], "play(1, 2)").expect_err("wrong form");
     assert!(
         message.contains("`play` is not called with (whole number, whole number); call it as play(#{…})"),
@@ -201,7 +201,7 @@ fn a_call_in_the_wrong_form_is_shown_the_right_one() {
 }
 
 #[test]
-fn a_function_that_calls_itself_for_ever_is_stopped_and_so_is_eval() {
+fn endless_recursion_and_eval_are_errors() {
     let (message, exit) = run_with(&[], "fn deep(n) { deep(n + 1) }\ndeep(0)").expect_err("too deep");
     assert!(
         message.starts_with("error: x.rhai:2:1: functions call each other more than 64 deep"),
@@ -213,7 +213,7 @@ fn a_function_that_calls_itself_for_ever_is_stopped_and_so_is_eval() {
 }
 
 #[test]
-fn what_a_script_throws_is_a_failure_of_its_work_not_of_its_text() {
+fn a_thrown_value_fails_the_script() {
     let (message, exit) = run_with(&[], "throw \"no luck\"").expect_err("throws");
     assert!(message.starts_with("error: x.rhai:1:1: the script threw: no luck"), "{message}");
     assert_eq!(exit, Exit::Failed);
@@ -307,7 +307,7 @@ fn a_broken_module_is_shown_in_its_own_file() {
 }
 
 #[test]
-fn a_missing_module_and_a_circle_are_errors() {
+fn missing_and_circular_imports_are_errors() {
     let message = run_import("lib/three").expect_err("is missing");
     assert!(message.contains("there is no FOLDER/scripts/lib/three.rhai"), "{message}");
     let message = run_import("lib/circle").expect_err("is a circle");

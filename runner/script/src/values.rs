@@ -6,57 +6,57 @@ use dc0_core::params::{ParamErrors, Problems, Value, nearest};
 use rhai::{Dynamic, FnPtr, Map};
 
 use super::dynamic::{scalar, to_dynamic};
-use super::parameter::{Parameter, Sound};
+use super::parameter::{CheckedParameter, Parameter};
 use super::place::ScriptLocation;
 use dc0_runs::overrides::{Override, joined};
 
-/// The giver of a value where a problem is in the script's own declaration.
+/// The source of a value where a problem is in the script's own declaration.
 const SCRIPT: &str = "params";
 
 /// The parameters with declared limits, by their dotted names.
-pub type Typed = BTreeMap<String, (Sound, ScriptLocation)>;
+pub type Typed = BTreeMap<String, (CheckedParameter, ScriptLocation)>;
 
 /// One problem of a declaration or a value.
 #[derive(Debug)]
-struct Wrong {
+struct ParamProblem {
     path: String,
     message: String,
     /// The source of the value: the script or an option of the command line.
-    giver: String,
+    source: String,
     /// Where the script declares the parameter.
     location: Option<ScriptLocation>,
 }
 
 /// All problems of a call of `params`.
 #[derive(Debug, Default)]
-pub struct Wrongs(Vec<Wrong>);
+pub struct ParamProblems(Vec<ParamProblem>);
 
-impl Wrongs {
+impl ParamProblems {
     /// All problems as one error and its location: the declaration if all concern the same one, else the call.
     pub fn into_error(self, call: ScriptLocation) -> Option<(ParamErrors, ScriptLocation)> {
-        let givers: Vec<String> = self.0.iter().map(|wrong| wrong.giver.clone()).collect();
+        let sources: Vec<String> = self.0.iter().map(|problem| problem.source.clone()).collect();
         let first = self.0.first()?.location.clone();
-        let is_same = self.0.iter().all(|wrong| wrong.location == first);
+        let is_same = self.0.iter().all(|problem| problem.location == first);
         let location = first.filter(|_| is_same).unwrap_or(call);
-        let what = joined(&givers);
-        let mut problems = Problems::default();
-        for Wrong { path, message, giver, location: declared } in self.0 {
-            let giver = if giver == what { String::new() } else { format!(" ({giver})") };
+        let what = joined(&sources);
+        let mut errors = Problems::default();
+        for ParamProblem { path, message, source, location: declared } in self.0 {
+            let source = if source == what { String::new() } else { format!(" ({source})") };
             let declared = declared.filter(|declared| *declared != location);
             let declared = declared.map(|declared| format!("; declared at {declared}")).unwrap_or_default();
-            problems.add(&path, format!("{message}{giver}{declared}"));
+            errors.add(&path, format!("{message}{source}{declared}"));
         }
-        Some((problems.into_errors(&what), location))
+        Some((errors.into_errors(&what), location))
     }
 }
 
 /// Replaces each declared parameter in the map by its default.
-pub fn insert_defaults(map: &mut Map, prefix: &str, wrongs: &mut Wrongs) -> Typed {
+pub fn insert_defaults(map: &mut Map, prefix: &str, problems: &mut ParamProblems) -> Typed {
     let mut typed = Typed::new();
     for (name, member) in map.iter_mut() {
         let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
         if let Some(mut group) = member.write_lock::<Map>() {
-            typed.extend(insert_defaults(&mut group, &path, wrongs));
+            typed.extend(insert_defaults(&mut group, &path, problems));
             continue;
         }
         let Some(parameter) = member.read_lock::<Parameter>().map(|parameter| parameter.clone()) else {
@@ -64,18 +64,18 @@ pub fn insert_defaults(map: &mut Map, prefix: &str, wrongs: &mut Wrongs) -> Type
         };
         let location = parameter.location().clone();
         match parameter.check() {
-            Ok(sound) => {
-                *member = sound.to_dynamic();
-                typed.insert(path, (sound, location));
+            Ok(checked) => {
+                *member = checked.to_dynamic();
+                typed.insert(path, (checked, location));
             }
             Err(messages) => {
-                let wrong = |message| Wrong {
+                let problem = |message| ParamProblem {
                     path: path.clone(),
                     message,
-                    giver: SCRIPT.to_owned(),
+                    source: SCRIPT.to_owned(),
                     location: Some(location.clone()),
                 };
-                wrongs.0.extend(messages.into_iter().map(wrong));
+                problems.0.extend(messages.into_iter().map(problem));
             }
         }
     }
@@ -83,12 +83,17 @@ pub fn insert_defaults(map: &mut Map, prefix: &str, wrongs: &mut Wrongs) -> Type
 }
 
 /// Puts the values from the command line into the declared map; a later one for the same name wins.
-pub fn apply(declared: &mut Map, typed: &Typed, overrides: &[Override], wrongs: &mut Wrongs) {
+pub fn apply(declared: &mut Map, typed: &Typed, overrides: &[Override], problems: &mut ParamProblems) {
     for given in overrides {
         let parts: Vec<&str> = given.path.split('.').collect();
         let location = typed.get(&given.path).map(|(_, location)| location.clone());
         if let Err(message) = set(declared, &parts, given, typed) {
-            wrongs.0.push(Wrong { path: given.path.clone(), message, giver: given.option(), location });
+            problems.0.push(ParamProblem {
+                path: given.path.clone(),
+                message,
+                source: given.option(),
+                location,
+            });
         }
     }
 }
@@ -99,7 +104,7 @@ fn set(map: &mut Map, parts: &[&str], given: &Override, typed: &Typed) -> Result
     let member = map.get(*name).ok_or_else(|| unknown(name, &known))?;
     if rest.is_empty() {
         let value = match typed.get(&given.path) {
-            Some((sound, _)) => to_dynamic(&sound.allowed.read(&given.text)?),
+            Some((checked, _)) => to_dynamic(&checked.allowed.read(&given.text)?),
             None => read_like(member, &given.text)?,
         };
         map.insert((*name).into(), value);

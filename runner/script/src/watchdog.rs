@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_added_up_in_all_depths() {
+    fn files_at_all_depths_are_counted() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(folder.path().join("a/b")).expect("folders");
         std::fs::write(folder.path().join("a/b/c"), [0; 100]).expect("a file");

@@ -32,10 +32,11 @@ params! {
         seed: u64 = 1, in 0_i64..=9_007_199_254_740_991;
         /// The backend that evaluates nets; the command line's `--backend` overrides it. Training always uses libtorch.
         backend: Backend = Backend::Auto;
-        /// The precision in which nets are evaluated. bf16 is faster where the device supports it; training always uses 32-bit floats.
+        /// The precision in which nets are evaluated. bf16 is faster where the device supports it; training always uses 32-bit
+        /// floats.
         precision: Precision = Precision::Auto;
-        /// Runs in the same folder (`"first"`, `"sweep/trials/0003-0"`) whose finished steps are taken over instead of being done again,
-        /// where kind, parameters, inputs and seed are the same.
+        /// Runs in the same folder (`"first"`, `"sweep/trials/0003-0"`) whose finished steps are taken over instead of being done
+        /// again, where kind, parameters, inputs and seed are the same.
         from: Vec<String> = Vec::new();
     }
 }
@@ -106,7 +107,7 @@ pub struct RunInfo {
 pub struct Forked {
     /// The run.
     pub info: RunInfo,
-    /// What happened in it before the fork.
+    /// The events that it begins with.
     pub past: Vec<Past>,
 }
 
@@ -124,7 +125,7 @@ pub enum Past {
     },
 }
 
-/// Does what scripts ask for.
+/// The host of a script: does what the script calls, or plans it.
 pub trait Host: Send + Sync {
     /// Opens the run; called once, before everything else.
     fn open(&self, name: &str, params: Asked<OpenParams>) -> Result<RunInfo, HostError>;

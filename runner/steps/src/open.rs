@@ -27,9 +27,9 @@ pub(super) struct Open {
     pub(super) seconds: f64,
     /// All steps so far, including those that a fork begins with.
     pub(super) steps: Vec<Manifest>,
-    /// The number of steps that this process has done.
+    /// The number of steps that the script has called.
     pub(super) done: usize,
-    /// The number of steps after which it stops.
+    /// The number of steps after which the run stops.
     pub(super) max_steps: Option<usize>,
     /// Paths of the imported files that are stored with the run.
     pub(super) modules: BTreeSet<String>,

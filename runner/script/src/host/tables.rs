@@ -127,8 +127,8 @@ impl Table {
         Ok(Self { frame: query_result(call, query(&self.frame))?, is_planned: self.is_planned })
     }
 
-    /// All rows as the script sees them. In a dry run an empty frame has one mock row, so that a script that reads the first row can
-    /// be planned, and empty cells have mock values to calculate with.
+    /// All rows as the script sees them. In a dry run an empty frame has one mock row, so that a script that reads the first row
+    /// can be planned, and empty cells have mock values to calculate with.
     fn read(&self, call: &Call<'_>) -> Answer<Vec<Vec<Value>>> {
         let rows = query_result(call, self.frame.rows())?;
         let stored = (0..rows.len()).map(|row| rows.row(row));

@@ -1,4 +1,4 @@
-//! Every host function: how it is called, what it returns, and an example. The reference, error messages and editors use this list.
+//! Every host function: how it is called, what it returns, and an example. The reference, messages and editors use this list.
 
 use std::sync::OnceLock;
 
@@ -77,7 +77,7 @@ const BEFORE_STEPS: &[Usage] = &[
         "fork",
         "fork(from, iteration, #{…})",
         "a run",
-        "Opens or creates a run that begins with the steps of another run, up to the end of an iteration. Replaces `open_run`.",
+        "Opens or creates a run that begins with the steps of another run, up to the end of an iteration. Called instead of `open_run`.",
         "fn in_another_script() { fork(\"az_small\", 5, #{ name: \"az_small_c3\" }) }",
     ),
 ];
@@ -124,15 +124,15 @@ const AFTER_STEPS: &[Usage] = &[
         "table",
         "table([#{…}, …]) or run.table(name)",
         "text, or for a run a frame",
-        "Formats maps as a table for `print`, with a column for each name. For a run: one of its tables, such as `games`, with what \
-         the script's calls have stored so far.",
+        "Formats maps as a table for `print`, with a column for each name. For a run: one of its tables, such as `games`, with the \
+         rows that the script's calls have stored so far.",
         "print(table([#{ net: net.name, score: verdict.score }])); let played = run.table(\"games\");",
     ),
     usage(
         "sql",
         "run.sql(statement)",
         "a frame",
-        "Queries the run's tables with a SELECT statement. They hold what the script's calls have stored so far.",
+        "Queries the run's tables with a SELECT statement. They hold the rows that the script's calls have stored so far.",
         "let ends = run.sql(\"select reason, count(*) as games from games group by reason\");",
     ),
     usage(
@@ -146,7 +146,7 @@ const AFTER_STEPS: &[Usage] = &[
         "select",
         "frame.select([expression, …])",
         "a frame",
-        "Selects columns by name, or computes them with SQL expressions such as `a + b as c`.",
+        "Selects columns by name, or computes them with SQL expressions such as `array_length(moves) as plies`.",
         "let lengths = played.select([\"game\", \"array_length(moves) as plies\"]);",
     ),
     usage(
@@ -248,7 +248,7 @@ const AFTER_STEPS: &[Usage] = &[
         "report",
         "trial.report(at, value) or trial.report(at, value, low, high)",
         "nothing",
-        "Reports an intermediate value of a trial, `at` an iteration for example. The pruner may end the trial here.",
+        "Reports an intermediate value of a trial, for example at an iteration. The pruner may end the trial here.",
         "sweep(#{ name: \"reports\", space: #{ x: c_puct }, trials: 2 }, |trial| { trial.report(1, 0.5); 0.5 });",
     ),
     usage(
@@ -271,14 +271,14 @@ const AFTER_STEPS: &[Usage] = &[
         "forward_pass",
         "forward_pass(net, \"startpos moves e2e4\")",
         "a map",
-        "Evaluates one position with a stored net: the input planes, the output of every layer, and the heads.",
+        "Evaluates one position with a stored net: the input planes, statistics of every layer's output, and the heads.",
         "let passed = forward_pass(stored, \"startpos\"); print(passed.value.win);",
     ),
     usage(
         "play_game",
         "play_game(net, seed, #{…})",
         "a map",
-        "Plays one self-play game of a stored net, as `run.self_play` does; has everything that is recorded and trained on.",
+        "Plays one self-play game of a stored net, as `run.self_play` does. The map has everything that is recorded and trained on.",
         "let game = play_game(stored, 1, #{ search: #{ simulations: 4 }, max_plies: 20 }); print(game.result);",
     ),
     usage(

@@ -91,8 +91,8 @@ impl PlannedRun {
 }
 
 impl PlannedStep {
-    /// The files of the step's result. Mocked files have digests that depend on the step, so that later steps get distinct identities,
-    /// as they do in a real run.
+    /// The files of the step's result. Mocked files have digests that depend on the step, so that later steps get distinct
+    /// identities, as they do in a real run.
     pub(super) fn files(&self, names: &[String]) -> Vec<FileEntry> {
         if let Some(manifest) = &self.manifest {
             return manifest.files.clone();

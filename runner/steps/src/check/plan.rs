@@ -89,7 +89,7 @@ pub(super) struct Plan {
     sweeps: Vec<SweepPlan>,
     rows: Vec<PlanRow>,
     calls: Vec<Calls>,
-    /// Steps by the name of their sweep, which is empty outside of sweeps: sweeps share steps only if one names the other in `from`.
+    /// Steps by the name of their sweep, empty outside of sweeps: sweeps share steps only if one names the other in `from`.
     seen: BTreeSet<(String, Identity)>,
     /// The number of steps that were called, repeated ones included.
     requested: usize,

@@ -208,8 +208,8 @@ impl Arena {
         }
     }
 
-    /// The estimate of a whole match. An opponent without a net needs no evaluations. With two nets each has batches of its own, with
-    /// the games in which it is to move.
+    /// The estimate of a whole match. An opponent without a net needs no evaluations. Two nets have a batch each, with the games in
+    /// which they are to move.
     fn estimate_of(&self, params: &ArenaParams, lanes: u32) -> Estimate {
         let games = u64::from(params.games);
         let positions = games * assumed_plies(params.max_plies, params.opening_plies);

@@ -68,7 +68,7 @@ fn value(row: &GameRow, positions: &[PositionRow], params: &SelfPlayParams) -> R
     ]))
 }
 
-/// A ply of the game; `search` is `()` for the random moves of the opening.
+/// A ply of the game; `search` is `()` for the moves of the opening.
 fn ply(
     game: &Game,
     played: Move,
