@@ -16,13 +16,13 @@ pub type Answer<T> = Result<T, Box<EvalAltResult>>;
 /// A call of a host function.
 pub struct Call<'a> {
     context: &'a NativeCallContext<'a>,
-    what: &'static str,
+    function: &'static str,
 }
 
 impl<'a> Call<'a> {
-    /// `what` is the function's name in error messages.
-    pub fn new(what: &'static str, context: &'a NativeCallContext<'a>) -> Self {
-        Self { context, what }
+    /// `function` is the function's name in error messages.
+    pub fn new(function: &'static str, context: &'a NativeCallContext<'a>) -> Self {
+        Self { context, function }
     }
 
     /// Where the script makes the call.
@@ -42,7 +42,7 @@ impl<'a> Call<'a> {
 
     /// An error in how the function is used.
     pub fn misuse(&self, message: impl std::fmt::Display) -> Box<EvalAltResult> {
-        Failure::new(Exit::BadInput, format!("{}: {message}", self.what)).into_rhai(self.location())
+        Failure::new(Exit::BadInput, format!("{}: {message}", self.function)).into_rhai(self.location())
     }
 
     /// Runs something that can fail with a [`Fault`].
@@ -65,14 +65,14 @@ impl<'a> Call<'a> {
         read: impl FnOnce(&str, &Value) -> Result<T, ParamErrors>,
     ) -> Answer<(T, Value)> {
         let value = to_value(&Dynamic::from(map.clone()), "", sampling, self.context, &mut problems)?;
-        match read(self.what, &value) {
+        match read(self.function, &value) {
             Ok(params) if problems.is_empty() => Ok((params, value)),
-            Ok(_) => Err(self.fail(&errors(self.what, problems))),
+            Ok(_) => Err(self.fail(&errors(self.function, problems))),
             Err(more) => {
                 let is_new = |problem: &Problem| !problems.iter().any(|known| known.path == problem.path);
                 let more: Vec<Problem> = more.problems.into_iter().filter(is_new).collect();
                 problems.extend(more.into_iter().map(|problem| with_function(map, problem)));
-                Err(self.fail(&errors(self.what, problems)))
+                Err(self.fail(&errors(self.function, problems)))
             }
         }
     }
@@ -94,10 +94,10 @@ fn with_function(map: &Map, problem: Problem) -> Problem {
     }
 }
 
-fn errors(what: &str, all: Vec<Problem>) -> ParamErrors {
+fn errors(function: &str, all: Vec<Problem>) -> ParamErrors {
     let mut problems = Problems::default();
     for problem in all {
         problems.add(&problem.path, problem.message);
     }
-    problems.into_errors(what)
+    problems.into_errors(function)
 }

@@ -24,13 +24,13 @@ pub fn compile(
     let (script, mut found) = parse(engine, names, source, text);
     let Some(script) = script else {
         let unknown = || Failure::new(Exit::BadInput, "the script does not compile");
-        return Err(Failure::of_all(found).unwrap_or_else(unknown));
+        return Err(Failure::combine(found).unwrap_or_else(unknown));
     };
     let main = Parsed::new(source, script, Vec::new());
     let (all, in_modules) = imports::closure(main, jail, |source, text| parse(engine, names, source, text));
     found.extend(in_modules);
     found.extend(unknown::calls(&all, names, MOST_PROBLEMS));
-    match Failure::of_all(found) {
+    match Failure::combine(found) {
         Some(failure) => Err(failure),
         None => Ok(all.into_iter().next().expect("the script itself comes first").script),
     }

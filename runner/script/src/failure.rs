@@ -50,7 +50,7 @@ impl Failure {
     }
 
     /// Several failures as one: the first in the text carries the others. Files keep the order in which they come.
-    pub fn of_all(mut all: Vec<Self>) -> Option<Self> {
+    pub fn combine(mut all: Vec<Self>) -> Option<Self> {
         let mut files: Vec<Option<String>> = Vec::new();
         let file_of = |failure: &Self| failure.location.as_ref().map(|location| location.source.clone());
         for file in all.iter().map(file_of) {

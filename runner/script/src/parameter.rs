@@ -130,14 +130,14 @@ impl Parameter {
     fn range<T: PartialOrd + Copy>(
         &self,
         problems: &mut Vec<String>,
-        what: &str,
+        expected: &str,
         read: fn(&Value) -> Option<T>,
     ) -> Option<(T, T)> {
         let mut end = |name: &str| {
             let given = self.limits.get(name)?;
             let end = scalar(given).as_ref().and_then(read);
             if end.is_none() {
-                problems.push(format!("{name}: expected {what}, got {}", shown(given)));
+                problems.push(format!("{name}: expected {expected}, got {}", shown(given)));
             }
             end
         };
@@ -152,7 +152,7 @@ impl Parameter {
     }
 
     fn values(&self, problems: &mut Vec<String>) -> Option<Vec<Value>> {
-        let before = problems.len();
+        let count_before = problems.len();
         let given = self.limits.get("values")?.clone();
         let Ok(items) = given.clone().into_array() else {
             problems.push(format!("expected a list of values behind the default, got {}", shown(&given)));
@@ -173,7 +173,7 @@ impl Parameter {
                 }
             }
         }
-        (problems.len() == before).then_some(values)
+        (problems.len() == count_before).then_some(values)
     }
 }
 

@@ -38,15 +38,15 @@ impl ParamProblems {
         let first = self.0.first()?.location.clone();
         let is_same = self.0.iter().all(|problem| problem.location == first);
         let location = first.filter(|_| is_same).unwrap_or(call);
-        let what = joined(&sources);
+        let heading = joined(&sources);
         let mut errors = Problems::default();
         for ParamProblem { path, message, source, location: declared } in self.0 {
-            let source = if source == what { String::new() } else { format!(" ({source})") };
+            let source = if source == heading { String::new() } else { format!(" ({source})") };
             let declared = declared.filter(|declared| *declared != location);
             let declared = declared.map(|declared| format!("; declared at {declared}")).unwrap_or_default();
             errors.add(&path, format!("{message}{source}{declared}"));
         }
-        Some((errors.into_errors(&what), location))
+        Some((errors.into_errors(&heading), location))
     }
 }
 

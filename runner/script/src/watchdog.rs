@@ -43,10 +43,11 @@ pub fn start(args: &ScriptArgs, interrupt: &Interrupt, console: &Arc<Console>) -
 }
 
 fn watch(limits: &Limits, interrupt: &Interrupt, console: &Console) {
-    let (started, before) = (Stopwatch::start(), limits.bytes.map_or(0, |_| bytes_below(&limits.folder)));
+    let (started, bytes_before) =
+        (Stopwatch::start(), limits.bytes.map_or(0, |_| bytes_below(&limits.folder)));
     for poll in 1u32.. {
         thread::sleep(TIME_INTERVAL);
-        let grown = || bytes_below(&limits.folder).saturating_sub(before);
+        let grown = || bytes_below(&limits.folder).saturating_sub(bytes_before);
         let grown = (limits.bytes.is_some() && poll.is_multiple_of(DISK_INTERVAL)).then(grown);
         if let Some(reason) = limits.exceeded(started.elapsed(), grown.unwrap_or(0)) {
             console.note(&format!("{reason}; stopping after this batch"));

@@ -22,25 +22,25 @@ impl DeclaredNames {
         let (tokens, _control) = engine.lex([&text]);
         let tokens = tokens.map(|(token, _)| token).take_while(|token| *token != Token::EOF);
         let mut names = Self::default();
-        let (mut before, mut list) = (Token::SemiColon, None);
+        let (mut previous, mut list) = (Token::SemiColon, None);
         for token in tokens {
-            names.add(&token, &before, list.as_ref());
-            list = match (&token, &before, list) {
+            names.add(&token, &previous, list.as_ref());
+            list = match (&token, &previous, list) {
                 (Token::Fn, ..) => Some(Token::RightParen),
                 (Token::Unit, _, Some(Token::RightParen)) => None,
-                (Token::Pipe, _, None) if !is_operand(&before) => Some(Token::Pipe),
+                (Token::Pipe, _, None) if !is_operand(&previous) => Some(Token::Pipe),
                 (end, _, Some(until)) if *end == until => None,
                 (_, _, list) => list,
             };
-            before = token;
+            previous = token;
         }
         names
     }
 
     /// Adds a name that a token declares; within a list of parameters every name is a variable.
-    fn add(&mut self, token: &Token, before: &Token, list: Option<&Token>) {
+    fn add(&mut self, token: &Token, previous: &Token, list: Option<&Token>) {
         let Token::Identifier(name) = token else { return };
-        let kind = match before {
+        let kind = match previous {
             Token::Fn => &mut self.functions,
             Token::As => &mut self.modules,
             Token::Let | Token::Const | Token::For => &mut self.variables,

@@ -109,19 +109,19 @@ impl Planner {
         kind: &'static str,
         planned: &PlannedStep,
         call: &dyn Call,
-        what: String,
+        description: String,
         estimate: Estimate,
     ) -> Result<(), HostError> {
         let Estimate { work, pace } = estimate;
-        let (what, trial, pace) = match &self.trial {
+        let (description, trial, pace) = match &self.trial {
             Some(trial) => {
                 let id = Some((trial.sweep.clone(), trial.trial));
                 (format!("sweep {}: {kind}", trial.sweep), id, trial.slowed(&work, pace))
             }
-            None => (what, None, pace),
+            None => (description, None, pace),
         };
         let is_done = planned.manifest.is_some();
-        let step = Step { kind, what, trial, work, pace, is_done, begun: planned.begun };
+        let step = Step { kind, description, trial, work, pace, is_done, begun: planned.begun };
         let steps = self.state().add(&planned.identity, step, &call.params(), call.given());
         if steps > MAX_STEPS {
             return Err(HostError::Endless { steps, assumed: ASSUMPTIONS });
@@ -191,13 +191,13 @@ impl Host for Planner {
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {
         let kind = call.kind();
         let number = self.run().next(kind.series());
-        let what = call.planned(number)?;
+        let description = call.planned(number)?;
         let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
         let lanes = self.lanes()?;
         let done = planned.begun.map_or(0, |begun| begun.amount);
         let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
         let estimate = call.estimate(done, summary, lanes);
-        self.add(kind.name(), &planned, call, what, estimate)?;
+        self.add(kind.name(), &planned, call, description, estimate)?;
         let StandIn { summary, files } = call.stand_in(number, lanes);
         let output = StepOutput {
             run: Arc::clone(&planned.run),

@@ -97,9 +97,10 @@ fn add_to_plan(planner: &Planner, fork: &ForkRecord, steps: &[(Slot, Manifest)],
         games.filter_map(|(_, manifest)| manifest.summary.member(name)?.as_f64()).sum::<f64>() as u64
     };
     let work = Work { games: sum("games"), positions: sum("positions"), ..Work::default() };
-    let what = format!("fork of {} up to iteration {:04}: {} steps", fork.from, fork.iteration, steps.len());
+    let description =
+        format!("fork of {} up to iteration {:04}: {} steps", fork.from, fork.iteration, steps.len());
     let (pace, trial) = (Pace::default(), None);
-    let step = Step { kind: "fork", what, trial, work, pace, is_done: true, begun: None };
+    let step = Step { kind: "fork", description, trial, work, pace, is_done: true, begun: None };
     if let Some(identity) = Identity::from_digits(&fork.digest) {
         planner.state().add(&identity, step, &params.params.to_value(), &params.given);
     }

@@ -21,7 +21,7 @@ use dc0_runs::{Begun, Identity};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
     pub(super) kind: &'static str,
-    pub(super) what: String,
+    pub(super) description: String,
     /// The sweep and the trial that it belongs to.
     pub(super) trial: Option<(String, u32)>,
     /// The work that is left to do; all of it, if the step is finished.
@@ -37,7 +37,7 @@ pub(super) struct Step {
 #[derive(Debug, Clone, Default, PartialEq)]
 struct PlanRow {
     kind: &'static str,
-    what: String,
+    description: String,
     count: u32,
     done: u32,
     /// The number of steps that a kill interrupted, and the parts done of the last one.
@@ -181,11 +181,11 @@ impl Plan {
 
     fn add_row(&mut self, step: Step) {
         let seconds = self.seconds(&step);
-        let Step { kind, what, work, is_done, begun, .. } = step;
-        let is_of_sweep = what.starts_with("sweep ");
-        let known = self.rows.iter().position(|row| is_of_sweep && row.what == what);
+        let Step { kind, description, work, is_done, begun, .. } = step;
+        let is_of_sweep = description.starts_with("sweep ");
+        let known = self.rows.iter().position(|row| is_of_sweep && row.description == description);
         let index = known.unwrap_or_else(|| {
-            self.rows.push(PlanRow { kind, what, ..PlanRow::default() });
+            self.rows.push(PlanRow { kind, description, ..PlanRow::default() });
             self.rows.len() - 1
         });
         let row = &mut self.rows[index];

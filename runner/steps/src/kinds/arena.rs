@@ -220,9 +220,9 @@ impl Arena {
         let second = self.second_network().map(|network| (network, second_search));
         let batches = if second.is_some() { 2.0 } else { 1.0 };
         for (network, search) in [Some((&self.first, &params.search)), second].into_iter().flatten() {
-            let own = positions.div_ceil(2) * u64::from(search.simulations);
-            evaluations += own;
-            total_flops += own as f64 * flops(network);
+            let count = positions.div_ceil(2) * u64::from(search.simulations);
+            evaluations += count;
+            total_flops += count as f64 * flops(network);
             sequential += sequential_evaluations(moves, search);
         }
         let shard = params.shard_games;

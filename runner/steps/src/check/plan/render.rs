@@ -79,11 +79,12 @@ impl Plan {
 
     /// The row of time in which trials wait for each other or no trial is left, unless it is short.
     fn waiting_row(&self, sweep: &SweepPlan) -> Option<[String; 8]> {
-        let (waiting, what) = (sweep.waiting(), format!("sweep {}: waiting for other trials", sweep.name));
-        (waiting >= MIN_WAITING).then(|| self.cells(&what, Work::default(), waiting, false))
+        let (waiting, description) =
+            (sweep.waiting(), format!("sweep {}: waiting for other trials", sweep.name));
+        (waiting >= MIN_WAITING).then(|| self.cells(&description, Work::default(), waiting, false))
     }
 
-    fn cells(&self, what: &str, work: Work, seconds: f64, is_done: bool) -> [String; 8] {
+    fn cells(&self, description: &str, work: Work, seconds: f64, is_done: bool) -> [String; 8] {
         let shown = |count: f64| if count == 0.0 { "-".to_owned() } else { amount(count) };
         let time = match (is_done, &self.speeds) {
             (true, _) => "done".to_owned(),
@@ -93,7 +94,7 @@ impl Plan {
         let [games, positions, evaluations, updates] =
             [work.games, work.positions, work.evaluations, work.updates].map(|count| shown(count as f64));
         [
-            what.to_owned(),
+            description.to_owned(),
             games,
             positions,
             evaluations,
@@ -148,7 +149,7 @@ impl Plan {
     fn step_json(&self, row: &PlanRow) -> Json {
         let mut step = work_json(row.work);
         step["kind"] = row.kind.into();
-        step["what"] = row.what.as_str().into();
+        step["what"] = row.description.as_str().into();
         step["count"] = row.count.into();
         step["done"] = row.done.into();
         step["begun"] = row.begun.into();
@@ -167,15 +168,15 @@ fn work_json(work: Work) -> Json {
 impl PlanRow {
     /// The title of the row, with what is done: `match: 0001 vs 0000 (3 of 8 shards done)`, `sweep s: arena (16 steps, 5 done)`.
     fn title(&self) -> String {
-        let Self { what, count, done, begun, parts, .. } = self;
+        let Self { description, count, done, begun, parts, .. } = self;
         match parts {
             Some(Begun { parts, total, unit, .. }) if *count == 1 => {
-                return format!("{what} ({parts} of {total} {unit} done)");
+                return format!("{description} ({parts} of {of} {unit} done)");
             }
-            _ if *count == 1 => return what.clone(),
+            _ if *count == 1 => return description.clone(),
             _ => {}
         }
-        let mut title = format!("{what} ({count} steps");
+        let mut title = format!("{description} ({count} steps");
         for (number, state) in [(*done, "done"), (*begun, "begun")] {
             if number > 0 && number < *count {
                 let _ = write!(title, ", {number} {state}");

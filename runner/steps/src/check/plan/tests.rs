@@ -32,7 +32,7 @@ fn sweep(plan: &mut Plan, name: &str, from: &[&str], workers: u32) {
 fn call(plan: &mut Plan, (sweep, trial): (&str, u32), number: u8, seconds: f64) {
     let step = Step {
         kind: "arena",
-        what: format!("sweep {sweep}: arena"),
+        description: format!("sweep {sweep}: arena"),
         trial: Some((sweep.to_owned(), trial)),
         work: Work::default(),
         pace: Pace { items: seconds, ..Pace::default() },
