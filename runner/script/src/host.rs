@@ -61,7 +61,9 @@ pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)
     let nets_and_games =
         || read::<Network>(value).or_else(|| read::<Games>(value)).or_else(|| read::<Window>(value));
     let results = || {
-        read::<Verdict>(value).or_else(|| read::<Analysis>(value)).or_else(|| read::<sweeps::Swept>(value))
+        read::<Verdict>(value)
+            .or_else(|| read::<Analysis>(value))
+            .or_else(|| read::<sweeps::FinishedSweep>(value))
     };
     read::<RunHandle>(value).or_else(nets_and_games).or_else(results)
 }

@@ -170,11 +170,11 @@ impl Names {
                 MAP_FORM.to_owned()
             }
             ParseErrorType::VariableExpected | ParseErrorType::PropertyExpected => {
-                let expected = wording::of_syntax(error).unwrap_or_default();
+                let expected = wording::describe_syntax(error).unwrap_or_default();
                 let got = found().map(|found| format!(", got `{found}`")).unwrap_or_default();
                 format!("{expected}{got}")
             }
-            other => wording::of_syntax(other).unwrap_or_else(|| other.to_string()),
+            other => wording::describe_syntax(other).unwrap_or_else(|| other.to_string()),
         }
     }
 }

@@ -135,7 +135,7 @@ fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
         EvalAltResult::ErrorModuleNotFound(name, _) => names.missing_module(name, source),
         EvalAltResult::ErrorVariableNotFound(name, _) => names.missing_variable(name, source),
         EvalAltResult::ErrorParsing(error, _) => names.syntax(error, &location),
-        other => wording::of(other).unwrap_or_else(|| without_position(other)),
+        other => wording::describe(other).unwrap_or_else(|| without_position(other)),
     };
     Failure::at(location, Exit::BadInput, message)
 }

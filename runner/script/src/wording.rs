@@ -23,7 +23,7 @@ pub fn shown(thrown: &Dynamic) -> String {
 }
 
 /// The message for a syntax error; `None` if it needs the names of the script.
-pub fn of_syntax(error: &ParseErrorType) -> Option<String> {
+pub fn describe_syntax(error: &ParseErrorType) -> Option<String> {
     Some(match error {
         ParseErrorType::BadInput(error) => lexical(error),
         ParseErrorType::UnexpectedEOF => {
@@ -137,7 +137,7 @@ fn disabled_eval() -> String {
 pub const TOO_MUCH_WORK: &str = "the script itself does too much work; does a loop never end?";
 
 /// The message for an error while a script ran; `None` if the engine's own message will do, or names are needed.
-pub fn of(error: &EvalAltResult) -> Option<String> {
+pub fn describe(error: &EvalAltResult) -> Option<String> {
     Some(match error {
         EvalAltResult::ErrorDotExpr(message, _) if !message.is_empty() => dot(message),
         EvalAltResult::ErrorStackOverflow(_) => format!(

@@ -108,12 +108,12 @@ pub struct Forked {
     /// The run.
     pub info: RunInfo,
     /// The events that it begins with.
-    pub past: Vec<Past>,
+    pub past: Vec<PastEvent>,
 }
 
 /// A past event of a run.
 #[derive(Debug, Clone)]
-pub enum Past {
+pub enum PastEvent {
     /// A step was done.
     Step(StepResult),
     /// A net became the next generation.

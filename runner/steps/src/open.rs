@@ -8,7 +8,7 @@ use dc0_runs::sweep::devices::Lease;
 use dc0_runs::{Finished, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
 
 use crate::context::StepContext;
-use crate::host::{HostError, Past};
+use crate::host::{HostError, PastEvent};
 use crate::kinds::kind;
 use crate::lines;
 use crate::past::past;
@@ -70,14 +70,14 @@ impl Open {
     }
 
     /// Takes over the steps that a fork begins with, and returns the past events.
-    pub(super) fn begin(&mut self, parent: &Path) -> Result<Vec<Past>, HostError> {
+    pub(super) fn begin(&mut self, parent: &Path) -> Result<Vec<PastEvent>, HostError> {
         let begun = self.run.begin(parent)?;
         let promotions =
             self.run.record().fork.as_ref().map(|fork| fork.promotions.clone()).unwrap_or_default();
         let steps: Vec<_> = begun.iter().map(|(slot, finished)| (*slot, finished.manifest.clone())).collect();
         let past = past(&self.name, self.run.folder(), &steps, &promotions)?;
         let mut players = past.iter().filter_map(|event| match event {
-            Past::Step(StepResult::Match(verdict)) => {
+            PastEvent::Step(StepResult::Match(verdict)) => {
                 Some(format!("{} vs {}", verdict.0.first, verdict.0.second))
             }
             _ => None,
@@ -92,8 +92,8 @@ impl Open {
             }
         }
         let nets = past.iter().filter_map(|event| match event {
-            Past::Promoted { network, .. } => Some(network),
-            Past::Step(_) => None,
+            PastEvent::Promoted { network, .. } => Some(network),
+            PastEvent::Step(_) => None,
         });
         for (network, promoted) in nets.zip(&promotions) {
             self.generations

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dc0_runs::{Folder, Generation, Manifest, RunError, Slot};
 
-use crate::host::Past;
+use crate::host::PastEvent;
 use crate::kinds::kind;
 use crate::past_networks::PastNetworks;
 use crate::step::{StepOutput, StepResult};
@@ -15,7 +15,7 @@ pub(crate) fn past(
     folder: &Folder,
     steps: &[(Slot, Manifest)],
     promotions: &[Generation],
-) -> Result<Vec<Past>, RunError> {
+) -> Result<Vec<PastEvent>, RunError> {
     let mut networks = PastNetworks::new(folder);
     let mut past = Vec::new();
     let mut promotions = promotions.iter().peekable();
@@ -31,7 +31,7 @@ pub(crate) fn past(
         if let StepResult::Network(network) = &result {
             networks.add(network.clone());
         }
-        past.push(Past::Step(result));
+        past.push(PastEvent::Step(result));
     }
     for promoted in promotions {
         past.push(promoted_net(&networks, promoted)?);
@@ -39,7 +39,7 @@ pub(crate) fn past(
     Ok(past)
 }
 
-fn promoted_net(networks: &PastNetworks<'_>, promoted: &Generation) -> Result<Past, RunError> {
+fn promoted_net(networks: &PastNetworks<'_>, promoted: &Generation) -> Result<PastEvent, RunError> {
     let network = networks.network(&promoted.blake3)?.clone();
-    Ok(Past::Promoted { network, generation: promoted.generation })
+    Ok(PastEvent::Promoted { network, generation: promoted.generation })
 }

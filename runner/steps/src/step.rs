@@ -111,7 +111,7 @@ pub struct StandIn {
 }
 
 /// The message for a call whose arguments match none of the forms.
-pub(crate) fn other_form() -> String {
+pub(crate) fn no_matching_form() -> String {
     "the arguments match none of its forms".to_owned()
 }
 

@@ -14,7 +14,7 @@ use dc0_process::exit::Exit;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Spent;
 use dc0_steps::handles::{Fields, Games, Network};
-use dc0_steps::host::{Host, Past, RunInfo};
+use dc0_steps::host::{Host, PastEvent, RunInfo};
 use dc0_steps::step::StepResult;
 use dc0_steps::table::Table;
 
@@ -180,12 +180,12 @@ impl OpenRun {
     }
 
     /// Records an event from before the run was opened.
-    pub(super) fn replay(&self, event: Past) {
+    pub(super) fn replay(&self, event: PastEvent) {
         match event {
-            Past::Step(result) => self.record(&result),
+            PastEvent::Step(result) => self.record(&result),
             // Generation 0 is the first net, which needs no promotion.
-            Past::Promoted { generation: 0, .. } => {}
-            Past::Promoted { network, generation } => self.record_promotion(&network, generation),
+            PastEvent::Promoted { generation: 0, .. } => {}
+            PastEvent::Promoted { network, generation } => self.record_promotion(&network, generation),
         }
     }
 }

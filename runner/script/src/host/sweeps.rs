@@ -34,14 +34,14 @@ type Context<'a> = NativeCallContext<'a>;
 struct Work {
     params: SweepParams,
     host: Arc<dyn SweepHost>,
-    state: Mutex<Sweeping>,
+    state: Mutex<SweepState>,
     changed: Condvar,
     /// Held while the sweep's tables are written.
     updating: Mutex<()>,
 }
 
 #[derive(Default)]
-struct Sweeping {
+struct SweepState {
     trials: Trials,
     /// Trials whose turn is under way.
     busy: BTreeSet<u32>,
@@ -51,10 +51,10 @@ struct Sweeping {
 
 /// A sweep that has ended.
 #[derive(Clone)]
-pub(super) struct Swept(Arc<(Board, String)>);
+pub(super) struct FinishedSweep(Arc<(Board, String)>);
 
 pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
-    super::fields::register_fields::<Swept>(engine);
+    super::fields::register_fields::<FinishedSweep>(engine);
     engine.register_type_with_name::<Trial>("Trial");
     engine.register_indexer_get(|context: Context<'_>, trial: &mut Trial, name: ImmutableString| {
         read_trial(&context, trial, &name)
@@ -75,7 +75,12 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     });
 }
 
-fn sweep(context: &Context<'_>, session: &Arc<Session>, map: &Map, function: &FnPtr) -> Answer<Swept> {
+fn sweep(
+    context: &Context<'_>,
+    session: &Arc<Session>,
+    map: &Map,
+    function: &FnPtr,
+) -> Answer<FinishedSweep> {
     let call = Call::new("sweep", context);
     session.check_declared(&call)?;
     let (params, given) = call.read::<SweepParams>(map, Sampling(0))?;
@@ -87,16 +92,16 @@ fn sweep(context: &Context<'_>, session: &Arc<Session>, map: &Map, function: &Fn
     }
     let call_params = Asked { params: params.clone(), given };
     let (host, events) = call.run(session.host.sweep(&call_params, &session.script_digest()))?;
-    let state = Mutex::new(Sweeping { trials: Trials::from_events(&events), ..Sweeping::default() });
+    let state = Mutex::new(SweepState { trials: Trials::from_events(&events), ..SweepState::default() });
     let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
     work.run(context, session, function)?;
     let board = work.board();
     call.run(work.host.finish(&board))?;
-    Ok(Swept(Arc::new((board, work.host.folder()))))
+    Ok(FinishedSweep(Arc::new((board, work.host.folder()))))
 }
 
 impl Work {
-    fn state(&self) -> MutexGuard<'_, Sweeping> {
+    fn state(&self) -> MutexGuard<'_, SweepState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -168,7 +173,7 @@ impl Work {
             if state.is_ending {
                 return Ok(None);
             }
-            let Sweeping { trials, busy, .. } = &*state;
+            let SweepState { trials, busy, .. } = &*state;
             let schedule = Schedule { params: &self.params, seed: self.host.seed(), trials, busy };
             match schedule.next() {
                 Job::Done => return Ok(None),
@@ -282,7 +287,7 @@ impl Work {
     }
 }
 
-impl Fields for Swept {
+impl Fields for FinishedSweep {
     const KIND: &'static str = "Sweep";
 
     fn fields(&self) -> Vec<(String, Value)> {

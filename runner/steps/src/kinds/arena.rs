@@ -26,7 +26,7 @@ use crate::files;
 use crate::handles::{Network, Opponent, Verdict, VerdictFields};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The two players.
@@ -74,7 +74,7 @@ impl Step for Arena {
                 };
                 Ok(Self { first, second: Opponent::from_name(&name).ok_or_else(unknown)? })
             }
-            _ => Err(other_form()),
+            _ => Err(no_matching_form()),
         }
     }
 

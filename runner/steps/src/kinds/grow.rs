@@ -12,7 +12,7 @@ use crate::estimate::Estimate;
 use crate::files;
 use crate::handles::Network;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The net that grows.
@@ -58,7 +58,7 @@ impl Step for Growth {
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
         match <[Argument; 1]>::try_from(arguments) {
             Ok([Argument::Network(start)]) => Ok(Self { start }),
-            _ => Err(other_form()),
+            _ => Err(no_matching_form()),
         }
     }
 

@@ -24,7 +24,7 @@ use crate::files;
 use crate::handles::{Analysis, AnalysisFields, Network, SearchInput};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The net that searches, and the positions that it searches.
@@ -75,7 +75,7 @@ impl Step for PositionSearch {
             Ok([Argument::Network(network), Argument::Analysis(earlier)]) => {
                 Ok(Self { network, input: SearchInput::Continue(earlier) })
             }
-            _ => Err(other_form()),
+            _ => Err(no_matching_form()),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::files;
 use crate::handles::{Games, GamesFields, Network};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The net that plays.
@@ -58,7 +58,7 @@ impl Step for SelfPlay {
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
         match <[Argument; 1]>::try_from(arguments) {
             Ok([Argument::Network(network)]) => Ok(Self { network }),
-            _ => Err(other_form()),
+            _ => Err(no_matching_form()),
         }
     }
 

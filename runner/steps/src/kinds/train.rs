@@ -22,7 +22,7 @@ use crate::files;
 use crate::handles::{Network, Window};
 use crate::past_networks::PastNetworks;
 use crate::speeds::Pace;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, other_form};
+use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The file of the training state between updates.
@@ -56,7 +56,7 @@ impl Step for Training {
     fn from_arguments(arguments: Vec<Argument>, _: &mut Vec<Problem>) -> Result<Self, String> {
         match <[Argument; 2]>::try_from(arguments) {
             Ok([Argument::Network(start), Argument::Window(window)]) => Ok(Self { start, window }),
-            _ => Err(other_form()),
+            _ => Err(no_matching_form()),
         }
     }
 

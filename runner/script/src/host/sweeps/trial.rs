@@ -7,7 +7,7 @@ use rhai::{Dynamic, EvalAltResult, Map, Position};
 use dc0_core::params::{Value, nearest};
 
 use super::super::session::RunHandle;
-use super::{Context, Sweeping, Work};
+use super::{Context, SweepState, Work};
 use crate::call::{Answer, Call};
 use crate::dynamic::{scalar, to_dynamic};
 use dc0_runs::sweep::events::{Ending, Event, Measured, Replicate};
@@ -115,7 +115,7 @@ pub(super) fn report(context: &Context<'_>, trial: &Trial, at: i64, value: &Dyna
     }
     let ending = {
         let state = work.state();
-        let Sweeping { trials, busy, .. } = &*state;
+        let SweepState { trials, busy, .. } = &*state;
         let schedule = Schedule { params: &work.params, seed: work.host.seed(), trials, busy };
         schedule.ending(id, at, turn.until)
     };
