@@ -163,18 +163,18 @@ impl Planner {
 }
 
 impl Host for Planner {
-    fn open(&self, name: &str, params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+    fn open(&self, name: &str, call_params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.options.parent, name)?;
         if let Some(found) = Record::read(&folder)? {
             ForkRecord::check(&folder, found.fork.as_ref(), None)?;
         }
-        let (finished, seed) = self.finished(name, &params.params.from)?;
+        let (finished, seed) = self.finished(name, &call_params.params.from)?;
         let device = self.options.device.clone().unwrap_or_else(|| "auto".to_owned());
-        self.check_backend(&device, params.params.backend, params.params.precision)?;
+        self.check_backend(&device, call_params.params.backend, call_params.params.precision)?;
         let info = RunInfo {
             name: name.to_owned(),
             folder: folder.root().display().to_string(),
-            seed: self.options.seed.or(seed).unwrap_or(params.params.seed),
+            seed: self.options.seed.or(seed).unwrap_or(call_params.params.seed),
             device,
         };
         *self.run() = PlannedRun::new(folder, &info.folder, info.seed, finished);
@@ -184,8 +184,8 @@ impl Host for Planner {
         Ok(info)
     }
 
-    fn fork(&self, from: &str, iteration: u32, params: Asked<ForkParams>) -> Result<Forked, HostError> {
-        fork::open(self, (from, iteration), &params)
+    fn fork(&self, from: &str, iteration: u32, call_params: Asked<ForkParams>) -> Result<Forked, HostError> {
+        fork::open(self, (from, iteration), &call_params)
     }
 
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError> {
@@ -251,10 +251,10 @@ impl Host for Planner {
 
     fn sweep(
         &self,
-        params: &Asked<SweepParams>,
+        call_params: &Asked<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        let (sweep, events) = sweep::open(self, params, script)?;
+        let (sweep, events) = sweep::open(self, call_params, script)?;
         Ok((Arc::new(sweep), events))
     }
 }

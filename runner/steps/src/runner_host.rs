@@ -35,13 +35,13 @@ impl Observer for InterruptObserver {
 }
 
 impl Host for Runner {
-    fn open(&self, name: &str, params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
-        let gives_seed = params.given.member("seed").is_some();
-        self.open_as(name, &params.params, gives_seed, None)
+    fn open(&self, name: &str, call_params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+        let gives_seed = call_params.given.member("seed").is_some();
+        self.open_as(name, &call_params.params, gives_seed, None)
     }
 
-    fn fork(&self, from: &str, iteration: u32, params: Asked<ForkParams>) -> Result<Forked, HostError> {
-        let (params, parent) = (params.params, &self.options.parent);
+    fn fork(&self, from: &str, iteration: u32, call_params: Asked<ForkParams>) -> Result<Forked, HostError> {
+        let (params, parent) = (call_params.params, &self.options.parent);
         let is_new = !params.folder(parent, from)?.record().is_file();
         let prefix = is_new.then(|| Prefix::read(&Folder::of_existing(parent, from)?, from, iteration));
         let prefix = prefix.transpose()?;
@@ -128,10 +128,10 @@ impl Host for Runner {
 
     fn sweep(
         &self,
-        params: &Asked<SweepParams>,
+        call_params: &Asked<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
-        let (sweep, events) = sweep::open(self, params, script)?;
+        let (sweep, events) = sweep::open(self, call_params, script)?;
         Ok((Arc::new(sweep), events))
     }
 }

@@ -22,27 +22,27 @@ struct Beginning {
 pub(super) fn open(
     planner: &Planner,
     (from, iteration): (&str, u32),
-    params: &Asked<ForkParams>,
+    call_params: &Asked<ForkParams>,
 ) -> Result<Forked, HostError> {
-    let fork_params = &params.params;
-    let own = fork_params.folder(&planner.options.parent, from)?;
+    let params = &call_params.params;
+    let own = params.folder(&planner.options.parent, from)?;
     let beginning = match Record::read(&own)? {
         Some(record) => existing_fork(planner, &own, record, (from, iteration)),
-        None => new_fork(planner, fork_params, (from, iteration)),
+        None => new_fork(planner, params, (from, iteration)),
     };
     let Beginning { fork, steps, seed, device } = beginning?;
     let info = RunInfo {
-        name: fork_params.name.clone(),
+        name: params.name.clone(),
         folder: own.root().display().to_string(),
         seed: planner.options.seed.unwrap_or(seed),
         device: planner.options.device.clone().unwrap_or(device),
     };
-    planner.check_backend(&info.device, fork_params.backend, fork_params.precision)?;
-    let (finished, _) = planner.finished(&fork_params.name, &fork_params.from)?;
+    planner.check_backend(&info.device, params.backend, params.precision)?;
+    let (finished, _) = planner.finished(&params.name, &params.from)?;
     *planner.run() = PlannedRun::new(own.clone(), &info.folder, info.seed, finished);
     planner.run().begin(&steps);
     planner.state().open(&info);
-    add_to_plan(planner, &fork, &steps, params);
+    add_to_plan(planner, &fork, &steps, call_params);
     let past = past(&info.folder.as_str().into(), &own, &steps, &fork.promotions)?;
     Ok(Forked { info, past })
 }
@@ -91,7 +91,12 @@ fn existing_fork(
 }
 
 /// Adds the steps that a fork begins with to the plan, as one line without cost.
-fn add_to_plan(planner: &Planner, fork: &ForkRecord, steps: &[(Slot, Manifest)], params: &Asked<ForkParams>) {
+fn add_to_plan(
+    planner: &Planner,
+    fork: &ForkRecord,
+    steps: &[(Slot, Manifest)],
+    call_params: &Asked<ForkParams>,
+) {
     let sum = |name: &str| {
         let games = steps.iter().filter(|(_, manifest)| manifest.kind == "self_play");
         games.filter_map(|(_, manifest)| manifest.summary.member(name)?.as_f64()).sum::<f64>() as u64
@@ -102,6 +107,6 @@ fn add_to_plan(planner: &Planner, fork: &ForkRecord, steps: &[(Slot, Manifest)],
     let (pace, trial) = (Pace::default(), None);
     let step = Step { kind: "fork", description, trial, work, pace, is_done: true, begun: None };
     if let Some(identity) = Identity::from_digits(&fork.digest) {
-        planner.state().add(&identity, step, &params.params.to_value(), &params.given);
+        planner.state().add(&identity, step, &call_params.params.to_value(), &call_params.given);
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn open(
     // Trials share cores; each has a GPU of its own.
     let workers = params.parallel.min(if is_cpu { cores() } else { devices.len() as u32 });
     let (now, is_given) = sweep_record(&planner.options, &planner.script_file(), call_params);
-    let (record, mut events) = SweepFolder::look(parent, &now, is_given)?;
+    let (record, mut events) = SweepFolder::peek(parent, &now, is_given)?;
     events.extend(opening::new_events(params, script, &events));
     let folder = Folder::of_run(parent, &params.name)?;
     let mut finished = FinishedSteps::new();

@@ -171,7 +171,7 @@ impl PlanRow {
         let Self { description, count, done, begun, parts, .. } = self;
         match parts {
             Some(Begun { parts, total, unit, .. }) if *count == 1 => {
-                return format!("{description} ({parts} of {of} {unit} done)");
+                return format!("{description} ({parts} of {total} {unit} done)");
             }
             _ if *count == 1 => return description.clone(),
             _ => {}
