@@ -4,20 +4,20 @@ from games
 group by iteration, reason
 order by iteration, reason;
 
--- Is White better off, and does that change?
+-- How well does White score, and does that change?
 select iteration, count(*) as games, avg(result) as balance, sum(case when result = 0 then 1 else 0 end) as draws
 from games
 group by iteration
 order by iteration;
 
--- How long are games, and how does length go with the result?
+-- How long are games, by result?
 select result, count(*) as games, min(array_length(moves)) as shortest, avg(array_length(moves)) as mean, max(array_length(moves)) as longest
 from games
 group by result
 order by result;
 
--- How many different games and starts are there?
-select iteration, count(*) as games, count(distinct start_fen) as starts, count(distinct array_to_string(moves, ' ')) as different
+-- How many distinct games and starting positions are there?
+select iteration, count(*) as games, count(distinct start_fen) as starts, count(distinct array_to_string(moves, ' ')) as unique_games
 from games
 group by iteration
 order by iteration;
@@ -46,19 +46,19 @@ from positions
 group by iteration
 order by iteration;
 
--- Is the search's value calibrated: do positions end as it says?
-select floor(root_q * 5) / 5 as value_from, count(*) as positions, avg(root_q) as said, avg(result) as came
+-- Is the search's value calibrated: does it predict the result?
+select floor(root_q * 5) / 5 as value_from, count(*) as positions, avg(root_q) as predicted, avg(result) as actual
 from positions
 group by value_from
 order by value_from;
 
--- Does the net foresee draws?
+-- Does the net predict draws?
 select floor(net_d * 5) / 5 as draw_from, count(*) as positions, avg(case when result = 0 then 1.0 else 0.0 end) as drawn
 from positions
 group by draw_from
 order by draw_from;
 
--- How many legal moves are there as the game goes on?
+-- How many legal moves are there, by ply?
 select floor(ply / 10.0) * 10 as from_ply, count(*) as positions, avg(legal) as legal_moves
 from positions
 group by from_ply
@@ -70,7 +70,7 @@ from positions
 order by abs(root_q - net_q) desc, iteration, game, ply
 limit 5;
 
--- How often does the game's winner stand worse by the search's word?
+-- How often did the search think that the eventual winner stood worse?
 select games.reason, count(*) as positions, avg(case when positions.root_q < 0 then 1.0 else 0.0 end) as doubted
 from positions
 join games on games.run = positions.run and games.iteration = positions.iteration and games.game = positions.game
@@ -91,13 +91,13 @@ join (select run, net, max(update) as last from training group by run, net) as e
   on ends.run = training.run and ends.net = training.net and ends.last = training.update
 order by training.run, training.net;
 
--- What did each match come to?
+-- What was the result of each match?
 select match, first, second, count(*) as games, avg(score) as score, avg(plies) as plies
 from matches
 group by match, first, second
 order by match;
 
--- Which pairs of a match were decided by their opening: won by the same colour twice?
+-- Which pairs of a match were decided by their opening: did the same colour win both games?
 select match, pair, sum(result) as balance
 from matches
 group by match, pair
@@ -112,20 +112,20 @@ group by kind
 order by kind;
 
 -- How fast was self-play, and how full were its batches?
-select number as iteration, positions / seconds as positions_a_second, evaluations / seconds as evaluations_a_second, mean_batch,
+select number as iteration, positions / seconds as positions_per_second, evaluations / seconds as evaluations_per_second, mean_batch,
   cache_hits * 1.0 / evaluations as cache_share
 from steps
 where kind = 'self_play'
 order by number;
 
--- How did each trained net do in the matches that it played first?
+-- How did each trained net do in its matches as first player?
 select trained.run, trained.number as net, trained.loss, matches.number as match, matches.score, matches.score_low, matches.score_high
 from steps as trained
 left join (select * from steps where kind = 'arena') as matches on matches.network = trained.network and matches.run = trained.run
 where trained.kind = 'train'
 order by trained.run, trained.number, matches.number;
 
--- Which trials of a sweep were best, with their intervals?
+-- Which trials of a sweep were best?
 select trial, state, value, low, high, evaluations
 from trials
 order by value desc, trial

@@ -1,11 +1,11 @@
-//! Answers column by column, as reports want them.
+//! Query results by column, as reports read them.
 
 use dc0_core::params::Value;
 
 use crate::error::AnalysisError;
 use crate::rows::Rows;
 
-/// The rows of an answer.
+/// The result of a query.
 pub(crate) struct Answer(Rows);
 
 impl Answer {
@@ -17,18 +17,18 @@ impl Answer {
         self.0.len()
     }
 
-    /// Numbers; not a number where a cell is empty.
+    /// A column of numbers; NaN for empty cells.
     pub(crate) fn numbers(&self, column: &str) -> Result<Vec<f64>, AnalysisError> {
         Ok(self.options(column)?.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
     }
 
-    /// Numbers that may be missing.
+    /// A column of numbers; `None` for empty cells.
     pub(crate) fn options(&self, column: &str) -> Result<Vec<Option<f64>>, AnalysisError> {
         self.0.numbers(column)
     }
 
-    /// Numbers of a column that the table may not have.
-    pub(crate) fn options_if_there(&self, column: &str) -> Result<Vec<Option<f64>>, AnalysisError> {
+    /// The same for a column that the table may lack.
+    pub(crate) fn options_or_none(&self, column: &str) -> Result<Vec<Option<f64>>, AnalysisError> {
         if self.has(column) { self.options(column) } else { Ok(vec![None; self.len()]) }
     }
 
@@ -36,13 +36,13 @@ impl Answer {
         self.0.columns().iter().any(|(name, _)| name == column)
     }
 
-    /// Texts, empty where a cell is.
+    /// A column of texts; empty for empty cells.
     pub(crate) fn texts(&self, column: &str) -> Result<Vec<String>, AnalysisError> {
         let text = |value| if let Value::Text(text) = value { text } else { String::new() };
         Ok(self.values(column)?.into_iter().map(text).collect())
     }
 
-    /// Lists of whole numbers, empty where a cell is.
+    /// A column of lists of integers; empty for empty cells.
     pub(crate) fn lists(&self, column: &str) -> Result<Vec<Vec<i64>>, AnalysisError> {
         let list = |value| match value {
             Value::List(items) => {
@@ -57,13 +57,13 @@ impl Answer {
         self.0.column(column)
     }
 
-    /// The names of the columns that begin so.
-    pub(crate) fn columns_from(&self, start: &str) -> Vec<String> {
-        self.0.columns().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(start)).collect()
+    /// The names of the columns with a prefix.
+    pub(crate) fn columns_with_prefix(&self, prefix: &str) -> Vec<String> {
+        self.0.columns().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix)).collect()
     }
 }
 
-/// Text as SQL writes it.
+/// An SQL string literal.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

@@ -1,4 +1,4 @@
-//! Which tables there are, and each as polars reads it: the files that lie there now, with where their rows come from in front.
+//! The tables there are, each as polars reads it: its current files, preceded by columns that say where a row comes from.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,22 +10,22 @@ use polars_core::utils::try_get_supertype;
 
 use crate::column_docs;
 use crate::column_types::{data_type, widened};
-use crate::computed_tables::{self, Of};
+use crate::computed_tables::{self, RunRowRef};
 use crate::error::AnalysisError;
 use crate::parquet_scan::{self, Constant, ParquetFile, stored_schema};
 use crate::source::{Files, RunRow, RunSource, StepRow, SweepSource};
 use crate::stored_tables::{self, Stored};
 use crate::table_files::files_of;
 
-/// The table of what steps took.
+/// The table of the steps' costs.
 pub(crate) const COSTS: &str = "costs";
-/// The table that sweeps have.
+/// The table of a sweep's trials.
 pub(crate) const TRIALS: &str = "trials";
 
-/// A table before anything is asked of it.
+/// A table before it is queried.
 pub(crate) struct Scan {
     pub(crate) lazy: LazyFrame,
-    /// What is read for it, to name a damaged file.
+    /// The files that it reads, so that an error can name a damaged one.
     pub(crate) files: Arc<BTreeSet<PathBuf>>,
 }
 
@@ -42,17 +42,17 @@ impl Catalog {
         Self { runs, sweeps, stored: stored_tables::all().into() }
     }
 
-    /// A run alone.
+    /// The tables of a single run.
     pub(crate) fn of_one(&self, run: &RunSource) -> Self {
         Self { runs: vec![run.clone()], sweeps: Vec::new(), stored: Arc::clone(&self.stored) }
     }
 
-    /// A table that runs hold in numbered files, by its name.
+    /// A table stored in numbered files, by name.
     pub(crate) fn stored(&self, name: &str) -> Option<&Stored> {
         self.stored.iter().find(|table| table.name == name)
     }
 
-    /// A table by its name, with where its rows come from in front.
+    /// A table by name, preceded by the columns that say where a row comes from.
     pub(crate) fn scan(&self, name: &str) -> Result<Scan, AnalysisError> {
         if let Some(table) = self.stored(name) {
             return self.scan_stored(table);
@@ -65,7 +65,7 @@ impl Catalog {
         }
     }
 
-    /// The number of its rows.
+    /// A table's number of rows.
     pub(crate) fn count(&self, name: &str) -> Result<u64, AnalysisError> {
         if let Some(table) = self.stored(name) {
             let mut rows = 0;
@@ -91,26 +91,26 @@ impl Catalog {
     }
 
     fn steps_table(&self) -> Result<Scan, AnalysisError> {
-        let rows: Vec<Of<'_, StepRow>> =
+        let rows: Vec<RunRowRef<'_, StepRow>> =
             self.runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step))).collect();
         self.computed(&rows, computed_tables::steps(&rows))
     }
 
     fn runs_table(&self) -> Result<Scan, AnalysisError> {
-        let rows: Vec<Of<'_, RunRow>> =
+        let rows: Vec<RunRowRef<'_, RunRow>> =
             self.runs.iter().filter_map(|run| Some((run, run.about.as_ref()?))).collect();
         self.computed(&rows, computed_tables::runs(&rows))
     }
 
-    /// A table that no file holds, from its rows and its own columns.
+    /// A table without files, from its rows and its own columns.
     pub(crate) fn computed<R>(
         &self,
-        rows: &[Of<'_, R>],
+        rows: &[RunRowRef<'_, R>],
         columns: PolarsResult<Vec<Column>>,
     ) -> Result<Scan, AnalysisError> {
         let runs = rows.iter().map(|(run, _)| *run);
         let table = columns.and_then(|columns| computed_tables::table(runs, self.has_trials(), columns));
-        let table = table.map_err(|error| AnalysisError::of_work(&error))?;
+        let table = table.map_err(|error| AnalysisError::from_execution(&error))?;
         Ok(Scan { lazy: table.lazy(), files: Arc::default() })
     }
 
@@ -118,8 +118,8 @@ impl Catalog {
         self.runs.iter().any(|run| run.trial.is_some())
     }
 
-    /// The columns that say which run a row comes from.
-    fn origin_of(&self, run: &RunSource) -> Vec<Constant> {
+    /// The columns that name the run and trial that a row comes from.
+    fn origin(&self, run: &RunSource) -> Vec<Constant> {
         let number = |number: Option<u32>| {
             number.map_or_else(|| Scalar::null(DataType::Int64), |number| Scalar::from(i64::from(number)))
         };
@@ -131,7 +131,7 @@ impl Catalog {
         origin
     }
 
-    /// The same columns with their types, in front of others.
+    /// The types of those columns, followed by a table's own.
     fn schema<'a>(&self, own: impl Iterator<Item = (&'a str, &'a str)>) -> Schema {
         let trial = [("trial", "u32"), ("replicate", "u32")].into_iter().filter(|_| self.has_trials());
         let columns = [("run", "text")].into_iter().chain(trial).chain(own);
@@ -144,7 +144,7 @@ impl Catalog {
             for file in files_of(run, table)? {
                 (table.peek)(&file.path)?;
                 let number = (table.numbering.column(), Scalar::from(i64::from(file.number)));
-                let constants = self.origin_of(run).into_iter().chain([number]).collect();
+                let constants = self.origin(run).into_iter().chain([number]).collect();
                 files.push(ParquetFile { path: file.path, constants });
             }
         }
@@ -152,19 +152,19 @@ impl Catalog {
         read(files, self.schema([(table.numbering.column(), "u32")].into_iter().chain(own)))
     }
 
-    /// What the steps of runs took. The types of a file's columns follow from its cells, so each gets the page's.
+    /// The costs of the runs' steps. A file's column types follow from its cells, so columns are cast to the documented types.
     fn scan_costs(&self) -> Result<Scan, AnalysisError> {
         let mut files = Vec::new();
         for run in &self.runs {
             let Some(path) = costs_file(run) else { continue };
             peek_wide(&path, COSTS)?;
-            files.push(ParquetFile { path, constants: self.origin_of(run) });
+            files.push(ParquetFile { path, constants: self.origin(run) });
         }
         let own = wide_columns(COSTS);
         read(files, self.schema(own.iter().map(|(name, kind)| (name.as_str(), *kind))))
     }
 
-    /// The tables of trials; the columns of parameters that a sweep does not have are empty in its rows.
+    /// The trials of all sweeps; columns of parameters that a sweep lacks are empty in its rows.
     fn scan_trials(&self) -> Result<Scan, AnalysisError> {
         let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
         let mut schema = Schema::from_iter([(PlSmallStr::from("run"), data_type("text"))]);
@@ -175,7 +175,7 @@ impl Catalog {
             }
             peek_wide(&path, TRIALS)?;
             let own = stored_schema(&path).and_then(|own| with_columns_of(&mut schema, &own));
-            own.map_err(|error| AnalysisError::of_work(&error))?;
+            own.map_err(|error| AnalysisError::from_execution(&error))?;
             files.push(ParquetFile { path, constants: vec![("run", text(&sweep.name))] });
         }
         if files.is_empty() {
@@ -192,11 +192,11 @@ fn text(text: &str) -> Scalar {
 
 fn read(files: Vec<ParquetFile>, schema: Schema) -> Result<Scan, AnalysisError> {
     let paths = files.iter().map(|file| file.path.clone()).collect();
-    let lazy = parquet_scan::scan(files, schema).map_err(|error| AnalysisError::of_work(&error))?;
+    let lazy = parquet_scan::scan(files, schema).map_err(|error| AnalysisError::from_execution(&error))?;
     Ok(Scan { lazy, files: Arc::new(paths) })
 }
 
-/// Adds the columns of another file; one that both have gets a type that holds the values of both.
+/// Adds the columns of another file; a column that both have gets their common supertype.
 fn with_columns_of(schema: &mut Schema, own: &Schema) -> PolarsResult<()> {
     for (name, kind) in own.iter() {
         let kind = widened(kind);
@@ -207,19 +207,19 @@ fn with_columns_of(schema: &mut Schema, own: &Schema) -> PolarsResult<()> {
     Ok(())
 }
 
-/// The columns that the page lists for a table whose files have no fixed types, each with its type.
+/// The documented columns, with their types, of a table whose files have no fixed types.
 fn wide_columns(table: &str) -> Vec<(String, &'static str)> {
-    let kind = |word: &str| match word {
+    let kind = |documented: &str| match documented {
         "text" => "text",
         "number" => "f64",
         _ => "i64",
     };
-    let of_page = column_docs::columns(table).into_iter().filter(|(name, _)| !name.contains('…'));
-    of_page.map(|(name, word)| (name, kind(&word))).collect()
+    let columns = column_docs::columns(table).into_iter().filter(|(name, _)| !name.contains('…'));
+    columns.map(|(name, documented)| (name, kind(&documented))).collect()
 }
 
-/// A run's table of costs, where there is one and all of the run's files are asked for: it belongs to no step, and times must decide
-/// nothing in a script.
+/// A run's file of costs, if there is one and all of the run's files are read. It belongs to no step, and a script's results must
+/// not depend on times.
 fn costs_file(run: &RunSource) -> Option<PathBuf> {
     let file = run.folder.join("costs.parquet");
     (run.files == Files::All && file.is_file()).then_some(file)

@@ -1,8 +1,7 @@
-//! Charts: what is to be drawn, apart from how. kuva draws them; only this module names it.
+//! Charts as plain data, drawn by kuva, which only this module uses.
 //!
-//! A chart is plain data. [`Chart::svg`] and [`Chart::png`] draw it in one of the looks, [`Chart::table`] says the same in
-//! rows of text, for people who cannot see it and for those who want the numbers. Series differ by line and marker and not by
-//! colour alone.
+//! [`Chart::svg`] and [`Chart::png`] draw a chart, [`Chart::table`] gives its numbers as rows of text, for readers who cannot see
+//! it and for those who want the figures. Series differ by line and marker, not by colour alone.
 
 mod axis;
 mod chart;
@@ -15,9 +14,9 @@ mod sheet;
 mod table;
 
 pub use chart::{
-    Axis, Chart, ChartError, Joined, Marks, ParallelLine, Part, Point, Reference, Scale, Series,
+    Axis, Chart, ChartError, Marks, ParallelLine, Point, Reference, Scale, Series, SeriesStyle, StackSeries,
 };
 pub use figure::figure;
-pub use look::{Ink, Look};
+pub use look::{Ink, Theme};
 pub use sheet::sheet;
 pub use table::{escape, short};

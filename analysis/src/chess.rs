@@ -1,4 +1,4 @@
-//! Chess functions over columns. The work on one value is plain functions of text and numbers, apart from the columns.
+//! Chess functions over columns. Those of a single value, in the submodules, take and return plain text and numbers.
 
 mod book;
 mod fen;
@@ -7,56 +7,56 @@ use dc0_core::board::{Move, Position};
 use polars::prelude::{Column, DataType, PolarsResult};
 use polars::series::amortized_iter::AmortSeries;
 
-/// A function of a FEN for each row; empty where there is none.
-fn of_fen<T>(columns: &[Column], of: fn(&str) -> Option<T>) -> PolarsResult<Vec<Option<T>>> {
-    Ok(columns[0].str()?.iter().map(|fen| fen.and_then(of)).collect())
+/// Applies a function to the FEN of each row; the result is empty for rows without one.
+fn map_fen<T>(columns: &[Column], function: fn(&str) -> Option<T>) -> PolarsResult<Vec<Option<T>>> {
+    Ok(columns[0].str()?.iter().map(|fen| fen.and_then(function)).collect())
 }
 
 pub(crate) fn material(columns: &[Column]) -> PolarsResult<Column> {
-    Ok(Column::new(columns[0].name().clone(), of_fen(columns, fen::material)?))
+    Ok(Column::new(columns[0].name().clone(), map_fen(columns, fen::material)?))
 }
 
 pub(crate) fn phase(columns: &[Column]) -> PolarsResult<Column> {
-    Ok(Column::new(columns[0].name().clone(), of_fen(columns, fen::phase)?))
+    Ok(Column::new(columns[0].name().clone(), map_fen(columns, fen::phase)?))
 }
 
-pub(crate) fn men(columns: &[Column]) -> PolarsResult<Column> {
-    Ok(Column::new(columns[0].name().clone(), of_fen(columns, fen::men)?))
+pub(crate) fn piece_count(columns: &[Column]) -> PolarsResult<Column> {
+    Ok(Column::new(columns[0].name().clone(), map_fen(columns, fen::piece_count)?))
 }
 
 pub(crate) fn side(columns: &[Column]) -> PolarsResult<Column> {
-    Ok(Column::new(columns[0].name().clone(), of_fen(columns, fen::side)?))
+    Ok(Column::new(columns[0].name().clone(), map_fen(columns, fen::side)?))
 }
 
 pub(crate) fn board(columns: &[Column]) -> PolarsResult<Column> {
-    Ok(Column::new(columns[0].name().clone(), of_fen(columns, fen::board)?))
+    Ok(Column::new(columns[0].name().clone(), map_fen(columns, fen::board)?))
 }
 
 pub(crate) fn uci(columns: &[Column]) -> PolarsResult<Column> {
     let text = |moves: &[Move]| Some(moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
-    of_moves(&columns[0], text)
+    map_moves(&columns[0], text)
 }
 
 pub(crate) fn opening(columns: &[Column]) -> PolarsResult<Column> {
-    of_moves(&columns[0], |moves| book::find(moves).map(|named| named.name.to_owned()))
+    map_moves(&columns[0], |moves| book::find(moves).map(|opening| opening.name.to_owned()))
 }
 
 pub(crate) fn eco(columns: &[Column]) -> PolarsResult<Column> {
-    of_moves(&columns[0], |moves| book::find(moves).map(|named| named.eco.to_owned()))
+    map_moves(&columns[0], |moves| book::find(moves).map(|opening| opening.eco.to_owned()))
 }
 
 pub(crate) fn san(columns: &[Column]) -> PolarsResult<Column> {
     let moves = columns[1].cast(&DataType::UInt16)?;
     let rows = columns[0].str()?.iter().zip(moves.u16()?.iter());
-    let written = rows.map(|(fen, packed)| {
-        let (position, played) = (Position::from_fen(fen?).ok()?, Move::from_packed(packed?)?);
-        position.is_legal(played).then(|| position.san(played))
+    let san = rows.map(|(fen, packed)| {
+        let (position, mv) = (Position::from_fen(fen?).ok()?, Move::from_packed(packed?)?);
+        position.is_legal(mv).then(|| position.san(mv))
     });
-    Ok(Column::new(columns[0].name().clone(), written.collect::<Vec<Option<String>>>()))
+    Ok(Column::new(columns[0].name().clone(), san.collect::<Vec<Option<String>>>()))
 }
 
-/// A text for the moves of each row, be it one or a list; empty where one of them is no packed move.
-fn of_moves(column: &Column, text: fn(&[Move]) -> Option<String>) -> PolarsResult<Column> {
+/// Applies a function to the moves of each row, a single move or a list; the result is empty if a value is not a packed move.
+fn map_moves(column: &Column, text: fn(&[Move]) -> Option<String>) -> PolarsResult<Column> {
     let unpacked = |packed: &[u16]| {
         packed.iter().map(|packed| Move::from_packed(*packed)).collect::<Option<Vec<Move>>>()
     };

@@ -1,9 +1,9 @@
-//! The types of columns: how `datasets/README.md` names them, and what polars calls them.
+//! Column types: their names in `datasets/README.md` and the polars types behind them.
 
 use polars::prelude::DataType;
 
-/// The type in which statements see a column that the page gives this type. Whole numbers are 64 bits wide and signed, however they
-/// are stored: polars' sums and differences of narrower ones wrap around in silence.
+/// The type that queries see for a documented type. All integers become `i64`, however they are stored, because polars' sums and
+/// differences of narrower integers overflow silently.
 pub(crate) fn data_type(name: &str) -> DataType {
     match name {
         "bool" => DataType::Boolean,
@@ -13,23 +13,23 @@ pub(crate) fn data_type(name: &str) -> DataType {
         "text" => DataType::String,
         list => {
             let item = list.strip_prefix("list<").and_then(|rest| rest.strip_suffix('>'));
-            DataType::List(Box::new(data_type(item.expect("the page knows no other types"))))
+            DataType::List(Box::new(data_type(item.expect("a type that datasets/README.md uses"))))
         }
     }
 }
 
-/// The same for a column of a file whose types are its own.
+/// The same for the stored type of a column that is not documented.
 pub(crate) fn widened(stored: &DataType) -> DataType {
     match stored {
-        kind if kind.is_integer() => DataType::Int64,
+        dtype if dtype.is_integer() => DataType::Int64,
         DataType::List(item) => DataType::List(Box::new(widened(item))),
         other => other.clone(),
     }
 }
 
-/// A type as the page names it.
-pub(crate) fn type_name(of: &DataType) -> String {
-    match of {
+/// A type's name, as in `datasets/README.md`.
+pub(crate) fn type_name(dtype: &DataType) -> String {
+    match dtype {
         DataType::Boolean => "bool".to_owned(),
         DataType::String => "text".to_owned(),
         DataType::List(item) => format!("list<{}>", type_name(item)),
@@ -45,7 +45,7 @@ mod tests {
     use super::{data_type, type_name, widened};
 
     #[test]
-    fn whole_numbers_are_wide_in_columns_and_lists() {
+    fn integers_are_widened_in_columns_and_lists() {
         for (stored, seen) in [("u16", "i64"), ("list<u32>", "list<i64>"), ("f32", "f32"), ("text", "text")] {
             assert_eq!(type_name(&data_type(stored)), seen);
         }

@@ -1,4 +1,4 @@
-//! Tables that no file holds, from rows of plain data: `steps` and `runs`, which the runner hands over.
+//! Tables without files, built from plain rows: `steps` and `runs`, which the runner supplies.
 
 use dc0_core::params::Value;
 use polars::prelude::{Column, DataFrame, NamedFrom, PolarsResult, Series};
@@ -6,18 +6,18 @@ use polars::prelude::{Column, DataFrame, NamedFrom, PolarsResult, Series};
 use crate::column_types::data_type;
 use crate::source::{RunRow, RunSource, StepRow, Trial};
 
-/// A column: its name, its type as the page names it, and where its cells come from.
-pub(crate) type Cells<R> = (&'static str, &'static str, fn(&R) -> Value);
+/// A column: its name, its documented type, and how to get a row's cell.
+pub(crate) type ColumnDef<R> = (&'static str, &'static str, fn(&R) -> Value);
 
-/// A row beside its run.
-pub(crate) type Of<'a, R> = (&'a RunSource, &'a R);
+/// A row with the run that it belongs to.
+pub(crate) type RunRowRef<'a, R> = (&'a RunSource, &'a R);
 
-const STEP: [Cells<StepRow>; 7] = [
+const STEP: [ColumnDef<StepRow>; 7] = [
     ("step", "u32", |row| Value::Int(row.step.into())),
     ("kind", "text", |row| text(&row.kind)),
     ("number", "u32", |row| row.number.map_or(Value::None, |number| Value::Int(number.into()))),
     ("identity", "text", |row| text(&row.identity)),
-    // As the table of games has it.
+    // The same digits as in the table of games.
     ("network", "text", |row| {
         row.network.as_ref().map_or(Value::None, |digest| text(&digest[..digest.len().min(16)]))
     }),
@@ -25,7 +25,7 @@ const STEP: [Cells<StepRow>; 7] = [
     ("bytes", "i64", |row| Value::Int(row.bytes)),
 ];
 
-/// Figures of steps: the column, its type, and the figure's name in the step's summary.
+/// Figures of steps: the column, its type, and the figure's key in the step's summary.
 const FIGURES: [(&str, &str, &str); 29] = [
     ("games", "i64", "games"),
     ("positions", "i64", "positions"),
@@ -58,12 +58,12 @@ const FIGURES: [(&str, &str, &str); 29] = [
     ("flops", "f64", "flops"),
 ];
 
-const WHOLE: [Cells<StepRow>; 2] = [
+const STEP_JSON: [ColumnDef<StepRow>; 2] = [
     ("summary", "text", |row| text(&row.summary.canonical())),
     ("params", "text", |row| text(&row.params.canonical())),
 ];
 
-const RUN: [Cells<RunRow>; 8] = [
+const RUN: [ColumnDef<RunRow>; 8] = [
     ("script", "text", |row| text(&row.script)),
     ("seed", "i64", |row| Value::Int(row.seed)),
     ("backend", "text", |row| text(&row.backend)),
@@ -78,58 +78,59 @@ pub(crate) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// The names and types of a table's own columns; `None` for tables that are not here.
+/// The names and types of a table's own columns; `None` for tables that are not built here.
 pub(crate) fn columns(table: &str) -> Option<Vec<(&'static str, &'static str)>> {
     let figures = FIGURES.iter().map(|(name, kind, _)| (*name, *kind));
     match table {
-        "steps" => Some(names(&STEP).chain(figures).chain(names(&WHOLE)).collect()),
+        "steps" => Some(names(&STEP).chain(figures).chain(names(&STEP_JSON)).collect()),
         "runs" => Some(names(&RUN).collect()),
         _ => None,
     }
 }
 
 /// The names and types of some columns.
-pub(crate) fn names<R>(cells: &[Cells<R>]) -> impl Iterator<Item = (&'static str, &'static str)> {
-    cells.iter().map(|(name, kind, _)| (*name, *kind))
+pub(crate) fn names<R>(columns: &[ColumnDef<R>]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    columns.iter().map(|(name, kind, _)| (*name, *kind))
 }
 
 /// All columns of `steps`.
-pub(crate) fn steps(rows: &[Of<'_, StepRow>]) -> PolarsResult<Vec<Column>> {
+pub(crate) fn steps(rows: &[RunRowRef<'_, StepRow>]) -> PolarsResult<Vec<Column>> {
     let figure = |(name, kind, figure): &(&str, &str, &str)| {
         column(name, kind, rows.iter().map(|(_, row)| member(&row.summary, figure)).collect())
     };
     let mut columns = filled(&STEP, rows)?;
     columns.extend(FIGURES.iter().map(figure).collect::<PolarsResult<Vec<_>>>()?);
-    columns.extend(filled(&WHOLE, rows)?);
+    columns.extend(filled(&STEP_JSON, rows)?);
     Ok(columns)
 }
 
 /// All columns of `runs`.
-pub(crate) fn runs(rows: &[Of<'_, RunRow>]) -> PolarsResult<Vec<Column>> {
+pub(crate) fn runs(rows: &[RunRowRef<'_, RunRow>]) -> PolarsResult<Vec<Column>> {
     filled(&RUN, rows)
 }
 
-/// Columns with the cells of some rows.
-pub(crate) fn filled<R>(cells: &[Cells<R>], rows: &[Of<'_, R>]) -> PolarsResult<Vec<Column>> {
-    let of_rows =
-        |(name, kind, cell): &Cells<R>| column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect());
-    cells.iter().map(of_rows).collect()
+/// Columns filled with the cells of some rows.
+pub(crate) fn filled<R>(columns: &[ColumnDef<R>], rows: &[RunRowRef<'_, R>]) -> PolarsResult<Vec<Column>> {
+    let fill = |(name, kind, cell): &ColumnDef<R>| {
+        column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect())
+    };
+    columns.iter().map(fill).collect()
 }
 
-/// A table of columns, behind those that say which run each row belongs to; the trial only where it is asked for.
+/// A table of columns, preceded by those that name each row's run and, if `has_trials`, its trial.
 pub(crate) fn table<'a>(
     runs: impl Iterator<Item = &'a RunSource> + Clone,
     has_trials: bool,
     columns: Vec<Column>,
 ) -> PolarsResult<DataFrame> {
-    let of_trial = |of: fn(Trial) -> u32| {
-        let cell = |run: &RunSource| run.trial.map_or(Value::None, |trial| Value::Int(of(trial).into()));
+    let trial_cells = |field: fn(Trial) -> u32| {
+        let cell = |run: &RunSource| run.trial.map_or(Value::None, |trial| Value::Int(field(trial).into()));
         runs.clone().map(cell).collect()
     };
     let mut all = vec![column("run", "text", runs.clone().map(|run| text(&run.name)).collect())?];
     if has_trials {
-        all.push(column("trial", "u32", of_trial(|trial| trial.trial))?);
-        all.push(column("replicate", "u32", of_trial(|trial| trial.replicate))?);
+        all.push(column("trial", "u32", trial_cells(|trial| trial.trial))?);
+        all.push(column("replicate", "u32", trial_cells(|trial| trial.replicate))?);
     }
     all.extend(columns);
     DataFrame::new(runs.count(), all)
@@ -142,7 +143,7 @@ fn member(group: &Value, name: &str) -> Value {
     }
 }
 
-/// A column of a type that the page names; what is no such value is empty.
+/// A column of a documented type; values of other types become empty cells.
 fn column(name: &str, kind: &str, cells: Vec<Value>) -> PolarsResult<Column> {
     let series = match kind {
         "text" => {

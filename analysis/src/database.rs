@@ -1,4 +1,4 @@
-//! The tables of some runs, and questions to them.
+//! The tables of some runs, and queries on them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::stored_tables::Numbering;
 use crate::table_files::files_of;
 use crate::{column_docs, computed_tables};
 
-/// The tables of some runs. Files are looked at when a question names their table.
+/// The tables of some runs. A table's files are listed when a query names it.
 #[derive(Debug, Clone)]
 pub struct Database {
     catalog: Catalog,
@@ -31,7 +31,7 @@ pub(crate) struct Iteration {
     pub(crate) database: Database,
 }
 
-/// How games and positions lie in folders.
+/// How the files of games and positions are numbered.
 const PER_ITERATION: Numbering = Numbering::Folder("iteration");
 
 /// A table as users see it.
@@ -39,11 +39,11 @@ const PER_ITERATION: Numbering = Numbering::Folder("iteration");
 pub struct TableInfo {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub about: String,
     /// Its columns in order.
     pub columns: Vec<ColumnInfo>,
-    /// Its rows.
+    /// Its number of rows.
     pub rows: u64,
 }
 
@@ -58,30 +58,30 @@ pub struct ColumnInfo {
     pub meaning: String,
 }
 
-/// The tables that a run has whole, not in numbered files.
-const WHOLE: [&str; 4] = [RATINGS, "steps", COSTS, "runs"];
+/// The tables that are not stored in numbered files.
+const UNNUMBERED: [&str; 4] = [RATINGS, "steps", COSTS, "runs"];
 
 impl Database {
-    /// Of runs, and of sweeps whose trials' runs are among them.
+    /// The tables of runs, and of sweeps, whose trials' runs are among `runs`.
     pub fn new(runs: Vec<RunSource>, sweeps: Vec<SweepSource>, work: Work) -> Self {
         Self { catalog: Catalog::new(runs, sweeps), work }
     }
 
-    /// The names of all tables, in the order of listings.
+    /// The names of all tables, in the order in which they are listed.
     pub fn names(&self) -> Vec<String> {
         let stored = self.catalog.stored.iter().map(|table| table.name);
         let trials = (!self.catalog.sweeps.is_empty()).then_some(TRIALS);
-        stored.chain(WHOLE).chain(trials).map(str::to_owned).collect()
+        stored.chain(UNNUMBERED).chain(trials).map(str::to_owned).collect()
     }
 
-    /// All tables with their columns and rows.
+    /// All tables with their columns and numbers of rows.
     pub fn tables(&self) -> Result<Vec<TableInfo>, AnalysisError> {
         self.names().into_iter().map(|name| self.info(name)).collect()
     }
 
     fn info(&self, name: String) -> Result<TableInfo, AnalysisError> {
         let schema =
-            self.scan(&name)?.lazy.collect_schema().map_err(|error| AnalysisError::of_work(&error))?;
+            self.scan(&name)?.lazy.collect_schema().map_err(|error| AnalysisError::from_execution(&error))?;
         let known = match name.as_str() {
             RATINGS => standings::columns(),
             other => computed_tables::columns(other).unwrap_or_default(),
@@ -89,10 +89,10 @@ impl Database {
         let stored = self.catalog.stored(&name);
         let column = |field: Field| {
             let column = field.name().to_string();
-            let of_file = stored.and_then(|table| table.columns.iter().find(|known| known.name == column));
-            let of_plain =
+            let in_file = stored.and_then(|table| table.columns.iter().find(|known| known.name == column));
+            let in_table =
                 known.iter().find(|(known, _)| *known == column).map(|(_, kind)| (*kind).to_owned());
-            let kind = of_file.map(|known| known.kind.clone()).or(of_plain);
+            let kind = in_file.map(|known| known.kind.clone()).or(in_table);
             let kind = kind.unwrap_or_else(|| type_name(field.dtype()));
             ColumnInfo { meaning: column_docs::meaning(&name, &column), name: column, kind }
         };
@@ -114,8 +114,8 @@ impl Database {
         }
     }
 
-    /// Each iteration alone, run by run: its games and positions, and nothing else. Questions that go through all positions are
-    /// asked of one after the other, so that memory holds one.
+    /// A database for each iteration of each run, with its games and positions only. Queries over all positions run on one
+    /// iteration at a time, so that only one is in memory.
     pub(crate) fn iterations(&self) -> Result<Vec<Iteration>, AnalysisError> {
         let mut found = Vec::new();
         for run in &self.catalog.runs {
@@ -136,7 +136,7 @@ impl Database {
         Ok(found)
     }
 
-    /// Asks with one SELECT statement.
+    /// Prepares a query from one SELECT statement.
     pub fn query(&self, statement: &str) -> Result<Frame, AnalysisError> {
         let statement = Statement::parse(statement)?;
         let known = self.names();
@@ -148,15 +148,15 @@ impl Database {
             .into_iter()
             .map(|name| Ok((name.clone(), self.scan(&name)?)))
             .collect::<Result<_, AnalysisError>>()?;
-        Frame::of_statement(statement, tables, self.work)
+        Frame::from_statement(statement, tables, self.work)
     }
 
-    /// The answer to a statement of a report.
+    /// Runs one of the report's queries.
     pub(crate) fn ask(&self, statement: &str) -> Result<Answer, AnalysisError> {
         Ok(Answer::new(self.query(statement)?.rows()?))
     }
 
-    /// A table whole.
+    /// A whole table.
     pub fn table(&self, name: &str) -> Result<Frame, AnalysisError> {
         let known = self.names();
         if known.iter().any(|table| table == name) {

@@ -1,4 +1,4 @@
-//! What can go wrong with a question.
+//! What can go wrong with a query.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use dc0_core::store::StoreError;
 use polars::error::PolarsError;
 use thiserror::Error;
 
-/// A question without an answer.
+/// A query that failed.
 #[derive(Debug, Error)]
 pub enum AnalysisError {
     /// A stored table cannot be read.
@@ -22,85 +22,85 @@ pub enum AnalysisError {
         /// Why not.
         source: io::Error,
     },
-    /// The text is no SQL.
-    #[error("this is no SQL: {message}")]
+    /// The text is not SQL.
+    #[error("this is not SQL: {message}")]
     Syntax {
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// The statement does something else than to ask.
+    /// The text is not a single SELECT statement.
     #[error("expected one SELECT statement, got {found}; runs are only read")]
-    NoQuestion {
-        /// What was given.
+    NotASelect {
+        /// What it is.
         found: String,
     },
     /// A join whose condition has no column on one of its sides.
     #[error(
-        "a JOIN's ON compares columns of both tables, not `{condition}`; put that into WHERE, or join (SELECT … WHERE …)"
+        "a JOIN's ON compares columns of both tables, not `{condition}`; move that into WHERE, or join (SELECT … WHERE …)"
     )]
-    OneSided {
+    OneSidedJoin {
         /// The condition.
         condition: String,
     },
-    /// Something that is computed of groups in the SELECT that makes them; polars answers such statements wrongly.
-    #[error("`{expression}` is computed of groups; make them in WITH, and compute it in a SELECT of that")]
-    OfGroups {
+    /// A window, or an aggregate of aggregates, in the SELECT that groups; polars returns wrong results for such statements.
+    #[error("`{expression}` is computed over groups; group in WITH, and compute it in a SELECT from that")]
+    OverGroups {
         /// The expression.
         expression: String,
     },
-    /// Two columns of an answer with one name.
-    #[error("two columns would be called `{name}`; give one of them another name with AS")]
-    SameName {
+    /// Two columns of the result have the same name.
+    #[error("two columns would be named `{name}`; rename one of them with AS")]
+    DuplicateName {
         /// The name.
         name: String,
     },
-    /// A table that is not there.
+    /// A table that does not exist.
     #[error("there is no table `{name}`{}", hint(name, known))]
     Table {
         /// The name given.
         name: String,
-        /// The names there are.
+        /// The names that exist.
         known: Vec<String>,
     },
-    /// A column that is not there.
+    /// A column that does not exist.
     #[error("there is no column `{name}`{}", hint(name, known))]
     Column {
         /// The name given.
         name: String,
-        /// The names there are.
+        /// The names that exist.
         known: Vec<String>,
     },
-    /// A function that is not there.
+    /// A function that does not exist.
     #[error("there is no function `{name}` in this dialect{}", hint(name, known))]
     Function {
         /// The name given.
         name: String,
-        /// Names that are near at hand.
+        /// Names to suggest one from.
         known: Vec<String>,
     },
-    /// The statement asks for something that cannot be.
+    /// The statement is invalid in another way.
     #[error("{message}")]
     Statement {
         /// What is wrong with it.
         message: String,
     },
-    /// The tables are sound, but the answer could not be computed.
-    #[error("the question could not be answered: {message}")]
+    /// The statement is valid, but its result could not be computed.
+    #[error("the query failed: {message}")]
     Failed {
-        /// What the engine says.
+        /// The engine's message.
         message: String,
     },
 }
 
 impl AnalysisError {
-    /// Whether the question is at fault, and not the files or the machine.
+    /// Whether the query is at fault, not the files or the machine.
     pub fn is_bad_input(&self) -> bool {
         match self {
             Self::Syntax { .. }
-            | Self::NoQuestion { .. }
-            | Self::OneSided { .. }
-            | Self::OfGroups { .. }
-            | Self::SameName { .. }
+            | Self::NotASelect { .. }
+            | Self::OneSidedJoin { .. }
+            | Self::OverGroups { .. }
+            | Self::DuplicateName { .. }
             | Self::Table { .. }
             | Self::Column { .. }
             | Self::Function { .. }
@@ -109,7 +109,7 @@ impl AnalysisError {
         }
     }
 
-    /// What polars says of a statement whose tables have these columns.
+    /// From polars' error for a statement whose tables have these columns.
     pub(crate) fn of_statement(error: &PolarsError, columns: &[String], functions: &[String]) -> Self {
         match error {
             PolarsError::Context { error, .. } | PolarsError::ExprContext { error, .. } => {
@@ -131,20 +131,20 @@ impl AnalysisError {
                 }
             }
             PolarsError::Duplicate(message) => match first_quoted(message) {
-                Some(name) => Self::SameName { name },
+                Some(name) => Self::DuplicateName { name },
                 None => Self::Statement { message: first_line(message) },
             },
             other => Self::Statement { message: first_line(&other.to_string()) },
         }
     }
 
-    /// What polars says while it computes.
-    pub(crate) fn of_work(error: &PolarsError) -> Self {
+    /// From polars' error while it computes a result.
+    pub(crate) fn from_execution(error: &PolarsError) -> Self {
         Self::Failed { message: first_line(&error.to_string()) }
     }
 }
 
-/// The first word in quotes of any kind.
+/// The first text in quotes of any kind.
 fn first_quoted(message: &str) -> Option<String> {
     let start = message.find(['"', '\'', '`'])?;
     let quote = message[start..].chars().next()?;
@@ -152,12 +152,12 @@ fn first_quoted(message: &str) -> Option<String> {
     Some(rest[..rest.find(quote)?].to_owned())
 }
 
-/// polars explains at length, with plans and pictures; the first line says what is wrong.
+/// polars' messages are long and include query plans; the first line says what is wrong.
 fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().trim().to_owned()
 }
 
-/// The nearest name, or all names where none is near and they are few.
+/// Suggests the nearest name; if none is near, lists all.
 fn hint(name: &str, known: &[String]) -> String {
     let near = nearest(&name.to_lowercase(), known.iter().map(String::as_str));
     match near {
@@ -172,7 +172,7 @@ mod tests {
     use super::{AnalysisError, first_quoted};
 
     #[test]
-    fn quoted_names_are_found_and_the_nearest_is_named() {
+    fn quoted_names_are_found_and_the_nearest_is_suggested() {
         assert_eq!(first_quoted("unable to find column \"resul\"; x"), Some("resul".to_owned()));
         assert_eq!(first_quoted("no quotes"), None);
         let known = ["result".to_owned(), "plies".to_owned()];

@@ -1,4 +1,4 @@
-//! Answers in the formats of other programs.
+//! Query results in the formats of other programs.
 
 use std::io::{self, Write};
 
@@ -10,14 +10,14 @@ use crate::rows::Rows;
 /// A text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values with a heading; an empty cell is empty, a list is written as JSON.
+    /// Comma-separated values with a header; empty cells are empty, lists are written as JSON.
     Csv,
-    /// One JSON object in each line.
+    /// One JSON object per line.
     Json,
 }
 
 impl Rows {
-    /// Writes the answer as text.
+    /// Writes the rows as text.
     pub fn write_text(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Csv => self.write_csv(out),
@@ -44,7 +44,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Writes the answer as a Parquet file, zstd-compressed.
+    /// Writes the rows as a Parquet file compressed with zstd.
     pub fn write_parquet(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut frame = self.frame.clone();
         let writer = ParquetWriter::new(out).with_compression(ParquetCompression::Zstd(None));
@@ -64,7 +64,7 @@ fn text(name: &str) -> String {
     Value::Text(name.to_owned()).canonical()
 }
 
-/// JSON knows no infinite numbers.
+/// A value as JSON, which has no NaN or infinity: those are written as strings.
 fn json(value: &Value) -> String {
     match value {
         Value::Float(number) if !number.is_finite() => text(&number.to_string()),

@@ -1,4 +1,4 @@
-//! Functions that SQL has here beside its own: chess, and lists as DuckDB names them. Each is declared once.
+//! dc0's own SQL functions: chess, and list functions under DuckDB's names. Each is declared once.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::column_types::type_name;
 /// A function as users see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FunctionInfo {
-    /// How it is called.
+    /// Its call, such as `san(fen, move)`.
     pub form: &'static str,
-    /// The type of what it gives.
+    /// Its return type.
     pub gives: &'static str,
-    /// What it means.
+    /// What it returns, in a few words.
     pub meaning: &'static str,
 }
 
-/// What a function takes, one for each argument.
+/// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Argument {
     /// Text.
@@ -38,18 +38,18 @@ pub(crate) enum Argument {
 pub(crate) struct Function {
     name: &'static str,
     info: FunctionInfo,
-    takes: &'static [Argument],
-    gives: DataType,
+    arguments: &'static [Argument],
+    returns: DataType,
     run: fn(&[Column]) -> PolarsResult<Column>,
 }
 
 const fn function(
-    (name, form, gives_word, meaning): (&'static str, &'static str, &'static str, &'static str),
-    takes: &'static [Argument],
-    gives: DataType,
+    (name, form, gives, meaning): (&'static str, &'static str, &'static str, &'static str),
+    arguments: &'static [Argument],
+    returns: DataType,
     run: fn(&[Column]) -> PolarsResult<Column>,
 ) -> Function {
-    Function { name, info: FunctionInfo { form, gives: gives_word, meaning }, takes, gives, run }
+    Function { name, info: FunctionInfo { form, gives, meaning }, arguments, returns, run }
 }
 
 const FUNCTIONS: [Function; 14] = [
@@ -58,7 +58,7 @@ const FUNCTIONS: [Function; 14] = [
             "material",
             "material(fen)",
             "i32",
-            "White's material less Black's, in pawns: 1 a pawn, 3 a knight or bishop, 5 a rook, 9 a queen",
+            "White's material minus Black's, in pawns: pawn 1, knight and bishop 3, rook 5, queen 9",
         ),
         &[Argument::Text],
         DataType::Int32,
@@ -69,26 +69,26 @@ const FUNCTIONS: [Function; 14] = [
             "phase",
             "phase(fen)",
             "f64",
-            "how much of the pieces is left: 1 all, 0 kings and pawns only; a queen counts 4, a rook 2, a knight or bishop 1, of 24",
+            "game phase, from 1 (all pieces) to 0 (kings and pawns only): a queen counts 4, a rook 2, a knight or bishop 1, of 24",
         ),
         &[Argument::Text],
         DataType::Float64,
         chess::phase,
     ),
     function(
-        ("men", "men(fen)", "i32", "kings, pieces and pawns on the board"),
+        ("men", "men(fen)", "i32", "number of pieces on the board, kings and pawns included"),
         &[Argument::Text],
         DataType::Int32,
-        chess::men,
+        chess::piece_count,
     ),
     function(
-        ("side", "side(fen)", "text", "`white` or `black`, who is to move"),
+        ("side", "side(fen)", "text", "the side to move: `white` or `black`"),
         &[Argument::Text],
         DataType::String,
         chess::side,
     ),
     function(
-        ("board", "board(fen)", "text", "the board in eight lines, White below"),
+        ("board", "board(fen)", "text", "the board in eight lines, White at the bottom"),
         &[Argument::Text],
         DataType::String,
         chess::board,
@@ -98,7 +98,7 @@ const FUNCTIONS: [Function; 14] = [
             "uci",
             "uci(move) or uci(moves)",
             "text",
-            "a packed move as in `e7e8q`; a list of them with blanks between",
+            "a packed move in UCI notation, such as `e7e8q`; a list of moves with spaces between them",
         ),
         &[Argument::Moves],
         DataType::String,
@@ -109,7 +109,7 @@ const FUNCTIONS: [Function; 14] = [
             "san",
             "san(fen, move)",
             "text",
-            "a packed move as in `Nf3` or `exd8=Q+`; empty where it is not legal",
+            "a packed move in algebraic notation, such as `Nf3` or `exd8=Q+`; empty if it is not legal",
         ),
         &[Argument::Text, Argument::Move],
         DataType::String,
@@ -120,14 +120,14 @@ const FUNCTIONS: [Function; 14] = [
             "opening",
             "opening(moves)",
             "text",
-            "the name of the last named position of a game from the initial position; empty without one",
+            "the opening's name, by the last named position of a game from the initial position; empty if there is none",
         ),
         &[Argument::Moves],
         DataType::String,
         chess::opening,
     ),
     function(
-        ("eco", "eco(moves)", "text", "its code, such as `B20`"),
+        ("eco", "eco(moves)", "text", "the opening's ECO code, such as `B20`"),
         &[Argument::Moves],
         DataType::String,
         chess::eco,
@@ -137,46 +137,46 @@ const FUNCTIONS: [Function; 14] = [
             "entropy",
             "entropy(list)",
             "f64",
-            "entropy in nats of the list as shares of its sum; 0 for an empty list",
+            "entropy in nats of the list, normalised to sum to 1; 0 for an empty list",
         ),
         &[Argument::List],
         DataType::Float64,
         entropy,
     ),
     function(
-        ("len", "len(list)", "i64", "the number of its items; also `array_length`"),
+        ("len", "len(list)", "i64", "the number of items; also `array_length`"),
         &[Argument::List],
         DataType::Int64,
         len,
     ),
     function(
-        ("list_sum", "list_sum(list)", "i64", "their sum; also `array_sum`"),
+        ("list_sum", "list_sum(list)", "i64", "the sum of the items; also `array_sum`"),
         &[Argument::List],
         DataType::Int64,
         list_sum,
     ),
     function(
-        ("list_max", "list_max(list)", "i64", "the largest; also `array_upper`"),
+        ("list_max", "list_max(list)", "i64", "the largest item; also `array_upper`"),
         &[Argument::List],
         DataType::Int64,
         list_max,
     ),
     function(
-        ("list_min", "list_min(list)", "i64", "the smallest; also `array_lower`"),
+        ("list_min", "list_min(list)", "i64", "the smallest item; also `array_lower`"),
         &[Argument::List],
         DataType::Int64,
         list_min,
     ),
 ];
 
-/// All of them, in the order of listings.
+/// All functions, in the order in which they are listed.
 pub fn functions() -> Vec<FunctionInfo> {
     FUNCTIONS.iter().map(|function| function.info).collect()
 }
 
-/// Functions of SQL that people often look for, and dc0's own: for the nearest name of one that is not there.
+/// Common SQL functions and dc0's own, for suggesting the nearest name to an unknown one.
 pub(crate) fn known_names() -> Vec<String> {
-    const USUAL: [&str; 24] = [
+    const COMMON: [&str; 24] = [
         "abs",
         "array_length",
         "array_lower",
@@ -202,7 +202,7 @@ pub(crate) fn known_names() -> Vec<String> {
         "unnest",
         "variance",
     ];
-    FUNCTIONS.iter().map(|function| function.name).chain(USUAL).map(str::to_owned).collect()
+    FUNCTIONS.iter().map(|function| function.name).chain(COMMON).map(str::to_owned).collect()
 }
 
 /// Whether a function is dc0's own.
@@ -215,7 +215,7 @@ fn find(name: &str) -> Option<&'static Function> {
     ALL.iter().find(|function| function.name == name)
 }
 
-/// Gives polars the functions.
+/// Hands the functions to polars.
 pub(crate) struct Registry;
 
 impl FunctionRegistry for Registry {
@@ -237,24 +237,24 @@ impl Function {
         let run = self.run;
         let field = move |_: &Schema, fields: &[Field]| {
             self.check(fields)?;
-            Ok(Field::new(fields[0].name().clone(), self.gives.clone()))
+            Ok(Field::new(fields[0].name().clone(), self.returns.clone()))
         };
         let call = move |columns: &mut [Column]| run(&broadcast(columns));
         let mut udf = UserDefinedFunction::new(self.name.into(), BaseColumnUdf::new(call, field));
-        // A row's value depends on that row alone, so any part of the rows may be computed by itself.
+        // A row's value depends on that row alone, so polars may compute any subset of the rows.
         udf.options = FunctionOptions::elementwise();
         udf
     }
 
     fn check(&self, fields: &[Field]) -> PolarsResult<()> {
-        if fields.len() != self.takes.len() {
+        if fields.len() != self.arguments.len() {
             polars_bail!(InvalidOperation: "{} is called as {}, not with {} arguments", self.name, self.info.form, fields.len());
         }
-        for (field, takes) in fields.iter().zip(self.takes) {
-            if !takes.is_met_by(field.dtype()) {
+        for (field, argument) in fields.iter().zip(self.arguments) {
+            if !argument.accepts(field.dtype()) {
                 polars_bail!(
                     InvalidOperation: "{} is called as {}; `{}` is {}, not {}",
-                    self.name, self.info.form, field.name(), type_name(field.dtype()), takes.words()
+                    self.name, self.info.form, field.name(), type_name(field.dtype()), argument.name()
                 );
             }
         }
@@ -263,17 +263,17 @@ impl Function {
 }
 
 impl Argument {
-    fn is_met_by(self, kind: &DataType) -> bool {
-        let is_list = |kind: &DataType| matches!(kind, DataType::List(item) if item.is_primitive_numeric() || item.is_null());
+    fn accepts(self, dtype: &DataType) -> bool {
+        let is_list = |dtype: &DataType| matches!(dtype, DataType::List(item) if item.is_primitive_numeric() || item.is_null());
         match self {
-            Self::Text => kind.is_string() || kind.is_null(),
-            Self::Move => kind.is_integer() || kind.is_null() || kind.is_unknown(),
-            Self::Moves => Self::Move.is_met_by(kind) || is_list(kind),
-            Self::List => is_list(kind),
+            Self::Text => dtype.is_string() || dtype.is_null(),
+            Self::Move => dtype.is_integer() || dtype.is_null() || dtype.is_unknown(),
+            Self::Moves => Self::Move.accepts(dtype) || is_list(dtype),
+            Self::List => is_list(dtype),
         }
     }
 
-    fn words(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Move => "a packed move",
@@ -283,7 +283,7 @@ impl Argument {
     }
 }
 
-/// Columns of equal lengths: a constant stands for as many rows as the others have.
+/// Repeats constants so that all columns have the same length.
 fn broadcast(columns: &[Column]) -> Vec<Column> {
     let rows = columns.iter().map(Column::len).filter(|rows| *rows != 1).max().unwrap_or(1);
     columns
@@ -292,26 +292,26 @@ fn broadcast(columns: &[Column]) -> Vec<Column> {
         .collect()
 }
 
-fn whole(column: &Column, values: &Column) -> PolarsResult<Column> {
+fn as_int64(column: &Column, values: &Column) -> PolarsResult<Column> {
     Ok(values.cast(&DataType::Int64)?.with_name(column.name().clone()))
 }
 
 fn len(columns: &[Column]) -> PolarsResult<Column> {
     let lists = columns[0].list()?;
     let lengths = lists.lst_lengths();
-    whole(&columns[0], &polars::prelude::IntoColumn::into_column(lengths))
+    as_int64(&columns[0], &polars::prelude::IntoColumn::into_column(lengths))
 }
 
 fn list_sum(columns: &[Column]) -> PolarsResult<Column> {
-    whole(&columns[0], &columns[0].list()?.lst_sum()?.into())
+    as_int64(&columns[0], &columns[0].list()?.lst_sum()?.into())
 }
 
 fn list_max(columns: &[Column]) -> PolarsResult<Column> {
-    whole(&columns[0], &columns[0].list()?.lst_max()?.into())
+    as_int64(&columns[0], &columns[0].list()?.lst_max()?.into())
 }
 
 fn list_min(columns: &[Column]) -> PolarsResult<Column> {
-    whole(&columns[0], &columns[0].list()?.lst_min()?.into())
+    as_int64(&columns[0], &columns[0].list()?.lst_min()?.into())
 }
 
 fn entropy(columns: &[Column]) -> PolarsResult<Column> {
@@ -328,7 +328,7 @@ fn entropy(columns: &[Column]) -> PolarsResult<Column> {
     Ok(Column::new(columns[0].name().clone(), entropies))
 }
 
-/// −Σ p·ln p over the shares p of the sum.
+/// −Σ p·ln p, where p is a weight as a share of the sum.
 fn entropy_of(weights: &[f64]) -> f64 {
     let sum: f64 = weights.iter().sum();
     let shares = weights.iter().filter(|weight| **weight > 0.0).map(|weight| weight / sum);
@@ -336,7 +336,7 @@ fn entropy_of(weights: &[f64]) -> f64 {
     -shares.map(|share| share * share.ln()).sum::<f64>() + 0.0
 }
 
-/// The registry as polars wants it.
+/// The registry in the form that polars takes.
 pub(crate) fn registry() -> Arc<dyn FunctionRegistry> {
     Arc::new(Registry)
 }

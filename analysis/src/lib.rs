@@ -1,8 +1,8 @@
-//! SQL and data frames over the tables of runs. Only this crate names polars; nothing here writes to a run, takes a lock or
+//! SQL and data frames over the tables of runs. Only this crate uses polars; nothing here writes to a run, takes a lock or
 //! reads a clock.
 //!
-//! The runner says which runs there are, as plain data ([`RunSource`], [`SweepSource`]); a [`Database`] over them answers
-//! statements with a [`Frame`], which is computed when its [`Rows`] are asked for:
+//! The runner supplies the runs as plain data ([`RunSource`], [`SweepSource`]); a [`Database`] over them turns a statement into a
+//! [`Frame`], which is computed when its [`Rows`] are requested:
 //!
 //! ```no_run
 //! use dc0_analysis::{Database, RunSource, Work};

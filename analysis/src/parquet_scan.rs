@@ -1,7 +1,7 @@
-//! Parquet files as one table, read when a statement is computed: of each file only the columns that the statement names, and no
-//! more files than its LIMIT needs. Conditions are looked at after that.
+//! Reads Parquet files as one table when a query runs: of each file only the columns that the query names, and no more files than
+//! its LIMIT needs. polars applies conditions afterwards.
 //!
-//! polars' own scan of Parquet belongs to its streaming engine, which cannot be built without cloud storage, HTTP and TLS.
+//! polars' own Parquet scan is part of its streaming engine, which cannot be built without cloud storage, HTTP and TLS.
 
 use std::any::Any;
 use std::fs::File;
@@ -18,18 +18,18 @@ use polars_io::SerReader;
 use polars_io::parquet::read::ParquetReader;
 use rayon::prelude::*;
 
-/// A column that is the same in all rows of a file, such as the run that it belongs to.
+/// A column that is constant in a file, such as the run that it belongs to.
 pub(crate) type Constant = (&'static str, Scalar);
 
-/// A file with the columns that it does not hold itself.
+/// A file, with the columns that it does not store.
 #[derive(Debug)]
 pub(crate) struct ParquetFile {
     pub(crate) path: PathBuf,
     pub(crate) constants: Vec<Constant>,
 }
 
-/// The rows of some files, one file after the other. A column that a file lacks is empty in its rows; another one is turned into
-/// the schema's type.
+/// The rows of some files, one file after the other. A column that a file lacks is empty in its rows; the others are cast to the
+/// schema's types.
 pub(crate) fn scan(files: Vec<ParquetFile>, schema: Schema) -> PolarsResult<LazyFrame> {
     if files.is_empty() {
         return Ok(DataFrame::empty_with_schema(&schema).lazy());
@@ -43,12 +43,12 @@ pub(crate) fn scan(files: Vec<ParquetFile>, schema: Schema) -> PolarsResult<Lazy
     LazyFrame::anonymous_scan(Arc::new(ParquetFiles { files, schema }), args)
 }
 
-/// The columns of a file with the types that they are stored in.
+/// The columns of a file with their stored types.
 pub(crate) fn stored_schema(path: &Path) -> PolarsResult<Schema> {
     Ok(Schema::from_arrow_schema(reader(path)?.schema()?.as_ref()))
 }
 
-/// Reads a file whole, to see whether that can be done.
+/// Reads a whole file to check that it can be read.
 pub(crate) fn check(path: &Path) -> PolarsResult<()> {
     reader(path)?.finish().map(drop)
 }
@@ -71,16 +71,16 @@ impl AnonymousScan for ParquetFiles {
         true
     }
 
-    // polars hands conditions over in a form that it cannot compute again.
+    // polars passes conditions in a form that it cannot evaluate outside its engine.
     fn allows_predicate_pushdown(&self) -> bool {
         false
     }
 
-    fn scan(&self, asked: AnonymousScanArgs) -> PolarsResult<DataFrame> {
+    fn scan(&self, args: AnonymousScanArgs) -> PolarsResult<DataFrame> {
         let all = || self.schema.iter_names_cloned().collect();
-        let columns: Vec<PlSmallStr> = asked.with_columns.map_or_else(all, |columns| columns.to_vec());
+        let columns: Vec<PlSmallStr> = args.with_columns.map_or_else(all, |columns| columns.to_vec());
         let read = |file: &ParquetFile| file.columns(&columns, &self.schema, usize::MAX);
-        let parts = match asked.n_rows {
+        let parts = match args.n_rows {
             Some(rows) => self.first(&columns, rows)?,
             None => RAYON.install(|| self.files.par_iter().map(read).collect::<PolarsResult<Vec<_>>>())?,
         };
@@ -89,7 +89,7 @@ impl AnonymousScan for ParquetFiles {
 }
 
 impl ParquetFiles {
-    /// So many rows from the start, of as few files as have them.
+    /// The first rows, from as few files as possible.
     fn first(&self, columns: &[PlSmallStr], rows: usize) -> PolarsResult<Vec<DataFrame>> {
         let (mut parts, mut left) = (Vec::new(), rows);
         for file in &self.files {
@@ -105,21 +105,21 @@ impl ParquetFiles {
 }
 
 impl ParquetFile {
-    /// Some columns of the first rows.
-    fn columns(&self, names: &[PlSmallStr], schema: &Schema, most: usize) -> PolarsResult<DataFrame> {
+    /// Some columns of the first rows, at most `limit`.
+    fn columns(&self, names: &[PlSmallStr], schema: &Schema, limit: usize) -> PolarsResult<DataFrame> {
         let mut reader = reader(&self.path)?;
-        let rows = reader.num_rows()?.min(most);
+        let rows = reader.num_rows()?.min(limit);
         let stored = reader.schema()?;
         let own = names.iter().filter(|name| self.constant(name).is_none() && stored.contains(name));
         let own = own.map(ToString::to_string).collect();
         let read = reader.with_columns(Some(own)).with_slice(Some((0, rows))).finish()?;
         let column = |name: &PlSmallStr| {
-            let kind = schema.try_get(name)?;
+            let dtype = schema.try_get(name)?;
             match (self.constant(name), read.column(name)) {
                 (Some(value), _) => Ok(Column::new_scalar(name.clone(), value.clone(), rows)),
-                (None, Ok(column)) if column.dtype() == kind => Ok(column.clone()),
-                (None, Ok(column)) => column.strict_cast(kind),
-                (None, Err(_)) => Ok(Column::full_null(name.clone(), rows, kind)),
+                (None, Ok(column)) if column.dtype() == dtype => Ok(column.clone()),
+                (None, Ok(column)) => column.strict_cast(dtype),
+                (None, Err(_)) => Ok(Column::full_null(name.clone(), rows, dtype)),
             }
         };
         DataFrame::new(rows, names.iter().map(column).collect::<PolarsResult<_>>()?)

@@ -1,4 +1,4 @@
-//! An answer: rows in memory, read cell by cell as plain values.
+//! Query results: rows in memory, read cell by cell as plain values.
 
 use dc0_core::params::Value;
 use polars::prelude::{AnyValue, Column, DataFrame};
@@ -6,7 +6,7 @@ use polars::prelude::{AnyValue, Column, DataFrame};
 use crate::column_types::type_name;
 use crate::error::AnalysisError;
 
-/// The rows of an answer.
+/// The rows of a query's result.
 #[derive(Debug, Clone)]
 pub struct Rows {
     pub(crate) frame: DataFrame,
@@ -22,7 +22,7 @@ impl Rows {
         self.frame.height()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -69,11 +69,11 @@ fn plain(value: &AnyValue<'_>) -> Value {
         AnyValue::String(text) => Value::Text((*text).to_owned()),
         AnyValue::StringOwned(text) => Value::Text(text.to_string()),
         AnyValue::Float64(value) => Value::Float(*value),
-        // The decimal number that people wrote, not the nearest one with 53 bits.
+        // Through text: 0.1 stays 0.1, where a cast would give 0.10000000149011612.
         AnyValue::Float32(value) => Value::Float(value.to_string().parse().unwrap_or(f64::from(*value))),
         AnyValue::List(items) => Value::List(items.iter().map(|item| plain(&item)).collect()),
         other => match other.extract::<i64>() {
-            Some(whole) if other.is_integer() => Value::Int(whole),
+            Some(integer) if other.is_integer() => Value::Int(integer),
             _ => Value::Text(other.to_string()),
         },
     }

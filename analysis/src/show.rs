@@ -1,4 +1,4 @@
-//! Answers as aligned text for people.
+//! Query results as aligned text.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use dc0_core::text_table::{Align, aligned};
 
 use crate::rows::Rows;
 
-/// How much of an answer is shown.
+/// How much of a result is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The most rows.
@@ -22,19 +22,19 @@ impl Default for Limits {
     }
 }
 
-/// An answer as text, with what was left out.
+/// A result as text, with counts of what was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// The aligned columns.
+    /// The text, with aligned columns.
     pub table: String,
-    /// Rows beyond the limit.
+    /// The number of rows beyond the limit.
     pub rows_left_out: usize,
-    /// Cells whose end was cut off.
+    /// The number of truncated cells.
     pub cells_cut: usize,
 }
 
 impl Rows {
-    /// The answer as aligned columns, numbers to the right.
+    /// The rows as aligned columns, numbers right-aligned.
     pub fn shown(&self, limits: Limits) -> Shown {
         let (names, kinds): (Vec<String>, Vec<String>) = self.columns().into_iter().unzip();
         let rows = self.len().min(limits.rows);
@@ -43,7 +43,7 @@ impl Rows {
             let cells: Vec<Cell> = self.row(row).iter().map(|value| Cell::new(value, limits.width)).collect();
             cells_cut += cells.iter().filter(|cell| cell.is_cut).count();
             let height = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
-            lines.extend((0..height).map(|at| cells.iter().map(|cell| cell.line(at)).collect()));
+            lines.extend((0..height).map(|index| cells.iter().map(|cell| cell.line(index)).collect()));
         }
         let align = |column: usize| if is_number(&kinds[column]) { Align::Right } else { Align::Left };
         let table = aligned(&lines, align).join("\n");
@@ -70,7 +70,7 @@ fn is_number(kind: &str) -> bool {
 /// A cell as text.
 struct Cell {
     lines: Vec<String>,
-    /// Whether something is missing at the end of a line.
+    /// Whether a line was truncated.
     is_cut: bool,
 }
 
@@ -96,13 +96,13 @@ impl Cell {
         Self { lines: text.lines().map(line).collect(), is_cut: text.lines().any(is_long) }
     }
 
-    /// One of its lines; empty where a neighbour has more.
-    fn line(&self, at: usize) -> String {
-        self.lines.get(at).cloned().unwrap_or_default()
+    /// One of its lines; empty if another cell of the row has more.
+    fn line(&self, index: usize) -> String {
+        self.lines.get(index).cloned().unwrap_or_default()
     }
 }
 
-/// Six digits, which is more than sampled figures have.
+/// A number with six significant digits, more than sampled figures have.
 fn number_text(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_aligned_and_what_is_left_out_is_counted() {
+    fn columns_are_aligned_and_omissions_are_counted() {
         let names =
             Series::new("name".into(), vec![Some("two\nlines"), None, Some("a long text"), Some("x")]);
         let plies = Series::new("plies".into(), vec![1.5, 20.0, 300.0, 4.0]);

@@ -1,56 +1,56 @@
-//! What the runner hands over: which runs there are, and what their bookkeeping says, as plain data.
+//! The runner's input: the runs to query and their bookkeeping, as plain data.
 
 use std::path::PathBuf;
 
 use dc0_core::params::Value;
 
-/// A run whose tables are asked.
+/// A run whose tables are queried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSource {
-    /// What the column `run` says.
+    /// Its name in the column `run`.
     pub name: String,
     /// The run's folder.
     pub folder: PathBuf,
-    /// The trial that the run belongs to.
+    /// The trial that the run belongs to, if any.
     pub trial: Option<Trial>,
-    /// Which of its files are looked at.
+    /// Which of its files are read.
     pub files: Files,
     /// Its finished steps.
     pub steps: Vec<StepRow>,
-    /// What the run is.
+    /// Its row in the table `runs`.
     pub about: Option<RunRow>,
 }
 
 impl RunSource {
-    /// A run of which only the stored tables are known.
+    /// A run of which only the stored tables are known, not its steps.
     pub fn of_folder(name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
         Self { name, folder, trial: None, files: Files::All, steps: Vec::new(), about: None }
     }
 }
 
-/// A run's place in a sweep.
+/// The trial of a sweep that a run belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trial {
     /// The trial's number.
     pub trial: u32,
-    /// Which of its repetitions this is.
+    /// The replicate's number.
     pub replicate: u32,
 }
 
-/// Which files of a run are looked at.
+/// Which files of a run are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Files {
-    /// All that lie there, those of an unfinished step among them.
+    /// All files in its folder, including those of an unfinished step.
     All,
-    /// These alone, relative to the run, with `/`.
+    /// Only these, as paths relative to the run, with `/`.
     Only(Vec<String>),
 }
 
-/// A sweep, whose table of trials is asked. Its trials' runs are sources of their own.
+/// A sweep whose table of trials is queried. The runs of its trials are separate sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepSource {
-    /// What the column `run` says in `trials`.
+    /// Its name in the column `run` of `trials`.
     pub name: String,
     /// The sweep's folder.
     pub folder: PathBuf,
@@ -63,38 +63,38 @@ pub struct RunRow {
     pub script: String,
     /// The seed of all randomness.
     pub seed: i64,
-    /// What plays nets.
+    /// The backend that evaluates nets.
     pub backend: String,
-    /// Where nets run.
+    /// The device that nets run on.
     pub device: String,
-    /// The numbers nets play with.
+    /// The precision that nets are evaluated with.
     pub precision: String,
-    /// libtorch threads of training.
+    /// libtorch's threads in training.
     pub threads: u32,
     /// The version of dc0 that made the run.
     pub dc0: String,
-    /// The parameters that the script declared.
+    /// The parameters that the script declares.
     pub params: Value,
 }
 
 /// A finished step in the table `steps`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepRow {
-    /// Its place in the script, from 0.
+    /// Its index in the run, from 0.
     pub step: u32,
-    /// What was done, such as `self_play`.
+    /// Its kind, such as `self_play`.
     pub kind: String,
     /// The number of its iteration, net, match or analysis.
     pub number: Option<u32>,
     /// The first 8 digits of its identity.
     pub identity: String,
-    /// blake3 of the net that it made, played with or searched with, 64 digits.
+    /// The blake3 digest of the net that it made, played with or searched with, 64 hex digits.
     pub network: Option<String>,
-    /// How long it took, as far as the journal says; `None` where time must decide nothing.
+    /// Its duration by the journal; `None` where results must not depend on time.
     pub seconds: Option<f64>,
     /// The size of its files.
     pub bytes: i64,
-    /// The result in a few numbers.
+    /// The figures of its result.
     pub summary: Value,
     /// All parameters.
     pub params: Value,

@@ -1,4 +1,4 @@
-//! Who stands where: the players of a run's matches with one joint rating, for reports and as the table `ratings`.
+//! Standings: the players of a run's matches with one joint rating, for reports and as the table `ratings`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use dc0_core::params::Value;
 
 use crate::answer::Answer;
 use crate::catalog::{Catalog, Scan};
-use crate::computed_tables::{Cells, Of, filled, names, text};
+use crate::computed_tables::{ColumnDef, RunRowRef, filled, names, text};
 use crate::engine::Work;
 use crate::error::AnalysisError;
 use crate::frame::Frame;
@@ -14,10 +14,10 @@ use crate::rating::{PairResult, Rating, ratings};
 use crate::source::RunSource;
 use crate::statement::Statement;
 
-/// The table of how players of matches stand.
+/// The name of the table of ratings.
 pub(crate) const RATINGS: &str = "ratings";
 
-const RATED: [Cells<Rated>; 6] = [
+const COLUMNS: [ColumnDef<Rated>; 6] = [
     ("player", "text", |row| text(&row.player)),
     ("net", "u32", |row| row.net.map_or(Value::None, |net| Value::Int(net.into()))),
     ("games", "u32", |row| Value::Int(row.games.into())),
@@ -26,36 +26,36 @@ const RATED: [Cells<Rated>; 6] = [
     ("elo_high", "f64", |row| figure(row, |rating| rating.high)),
 ];
 
-fn figure(row: &Rated, of: fn(&Rating) -> f64) -> Value {
-    row.rating.as_ref().map_or(Value::None, |rating| Value::Float(of(rating)))
+fn figure(row: &Rated, figure: fn(&Rating) -> f64) -> Value {
+    row.rating.as_ref().map_or(Value::None, |rating| Value::Float(figure(rating)))
 }
 
-/// A pair of games of a match, between players as the table of matches has them.
+/// A pair of games of a match; players are named as in the table of matches.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) first: String,
     pub(crate) second: String,
-    /// Games of it that are played, two at most.
+    /// Number of games played, at most two.
     pub(crate) games: f64,
-    /// The first player's points of them.
+    /// The first player's points.
     pub(crate) points: f64,
 }
 
-/// A net of a run, or a player that is none.
+/// A player of a run's matches: a net of the run, or a player without a net.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rated {
-    /// As in the table of matches: 16 hex digits of a net, or a word.
+    /// As in the table of matches: the first 16 hex digits of a net's digest, or a name.
     pub(crate) player: String,
     /// The net's number in the run.
     pub(crate) net: Option<u32>,
-    /// Games of all matches, whomever they were against.
+    /// Number of games in all matches.
     pub(crate) games: u32,
-    /// What the joint rating says; none where no match joins the player with the first net.
+    /// The joint rating; `None` if no chain of matches connects the player to the first net.
     pub(crate) rating: Option<Rating>,
 }
 
-/// All players of some pairs, the nets first in their order, which are known by their digests' first 16 digits. Ratings are
-/// relative to the first of the nets; without a net nobody has one.
+/// All players of some pairs: first the nets by number, then the others. `nets` has the nets' numbers by the first 16 digits of
+/// their digests. Ratings are relative to the first net; if no net played, there are none.
 pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[Pair]) -> Vec<Rated> {
     let mut games: BTreeMap<&str, f64> = BTreeMap::new();
     for pair in pairs {
@@ -71,25 +71,25 @@ pub(crate) fn rated(nets: &BTreeMap<String, u32>, pairs: &[Pair]) -> Vec<Rated> 
     let mut players: Vec<Rated> = games.into_iter().map(player).collect();
     players.sort_by_key(|player| (player.net.is_none(), player.net, player.player.clone()));
     if players.first().is_some_and(|first| first.net.is_some()) {
-        let places: BTreeMap<&str, usize> =
-            players.iter().enumerate().map(|(place, player)| (player.player.as_str(), place)).collect();
+        let indices: BTreeMap<&str, usize> =
+            players.iter().enumerate().map(|(index, player)| (player.player.as_str(), index)).collect();
         let result = |pair: &Pair| PairResult {
-            first: places[pair.first.as_str()],
-            second: places[pair.second.as_str()],
+            first: indices[pair.first.as_str()],
+            second: indices[pair.second.as_str()],
             games: pair.games,
             points: pair.points,
         };
-        let met: Vec<PairResult> =
+        let results: Vec<PairResult> =
             pairs.iter().filter(|pair| pair.first != pair.second).map(result).collect();
-        let found = ratings(players.len(), 0, &met);
-        players.iter_mut().zip(found).for_each(|(player, rating)| player.rating = rating);
+        let fitted = ratings(players.len(), 0, &results);
+        players.iter_mut().zip(fitted).for_each(|(player, rating)| player.rating = rating);
     }
     players
 }
 
 /// The names and types of the table's own columns.
 pub(crate) fn columns() -> Vec<(&'static str, &'static str)> {
-    names(&RATED).collect()
+    names(&COLUMNS).collect()
 }
 
 /// The table `ratings`.
@@ -98,8 +98,8 @@ pub(crate) fn table(catalog: &Catalog, work: Work) -> Result<Scan, AnalysisError
     for run in &catalog.runs {
         players.extend(of_run(catalog, run, work)?.into_iter().map(|player| (run, player)));
     }
-    let rows: Vec<Of<'_, Rated>> = players.iter().map(|(run, player)| (*run, player)).collect();
-    catalog.computed(&rows, filled(&RATED, &rows))
+    let rows: Vec<RunRowRef<'_, Rated>> = players.iter().map(|(run, player)| (*run, player)).collect();
+    catalog.computed(&rows, filled(&COLUMNS, &rows))
 }
 
 /// The number of its rows.
@@ -112,21 +112,21 @@ fn of_run(catalog: &Catalog, run: &RunSource, work: Work) -> Result<Vec<Rated>, 
     let statement = "select first, second, count(*) as games, sum(score) as points from matches \
         group by \"match\", pair, first, second order by \"match\", pair, first, second";
     let matches = vec![("matches".to_owned(), catalog.of_one(run).scan("matches")?)];
-    let frame = Frame::of_statement(Statement::parse(statement)?, matches, work)?;
+    let frame = Frame::from_statement(Statement::parse(statement)?, matches, work)?;
     let answer = Answer::new(frame.rows()?);
     let (firsts, seconds) = (answer.texts("first")?, answer.texts("second")?);
     let (games, points) = (answer.numbers("games")?, answer.numbers("points")?);
-    let pair = |at: usize| Pair {
-        first: firsts[at].clone(),
-        second: seconds[at].clone(),
-        games: games[at],
-        points: points[at],
+    let pair = |index: usize| Pair {
+        first: firsts[index].clone(),
+        second: seconds[index].clone(),
+        games: games[index],
+        points: points[index],
     };
     let pairs: Vec<Pair> = (0..answer.len()).map(pair).collect();
     Ok(rated(&nets(run), &pairs))
 }
 
-/// The nets that a run's finished steps have made.
+/// The numbers of the nets that a run's finished steps made, by the first 16 digits of their digests.
 fn nets(run: &RunSource) -> BTreeMap<String, u32> {
     let makes_net = |kind: &str| ["network", "grow", "train"].contains(&kind);
     let steps = run.steps.iter().filter(|step| makes_net(&step.kind));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_net_that_played_is_what_others_are_rated_by() {
+    fn ratings_are_relative_to_the_first_net_that_played() {
         let nets: BTreeMap<String, u32> = [("b".to_owned(), 0), ("a".to_owned(), 3)].into();
         let players = rated(&nets, &[pair("a", "b", 1.5), pair("a", "random", 2.0), pair("x", "y", 1.0)]);
         let names: Vec<&str> = players.iter().map(|player| player.player.as_str()).collect();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn without_nets_nobody_is_rated() {
+    fn players_are_not_rated_without_a_net() {
         let players = rated(&BTreeMap::new(), &[pair("greedy", "random", 2.0)]);
         assert!(players.len() == 2 && players.iter().all(|player| player.rating.is_none()));
     }

@@ -1,4 +1,4 @@
-//! A statement before polars sees it: one SELECT, the tables it names, and changes that make it mean what users expect.
+//! Statements before polars gets them: parses a single SELECT, finds its tables, and rewrites it to mean what users expect.
 
 mod aggregates;
 mod groups;
@@ -24,30 +24,30 @@ use parse::{first_relation, parser, select_all, syntax};
 pub(crate) struct Statement(Box<Query>);
 
 impl Statement {
-    /// Reads a text that is one SELECT statement.
+    /// Parses a text that is one SELECT statement.
     pub(crate) fn parse(text: &str) -> Result<Self, AnalysisError> {
         let mut statements = parser(text)?.parse_statements().map_err(|error| syntax(&error))?;
         match (statements.pop(), statements.len()) {
-            (Some(Sql::Query(query)), 0) => match (one_sided(&query), aggregates::of_groups(&query)) {
-                (Some(condition), _) => Err(AnalysisError::OneSided { condition }),
-                (None, Some(expression)) => Err(AnalysisError::OfGroups { expression }),
+            (Some(Sql::Query(query)), 0) => match (one_sided(&query), aggregates::over_groups(&query)) {
+                (Some(condition), _) => Err(AnalysisError::OneSidedJoin { condition }),
+                (None, Some(expression)) => Err(AnalysisError::OverGroups { expression }),
                 (None, None) => Ok(Self(query)),
             },
             (Some(other), 0) => {
                 let text = other.to_string();
                 let word = text.split(' ').next().unwrap_or_default().to_owned();
-                Err(AnalysisError::NoQuestion { found: format!("a statement that begins with {word}") })
+                Err(AnalysisError::NotASelect { found: format!("a statement that begins with {word}") })
             }
-            (Some(_), more) => Err(AnalysisError::NoQuestion { found: format!("{} statements", more + 1) }),
-            (None, _) => Err(AnalysisError::NoQuestion { found: "nothing".to_owned() }),
+            (Some(_), more) => Err(AnalysisError::NotASelect { found: format!("{} statements", more + 1) }),
+            (None, _) => Err(AnalysisError::NotASelect { found: "nothing".to_owned() }),
         }
     }
 
-    /// The tables that the statement names and does not make itself. What it makes with the name of a known table may be made
-    /// of that.
+    /// The tables that the statement reads: those it names but does not define in WITH. A definition that has the name of a known
+    /// table may read that table.
     pub(crate) fn tables(&self, known: &[String]) -> Vec<String> {
-        let (Names { used, made }, mut seen) = (self.names(), BTreeSet::new());
-        let is_read = |name: &String| known.contains(name) || !made.contains(name);
+        let (Names { used, defined }, mut seen) = (self.names(), BTreeSet::new());
+        let is_read = |name: &String| known.contains(name) || !defined.contains(name);
         used.into_iter().filter(|name| is_read(name) && seen.insert(name.clone())).collect()
     }
 
@@ -57,18 +57,18 @@ impl Statement {
         names
     }
 
-    /// Asks polars.
+    /// Hands the statement to polars.
     pub(crate) fn execute(mut self, context: &mut SQLContext) -> PolarsResult<LazyFrame> {
         self.group(context);
-        // Where WITH makes a table with the name of another one, polars takes the other one everywhere.
-        let made = self.names().made;
-        if self.uses_own_functions() || context.get_tables().iter().any(|table| made.contains(table)) {
+        // Where WITH defines a table with the name of an existing one, polars uses the existing one everywhere.
+        let defined = self.names().defined;
+        if self.uses_own_functions() || context.get_tables().iter().any(|table| defined.contains(table)) {
             lift(&mut self.0, context, &mut 0)?;
         }
         context.execute(&self.0.to_string())
     }
 
-    /// Makes groups what users expect, in an order that is always the same.
+    /// Rewrites GROUP BY to mean what users expect, and gives groups a fixed order.
     fn group(&mut self, context: &mut SQLContext) {
         let _: ControlFlow<()> = VisitMut::visit(&mut self.0, &mut groups::Groups(context));
         groups::order(&mut self.0);
@@ -81,19 +81,19 @@ impl Statement {
     }
 }
 
-/// Names of tables: used, and made by WITH.
+/// Names of tables: those used, and those defined in WITH.
 #[derive(Default)]
 struct Names {
     used: Vec<String>,
-    made: BTreeSet<String>,
+    defined: BTreeSet<String>,
 }
 
 impl Visitor for Names {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        let made = query.with.iter().flat_map(|with| &with.cte_tables);
-        self.made.extend(made.map(|made| made.alias.name.value.clone()));
+        let tables = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.defined.extend(tables.map(|table| table.alias.name.value.clone()));
         ControlFlow::Continue(())
     }
 
@@ -118,7 +118,7 @@ impl Visitor for Calls {
     }
 }
 
-/// A condition in an ON of some join that compares a column with no column; polars answers such joins wrongly.
+/// A condition in a join's ON with no column on one side, if there is one; polars computes such joins wrongly.
 fn one_sided(query: &Query) -> Option<String> {
     match query.visit(&mut Joins) {
         ControlFlow::Break(condition) => Some(condition),
@@ -156,7 +156,7 @@ fn on(operator: &JoinOperator) -> Option<&Expr> {
     }
 }
 
-/// The part of a condition that has no column on one of its sides.
+/// The part of a condition that has no column on one side.
 fn without_column(condition: &Expr) -> Option<String> {
     match condition {
         Expr::Nested(inner) => without_column(inner),
@@ -179,30 +179,30 @@ fn has_column(expression: &Expr) -> bool {
     visit_expressions(expression, is_column).is_break()
 }
 
-/// Computes inner SELECTs beforehand, as tables of their own: polars forgets dc0's functions in WITH, in FROM (SELECT …) and in the
-/// parts of a UNION. SELECTs within conditions stay, as they may depend on the row outside.
+/// Computes inner SELECTs beforehand, as separate tables: polars does not find dc0's functions in WITH, in FROM (SELECT …) and in
+/// the parts of a UNION. SELECTs within conditions stay, because they may depend on the outer row.
 fn lift(query: &mut Query, context: &mut SQLContext, count: &mut usize) -> PolarsResult<()> {
     if let Some(with) = query.with.take() {
-        for mut made in with.cte_tables {
-            let name = computed(&mut made.query, context, count)?;
-            let columns: Vec<String> = made.alias.columns.iter().map(ToString::to_string).collect();
+        for mut table in with.cte_tables {
+            let name = computed(&mut table.query, context, count)?;
+            let columns: Vec<String> = table.alias.columns.iter().map(ToString::to_string).collect();
             let rows = context.execute(&renamed(&name, &columns))?;
-            context.register(&made.alias.name.value, rows);
+            context.register(&table.alias.name.value, rows);
         }
     }
     lift_body(&mut query.body, context, count)
 }
 
-/// Computes a query as a table with a name of its own. What its WITH makes is known to it alone.
+/// Computes a query as a table with a new name. The tables of its WITH are visible only within it.
 fn computed(query: &mut Query, context: &mut SQLContext, count: &mut usize) -> PolarsResult<String> {
-    let made = query.with.iter().flat_map(|with| &with.cte_tables);
-    let names: Vec<String> = made.map(|made| made.alias.name.value.clone()).collect();
-    let hidden: Vec<Option<LazyFrame>> =
+    let defined = query.with.iter().flat_map(|with| &with.cte_tables);
+    let names: Vec<String> = defined.map(|table| table.alias.name.value.clone()).collect();
+    let shadowed: Vec<Option<LazyFrame>> =
         names.iter().map(|name| context.execute(&format!("SELECT * FROM {}", quoted(name))).ok()).collect();
     lift(query, context, count)?;
     let table = table(&query.to_string(), context, count)?;
-    for (name, hidden) in names.iter().zip(hidden) {
-        match hidden {
+    for (name, shadowed) in names.iter().zip(shadowed) {
+        match shadowed {
             Some(rows) => context.register(name, rows),
             None => context.unregister(name),
         }
@@ -210,7 +210,7 @@ fn computed(query: &mut Query, context: &mut SQLContext, count: &mut usize) -> P
     Ok(table)
 }
 
-/// A table whose columns get other names, if any are given.
+/// A SELECT of a table that renames its columns, if names are given.
 fn renamed(table: &str, names: &[String]) -> String {
     if names.is_empty() {
         format!("SELECT * FROM {table}")
@@ -270,7 +270,7 @@ fn lift_relation(
     Ok(())
 }
 
-/// Computes a SELECT as a table with a name of its own.
+/// Computes a SELECT as a table with a new name.
 fn table(select: &str, context: &mut SQLContext, count: &mut usize) -> PolarsResult<String> {
     *count += 1;
     let name = format!("dc0_inner_{count}");

@@ -1,4 +1,4 @@
-//! The tables that runs store as files, and how a file's path says which iteration, net or match it belongs to.
+//! The tables that runs store as files, and how a file's path encodes its iteration, net, match or analysis.
 
 use std::path::Path;
 
@@ -7,25 +7,25 @@ use dc0_core::store::{
     ValidationRow, peek_table,
 };
 
-/// A table of one kind of files.
+/// A table stored in files.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    /// The table's name, which is also that of its folder.
+    /// The table's name, which is also its folder's.
     pub(crate) name: &'static str,
     /// How its files are numbered.
     pub(crate) numbering: Numbering,
     /// The columns of its files.
     pub(crate) columns: Vec<Column>,
-    /// Looks whether a file is sound, and counts its rows.
+    /// Checks a file's footer and returns its number of rows.
     pub(crate) peek: fn(&Path) -> Result<u64, StoreError>,
 }
 
-/// Where the number of a file stands, and what its column is called.
+/// Where a file's path has its number, with the name of the column for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// In the folder: `iteration=0003/part-….parquet`.
+    /// In the folder's name: `iteration=0003/part-….parquet`.
     Folder(&'static str),
-    /// In the name: `0003-….parquet`.
+    /// In the file's name: `0003-….parquet`.
     Name(&'static str),
 }
 
@@ -37,7 +37,7 @@ impl Numbering {
         }
     }
 
-    /// The number of a file, by its path below the table's folder; `None` for files that are none of the table's.
+    /// A file's number, from its path below the table's folder; `None` for files that do not belong to the table.
     pub(crate) fn number(self, path: &str) -> Option<u32> {
         let name = path.strip_suffix(".parquet")?;
         let numbered = match self {
@@ -54,7 +54,7 @@ fn stored<R: TableRow>(numbering: Numbering) -> Stored {
     Stored { name: R::TABLE, numbering, columns: R::columns(), peek: peek_table::<R> }
 }
 
-/// All of them.
+/// All stored tables.
 pub(crate) fn all() -> [Stored; 7] {
     [
         stored::<GameRow>(Numbering::Folder("iteration")),

@@ -1,4 +1,4 @@
-//! The files of a table, as they lie there now.
+//! The current files of a table.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::stored_tables::Stored;
 /// A file of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableFile {
-    /// Where it lies.
+    /// Its path.
     pub(crate) path: PathBuf,
     /// Its iteration, net, match or analysis.
     pub(crate) number: u32,
@@ -33,12 +33,12 @@ pub(crate) fn files_of(run: &RunSource, table: &Stored) -> Result<Vec<TableFile>
         Some(TableFile { path: folder.join(name), number })
     };
     let mut files: Vec<TableFile> = names.iter().filter_map(file).collect();
-    // Numbers of five digits come after those of four, not between them.
+    // By number, not by name: five-digit numbers come after four-digit ones.
     files.sort_by_key(|file| file.number);
     Ok(files)
 }
 
-/// Files in a folder and in the folders in it, relative to it, with `/`.
+/// The files in a folder and its direct subfolders, as relative paths with `/`.
 fn below(folder: &Path) -> Result<Vec<String>, AnalysisError> {
     let mut names = Vec::new();
     for (name, is_folder) in entries(folder)? {
@@ -57,7 +57,7 @@ fn below(folder: &Path) -> Result<Vec<String>, AnalysisError> {
     Ok(names)
 }
 
-/// What lies in a folder; nothing where there is none.
+/// A folder's entries, with whether each is a folder; empty if the folder does not exist.
 fn entries(folder: &Path) -> Result<Vec<(String, bool)>, AnalysisError> {
     let error = |source| AnalysisError::List { folder: folder.to_owned(), source };
     let found = match fs::read_dir(folder) {

@@ -1,15 +1,15 @@
-//! What the pages of this program share: the men, a script that draws positions, light and dark.
+//! What all pages of the program share: the pieces, a script that draws positions, and the light and dark themes.
 
-/// The men as SVG groups `pc-p` to `pc-k`, each in a square of 45.
+/// The pieces as SVG groups `pc-p` to `pc-k`, each in a square of 45 units.
 pub const MEN: &str = include_str!("web/men.svg");
 
-/// A JavaScript module that draws positions with these men.
+/// A JavaScript module that draws positions with these pieces.
 pub const BOARD: &str = include_str!("web/board.js");
 
-/// A script for the head of a page: light or dark, as the reader has chosen.
+/// A script for a page's head that applies the reader's choice of light or dark.
 pub const THEME: &str = include_str!("web/theme.js");
 
-/// The men in an element of a page that takes no room where its class `store` is out of the flow, for others to use.
+/// The pieces in an invisible element for `use` elements to refer to. The page's style must take its class `store` out of the flow.
 pub fn hidden_men() -> String {
     format!(
         "<svg width=\"0\" height=\"0\" class=\"store\" aria-hidden=\"true\" focusable=\"false\"><defs>\n{MEN}</defs></svg>\n"

@@ -47,7 +47,7 @@ fn duckdb_and_polars_answer_every_question_as_dc0_does() {
     let runs = folder.path().join("runs");
     succeed(&mut dc0_run("tests/data/tiny.rhai", &runs));
     let (of_sweep, of_run): (Vec<Question>, Vec<Question>) =
-        questions().into_iter().partition(|question| question.of_sweep);
+        questions().into_iter().partition(|question| question.needs_sweep);
     assert_eq!((of_sweep.len(), of_run.len()), (1, 19));
     let own = folder.path().join("run");
     prepare(&runs, "tiny", &own, &of_run);
@@ -84,7 +84,7 @@ fn duckdb_and_polars_answer_for_a_sweep_as_dc0_does() {
             .args(["--backend", "torch"])
             .current_dir(root()),
     );
-    let of_sweep: Vec<Question> = questions().into_iter().filter(|question| question.of_sweep).collect();
+    let of_sweep: Vec<Question> = questions().into_iter().filter(|question| question.needs_sweep).collect();
     let own = folder.path().join("sweep");
     prepare(&runs, "swept", &own, &of_sweep);
     fs::copy(runs.join("swept/trials.parquet"), own.join("trials.parquet")).expect("copies");

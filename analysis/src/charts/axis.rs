@@ -1,64 +1,62 @@
-//! Where axes begin and end, and where their ticks stand.
+//! The ranges of axes and the spacing of their ticks.
 
 use super::chart::{Axis, Marks, Scale, Series};
 use super::table::short;
 
-/// The ends of an axis and the distance of its ticks.
+/// The ends of an axis and the distance between its ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub(super) from: f64,
     pub(super) to: f64,
-    /// None where they are not evenly spaced.
+    /// `None` if ticks are not evenly spaced.
     pub(super) step: Option<f64>,
 }
 
-/// Room between the outermost values and the ends, as a share of what lies between.
-const ROOM: f64 = 0.04;
-/// The least factor that a logarithmic axis is thought to span for that. Chosen.
-const FACTOR: f64 = 10.0;
+/// Padding between the outermost values and the axis ends, as a share of the values' span.
+const PADDING: f64 = 0.04;
+/// The smallest factor between the ends of a logarithmic axis that the padding assumes. Chosen.
+const MIN_FACTOR: f64 = 10.0;
 
 impl Axis {
-    /// A range that holds the values, with about as many ticks as are wanted; the axis' own ends hold at all events.
+    /// A range that contains the values and the axis' own bounds, with about the wanted number of ticks.
     pub(super) fn range(&self, values: &[f64], ticks: usize) -> Option<Range> {
-        let sound = || values.iter().copied().filter(|value| value.is_finite());
-        let least = sound().chain(self.from).fold(f64::INFINITY, f64::min);
-        let most = sound().chain(self.to).fold(f64::NEG_INFINITY, f64::max);
-        if self.scale == Scale::Words || least > most {
+        let finite = || values.iter().copied().filter(|value| value.is_finite());
+        let least = finite().chain(self.from).fold(f64::INFINITY, f64::min);
+        let most = finite().chain(self.to).fold(f64::NEG_INFINITY, f64::max);
+        if self.scale == Scale::Categories || least > most {
             return None;
         }
         if self.scale == Scale::Logarithm {
-            let room = (most / least).max(FACTOR).powf(ROOM);
-            let (from, to) = widened(least / room, most * room);
+            let padding = (most / least).max(MIN_FACTOR).powf(PADDING);
+            let (from, to) = widened(least / padding, most * padding);
             return Some(Range { from, to, step: None });
         }
         let (least, most) = if least < most { (least, most) } else { (least - 0.5, most + 0.5) };
-        let room = ROOM * (most - least);
-        let end = |own: Option<f64>, far: f64| if own == Some(far) { far } else { f64::NAN };
-        let (own_from, own_to) = (end(self.from, least), end(self.to, most));
+        let padding = PADDING * (most - least);
         let step = step((most - least) / ticks as f64);
-        let step = if self.scale == Scale::Whole { step.max(1.0).ceil() } else { step };
-        // An end of the axis' own stands where it is; another one has some room, or comes to the next tick.
-        let from = if own_from.is_nan() { least - room } else { own_from };
-        let to = if own_to.is_nan() { most + room } else { own_to };
+        let step = if self.scale == Scale::Integer { step.max(1.0).ceil() } else { step };
+        // The axis' own bounds are exact; other ends get padding.
+        let from = if self.from == Some(least) { least } else { least - padding };
+        let to = if self.to == Some(most) { most } else { most + padding };
         Some(Range { from, to, step: Some(step) })
     }
 
-    /// What stands at a place: its word, or the number as the axis writes it.
+    /// The tick text of a value: its label, or the number as the axis formats it.
     pub(super) fn text(&self, value: f64) -> String {
-        match (self.word(value), self.scale) {
-            (Some(word), _) => word.to_owned(),
+        match (self.label_at(value), self.scale) {
+            (Some(label), _) => label.to_owned(),
             (None, Scale::Share) => format!("{:.0} %", 100.0 * value),
-            (None, Scale::Whole) => format!("{value:.0}"),
-            (None, Scale::Plain | Scale::Logarithm | Scale::Words) => short(value),
+            (None, Scale::Integer) => format!("{value:.0}"),
+            (None, Scale::Plain | Scale::Logarithm | Scale::Categories) => short(value),
         }
     }
 
-    pub(super) fn word(&self, value: f64) -> Option<&str> {
-        self.words.iter().find(|(place, _)| *place == value).map(|(_, word)| word.as_str())
+    pub(super) fn label_at(&self, value: f64) -> Option<&str> {
+        self.labels.iter().find(|(position, _)| *position == value).map(|(_, label)| label.as_str())
     }
 }
 
-/// The same ends, or ones so far apart that at least two numbers at which a logarithmic axis has ticks lie within.
+/// The ends of a logarithmic axis, widened if fewer than two ticks lie between them.
 fn widened(from: f64, to: f64) -> (f64, f64) {
     let decade = 10_f64.powf(from.log10().floor());
     let ticks = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0].map(|factor| factor * decade);
@@ -71,7 +69,7 @@ fn widened(from: f64, to: f64) -> (f64, f64) {
     }
 }
 
-/// The least of 1, 2, 2.5 and 5 times a power of ten that is no less than this.
+/// The smallest step of at least `least` among 1, 2, 2.5 and 5 times powers of ten.
 pub(super) fn step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -81,18 +79,18 @@ pub(super) fn step(least: f64) -> f64 {
         .unwrap_or(least)
 }
 
-/// Everything that an axis has to hold.
-pub(super) fn values(marks: &Marks, of: fn(&Series) -> Vec<f64>) -> Vec<f64> {
-    if let Marks::Series(series) = marks { series.iter().flat_map(of).collect() } else { Vec::new() }
+/// The values that an axis has to contain.
+pub(super) fn values(marks: &Marks, of_series: fn(&Series) -> Vec<f64>) -> Vec<f64> {
+    if let Marks::Series(series) = marks { series.iter().flat_map(of_series).collect() } else { Vec::new() }
 }
 
-/// The places of a series' points.
-pub(super) fn places(series: &Series) -> Vec<f64> {
+/// The x values of a series' points.
+pub(super) fn x_values(series: &Series) -> Vec<f64> {
     series.points.iter().map(|point| point.x).collect()
 }
 
-/// The values of a series' points with the ends of their intervals.
-pub(super) fn heights(series: &Series) -> Vec<f64> {
+/// The y values of a series' points, and the ends of their intervals.
+pub(super) fn y_values(series: &Series) -> Vec<f64> {
     let all = |point: &super::chart::Point| {
         let (low, high) = point.interval.unwrap_or((point.y, point.y));
         [low, point.y, high]
@@ -113,11 +111,11 @@ mod tests {
     }
 
     #[test]
-    fn ranges_hold_all_values_and_the_axis_own_ends() {
+    fn ranges_contain_all_values_and_the_axis_bounds() {
         let range = Axis::plain("x").from_zero().range(&[2.0, 10.0], 5).expect("values");
         assert_eq!((range.from, range.step), (0.0, Some(2.0)));
         assert!(range.to > 10.0 && range.to < 11.0);
-        let one = Axis::whole("net").range(&[3.0], 5).expect("a value");
+        let one = Axis::integer("net").range(&[3.0], 5).expect("a value");
         assert!(one.from < 3.0 && one.to > 3.0 && one.step == Some(1.0));
         let share = Axis::share("s").range(&[0.2, f64::NAN], 5).expect("values");
         assert_eq!((share.from, share.to), (0.0, 1.0));

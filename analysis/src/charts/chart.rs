@@ -4,63 +4,63 @@ use thiserror::Error;
 
 use super::look::Ink;
 
-/// A picture was not drawn.
+/// A chart could not be drawn.
 #[derive(Debug, Error)]
 #[error("the chart {name} cannot be drawn: {cause}")]
 pub struct ChartError {
     /// The chart's name.
     pub name: String,
-    /// What the drawing library says.
+    /// The drawing library's message.
     pub cause: String,
 }
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// Its name among all charts: letters, digits and `-`.
+    /// Its unique name: letters, digits and `-`.
     pub name: String,
     /// Its heading.
     pub title: String,
     /// What it shows, in a sentence or two.
-    pub about: String,
+    pub caption: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
     /// What is drawn.
     pub marks: Marks,
-    /// Values to compare with, as lines across the chart.
+    /// Reference lines across the chart.
     pub references: Vec<Reference>,
 }
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it counts, with its unit.
+    /// Its quantity, with the unit.
     pub label: String,
-    /// How its numbers are written.
+    /// How its numbers are formatted and spaced.
     pub scale: Scale,
-    /// The least end that is shown at all events.
+    /// A lower bound that the axis always includes.
     pub from: Option<f64>,
-    /// The greatest end that is shown at all events.
+    /// An upper bound that the axis always includes.
     pub to: Option<f64>,
-    /// What stands where words take the place of numbers: behind all numbers, or at 1, 2, 3 and so on of an axis of words.
-    pub words: Vec<(f64, String)>,
+    /// Positions with a label instead of a number: beyond the numbers, or 1, 2, 3, … on an axis of categories.
+    pub labels: Vec<(f64, String)>,
 }
 
-/// How the numbers of an axis are written and spaced.
+/// How the numbers of an axis are formatted and spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// As they are.
+    /// Linear.
     Plain,
-    /// Whole numbers.
-    Whole,
-    /// Shares in [0, 1], as percentages.
+    /// Linear, with integer ticks.
+    Integer,
+    /// Linear, shares in [0, 1] as percentages.
     Share,
-    /// Spaced by their logarithm.
+    /// Logarithmic.
     Logarithm,
-    /// Words alone.
-    Words,
+    /// Labels instead of numbers.
+    Categories,
 }
 
 /// What a chart draws.
@@ -68,109 +68,109 @@ pub enum Scale {
 pub enum Marks {
     /// Points, or lines through them.
     Series(Vec<Series>),
-    /// A stack for each category; the parts lie on each other in their order.
+    /// A stacked bar for each category, with the parts in order from the bottom.
     Stacks {
-        /// The names of the stacks.
+        /// The names of the bars.
         categories: Vec<String>,
-        /// The parts of all stacks.
-        parts: Vec<Part>,
+        /// The parts of all bars.
+        parts: Vec<StackSeries>,
     },
-    /// One horizontal bar for each name, from the top.
+    /// A horizontal bar for each name, from the top.
     Bars(Vec<(String, f64)>),
-    /// One line for each row across an upright axis for each name.
+    /// Parallel coordinates: vertical axes, and a line across them for each row.
     Parallel {
         /// The axes.
         axes: Vec<Axis>,
-        /// The lines, each with a value for each axis; `best` ones stand out.
+        /// The lines, each with a value for every axis; those that are `best` are highlighted.
         lines: Vec<ParallelLine>,
     },
 }
 
-/// A line of a chart of parallel axes.
+/// A line of a parallel coordinates chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParallelLine {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// A value for each axis.
+    /// Its value on each axis.
     pub values: Vec<f64>,
-    /// What each value is in words.
-    pub words: Vec<String>,
-    /// Whether it stands out.
+    /// The text of each value.
+    pub labels: Vec<String>,
+    /// Whether it is highlighted.
     pub best: bool,
 }
 
-/// A part of stacks.
+/// One part of every stacked bar.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// What it is.
+pub struct StackSeries {
+    /// Its name in the legend.
     pub name: String,
     /// Its colour.
     pub ink: Ink,
-    /// Its size in each stack.
+    /// Its size in each bar.
     pub values: Vec<f64>,
 }
 
-/// Points that belong together.
+/// A series of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What they are.
+    /// Its name in the legend.
     pub name: String,
     /// Colour, line and marker.
     pub ink: Ink,
-    /// Whether a line joins them.
-    pub joined: Joined,
-    /// From the left to the right.
+    /// How its points are drawn.
+    pub style: SeriesStyle,
+    /// Its points, from left to right.
     pub points: Vec<Point>,
 }
 
-/// How points are joined.
+/// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joined {
-    /// Not at all; intervals are bars.
-    No,
-    /// By a line with markers; intervals are bars.
-    Marked,
-    /// By a line alone; intervals are a band.
+pub enum SeriesStyle {
+    /// Markers without a line; intervals are error bars.
+    Markers,
+    /// A line with markers; intervals are error bars.
+    MarkedLine,
+    /// A line without markers; intervals are a band.
     Line,
 }
 
 /// A point with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Its place.
+    /// Its x value.
     pub x: f64,
-    /// Its value.
+    /// Its y value.
     pub y: f64,
-    /// The lower and upper end of what the value may be.
+    /// The lower and upper end of the confidence interval of `y`.
     pub interval: Option<(f64, f64)>,
 }
 
-/// A line to compare with.
+/// A reference line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reference {
-    /// Across the chart at a value.
+    /// A horizontal line at a value, with its label.
     Level(f64, String),
-    /// From the lower left to the upper right: where x equals y.
+    /// The line x = y, with its label.
     Diagonal(String),
 }
 
 impl Axis {
-    /// An axis of plain numbers.
+    /// A linear axis.
     pub fn plain(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Plain, from: None, to: None, words: Vec::new() }
+        Self { label: label.into(), scale: Scale::Plain, from: None, to: None, labels: Vec::new() }
     }
 
-    /// An axis of whole numbers.
-    pub fn whole(label: impl Into<String>) -> Self {
-        Self { scale: Scale::Whole, ..Self::plain(label) }
+    /// An axis of integers.
+    pub fn integer(label: impl Into<String>) -> Self {
+        Self { scale: Scale::Integer, ..Self::plain(label) }
     }
 
-    /// An axis of shares from none to all.
+    /// An axis of shares, from 0 to 1.
     pub fn share(label: impl Into<String>) -> Self {
         Self { scale: Scale::Share, from: Some(0.0), to: Some(1.0), ..Self::plain(label) }
     }
 
-    /// The same axis, from 0 at the latest.
+    /// The same axis, always including 0.
     pub fn from_zero(self) -> Self {
         Self { from: Some(0.0), ..self }
     }

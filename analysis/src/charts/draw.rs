@@ -1,4 +1,4 @@
-//! Charts as pictures.
+//! Draws charts as SVG and PNG.
 
 use kuva::backend::raster::RasterBackend;
 use kuva::backend::svg::SvgBackend;
@@ -8,85 +8,88 @@ use kuva::render::annotations::ReferenceLine;
 use kuva::render::layout::{AxisLabelOverlap, ComputedLayout, Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, Scene, TextAnchor, render_multiple};
-use kuva::render::theme::Theme;
+use kuva::render::theme::Theme as KuvaTheme;
 use std::sync::Arc;
 
 use super::axis;
 use super::chart::{Axis, Chart, ChartError, Marks, ParallelLine, Reference, Scale};
 use super::curves::{curves, diagonal};
-use super::look::{Ink, Look, TEXT_SIZE, letters};
+use super::look::{Ink, TEXT_SIZE, Theme, text_width};
 use super::parallel;
 use super::table::short;
 
-/// Pixels of a picture for each unit of its size: sharp on a screen of today.
+/// PNG pixels per unit of the chart's size, for high-resolution screens.
 const PNG_SCALE: f32 = 2.0;
-/// How words under an axis are turned where they have no room beside each other, in degrees.
-const TURNED: f64 = -35.0;
-/// Room beside the axes that a picture needs for the upright one.
-const BESIDE: f64 = 90.0;
+/// The rotation in degrees of category labels that do not fit side by side.
+const LABEL_ROTATION: f64 = -35.0;
+/// The width that the vertical axis takes.
+const Y_AXIS_WIDTH: f64 = 90.0;
 
 impl Chart {
-    /// The chart as an SVG of a size. In a page the legend is the page's; alone, the picture has it.
-    pub fn svg(&self, look: Look, width: f64, height: f64) -> String {
-        let svg = SvgBackend::new().render_scene(&self.scene(look, width, height));
-        // Several pictures in a page must not use each other's clips.
+    /// The chart as an SVG. In a page the legend is HTML beside it; otherwise it is part of the picture.
+    pub fn svg(&self, theme: Theme, width: f64, height: f64) -> String {
+        let svg = SvgBackend::new().render_scene(&self.scene(theme, width, height));
+        // Clip paths need unique ids, since a page contains several charts.
         svg.replace("kuva-clip-", &format!("{}-{width:.0}-clip-", self.name))
     }
 
     /// The chart as a PNG on white.
     pub fn png(&self, width: f64, height: f64) -> Result<Vec<u8>, ChartError> {
-        let scene = self.scene(Look::Light, width, height);
+        let scene = self.scene(Theme::Light, width, height);
         let drawn = RasterBackend::new().with_scale(PNG_SCALE).render_scene(&scene);
         drawn.map_err(|cause| ChartError { name: self.name.clone(), cause })
     }
 
-    fn scene(&self, look: Look, width: f64, height: f64) -> Scene {
-        let plots = self.plots(look);
-        let layout =
-            Layout::auto_from_plots(&plots).with_width(width).with_height(height).with_theme(theme(look));
+    fn scene(&self, theme: Theme, width: f64, height: f64) -> Scene {
+        let plots = self.plots(theme);
+        let layout = Layout::auto_from_plots(&plots)
+            .with_width(width)
+            .with_height(height)
+            .with_theme(kuva_theme(theme));
         let layout = layout.with_tick_size(TEXT_SIZE).with_label_size(TEXT_SIZE).with_body_size(TEXT_SIZE);
-        let layout = self.explained(self.referenced(self.scaled(layout, width, look), look), look);
-        let place = ComputedLayout::from_layout(&layout);
+        let layout = self.with_references(self.with_axes(layout, width, theme), theme);
+        let layout = self.with_legend(layout, theme);
+        let computed = ComputedLayout::from_layout(&layout);
         let mut scene = render_multiple(plots, layout);
-        scene.elements.extend(self.words(&place, look));
+        scene.elements.extend(self.labels(&computed, theme));
         scene
     }
 
-    /// What kuva does not write at the axes.
-    fn words(&self, place: &ComputedLayout, look: Look) -> Vec<Primitive> {
+    /// The axis labels that kuva does not draw.
+    fn labels(&self, layout: &ComputedLayout, theme: Theme) -> Vec<Primitive> {
         match &self.marks {
-            Marks::Parallel { axes, lines } => parallel::labels(axes, lines, place, look),
-            Marks::Series(_) if self.x.scale != Scale::Words => {
-                self.x.words.iter().map(|(at, word)| below(place, *at, word)).collect()
+            Marks::Parallel { axes, lines } => parallel::labels(axes, lines, layout, theme),
+            Marks::Series(_) if self.x.scale != Scale::Categories => {
+                self.x.labels.iter().map(|(x, label)| below_axis(layout, *x, label)).collect()
             }
             _ => Vec::new(),
         }
     }
 
-    fn plots(&self, look: Look) -> Vec<Plot> {
+    fn plots(&self, theme: Theme) -> Vec<Plot> {
         let mut plots: Vec<Plot> = match &self.marks {
-            Marks::Series(series) => curves(series, look, &self.x),
-            Marks::Stacks { .. } | Marks::Bars(_) => vec![self.bars(look).into()],
-            Marks::Parallel { axes, lines } => parallel::plots(axes, lines, look),
+            Marks::Series(series) => curves(series, theme, &self.x),
+            Marks::Stacks { .. } | Marks::Bars(_) => vec![self.bars(theme).into()],
+            Marks::Parallel { axes, lines } => parallel::plots(axes, lines, theme),
         };
         if self.references.iter().any(|reference| matches!(reference, Reference::Diagonal(_))) {
-            plots.insert(0, diagonal(&self.x, look));
+            plots.insert(0, diagonal(&self.x, theme));
         }
         plots
     }
 
-    fn bars(&self, look: Look) -> BarPlot {
+    fn bars(&self, theme: Theme) -> BarPlot {
         match &self.marks {
             Marks::Stacks { categories, parts } => {
-                let stack = |plot: BarPlot, (at, category): (usize, &String)| {
-                    let values = parts.iter().map(|part| (part.values[at], part.ink.colour(look)));
+                let stack = |plot: BarPlot, (index, category): (usize, &String)| {
+                    let values = parts.iter().map(|part| (part.values[index], part.ink.colour(theme)));
                     plot.with_group(category.clone(), values.collect::<Vec<_>>())
                 };
                 categories.iter().enumerate().fold(BarPlot::new().with_stacked().with_width(0.86), stack)
             }
             Marks::Bars(bars) => {
                 let bar = |plot: BarPlot, (name, value): &(String, f64)| {
-                    plot.with_colored_bar(name.clone(), *value, Ink::Series(0).colour(look))
+                    plot.with_colored_bar(name.clone(), *value, Ink::Series(0).colour(theme))
                 };
                 bars.iter().rev().fold(BarPlot::new().with_horizontal(true).with_width(0.7), bar)
             }
@@ -94,31 +97,33 @@ impl Chart {
         }
     }
 
-    fn scaled(&self, layout: Layout, width: f64, look: Look) -> Layout {
+    fn with_axes(&self, layout: Layout, width: f64, theme: Theme) -> Layout {
         let ticks = if width < 400.0 { 4 } else { 6 };
         let layout = layout.with_ticks(ticks).with_x_label_overlap(AxisLabelOverlap::Thin);
         match &self.marks {
-            Marks::Parallel { axes, .. } => parallel::layout(layout, axes, look),
-            Marks::Stacks { .. } => self.upright(named(layout, &self.x, &self.y)),
-            Marks::Bars(_) => named(layout, &self.y, &self.x).with_x_axis_min(0.0),
-            Marks::Series(_) => self.worded(self.ranged(named(layout, &self.x, &self.y), ticks), width),
+            Marks::Parallel { axes, .. } => parallel::layout(layout, axes, theme),
+            Marks::Stacks { .. } => self.with_y_bounds(with_titles(layout, &self.x, &self.y)),
+            Marks::Bars(_) => with_titles(layout, &self.y, &self.x).with_x_axis_min(0.0),
+            Marks::Series(_) => {
+                let layout = self.with_ranges(with_titles(layout, &self.x, &self.y), ticks);
+                self.with_x_labels(layout, width)
+            }
         }
     }
 
-    /// With the vertical axis' own ends.
-    fn upright(&self, layout: Layout) -> Layout {
+    fn with_y_bounds(&self, layout: Layout) -> Layout {
         let layout = self.y.from.into_iter().fold(layout, Layout::with_y_axis_min);
         self.y.to.into_iter().fold(layout, Layout::with_y_axis_max)
     }
 
-    fn ranged(&self, layout: Layout, ticks: usize) -> Layout {
+    fn with_ranges(&self, layout: Layout, ticks: usize) -> Layout {
         let levels = self.references.iter().filter_map(|reference| match reference {
             Reference::Level(level, _) => Some(*level),
             Reference::Diagonal(_) => None,
         });
-        let heights: Vec<f64> = axis::values(&self.marks, axis::heights).into_iter().chain(levels).collect();
-        let x = self.x.range(&axis::values(&self.marks, axis::places), ticks);
-        let y = self.y.range(&heights, ticks);
+        let ys: Vec<f64> = axis::values(&self.marks, axis::y_values).into_iter().chain(levels).collect();
+        let x = self.x.range(&axis::values(&self.marks, axis::x_values), ticks);
+        let y = self.y.range(&ys, ticks);
         let layout = x.into_iter().fold(layout, |layout, x| {
             x.step
                 .into_iter()
@@ -133,44 +138,45 @@ impl Chart {
         if self.y.scale == Scale::Logarithm { layout.with_log_y() } else { layout }
     }
 
-    /// With the words of the horizontal axis: alone, or behind its numbers, which then end before them.
-    fn worded(&self, layout: Layout, width: f64) -> Layout {
-        let words = &self.x.words;
-        if words.is_empty() {
+    /// With the labels of the horizontal axis: categories, or labels beyond the numbers, whose ticks end before them.
+    fn with_x_labels(&self, layout: Layout, width: f64) -> Layout {
+        let labels = &self.x.labels;
+        if labels.is_empty() {
             return layout;
         }
-        if self.x.scale != Scale::Words {
-            let most =
-                axis::values(&self.marks, axis::places).into_iter().filter(|x| self.x.word(*x).is_none());
-            let most = most.fold(f64::NEG_INFINITY, f64::max);
-            let number = move |x: f64| if x > most { String::new() } else { short(x) };
+        if self.x.scale != Scale::Categories {
+            let numbers = axis::values(&self.marks, axis::x_values)
+                .into_iter()
+                .filter(|x| self.x.label_at(*x).is_none());
+            let largest = numbers.fold(f64::NEG_INFINITY, f64::max);
+            let number = move |x: f64| if x > largest { String::new() } else { short(x) };
             return layout.with_x_tick_format(TickFormat::Custom(Arc::new(number)));
         }
-        let longest = words.iter().map(|(_, word)| word.chars().count()).max().unwrap_or(0);
-        let layout = layout.with_x_categories(words.iter().map(|(_, word)| word.clone()).collect());
-        let layout = layout.with_x_axis_min(0.5).with_x_axis_max(words.len() as f64 + 0.5);
-        if letters(longest + 1) * words.len() as f64 > width - BESIDE {
-            layout.with_x_tick_rotate(TURNED).with_x_label_overlap(AxisLabelOverlap::Allow)
+        let longest = labels.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+        let layout = layout.with_x_categories(labels.iter().map(|(_, label)| label.clone()).collect());
+        let layout = layout.with_x_axis_min(0.5).with_x_axis_max(labels.len() as f64 + 0.5);
+        if text_width(longest + 1) * labels.len() as f64 > width - Y_AXIS_WIDTH {
+            layout.with_x_tick_rotate(LABEL_ROTATION).with_x_label_overlap(AxisLabelOverlap::Allow)
         } else {
             layout
         }
     }
 
-    fn referenced(&self, layout: Layout, look: Look) -> Layout {
+    fn with_references(&self, layout: Layout, theme: Theme) -> Layout {
         self.references.iter().fold(layout, |layout, reference| match reference {
             Reference::Level(value, label) => layout.with_reference_line(
                 ReferenceLine::horizontal(*value)
-                    .with_color(Ink::Muted.colour(look))
+                    .with_color(Ink::Muted.colour(theme))
                     .with_label(label.clone()),
             ),
             Reference::Diagonal(_) => layout,
         })
     }
 
-    /// With the legend, where nothing else has it.
-    fn explained(&self, layout: Layout, look: Look) -> Layout {
-        let entries = self.legend(look);
-        if look == Look::Page || entries.len() < 2 {
+    /// With a legend, unless the page has it.
+    fn with_legend(&self, layout: Layout, theme: Theme) -> Layout {
+        let entries = self.legend(theme);
+        if theme == Theme::Page || entries.len() < 2 {
             let mut layout = layout;
             layout.show_legend = false;
             return layout;
@@ -179,10 +185,10 @@ impl Chart {
         layout.with_legend_entries(entries)
     }
 
-    fn legend(&self, look: Look) -> Vec<LegendEntry> {
+    fn legend(&self, theme: Theme) -> Vec<LegendEntry> {
         let entry = |name: &str, ink: Ink, shape: LegendShape| LegendEntry {
             label: name.to_owned(),
-            color: ink.colour(look),
+            color: ink.colour(theme),
             shape,
             dasharray: Some(ink.dashes().to_owned()).filter(|dashes| !dashes.is_empty()),
         };
@@ -201,12 +207,12 @@ impl Chart {
     }
 }
 
-/// A word below the horizontal axis, where a number would stand.
-fn below(place: &ComputedLayout, at: f64, word: &str) -> Primitive {
+/// A label below the horizontal axis, in line with the tick numbers.
+fn below_axis(layout: &ComputedLayout, x: f64, label: &str) -> Primitive {
     Primitive::Text {
-        x: place.map_x(at),
-        y: place.height - place.margin_bottom + place.tick_mark_major + f64::from(TEXT_SIZE),
-        content: word.to_owned(),
+        x: layout.map_x(x),
+        y: layout.height - layout.margin_bottom + layout.tick_mark_major + f64::from(TEXT_SIZE),
+        content: label.to_owned(),
         size: TEXT_SIZE,
         anchor: TextAnchor::Middle,
         rotate: None,
@@ -215,22 +221,25 @@ fn below(place: &ComputedLayout, at: f64, word: &str) -> Primitive {
     }
 }
 
-fn named(layout: Layout, x: &Axis, y: &Axis) -> Layout {
+/// With the titles and number formats of both axes.
+fn with_titles(layout: Layout, x: &Axis, y: &Axis) -> Layout {
     let layout = layout.with_x_label(&x.label).with_y_label(&y.label);
-    layout.with_x_tick_format(ticks(x)).with_y_tick_format(ticks(y))
+    layout.with_x_tick_format(tick_format(x)).with_y_tick_format(tick_format(y))
 }
 
-fn ticks(axis: &Axis) -> TickFormat {
+fn tick_format(axis: &Axis) -> TickFormat {
     match axis.scale {
-        Scale::Whole | Scale::Plain | Scale::Logarithm | Scale::Words => TickFormat::Custom(Arc::new(short)),
+        Scale::Plain | Scale::Integer | Scale::Logarithm | Scale::Categories => {
+            TickFormat::Custom(Arc::new(short))
+        }
         Scale::Share => TickFormat::Custom(Arc::new(|share| format!("{:.0} %", 100.0 * share))),
     }
 }
 
-fn theme(look: Look) -> Theme {
-    let colour = |ink: Ink| ink.colour(look);
-    Theme {
-        background: if look == Look::Page { "none".to_owned() } else { colour(Ink::Paper) },
+fn kuva_theme(theme: Theme) -> KuvaTheme {
+    let colour = |ink: Ink| ink.colour(theme);
+    KuvaTheme {
+        background: if theme == Theme::Page { "none".to_owned() } else { colour(Ink::Background) },
         axis_color: colour(Ink::Muted),
         grid_color: colour(Ink::Grid),
         tick_color: colour(Ink::Muted),
@@ -238,7 +247,7 @@ fn theme(look: Look) -> Theme {
         legend_bg: "none".to_owned(),
         legend_border: "none".to_owned(),
         pie_leader: colour(Ink::Muted),
-        box_median: colour(Ink::Paper),
+        box_median: colour(Ink::Background),
         violin_border: colour(Ink::Muted),
         colorbar_border: colour(Ink::Muted),
         font_family: Some("system-ui, DejaVu Sans, sans-serif".to_owned()),

@@ -1,26 +1,26 @@
-//! A chart in a page: heading, sentence, legend, picture in two widths, and the numbers behind it.
+//! A chart as HTML: heading, caption, legend, the picture in two widths, and its numbers as a table.
 
-use super::chart::{Chart, Joined, Marks, ParallelLine, Reference};
-use super::look::{Ink, Look};
+use super::chart::{Chart, Marks, ParallelLine, Reference, SeriesStyle};
+use super::look::{Ink, Theme};
 use super::table::escape;
 
-/// Sizes of pictures: beside another on a desk, and on a phone.
+/// Picture sizes for desktop and phone screens.
 const WIDE: (f64, f64) = (560.0, 300.0);
 const NARROW: (f64, f64) = (340.0, 250.0);
-/// A stack or a mark needs this much room to be told from its neighbours.
-const HEIGHT_OF_A_BAR: f64 = 24.0;
+/// The height of a horizontal bar with its gap.
+const BAR_HEIGHT: f64 = 24.0;
 
-/// HTML of a chart.
+/// A chart as an HTML figure.
 pub fn figure(chart: &Chart) -> String {
     let picture = |(width, height): (f64, f64), class: &str| {
-        let svg = chart.svg(Look::Page, width, chart.height(height));
+        let svg = chart.svg(Theme::Page, width, chart.height(height));
         format!("<div class=\"{class}\">{}</div>", fluid(&svg, width, chart.height(height)))
     };
-    let (name, title, about) = (&chart.name, escape(&chart.title), escape(&chart.about));
+    let (name, title, caption) = (&chart.name, escape(&chart.title), escape(&chart.caption));
     format!(
         "<figure id=\"{name}\" class=\"chart\" aria-labelledby=\"{name}-t\"><figcaption><h3 id=\"{name}-t\">{title}</h3>\
-         <p>{about}</p>{}</figcaption>\
-         <div role=\"img\" aria-label=\"{title}. {about} The numbers stand in the table below.\">{}{}</div>{}</figure>",
+         <p>{caption}</p>{}</figcaption>\
+         <div role=\"img\" aria-label=\"{title}. {caption} The numbers are in the table below.\">{}{}</div>{}</figure>",
         legend(chart),
         picture(WIDE, "wide"),
         picture(NARROW, "narrow"),
@@ -28,7 +28,7 @@ pub fn figure(chart: &Chart) -> String {
     )
 }
 
-/// As wide as its place.
+/// Makes the picture scale to its container.
 fn fluid(svg: &str, width: f64, height: f64) -> String {
     let sized = format!("width=\"{width:.0}\" height=\"{height:.0}\"");
     let fluid = format!("viewBox=\"0 0 {width:.0} {height:.0}\" aria-hidden=\"true\" focusable=\"false\"");
@@ -39,7 +39,7 @@ fn legend(chart: &Chart) -> String {
     let entry = |name: &str, sign: String| format!("<li>{sign}{}</li>", escape(name));
     let mut entries: Vec<String> = match &chart.marks {
         Marks::Series(series) if series.len() > 1 => {
-            series.iter().map(|series| entry(&series.name, line(series.ink, series.joined))).collect()
+            series.iter().map(|series| entry(&series.name, line(series.ink, series.style))).collect()
         }
         Marks::Stacks { parts, .. } => parts.iter().map(|part| entry(&part.name, square(part.ink))).collect(),
         Marks::Parallel { .. } => [true, false]
@@ -53,12 +53,12 @@ fn legend(chart: &Chart) -> String {
         _ => Vec::new(),
     };
     entries.extend(chart.references.iter().filter_map(|reference| match reference {
-        Reference::Diagonal(label) => Some(entry(label, line(Ink::Muted, Joined::Line))),
+        Reference::Diagonal(label) => Some(entry(label, line(Ink::Muted, SeriesStyle::Line))),
         Reference::Level(..) => None,
     }));
-    // Where parts lie on each other their order tells them apart, for those who do not see colours.
+    // The order of stacked parts identifies them for readers who cannot distinguish the colours.
     let order = if matches!(chart.marks, Marks::Stacks { .. }) && entries.len() > 1 {
-        "<li>from the bottom to the top:</li>"
+        "<li>from bottom to top:</li>"
     } else {
         ""
     };
@@ -69,28 +69,28 @@ fn legend(chart: &Chart) -> String {
     }
 }
 
-fn line(ink: Ink, joined: Joined) -> String {
-    let (colour, dashes) = (ink.colour(Look::Page), if ink == Ink::Muted { "5 4" } else { ink.dashes() });
-    let drawn =
+fn line(ink: Ink, style: SeriesStyle) -> String {
+    let (colour, dashes) = (ink.colour(Theme::Page), if ink == Ink::Muted { "5 4" } else { ink.dashes() });
+    let line =
         format!("<path d=\"M1 6h26\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"/>");
     let dot = format!("<path d=\"{}\" fill=\"{colour}\"/>", ink.outline());
-    let marks = match joined {
-        Joined::No => dot,
-        Joined::Marked => format!("{drawn}{dot}"),
-        Joined::Line => drawn,
+    let marks = match style {
+        SeriesStyle::Markers => dot,
+        SeriesStyle::MarkedLine => format!("{line}{dot}"),
+        SeriesStyle::Line => line,
     };
     format!("<svg width=\"28\" height=\"12\" aria-hidden=\"true\">{marks}</svg>")
 }
 
 fn stroke(ink: Ink, width: f64) -> String {
-    let colour = ink.colour(Look::Page);
+    let colour = ink.colour(Theme::Page);
     format!(
         "<svg width=\"28\" height=\"12\" aria-hidden=\"true\"><path d=\"M1 6h26\" stroke=\"{colour}\" stroke-width=\"{width}\"/></svg>"
     )
 }
 
 fn square(ink: Ink) -> String {
-    let colour = ink.colour(Look::Page);
+    let colour = ink.colour(Theme::Page);
     format!(
         "<svg width=\"12\" height=\"12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" fill=\"{colour}\"/></svg>"
     )
@@ -111,11 +111,11 @@ fn numbers(chart: &Chart) -> String {
 }
 
 impl Chart {
-    /// The height of a picture: charts of bars are as high as they have bars.
-    fn height(&self, usual: f64) -> f64 {
+    /// The height of a picture; that of a bar chart grows with its bars.
+    fn height(&self, default: f64) -> f64 {
         match &self.marks {
-            Marks::Bars(bars) => (70.0 + HEIGHT_OF_A_BAR * bars.len() as f64).max(120.0),
-            _ => usual,
+            Marks::Bars(bars) => (70.0 + BAR_HEIGHT * bars.len() as f64).max(120.0),
+            _ => default,
         }
     }
 }

@@ -1,49 +1,49 @@
-//! Colours, lines and markers.
+//! Themes, and the colours, lines and markers of series.
 //!
-//! The colours of series are those of Okabe and Ito (2008), which people with any colour vision tell apart; in the dark they
-//! are lighter. Their names, as CSS knows them, stand in `report/page.css`.
+//! Series have the palette of Okabe and Ito (2008), whose colours are distinguishable with any colour vision; dark pages use lighter
+//! ones. `report/page.css` defines them as CSS variables.
 
 use kuva::plot::LineStyle;
 use kuva::plot::scatter::MarkerShape;
 
-/// Where a chart is shown.
+/// The colours that a chart is drawn in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// In a page whose style sheet says what the colours are.
+pub enum Theme {
+    /// CSS variables of the page's style sheet.
     Page,
-    /// Alone, on white.
+    /// Fixed colours on white.
     Light,
 }
 
-/// The size of all text.
+/// The font size of all text.
 pub(super) const TEXT_SIZE: u32 = 12;
-/// How wide a letter is on the whole, as a share of the size of text.
-const LETTER: f64 = 0.6;
+/// The mean width of a character, as a share of the font size.
+const CHARACTER_WIDTH: f64 = 0.6;
 
-/// How wide so many letters are.
-pub(super) fn letters(count: usize) -> f64 {
-    LETTER * f64::from(TEXT_SIZE) * count as f64
+/// The approximate width of a text with this many characters.
+pub(super) fn text_width(count: usize) -> f64 {
+    CHARACTER_WIDTH * f64::from(TEXT_SIZE) * count as f64
 }
 
-/// What colour something has.
+/// The colour of a mark; for series also its dashes and marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// The colour, line and marker of a series, by its number.
+    /// A series, by its index.
     Series(usize),
-    /// What White gains.
+    /// Wins of White.
     White,
-    /// What nobody gains.
+    /// Draws.
     Draw,
-    /// What Black gains.
+    /// Wins of Black.
     Black,
-    /// Text and the lines of axes.
+    /// Text.
     Text,
-    /// Lines that are only there to compare with.
+    /// Axes and reference lines.
     Muted,
-    /// The lines behind everything.
+    /// Grid lines.
     Grid,
-    /// What lies behind everything.
-    Paper,
+    /// The background.
+    Background,
 }
 
 const SERIES: [&str; 8] =
@@ -56,7 +56,7 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::TriangleDown,
     MarkerShape::Hexagon,
 ];
-/// The same around (14, 6), as paths of legends.
+/// The same markers as SVG paths around (14, 6), for legends.
 const OUTLINES: [&str; 6] = [
     "M10.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
     "M10.8 2.8h6.4v6.4h-6.4z",
@@ -68,11 +68,11 @@ const OUTLINES: [&str; 6] = [
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "9 3 2 3", "12 3", "4 2"];
 
 impl Ink {
-    /// The colour, as SVG writes it.
-    pub fn colour(self, look: Look) -> String {
-        match look {
-            Look::Page => format!("var(--{})", self.name()),
-            Look::Light => self.on_white().to_owned(),
+    /// The colour as an SVG value.
+    pub fn colour(self, theme: Theme) -> String {
+        match theme {
+            Theme::Page => format!("var(--{})", self.name()),
+            Theme::Light => self.on_white().to_owned(),
         }
     }
 
@@ -85,7 +85,7 @@ impl Ink {
             Self::Text => "muted".to_owned(),
             Self::Muted => "axis".to_owned(),
             Self::Grid => "grid".to_owned(),
-            Self::Paper => "paper".to_owned(),
+            Self::Background => "paper".to_owned(),
         }
     }
 
@@ -98,11 +98,11 @@ impl Ink {
             Self::Text => "#4a4f57",
             Self::Muted => "#8a9099",
             Self::Grid => "#e7e9ec",
-            Self::Paper => "#ffffff",
+            Self::Background => "#ffffff",
         }
     }
 
-    /// The dashes of a line, empty for an unbroken one.
+    /// The line's dash pattern; empty for a solid line.
     pub fn dashes(self) -> &'static str {
         match self {
             Self::Series(number) => DASHES[number % DASHES.len()],
@@ -110,7 +110,7 @@ impl Ink {
         }
     }
 
-    /// The marker as a path around (14, 6).
+    /// The marker as an SVG path around (14, 6).
     pub(super) fn outline(self) -> &'static str {
         if let Self::Series(number) = self { OUTLINES[number % OUTLINES.len()] } else { OUTLINES[0] }
     }

@@ -1,12 +1,12 @@
-//! Charts as rows of text.
+//! Charts as tables of text, and number formats.
 
 use std::collections::BTreeMap;
 
 use super::chart::{Chart, Marks, Point, Scale, Series};
 
-/// A number in as few digits as say something: 0.0123, 4.56, 789, 12.3k, 4.5M.
+/// A number in about three significant digits: 0.0123, 4.56, 789, 12.3k, 4.5M.
 pub fn short(value: f64) -> String {
-    // Minus zero is no number that people write.
+    // Print −0 as 0.
     let value = if value == 0.0 { 0.0 } else { value };
     match value.abs() {
         size if !size.is_finite() => "–".to_owned(),
@@ -18,29 +18,29 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Three digits that say something, four before the point, without zeros at the end.
+/// A number in about three significant digits, without trailing zeros; integer parts are kept in full.
 fn digits(value: f64) -> String {
-    let places = match value.abs() {
+    let decimals = match value.abs() {
         size if size >= 99.95 => 0,
         size if size >= 9.995 => 1,
         size if size >= 0.0995 || size == 0.0 => 2,
         _ => 4,
     };
-    let text = format!("{value:.places$}");
+    let text = format!("{value:.decimals$}");
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text };
     text.replace('-', "−")
 }
 
 /// A value with its interval.
-pub(super) fn valued(point: &Point) -> String {
+pub(super) fn with_interval(point: &Point) -> String {
     match point.interval {
         Some((low, high)) => format!("{} [{}, {}]", short(point.y), short(low), short(high)),
         None => short(point.y),
     }
 }
 
-/// Text as HTML and SVG want it, in contents and attributes alike.
+/// Escapes text for HTML and SVG, both content and attributes.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -50,7 +50,7 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // HTML has no way to write control characters.
+            // HTML cannot represent control characters.
             other if other.is_control() && !"\n\t".contains(other) => out.push('\u{fffd}'),
             other => out.push(other),
         }
@@ -59,15 +59,15 @@ pub fn escape(text: &str) -> String {
 }
 
 impl Chart {
-    /// The same as rows of text, the names of the columns first.
+    /// The chart's numbers as rows of text; the first row has the column names.
     pub fn table(&self) -> Vec<Vec<String>> {
         match &self.marks {
-            Marks::Series(series) => self.of_series(series),
+            Marks::Series(series) => self.series_table(series),
             Marks::Stacks { categories, parts } => {
                 let head =
                     [self.x.label.clone()].into_iter().chain(parts.iter().map(|part| part.name.clone()));
-                let row = |(at, category): (usize, &String)| {
-                    let values = parts.iter().map(|part| self.value(part.values[at]));
+                let row = |(index, category): (usize, &String)| {
+                    let values = parts.iter().map(|part| self.value(part.values[index]));
                     [category.clone()].into_iter().chain(values).collect()
                 };
                 [head.collect()].into_iter().chain(categories.iter().enumerate().map(row)).collect()
@@ -86,7 +86,7 @@ impl Chart {
                     let best = if line.best { "yes" } else { "no" };
                     [line.name.clone(), best.to_owned()]
                         .into_iter()
-                        .chain(line.words.iter().cloned())
+                        .chain(line.labels.iter().cloned())
                         .collect()
                 };
                 [head].into_iter().chain(lines.iter().map(row)).collect()
@@ -98,38 +98,38 @@ impl Chart {
         if self.y.scale == Scale::Share { format!("{:.1} %", 100.0 * value) } else { short(value) }
     }
 
-    /// A row for each place, with the values of all series there; more than one where a series has several points at a place.
-    fn of_series(&self, series: &[Series]) -> Vec<Vec<String>> {
+    /// A row for each x value, with the values of all series; several rows if a series has several points there.
+    fn series_table(&self, series: &[Series]) -> Vec<Vec<String>> {
         let head = [self.x.label.clone()].into_iter().chain(series.iter().map(|series| series.name.clone()));
-        let mut places: BTreeMap<(u64, usize), (f64, Vec<String>)> = BTreeMap::new();
-        for (at, own) in series.iter().enumerate() {
+        let mut rows: BTreeMap<(u64, usize), (f64, Vec<String>)> = BTreeMap::new();
+        for (index, one) in series.iter().enumerate() {
             let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-            for point in &own.points {
-                let count = counts.entry(ordered(point.x)).or_default();
-                let place = (ordered(point.x), *count);
+            for point in &one.points {
+                let count = counts.entry(sort_key(point.x)).or_default();
+                let key = (sort_key(point.x), *count);
                 *count += 1;
-                let row = places.entry(place).or_insert_with(|| (point.x, vec![String::new(); series.len()]));
-                row.1[at] = valued(point);
+                let row = rows.entry(key).or_insert_with(|| (point.x, vec![String::new(); series.len()]));
+                row.1[index] = with_interval(point);
             }
         }
         let row = |(x, cells): (f64, Vec<String>)| [self.x.text(x)].into_iter().chain(cells).collect();
-        [head.collect()].into_iter().chain(places.into_values().map(row)).collect()
+        [head.collect()].into_iter().chain(rows.into_values().map(row)).collect()
     }
 }
 
-/// A number that is ordered as the numbers are.
-fn ordered(value: f64) -> u64 {
+/// An integer that sorts as the number does.
+fn sort_key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, ordered, short};
-    use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Series};
+    use super::{escape, short, sort_key};
+    use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle};
 
     #[test]
-    fn numbers_are_short_and_say_what_they_are() {
+    fn numbers_have_three_significant_digits() {
         let cases = [
             (0.0, "0"),
             (-0.0, "0"),
@@ -156,11 +156,11 @@ mod tests {
 
     fn series(name: &str, points: &[(f64, f64)]) -> Series {
         let points = points.iter().map(|(x, y)| Point::new(*x, *y)).collect();
-        Series { name: name.to_owned(), ink: Ink::Series(0), joined: Joined::No, points }
+        Series { name: name.to_owned(), ink: Ink::Series(0), style: SeriesStyle::Markers, points }
     }
 
     #[test]
-    fn every_point_has_its_place_in_the_numbers() {
+    fn every_point_is_in_the_table() {
         let both = vec![
             series("a", &[(12_345.0, 1.0), (12_346.0, 2.0), (12_345.0, 3.0)]),
             series("b", &[(12_346.0, 4.0), (12_346.0, 5.0)]),
@@ -168,8 +168,8 @@ mod tests {
         let chart = Chart {
             name: "c".to_owned(),
             title: "c".to_owned(),
-            about: String::new(),
-            x: Axis::whole("updates"),
+            caption: String::new(),
+            x: Axis::integer("updates"),
             y: Axis::plain("loss"),
             marks: Marks::Series(both),
             references: Vec::new(),
@@ -185,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_order() {
+    fn sort_keys_keep_the_order_of_numbers() {
         let rising = [f64::NEG_INFINITY, -2.5, -0.1, 0.0, 1e-9, 3.0, 4e200];
-        assert!(rising.windows(2).all(|pair| ordered(pair[0]) < ordered(pair[1])));
+        assert!(rising.windows(2).all(|pair| sort_key(pair[0]) < sort_key(pair[1])));
     }
 
     #[test]
-    fn text_cannot_leave_its_place_in_a_page() {
+    fn markup_is_escaped() {
         assert_eq!(escape("a<b>&\"'\u{7}"), "a&lt;b&gt;&amp;&quot;&#39;\u{fffd}");
     }
 }

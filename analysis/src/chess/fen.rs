@@ -1,14 +1,14 @@
-//! What a FEN says without its rules of movement. Reading the letters is a hundred times faster than setting up a position.
+//! Facts that need only the letters of a FEN: reading them is a hundred times faster than setting up a position.
 
-/// The men of a FEN's board, as letters; `None` if there is no board.
-fn letters(fen: &str) -> Option<impl Iterator<Item = char>> {
+/// The letters of the pieces on a FEN's board; `None` if the text has no board.
+fn pieces(fen: &str) -> Option<impl Iterator<Item = char>> {
     let board = fen.split(' ').next()?;
     let is_board = board.split('/').count() == 8;
     is_board.then(|| board.chars().filter(char::is_ascii_alphabetic))
 }
 
-/// Shannon's values; the king has none.
-fn worth(letter: char) -> i32 {
+/// Shannon's piece values, in pawns; the king counts 0.
+fn piece_value(letter: char) -> i32 {
     match letter.to_ascii_lowercase() {
         'p' => 1,
         'n' | 'b' => 3,
@@ -18,14 +18,17 @@ fn worth(letter: char) -> i32 {
     }
 }
 
-/// White's material less Black's, in pawns.
+/// White's material minus Black's, in pawns.
 pub(super) fn material(fen: &str) -> Option<i32> {
-    let signed = |letter: char| if letter.is_ascii_uppercase() { worth(letter) } else { -worth(letter) };
-    Some(letters(fen)?.map(signed).sum())
+    let signed = |letter: char| {
+        let value = piece_value(letter);
+        if letter.is_ascii_uppercase() { value } else { -value }
+    };
+    Some(pieces(fen)?.map(signed).sum())
 }
 
-/// The share of the pieces that is left, of 24 points at the start: queens 4, rooks 2, knights and bishops 1. Promotions may
-/// bring it above 1.
+/// The game phase: the points of the pieces on the board (queen 4, rook 2, knight and bishop 1) divided by the initial 24.
+/// Promotions can bring it above 1.
 pub(super) fn phase(fen: &str) -> Option<f64> {
     let points = |letter: char| match letter.to_ascii_lowercase() {
         'n' | 'b' => 1,
@@ -33,15 +36,15 @@ pub(super) fn phase(fen: &str) -> Option<f64> {
         'q' => 4,
         _ => 0,
     };
-    Some(f64::from(letters(fen)?.map(points).sum::<i32>()) / 24.0)
+    Some(f64::from(pieces(fen)?.map(points).sum::<i32>()) / 24.0)
 }
 
-/// Men on the board.
-pub(super) fn men(fen: &str) -> Option<i32> {
-    Some(letters(fen)?.count() as i32)
+/// The number of pieces on the board, kings and pawns included.
+pub(super) fn piece_count(fen: &str) -> Option<i32> {
+    Some(pieces(fen)?.count() as i32)
 }
 
-/// Who is to move.
+/// The side to move.
 pub(super) fn side(fen: &str) -> Option<String> {
     match fen.split(' ').nth(1)? {
         "w" => Some("white".to_owned()),
@@ -68,15 +71,18 @@ pub(super) fn board(fen: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{board, material, men, phase, side};
+    use super::{board, material, phase, piece_count, side};
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     const ENDING: &str = "4k3/8/8/8/3p4/8/4P3/Q3K3 b - - 0 40";
 
     #[test]
-    fn the_board_is_counted() {
-        assert_eq!((material(START), phase(START), men(START)), (Some(0), Some(1.0), Some(32)));
-        assert_eq!((material(ENDING), phase(ENDING), men(ENDING)), (Some(9), Some(4.0 / 24.0), Some(5)));
+    fn pieces_are_counted() {
+        assert_eq!((material(START), phase(START), piece_count(START)), (Some(0), Some(1.0), Some(32)));
+        assert_eq!(
+            (material(ENDING), phase(ENDING), piece_count(ENDING)),
+            (Some(9), Some(4.0 / 24.0), Some(5))
+        );
         assert_eq!((side(START).as_deref(), side(ENDING).as_deref()), (Some("white"), Some("black")));
     }
 
@@ -89,9 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fen_has_no_value() {
+    fn text_that_is_not_a_fen_has_no_value() {
         for text in ["", "hello", "8/8 w"] {
-            assert_eq!((material(text), phase(text), men(text), board(text)), (None, None, None, None));
+            assert_eq!(
+                (material(text), phase(text), piece_count(text), board(text)),
+                (None, None, None, None)
+            );
         }
         assert_eq!(side("8/8/8/8/8/8/8/8 x"), None);
     }

@@ -1,4 +1,4 @@
-//! As much linear algebra as a fit of some hundred players needs.
+//! The linear algebra that a fit of a few hundred players needs.
 
 pub(super) type Matrix = Vec<Vec<f64>>;
 
@@ -7,17 +7,18 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 pub(super) fn product(a: &Matrix, b: &Matrix) -> Matrix {
-    let column = |at: usize| b.iter().map(|row| row[at]).collect::<Vec<f64>>();
+    let column = |index: usize| b.iter().map(|row| row[index]).collect::<Vec<f64>>();
     let columns: Vec<Vec<f64>> = (0..b.len()).map(column).collect();
     a.iter().map(|row| columns.iter().map(|column| dot(row, column)).collect()).collect()
 }
 
-/// The inverse of a symmetric positive matrix, by Gauss and Jordan. Players joined with the anchor have such a one.
+/// The inverse of a symmetric positive definite matrix by Gauss–Jordan elimination. The information matrix is one, because all
+/// players of the fit are connected to the anchor.
 pub(super) fn inverse(matrix: &Matrix) -> Matrix {
     let size = matrix.len();
     let mut left = matrix.clone();
     let mut right: Matrix =
-        (0..size).map(|row| (0..size).map(|at| f64::from(u8::from(at == row))).collect()).collect();
+        (0..size).map(|row| (0..size).map(|column| f64::from(u8::from(column == row))).collect()).collect();
     for pivot in 0..size {
         let best = (pivot..size)
             .max_by(|a, b| left[*a][pivot].abs().total_cmp(&left[*b][pivot].abs()))
@@ -31,8 +32,8 @@ pub(super) fn inverse(matrix: &Matrix) -> Matrix {
         for row in (0..size).filter(|row| *row != pivot) {
             let factor = left[row][pivot];
             for half in [&mut left, &mut right] {
-                let of_pivot = half[pivot].clone();
-                half[row].iter_mut().zip(of_pivot).for_each(|(cell, of_pivot)| *cell -= factor * of_pivot);
+                let pivot_row = half[pivot].clone();
+                half[row].iter_mut().zip(pivot_row).for_each(|(cell, pivot)| *cell -= factor * pivot);
             }
         }
     }

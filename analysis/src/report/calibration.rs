@@ -1,11 +1,11 @@
-//! Whether a value keeps its word: of positions given the same value, what did their games give?
+//! Calibration: how well values predict the results of games.
 //!
-//! Positions are sorted into bins of equal width by their value (the reliability diagram of `DeGroot` and Fienberg 1983), and the
-//! mean value of each bin stands beside the mean result. The expected calibration error is the mean distance of the two,
-//! weighted by the positions (Guo et al. 2017, equation 3). Values and results lie in [−1, 1].
+//! Positions are grouped into bins of equal width by their value, and each bin's mean value is compared with its mean result (the
+//! reliability diagram of `DeGroot` and Fienberg 1983). The expected calibration error is the mean distance of the two, weighted by
+//! positions (Guo et al. 2017, equation 3). Values and results lie in [−1, 1].
 //!
-//! The positions of a game share its result, so a bin's interval treats each game as one observation: it is that of a ratio of
-//! sums over games (Cochran 1977, chapter 6).
+//! The positions of a game share its result, so a bin's interval treats each game as one observation: it is the interval of a ratio
+//! of sums over games (Cochran 1977, chapter 6).
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::error::AnalysisError;
 
 const QUANTILE_95: f64 = 1.959_963_984_540_054;
 
-/// Bins from −1 to 1. Chosen.
+/// The number of bins from −1 to 1. Chosen.
 pub(super) const BINS: i64 = 20;
 
-/// What one game puts into one bin.
+/// The positions of one game in one bin.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Share {
+pub(super) struct GameBin {
     /// The bin, in 0..`BINS`.
     pub(super) bin: i64,
-    /// Positions.
+    /// The number of positions.
     pub(super) positions: f64,
     /// The sum of their values.
     pub(super) values: f64,
@@ -31,39 +31,39 @@ pub(super) struct Share {
     pub(super) results: f64,
 }
 
-/// A bin with everything that fell into it.
+/// A bin of positions with similar values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bin {
     /// The mean value.
     pub(super) value: f64,
     /// The mean result.
     pub(super) result: f64,
-    /// The 95 % interval of the mean result; none where a single game is all there is.
+    /// The 95 % interval of the mean result; `None` for a single game.
     pub(super) interval: Option<(f64, f64)>,
-    /// Positions.
+    /// The number of positions.
     pub(super) positions: f64,
-    /// Games they come from.
+    /// The number of games that they come from.
     pub(super) games: usize,
 }
 
-/// The bins that are not empty, from the left.
-pub(super) fn bins(shares: &[Share]) -> Vec<Bin> {
-    let mut sorted: BTreeMap<i64, Vec<&Share>> = BTreeMap::new();
-    for share in shares {
-        sorted.entry(share.bin).or_default().push(share);
+/// The non-empty bins, by increasing value.
+pub(super) fn bins(games: &[GameBin]) -> Vec<Bin> {
+    let mut sorted: BTreeMap<i64, Vec<&GameBin>> = BTreeMap::new();
+    for game in games {
+        sorted.entry(game.bin).or_default().push(game);
     }
-    sorted.into_values().map(|shares| bin(&shares)).collect()
+    sorted.into_values().map(|games| bin(&games)).collect()
 }
 
-fn bin(shares: &[&Share]) -> Bin {
-    let sum = |of: fn(&Share) -> f64| shares.iter().map(|share| of(share)).sum::<f64>();
-    let positions = sum(|share| share.positions);
-    let (value, result) = (sum(|share| share.values) / positions, sum(|share| share.results) / positions);
-    let games = shares.len() as f64;
-    let squares: f64 = shares.iter().map(|share| (share.results - result * share.positions).powi(2)).sum();
-    let margin = QUANTILE_95 * (squares * games / (games - 1.0)).sqrt() / positions;
-    let interval = (shares.len() > 1).then(|| ((result - margin).max(-1.0), (result + margin).min(1.0)));
-    Bin { value, result, interval, positions, games: shares.len() }
+fn bin(games: &[&GameBin]) -> Bin {
+    let sum = |field: fn(&GameBin) -> f64| games.iter().map(|game| field(game)).sum::<f64>();
+    let positions = sum(|game| game.positions);
+    let (value, result) = (sum(|game| game.values) / positions, sum(|game| game.results) / positions);
+    let count = games.len() as f64;
+    let squares: f64 = games.iter().map(|game| (game.results - result * game.positions).powi(2)).sum();
+    let margin = QUANTILE_95 * (squares * count / (count - 1.0)).sqrt() / positions;
+    let interval = (games.len() > 1).then(|| ((result - margin).max(-1.0), (result + margin).min(1.0)));
+    Bin { value, result, interval, positions, games: games.len() }
 }
 
 /// The expected calibration error; `None` without positions.
@@ -73,49 +73,49 @@ pub(super) fn error(bins: &[Bin]) -> Option<f64> {
     (positions > 0.0).then(|| bins.iter().map(distance).sum::<f64>() / positions)
 }
 
-/// A value of positions: the column, and what people call it.
+/// The values that are checked: the column of `positions`, and its name in the report.
 pub(super) const VALUES: [(&str, &str); 2] = [("root_q", "search"), ("net_q", "net")];
 
 /// The calibration of one run's values.
-pub(super) struct Trust {
+pub(super) struct Calibration {
     pub(super) run: String,
-    /// For each of [`VALUES`] the bins of each iteration.
+    /// For each of [`VALUES`], the bins of each iteration.
     pub(super) values: Vec<BTreeMap<u32, Vec<Bin>>>,
 }
 
-impl Trust {
-    /// The net's calibration error in the last iteration up to this one that has any.
-    pub(super) fn error_of_net(&self, last: u32) -> Option<(u32, f64)> {
+impl Calibration {
+    /// The net's calibration error in the last iteration up to `last` that has one.
+    pub(super) fn net_error(&self, last: u32) -> Option<(u32, f64)> {
         let (iteration, bins) = self.values[1].range(..=last).next_back()?;
         Some((*iteration, error(bins)?))
     }
 }
 
-/// Of all runs that have games with a result.
-pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Trust>, AnalysisError> {
+/// The calibration of each run that has games with a result.
+pub(super) fn all(runs: &[ReportRun], iterations: &[Iteration]) -> Result<Vec<Calibration>, AnalysisError> {
     let of_run = |run: &ReportRun| {
         let mut values = vec![BTreeMap::new(); VALUES.len()];
         for iteration in iterations.iter().filter(|iteration| iteration.run == run.name) {
-            for (values, shares) in values.iter_mut().zip(shares(&iteration.database)?) {
-                if !shares.is_empty() {
-                    values.insert(iteration.number, bins(&shares));
+            for (values, games) in values.iter_mut().zip(game_bins(&iteration.database)?) {
+                if !games.is_empty() {
+                    values.insert(iteration.number, bins(&games));
                 }
             }
         }
-        Ok(Trust { run: run.name.clone(), values })
+        Ok(Calibration { run: run.name.clone(), values })
     };
-    let trusts = runs.iter().map(of_run).collect::<Result<Vec<_>, AnalysisError>>()?;
-    Ok(trusts.into_iter().filter(|trust| !trust.values[1].is_empty()).collect())
+    let calibrations = runs.iter().map(of_run).collect::<Result<Vec<_>, AnalysisError>>()?;
+    Ok(calibrations.into_iter().filter(|calibration| !calibration.values[1].is_empty()).collect())
 }
 
-/// What each game of an iteration puts into each bin, for each of [`VALUES`]. Games that the ply cap ended have no result worth
-/// the name.
-fn shares(database: &Database) -> Result<Vec<Vec<Share>>, AnalysisError> {
+/// The bins of each game of an iteration, for each of [`VALUES`]. Games ended by the ply cap are left out, since their result is
+/// not a real one.
+fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
     // A value of exactly 1 belongs to the last bin.
     let bin =
         |column: &str| format!("least(cast(floor((p.{column} + 1.0) * {}) as int), {})", BINS / 2, BINS - 1);
     let (bins, columns) = (VALUES.map(|(column, _)| bin(column)), VALUES.map(|(column, _)| column));
-    // Both values are sorted at once, so that positions are read once; the groups are few beside them.
+    // One query bins both values, so that positions are read once; it returns few rows.
     let statement = format!(
         "select p.game as game, {0} as bin_0, {1} as bin_1, count(*) as positions, \
          sum(p.{2}) as value_0, sum(p.{3}) as value_1, sum(cast(p.result as int)) as results \
@@ -126,39 +126,39 @@ fn shares(database: &Database) -> Result<Vec<Vec<Share>>, AnalysisError> {
     let answer = database.ask(&statement)?;
     let (games, positions) = (answer.numbers("game")?, answer.numbers("positions")?);
     let results = answer.numbers("results")?;
-    let of_value = |number: usize| {
+    let bins_of_value = |number: usize| {
         let bins = answer.numbers(&format!("bin_{number}"))?;
         let values = answer.numbers(&format!("value_{number}"))?;
-        let mut summed: BTreeMap<(u32, i64), Share> = BTreeMap::new();
-        for at in 0..answer.len() {
-            let bin = bins[at] as i64;
-            let share = summed.entry((games[at] as u32, bin)).or_insert(Share {
+        let mut sums: BTreeMap<(u32, i64), GameBin> = BTreeMap::new();
+        for row in 0..answer.len() {
+            let bin = bins[row] as i64;
+            let sum = sums.entry((games[row] as u32, bin)).or_insert(GameBin {
                 bin,
                 positions: 0.0,
                 values: 0.0,
                 results: 0.0,
             });
-            share.positions += positions[at];
-            share.values += values[at];
-            share.results += results[at];
+            sum.positions += positions[row];
+            sum.values += values[row];
+            sum.results += results[row];
         }
-        Ok(summed.into_values().collect())
+        Ok(sums.into_values().collect())
     };
-    (0..VALUES.len()).map(of_value).collect()
+    (0..VALUES.len()).map(bins_of_value).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Share, bins, error};
+    use super::{GameBin, bins, error};
 
-    fn share(bin: i64, positions: f64, value: f64, result: f64) -> Share {
-        Share { bin, positions, values: positions * value, results: positions * result }
+    fn game_bin(bin: i64, positions: f64, value: f64, result: f64) -> GameBin {
+        GameBin { bin, positions, values: positions * value, results: positions * result }
     }
 
     #[test]
-    fn bins_have_the_means_of_positions_and_the_error_their_weights() {
+    fn bins_average_positions_and_the_error_weights_bins_by_positions() {
         // Worked by hand: three positions at 0.5 that won, one that lost: a mean of 0.5. Two at −0.8 that lost: −1.
-        let all = [share(15, 3.0, 0.5, 1.0), share(15, 1.0, 0.5, -1.0), share(2, 2.0, -0.8, -1.0)];
+        let all = [game_bin(15, 3.0, 0.5, 1.0), game_bin(15, 1.0, 0.5, -1.0), game_bin(2, 2.0, -0.8, -1.0)];
         let bins = bins(&all);
         assert_eq!(bins.len(), 2);
         assert!((bins[0].value + 0.8).abs() < 1e-12 && bins[0].result == -1.0 && bins[0].interval.is_none());
@@ -168,16 +168,16 @@ mod tests {
     }
 
     #[test]
-    fn intervals_count_games_and_not_positions() {
-        let game = |at: u32, positions: f64| {
-            share(10, positions, 0.0, if at.is_multiple_of(2) { 1.0 } else { -1.0 })
+    fn intervals_count_games_not_positions() {
+        let game = |number: u32, positions: f64| {
+            game_bin(10, positions, 0.0, if number.is_multiple_of(2) { 1.0 } else { -1.0 })
         };
         let width = |positions: f64| {
-            let all: Vec<Share> = (0..100).map(|at| game(at, positions)).collect();
+            let all: Vec<GameBin> = (0..100).map(|number| game(number, positions)).collect();
             let (low, high) = bins(&all)[0].interval.expect("many games");
             high - low
         };
-        // 100 results of ±1: a standard error of 0.1, with n − 1 in place of n 0.1005, whatever the positions of a game.
+        // 100 results of ±1: the standard error is 0.1, or 0.1005 with n − 1 for n, whatever the number of positions.
         assert!((width(1.0) - 2.0 * 1.96 * 0.1005).abs() < 1e-3, "{}", width(1.0));
         assert!((width(50.0) - width(1.0)).abs() < 1e-12);
     }

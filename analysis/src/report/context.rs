@@ -1,25 +1,25 @@
-//! Everything that sections look at, read once.
+//! The data that several sections share, read once.
 
-use super::calibration::{self, Trust};
-use super::game_ends::{Ended, ends};
+use super::calibration::{self, Calibration};
+use super::game_ends::{OutcomeCount, outcome_counts};
 use super::inputs::{ReportRun, ReportSweep};
 use super::matches::{self, MatchPair, Standing};
 use super::steps::{self, Step};
-use super::variety::{Variety, varieties};
+use super::variety::{Diversity, diversities};
 use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
 
-/// Everything that sections look at.
+/// The data that several sections share.
 pub(super) struct Context<'a> {
     pub(super) database: &'a Database,
     pub(super) runs: &'a [ReportRun],
     pub(super) sweeps: &'a [ReportSweep],
     pub(super) steps: Vec<Step>,
-    pub(super) ends: Vec<Ended>,
+    pub(super) outcomes: Vec<OutcomeCount>,
     pub(super) pairs: Vec<MatchPair>,
     pub(super) standings: Vec<Standing>,
-    pub(super) trusts: Vec<Trust>,
-    pub(super) varieties: Vec<Variety>,
+    pub(super) calibrations: Vec<Calibration>,
+    pub(super) diversities: Vec<Diversity>,
     pub(super) iterations: Vec<Iteration>,
 }
 
@@ -36,31 +36,33 @@ impl<'a> Context<'a> {
             database,
             runs,
             sweeps,
-            ends: ends(database)?,
+            outcomes: outcome_counts(database)?,
             standings: runs.iter().filter_map(standing).collect(),
-            trusts: calibration::all(runs, &iterations)?,
-            varieties: varieties(&iterations)?,
+            calibrations: calibration::all(runs, &iterations)?,
+            diversities: diversities(&iterations)?,
             steps,
             pairs,
             iterations,
         })
     }
 
-    /// The last iteration whose self-play is finished; where none is, the last one that has games.
+    /// The last iteration whose self-play is finished; if there is none, the last one with games.
     pub(super) fn last_iteration(&self, run: &ReportRun) -> Option<u32> {
         let finished = self.steps.iter().filter(|step| step.run == run.name && step.kind == "self_play");
-        let begun = self.ends.iter().filter(|ended| ended.run == run.name).map(|ended| ended.iteration);
-        finished.filter_map(|step| step.number).max().or_else(|| begun.max())
+        let started = self.outcomes.iter().filter(|outcome| outcome.run == run.name);
+        let started = started.map(|outcome| outcome.iteration);
+        finished.filter_map(|step| step.number).max().or_else(|| started.max())
     }
 
     /// The tables of one iteration.
     pub(super) fn iteration(&self, run: &str, number: u32) -> Option<&Database> {
-        let mut own = self.iterations.iter().filter(|one| one.run == run && one.number == number);
-        own.next().map(|iteration| &iteration.database)
+        let mut found =
+            self.iterations.iter().filter(|iteration| iteration.run == run && iteration.number == number);
+        found.next().map(|iteration| &iteration.database)
     }
 
-    /// A run's place among the runs, which gives its colour.
-    pub(super) fn number(&self, run: &str) -> usize {
+    /// A run's index among the runs, which gives its colour.
+    pub(super) fn run_index(&self, run: &str) -> usize {
         self.runs.iter().position(|known| known.name == run).unwrap_or(0)
     }
 }

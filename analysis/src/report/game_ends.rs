@@ -1,10 +1,10 @@
-//! How the games of self-play ended, counted.
+//! Counts of self-play games by result and reason.
 
 use crate::database::Database;
 use crate::error::AnalysisError;
 
-/// Games that ended alike.
-pub(super) struct Ended {
+/// The number of an iteration's games with the same result and reason.
+pub(super) struct OutcomeCount {
     pub(super) run: String,
     pub(super) iteration: u32,
     pub(super) result: i8,
@@ -12,20 +12,20 @@ pub(super) struct Ended {
     pub(super) games: f64,
 }
 
-/// All ends of all games.
-pub(super) fn ends(database: &Database) -> Result<Vec<Ended>, AnalysisError> {
+/// The counts of all games.
+pub(super) fn outcome_counts(database: &Database) -> Result<Vec<OutcomeCount>, AnalysisError> {
     let statement = "select run, iteration, result, reason, count(*) as games from games \
         group by run, iteration, result, reason order by run, iteration, result, reason";
     let answer = database.ask(statement)?;
     let (runs, reasons) = (answer.texts("run")?, answer.texts("reason")?);
     let (iterations, results) = (answer.numbers("iteration")?, answer.numbers("result")?);
     let games = answer.numbers("games")?;
-    let row = |at: usize| Ended {
-        run: runs[at].clone(),
-        iteration: iterations[at] as u32,
-        result: results[at] as i8,
-        reason: reasons[at].clone(),
-        games: games[at],
+    let row = |index: usize| OutcomeCount {
+        run: runs[index].clone(),
+        iteration: iterations[index] as u32,
+        result: results[index] as i8,
+        reason: reasons[index].clone(),
+        games: games[index],
     };
     Ok((0..answer.len()).map(row).collect())
 }

@@ -1,7 +1,7 @@
-// Steps through stored games on a board. It knows no rules: every position comes with its men and moves.
+// Steps through stored games on a board. It does not know the rules: every position comes with its pieces and moves.
 (() => {
   const games = JSON.parse(document.getElementById("games-data").textContent);
-  const at = (id) => document.getElementById(id);
+  const byId = (id) => document.getElementById(id);
   const html = (tag, text, parent, className) => {
     const element = document.createElement(tag);
     if (text !== null) element.textContent = text;
@@ -21,31 +21,31 @@
 
   function drawBoard(position) {
     const arrows = (position.t ? position.t.p : []).slice(0, 3).map(([, from, to, , share]) => [from, to, share]);
-    draw(at("board"), { men: position.b, last: position.m ? [position.m[1], position.m[2]] : [], arrows, flipped });
+    draw(byId("board"), { placement: position.b, last: position.m ? [position.m[1], position.m[2]] : [], arrows, flipped });
   }
 
-  function drawThought(position) {
-    const thought = position.t;
+  function drawSearch(position) {
+    const search = position.t;
     const number = Math.floor(ply / 2) + 1;
     const last = position.m ? `${Math.ceil(ply / 2)}${ply % 2 ? "." : "…"} ${position.m[0]}` : "Start";
     const side = isWhite(position) ? "White" : "Black";
     const end = ply === game.plies.length - 1;
-    at("where").textContent = end ? `${last}: ${game.result}, ${game.reason}` : `${last}; ${side} to move (move ${number})`;
-    const values = at("values");
+    byId("where").textContent = end ? `${last}: ${game.result}, ${game.reason}` : `${last}; ${side} to move (move ${number})`;
+    const values = byId("values");
     values.replaceChildren();
     const entry = (name, text) => { const box = html("div", null, values); html("dt", name, box); html("dd", text, box); };
-    const body = at("moves").querySelector("tbody");
+    const body = byId("moves").querySelector("tbody");
     body.replaceChildren();
-    at("moves").hidden = !thought;
-    at("note").textContent = !thought
-      ? (end ? "The game is over." : "This move was not searched: the opening was played at random.")
-      : `${thought.s} simulations by net ${game.net}` + (thought.a > thought.p.length ? `; ${thought.a - thought.p.length} more moves` : "") +
-        (thought.f ? "." : "; the policy is not trained on this search.");
-    bar(thought ? white(position, thought.q[0]) : end ? { "1–0": 1, "0–1": -1 }[game.result] ?? 0 : 0);
-    if (!thought) return;
-    entry("search", signed(white(position, thought.q[0])) + ", draw " + percent(thought.q[1]));
-    entry("net alone", signed(white(position, thought.n[0])) + ", draw " + percent(thought.n[1]));
-    for (const [san, , , visits, share, isPlayed] of thought.p) {
+    byId("moves").hidden = !search;
+    byId("note").textContent = !search
+      ? (end ? "The game is over." : "This move was not searched: it belongs to the random opening.")
+      : `${search.s} simulations by net ${game.net}` + (search.a > search.p.length ? `; ${search.a - search.p.length} more moves` : "") +
+        (search.f ? "." : "; this search is not a policy target.");
+    bar(search ? white(position, search.q[0]) : end ? { "1–0": 1, "0–1": -1 }[game.result] ?? 0 : 0);
+    if (!search) return;
+    entry("search", signed(white(position, search.q[0])) + ", draw " + percent(search.q[1]));
+    entry("net alone", signed(white(position, search.n[0])) + ", draw " + percent(search.n[1]));
+    for (const [san, , , visits, share, isPlayed] of search.p) {
       const row = html("tr", null, body, isPlayed ? "played" : "");
       html("th", san + (isPlayed ? " (played)" : ""), row).scope = "row";
       const cell = html("td", null, row);
@@ -57,13 +57,13 @@
   }
 
   function bar(value) {
-    at("eval").firstElementChild.style.height = 50 * (1 + value) + "%";
-    at("eval").classList.toggle("flipped", flipped);
-    at("eval").setAttribute("aria-label", "White's value " + signed(value));
+    byId("eval").firstElementChild.style.height = 50 * (1 + value) + "%";
+    byId("eval").classList.toggle("flipped", flipped);
+    byId("eval").setAttribute("aria-label", "White's value " + signed(value));
   }
 
   function drawCurve() {
-    const curve = at("curve");
+    const curve = byId("curve");
     curve.replaceChildren();
     const last = Math.max(1, game.plies.length - 1);
     const x = (index) => (360 * index) / last;
@@ -82,7 +82,7 @@
   }
 
   function drawList() {
-    const list = at("list");
+    const list = byId("list");
     list.replaceChildren();
     for (let index = 1; index < game.plies.length; index += 2) {
       const item = html("li", null, list);
@@ -99,17 +99,17 @@
     ply = Math.max(0, Math.min(game.plies.length - 1, wanted));
     const position = game.plies[ply];
     drawBoard(position);
-    drawThought(position);
-    at("ply").value = ply;
-    at("ply").setAttribute("aria-valuetext", at("where").textContent);
+    drawSearch(position);
+    byId("ply").value = ply;
+    byId("ply").setAttribute("aria-valuetext", byId("where").textContent);
     const cursor = (360 * ply) / Math.max(1, game.plies.length - 1);
     document.getElementById("cursor").setAttribute("d", `M${cursor} 0V84`);
-    at("board").setAttribute("aria-label", "Board after " + at("where").textContent + ", " + position.b);
-    for (const button of at("list").querySelectorAll("button")) {
+    byId("board").setAttribute("aria-label", "Board after " + byId("where").textContent + ", " + position.b);
+    for (const button of byId("list").querySelectorAll("button")) {
       const is = Number(button.dataset.ply) === ply;
       button.classList.toggle("now", is);
       // Without scrolling the page.
-      if (is) at("list").scrollTop = button.offsetTop - at("list").offsetTop - 60;
+      if (is) byId("list").scrollTop = button.offsetTop - byId("list").offsetTop - 60;
     }
     if (ply === game.plies.length - 1) stop();
   }
@@ -117,14 +117,14 @@
   function stop() {
     clearInterval(timer);
     timer = 0;
-    at("play").textContent = "Play";
-    at("play").setAttribute("aria-pressed", "false");
+    byId("play").textContent = "Play";
+    byId("play").setAttribute("aria-pressed", "false");
   }
 
   function load(index) {
     stop();
     game = games[index];
-    at("ply").max = game.plies.length - 1;
+    byId("ply").max = game.plies.length - 1;
     drawCurve();
     drawList();
     show(Math.min(game.opening, game.plies.length - 1));
@@ -133,29 +133,29 @@
   const steps = { first: () => 0, back: () => ply - 1, next: () => ply + 1, last: () => game.plies.length - 1 };
   for (const [id, goal] of Object.entries(steps)) at(id).addEventListener("click", () => { stop(); show(goal()); });
   const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
-  at("viewer").addEventListener("keydown", (event) => {
+  byId("viewer").addEventListener("keydown", (event) => {
     const step = keys[event.key];
     if (!step || event.target.tagName === "SELECT" || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     stop();
     show(steps[step]());
   });
-  at("ply").addEventListener("input", (event) => { stop(); show(Number(event.target.value)); });
-  at("game").addEventListener("change", (event) => load(Number(event.target.value)));
-  at("list").addEventListener("click", (event) => { if (event.target.dataset.ply) { stop(); show(Number(event.target.dataset.ply)); } });
-  at("curve").addEventListener("click", (event) => {
-    const box = at("curve").getBoundingClientRect();
+  byId("ply").addEventListener("input", (event) => { stop(); show(Number(event.target.value)); });
+  byId("game").addEventListener("change", (event) => load(Number(event.target.value)));
+  byId("list").addEventListener("click", (event) => { if (event.target.dataset.ply) { stop(); show(Number(event.target.dataset.ply)); } });
+  byId("curve").addEventListener("click", (event) => {
+    const box = byId("curve").getBoundingClientRect();
     stop();
     show(Math.round(((event.clientX - box.left) / box.width) * (game.plies.length - 1)));
   });
-  at("flip").addEventListener("click", () => { flipped = !flipped; at("flip").setAttribute("aria-pressed", String(flipped)); show(ply); });
-  at("play").addEventListener("click", () => {
+  byId("flip").addEventListener("click", () => { flipped = !flipped; byId("flip").setAttribute("aria-pressed", String(flipped)); show(ply); });
+  byId("play").addEventListener("click", () => {
     if (timer) { stop(); return; }
     if (ply === game.plies.length - 1) show(0);
     timer = setInterval(() => show(ply + 1), 700);
-    at("play").textContent = "Pause";
-    at("play").setAttribute("aria-pressed", "true");
+    byId("play").textContent = "Pause";
+    byId("play").setAttribute("aria-pressed", "true");
   });
-  at("viewer").hidden = false;
+  byId("viewer").hidden = false;
   load(0);
 })();

@@ -1,41 +1,41 @@
-//! What the runner says of runs and sweeps besides what their tables hold, as plain data.
+//! The runner's input for reports: facts about runs and sweeps that are not in their tables, as plain data.
 
 use dc0_core::params::Value;
 
-/// What a report says of a run besides what its tables hold.
+/// Facts about a run that are not in its tables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportRun {
-    /// The run's name, as the column `run` has it.
+    /// The run's name, as in the column `run`.
     pub name: String,
-    /// What the script declared, with its values.
+    /// The parameters that the script declares, with their values.
     pub params: Value,
-    /// Seed, device, versions and times, each with its name.
+    /// Seed, device, versions and times, as names and values.
     pub environment: Vec<(String, String)>,
-    /// The text of the script.
+    /// The script's text.
     pub script: String,
-    /// The generations with the digests of their nets' weights.
+    /// The generations, with the digests of their nets' weights.
     pub generations: Vec<(u32, String)>,
-    /// Steps that were begun and are not finished, each in a few words.
+    /// Unfinished steps, each in a few words.
     pub unfinished: Vec<String>,
 }
 
-/// What a report says of a sweep besides its table of trials.
+/// Facts about a sweep that are not in its table of trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportSweep {
-    /// The sweep's name, as the column `run` of `trials` has it.
+    /// The sweep's name, as in the column `run` of `trials`.
     pub name: String,
-    /// What the values are.
+    /// The name of the objective.
     pub objective: String,
     /// Whether larger values are better.
     pub maximize: bool,
-    /// How much each parameter matters, as shares, the largest first.
+    /// The importance of each parameter, as shares, the largest first.
     pub importances: Vec<(String, f64)>,
-    /// The parameters whose values are spaced by their logarithm.
+    /// The parameters with a logarithmic scale.
     pub logarithmic: Vec<String>,
 }
 
 impl ReportRun {
-    /// Whether candidates have to pass something before they are played with: a net has been promoted, or the script asks for it.
+    /// Whether candidates have to pass a gate: a net was promoted, or the script contains a promotion.
     pub(super) fn is_gated(&self) -> bool {
         self.generations.len() > 1 || self.script.contains("promote(")
     }

@@ -1,4 +1,4 @@
-//! Matches of a run: who met whom, and what one joint rating makes of it.
+//! A run's matches: the pairs of games, and the standings by joint rating.
 
 use std::collections::BTreeMap;
 
@@ -20,38 +20,38 @@ pub(super) struct MatchPair {
     pub(super) points: f64,
 }
 
-/// A net of a run, or a player that is none.
+/// A player of a run's matches: a net of the run, or a player without a net.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Player {
-    /// As in the table of matches: 16 hex digits of a net, or a word.
+    /// As in the table of matches: the first 16 hex digits of a net's digest, or a name.
     pub(super) id: String,
     /// The net's number in the run.
     pub(super) net: Option<u32>,
-    /// The generation that it was promoted to.
+    /// The generation that it was promoted to, if any.
     pub(super) generation: Option<u32>,
-    /// What was spent until it was made.
+    /// The run's cost up to its making.
     pub(super) spent: Spent,
-    /// What the joint rating says; none where no match joins it with the first net.
+    /// The joint rating; `None` if no chain of matches connects the player to the first net.
     pub(super) rating: Option<Rating>,
 }
 
-/// All players of a run's matches, the nets first in their order.
+/// All players of a run's matches, first the nets by number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Standing {
     pub(super) run: String,
-    /// The first is whom ratings are relative to: the first of the run's nets that played a match.
+    /// The first one is the anchor of the ratings: the first of the run's nets that played a match.
     pub(super) players: Vec<Player>,
 }
 
 impl Standing {
-    /// What people call the net that ratings are relative to.
+    /// The displayed name of the anchor.
     pub(super) fn anchor_name(&self) -> String {
         self.players[0].name()
     }
 }
 
 impl Player {
-    /// What people call it.
+    /// Its displayed name.
     pub(super) fn name(&self) -> String {
         self.net.map_or_else(|| self.id.clone(), |net| format!("{net:04}"))
     }
@@ -65,20 +65,20 @@ pub(super) fn pairs(database: &Database) -> Result<Vec<MatchPair>, AnalysisError
     let (runs, firsts, seconds) = (answer.texts("run")?, answer.texts("first")?, answer.texts("second")?);
     let (numbers, games, points) =
         (answer.numbers("match")?, answer.numbers("games")?, answer.numbers("points")?);
-    let row = |at: usize| MatchPair {
-        run: runs[at].clone(),
-        number: numbers[at] as u32,
-        first: firsts[at].clone(),
-        second: seconds[at].clone(),
-        games: games[at],
-        points: points[at],
+    let row = |index: usize| MatchPair {
+        run: runs[index].clone(),
+        number: numbers[index] as u32,
+        first: firsts[index].clone(),
+        second: seconds[index].clone(),
+        games: games[index],
+        points: points[index],
     };
     Ok((0..answer.len()).map(row).collect())
 }
 
-/// The standing of a run's players; `None` where no net played a match.
+/// The standing of a run's players; `None` if no net played a match.
 pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> Option<Standing> {
-    let own: Vec<Pair> = pairs.iter().filter(|pair| pair.run == run.name).map(MatchPair::apart).collect();
+    let own: Vec<Pair> = pairs.iter().filter(|pair| pair.run == run.name).map(MatchPair::to_pair).collect();
     let nets: BTreeMap<&str, &Step> = steps
         .iter()
         .filter(|step| step.run == run.name && step.makes_net())
@@ -106,7 +106,7 @@ fn player(run: &ReportRun, step: Option<&&Step>, rated: Rated) -> Player {
 
 impl MatchPair {
     /// The pair without its run and match.
-    fn apart(&self) -> Pair {
+    fn to_pair(&self) -> Pair {
         Pair {
             first: self.first.clone(),
             second: self.second.clone(),

@@ -1,5 +1,5 @@
 "use strict";
-// Light or dark, and charts of which one is shown at a time.
+// The switch between light and dark, and the buttons that select one of several charts.
 (() => {
   const root = document.documentElement;
   const button = document.getElementById("theme");
@@ -9,7 +9,7 @@
   button.hidden = false;
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    try { localStorage.setItem("dc0-theme", root.dataset.theme); } catch { /* Not remembered, then. */ }
+    try { localStorage.setItem("dc0-theme", root.dataset.theme); } catch { /* No storage: the choice is not saved. */ }
     name();
   });
   system.addEventListener("change", name);

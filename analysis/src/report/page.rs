@@ -1,8 +1,8 @@
-//! A report as one HTML page that needs nothing else: style, script and pictures are inside.
+//! Renders a report as one self-contained HTML page, with styles, scripts and pictures inside.
 
 use serde_json::Value as Json;
 
-use super::section::{Filled, Finding, Part, SampleGame, State, Table};
+use super::section::{BuiltSection, Finding, Part, SampleGame, Status, Table};
 use crate::charts::{escape, figure};
 use crate::web::{BOARD, THEME, hidden_men};
 
@@ -10,13 +10,15 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const GAMES: &str = include_str!("games.js");
 
-/// The page's text.
-pub(super) fn page(title: &str, sections: &[Filled<'_>]) -> String {
-    let (shown, left_out): (Vec<&Filled<'_>>, Vec<&Filled<'_>>) =
+/// The page's HTML.
+pub(super) fn page(title: &str, sections: &[BuiltSection<'_>]) -> String {
+    let (shown, left_out): (Vec<&BuiltSection<'_>>, Vec<&BuiltSection<'_>>) =
         sections.iter().partition(|section| section.parts.is_ok());
     let links: String = shown
         .iter()
-        .map(|Filled { section, .. }| format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.title))
+        .map(|BuiltSection { section, .. }| {
+            format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.title)
+        })
         .collect();
     let title = escape(title);
     format!(
@@ -30,7 +32,7 @@ pub(super) fn page(title: &str, sections: &[Filled<'_>]) -> String {
          <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n<main id=\"main\">\n{}{}</main>\n{}\
          <script>\n{SCRIPT}</script>\n{}</body>\n</html>\n",
         shown.iter().map(|section| html(section)).collect::<String>(),
-        without(&left_out),
+        not_shown(&left_out),
         hidden_men(),
         if has_games(&shown) {
             format!("<script type=\"module\">\n{BOARD}{GAMES}</script>\n")
@@ -40,49 +42,49 @@ pub(super) fn page(title: &str, sections: &[Filled<'_>]) -> String {
     )
 }
 
-fn has_games(sections: &[&Filled<'_>]) -> bool {
+fn has_games(sections: &[&BuiltSection<'_>]) -> bool {
     let mut parts = sections.iter().filter_map(|section| section.parts.as_ref().ok()).flatten();
     parts.any(|part| matches!(part, Part::Games(_)))
 }
 
-/// What the report does not show, and why.
-fn without(sections: &[&Filled<'_>]) -> String {
-    let line = |Filled { section, parts }: &&Filled<'_>| match parts {
+/// The list of sections without data, with the reasons.
+fn not_shown(sections: &[&BuiltSection<'_>]) -> String {
+    let line = |BuiltSection { section, parts }: &&BuiltSection<'_>| match parts {
         Err(reason) => format!("<li><b>{}</b>: {}</li>", section.title, escape(reason)),
         Ok(_) => String::new(),
     };
     let lines: String = sections.iter().map(line).collect();
-    let head = "<section id=\"left-out\"><h2>Not shown</h2><p class=\"about\">What there is no data for.</p>";
+    let head = "<section id=\"left-out\"><h2>Not shown</h2><p class=\"about\">Sections without data.</p>";
     if lines.is_empty() { String::new() } else { format!("{head}<ul>{lines}</ul></section>\n") }
 }
 
-fn html(Filled { section, parts }: &Filled<'_>) -> String {
+fn html(BuiltSection { section, parts }: &BuiltSection<'_>) -> String {
     let (id, title, about) = (section.id, section.title, escape(section.about));
     let mut inner = String::new();
     let mut in_grid = false;
     for part in parts.iter().flatten() {
-        // Charts that follow each other stand side by side.
+        // Consecutive charts share a grid.
         let is_chart = matches!(part, Part::Chart(_));
         if is_chart != in_grid {
             inner.push_str(if is_chart { "<div class=\"grid\">" } else { "</div>" });
             in_grid = is_chart;
         }
-        inner.push_str(&of_part(part));
+        inner.push_str(&part_html(part));
     }
     inner.push_str(if in_grid { "</div>" } else { "" });
     format!("<section id=\"{id}\"><h2>{title}</h2><p class=\"about\">{about}</p>{inner}</section>\n")
 }
 
-fn of_part(part: &Part) -> String {
+fn part_html(part: &Part) -> String {
     match part {
         Part::Heading(text) => format!("<h3 class=\"run\">{}</h3>", escape(text)),
         Part::Text(text) => format!("<p>{}</p>", escape(text)),
         Part::Tiles(tiles) => tiles_html(tiles),
         Part::Chart(chart) => figure(chart),
         Part::Choice(label, charts) => choice(label, charts),
-        Part::Table(of) => table(of),
+        Part::Table(table) => table_html(table),
         Part::Findings(findings) => findings_html(findings),
-        Part::Games(games) => board(games),
+        Part::Games(games) => viewer(games),
         Part::Folded(title, text) => {
             format!(
                 "<details class=\"folded\"><summary>{}</summary><pre>{}</pre></details>",
@@ -100,7 +102,7 @@ fn tiles_html(tiles: &[(String, String)]) -> String {
     format!("<dl class=\"tiles\">{}</dl>", tiles.iter().map(tile).collect::<String>())
 }
 
-/// All charts, of which the page's script shows one at a time.
+/// Charts of which the page's script shows one at a time.
 fn choice(label: &str, charts: &[(String, crate::charts::Chart)]) -> String {
     let button = |(name, chart): &(String, crate::charts::Chart)| {
         format!("<button type=\"button\" data-shows=\"{}\">{}</button>", chart.name, escape(name))
@@ -113,20 +115,20 @@ fn choice(label: &str, charts: &[(String, crate::charts::Chart)]) -> String {
     )
 }
 
-fn table(of: &Table) -> String {
-    let class = |at: usize| if at < of.words { "" } else { " class=\"n\"" };
-    let head: String = of
+fn table_html(table: &Table) -> String {
+    let class = |column: usize| if column < table.text_columns { "" } else { " class=\"n\"" };
+    let head: String = table
         .head
         .iter()
         .enumerate()
-        .map(|(at, name)| format!("<th scope=\"col\"{}>{}</th>", class(at), escape(name)))
+        .map(|(column, name)| format!("<th scope=\"col\"{}>{}</th>", class(column), escape(name)))
         .collect();
-    let row = |(stands_out, cells): &(bool, Vec<String>)| {
-        let cell = |(at, cell): (usize, &String)| format!("<td{}>{}</td>", class(at), escape(cell));
+    let row = |(is_highlighted, cells): &(bool, Vec<String>)| {
+        let cell = |(column, cell): (usize, &String)| format!("<td{}>{}</td>", class(column), escape(cell));
         let cells: String = cells.iter().enumerate().map(cell).collect();
-        format!("<tr{}>{cells}</tr>", if *stands_out { " class=\"out\"" } else { "" })
+        format!("<tr{}>{cells}</tr>", if *is_highlighted { " class=\"out\"" } else { "" })
     };
-    let (title, rows) = (escape(&of.title), of.rows.iter().map(row).collect::<String>());
+    let (title, rows) = (escape(&table.title), table.rows.iter().map(row).collect::<String>());
     format!(
         "<div class=\"card\"><h3>{title}</h3><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\
          <table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></div>"
@@ -134,36 +136,36 @@ fn table(of: &Table) -> String {
 }
 
 fn findings_html(findings: &[Finding]) -> String {
-    let is_of_many = findings.iter().any(|finding| finding.run != findings[0].run);
+    let has_several_runs = findings.iter().any(|finding| finding.run != findings[0].run);
     let item = |finding: &Finding| {
-        let (class, sign, word) = match finding.state {
-            State::Sound => ("sound", "✓", "sound"),
-            State::Warning => ("warning", "!", "warning"),
-            State::Unknown => ("unknown", "?", "no data"),
+        let (class, sign, label) = match finding.status {
+            Status::Passed => ("passed", "✓", "ok"),
+            Status::Warning => ("warning", "!", "warning"),
+            Status::NoData => ("unknown", "?", "no data"),
         };
-        let run = if is_of_many { format!("{}: ", escape(&finding.run)) } else { String::new() };
+        let run = if has_several_runs { format!("{}: ", escape(&finding.run)) } else { String::new() };
         format!(
             "<li class=\"{class}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span><div><b>{run}{}</b> \
-             <span class=\"word\">{word}</span><p>{}</p><p class=\"why\">{}</p></div></li>",
-            finding.what,
+             <span class=\"label\">{label}</span><p>{}</p><p class=\"why\">{}</p></div></li>",
+            finding.check,
             escape(&finding.found),
             escape(finding.why)
         )
     };
-    // Warnings first: they are what people came for.
+    // Warnings first: they matter most.
     let mut sorted: Vec<&Finding> = findings.iter().collect();
-    sorted.sort_by_key(|finding| finding.state != State::Warning);
+    sorted.sort_by_key(|finding| finding.status != Status::Warning);
     format!("<ul class=\"findings\">{}</ul>", sorted.into_iter().map(item).collect::<String>())
 }
 
-fn board(games: &[SampleGame]) -> String {
+fn viewer(games: &[SampleGame]) -> String {
     let options: String = games
         .iter()
         .enumerate()
-        .map(|(at, game)| format!("<option value=\"{at}\">{}</option>", escape(&game.title)))
+        .map(|(index, game)| format!("<option value=\"{index}\">{}</option>", escape(&game.title)))
         .collect();
     let data = Json::Array(games.iter().map(|game| game.data.clone()).collect()).to_string();
-    // Nothing in the data may end the script.
+    // Data must not end the script element.
     let data = data.replace('<', "\\u003c");
     format!(
         "<script type=\"application/json\" id=\"games-data\">{data}</script>\n{}",

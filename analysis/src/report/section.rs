@@ -1,4 +1,4 @@
-//! What a report is made of: sections of charts, tables and words.
+//! The building blocks of a report: sections of charts, tables and text.
 
 use serde_json::Value as Json;
 
@@ -6,98 +6,97 @@ use super::context::Context;
 use crate::charts::Chart;
 use crate::error::AnalysisError;
 
-/// A part of a report under a heading of its own. Each is declared once, in a file of its own, and stands in
-/// [`SECTIONS`](super::sections::SECTIONS).
+/// A section of the report. Each is declared once, in its own file, and listed in [`SECTIONS`](super::sections::SECTIONS).
 pub(super) struct Section {
-    /// Its name in the page's address.
+    /// Its anchor in the page.
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     /// What it shows, in a sentence.
     pub(super) about: &'static str,
-    /// Why there is none if it has no parts.
-    pub(super) without: fn(&Context<'_>) -> &'static str,
-    /// What it holds: of what the context has read, and of statements of its own.
+    /// The reason that is given if it has no parts.
+    pub(super) no_data: fn(&Context<'_>) -> &'static str,
+    /// Builds its parts from the context and its own queries.
     pub(super) parts: fn(&Context<'_>) -> Result<Vec<Part>, AnalysisError>,
 }
 
-/// A section of one report.
-pub(super) struct Filled<'a> {
+/// A section with its parts.
+pub(super) struct BuiltSection<'a> {
     pub(super) section: &'a Section,
-    /// What it holds, or why it is left out.
+    /// Its parts, or why it has none.
     pub(super) parts: Result<Vec<Part>, &'static str>,
 }
 
-/// A piece of a section.
+/// A part of a section.
 pub(super) enum Part {
     /// A heading within the section.
     Heading(String),
     /// A paragraph.
     Text(String),
-    /// Figures that are to be seen at a glance, each with its name.
+    /// Key figures, as names and values.
     Tiles(Vec<(String, String)>),
     /// A chart.
     Chart(Box<Chart>),
-    /// The same over other axes; the reader picks one.
+    /// A label, and charts with their names, of which the reader selects one.
     Choice(String, Vec<(String, Chart)>),
-    /// Rows of text.
+    /// A table.
     Table(Table),
-    /// What is sound and what is not.
+    /// The results of health checks.
     Findings(Vec<Finding>),
     /// Games to step through.
     Games(Vec<SampleGame>),
-    /// A long text that is shown when it is asked for.
+    /// A title, and a long text that is shown on demand.
     Folded(String, String),
 }
 
-/// Rows of text.
+/// A table.
 pub(super) struct Table {
     pub(super) title: String,
     pub(super) head: Vec<String>,
-    /// Each with the words of its cells; `true` where it stands out.
+    /// Each with its cells; `true` if it is highlighted.
     pub(super) rows: Vec<(bool, Vec<String>)>,
-    /// The number of columns at the left that hold words and no numbers.
-    pub(super) words: usize,
+    /// The number of columns on the left that hold text, not numbers.
+    pub(super) text_columns: usize,
 }
 
-/// A game as the page's board reads it.
+/// A game as the page's viewer reads it.
 pub(super) struct SampleGame {
-    /// What people choose it by.
+    /// Its name in the list of games.
     pub(super) title: String,
-    /// Everything about it.
+    /// Its moves and searches.
     pub(super) data: Json,
 }
 
-/// What was looked at, and what came of it.
+/// The result of a health check.
 pub(super) struct Finding {
     pub(super) run: String,
-    pub(super) state: State,
-    /// What was looked at.
-    pub(super) what: &'static str,
+    pub(super) status: Status,
+    /// The check's name.
+    pub(super) check: &'static str,
     /// What was found, with the threshold.
     pub(super) found: String,
-    /// Why it matters, and who says so.
+    /// Why it matters, with the source.
     pub(super) why: &'static str,
 }
 
-/// Whether something is sound.
+/// Whether a check passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Sound,
+pub(super) enum Status {
+    Passed,
     Warning,
-    /// There is no data to tell.
-    Unknown,
+    /// There is no data for the check.
+    NoData,
 }
 
 impl Section {
-    pub(super) fn filled(&self, context: &Context<'_>) -> Result<Filled<'_>, AnalysisError> {
+    pub(super) fn build(&self, context: &Context<'_>) -> Result<BuiltSection<'_>, AnalysisError> {
         let parts = (self.parts)(context)?;
-        let parts = if parts.is_empty() { Err((self.without)(context)) } else { Ok(parts) };
-        Ok(Filled { section: self, parts })
+        let parts = if parts.is_empty() { Err((self.no_data)(context)) } else { Ok(parts) };
+        Ok(BuiltSection { section: self, parts })
     }
 }
 
-impl Filled<'_> {
-    /// Every chart in it.
+impl BuiltSection<'_> {
+    /// Its charts.
     pub(super) fn charts(&self) -> impl Iterator<Item = &Chart> {
         self.parts.iter().flatten().flat_map(Part::charts)
     }
@@ -113,7 +112,7 @@ impl Part {
     }
 }
 
-/// A chart as a part, unless there is nothing to draw.
+/// A chart as a part; `None` if it is empty.
 pub(super) fn drawn(chart: Chart) -> Option<Part> {
     (!chart.is_empty()).then_some(Part::Chart(Box::new(chart)))
 }

@@ -1,4 +1,4 @@
-//! The sections of a report in their order. A section is a file here and its line in [`SECTIONS`].
+//! The sections of a report. A section is a file here and a line in [`SECTIONS`].
 
 mod calibration;
 mod diversity;
@@ -16,7 +16,7 @@ mod sweeps;
 
 use super::section::Section;
 
-/// All of them.
+/// All sections, in order.
 pub(super) const SECTIONS: &[Section] = &[
     overview::SECTION,
     strength::SECTION,

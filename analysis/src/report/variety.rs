@@ -1,45 +1,45 @@
-//! How different the games of an iteration are from each other.
+//! Diversity: how much the games of an iteration differ from each other.
 
 use crate::database::Iteration;
 use crate::error::AnalysisError;
 
-/// How different the games of an iteration are.
-pub(super) struct Variety {
+/// The diversity of an iteration's games.
+pub(super) struct Diversity {
     pub(super) run: String,
     pub(super) iteration: u32,
-    /// Different positions as a share of all.
+    /// Distinct positions as a share of all positions.
     pub(super) positions: f64,
-    /// Different beginnings as a share of all games.
-    pub(super) beginnings: f64,
+    /// Distinct openings as a share of all games.
+    pub(super) openings: f64,
 }
 
-/// Plies of a beginning. No pawn promotes in so few, so UCI text of them is 39 letters at most. Chosen.
-pub(super) const BEGINNING: usize = 8;
+/// The plies that count as the opening. No pawn can promote in 8 plies, so their UCI text has at most 39 characters. Chosen.
+pub(super) const OPENING_PLIES: usize = 8;
 
-/// A position's letters up to the side to move: without castling rights, en passant and clocks.
+/// A FEN up to the side to move, without castling rights, en passant and clocks.
 const PLACEMENT: &str = "substr(fen, 1, strpos(fen, ' ') + 1)";
 
-/// Of each iteration.
-pub(super) fn varieties(iterations: &[Iteration]) -> Result<Vec<Variety>, AnalysisError> {
-    let letters = 5 * BEGINNING - 1;
-    let beginning = format!("substr(uci(moves), 1, {letters})");
-    let variety = |of: &Iteration| {
-        Ok(Variety {
-            run: of.run.clone(),
-            iteration: of.number,
-            positions: different(of, "positions", PLACEMENT)?,
-            beginnings: different(of, "games", &beginning)?,
+/// The diversity of each iteration.
+pub(super) fn diversities(iterations: &[Iteration]) -> Result<Vec<Diversity>, AnalysisError> {
+    let characters = 5 * OPENING_PLIES - 1;
+    let opening = format!("substr(uci(moves), 1, {characters})");
+    let diversity = |iteration: &Iteration| {
+        Ok(Diversity {
+            run: iteration.run.clone(),
+            iteration: iteration.number,
+            positions: distinct_share(iteration, "positions", PLACEMENT)?,
+            openings: distinct_share(iteration, "games", &opening)?,
         })
     };
-    iterations.iter().map(variety).collect()
+    iterations.iter().map(diversity).collect()
 }
 
-/// The share of a table's rows in which an expression is different; no number where there are none.
-fn different(of: &Iteration, table: &str, expression: &str) -> Result<f64, AnalysisError> {
+/// The number of distinct values of an expression as a share of a table's rows; NaN if there are none.
+fn distinct_share(iteration: &Iteration, table: &str, expression: &str) -> Result<f64, AnalysisError> {
     let statement =
-        format!("select count(*) as all_of_them, count(distinct {expression}) as different from {table}");
-    let answer = of.database.ask(&statement)?;
+        format!("select count(*) as row_count, count(distinct {expression}) as unique_values from {table}");
+    let answer = iteration.database.ask(&statement)?;
     let number =
         |column| Ok::<_, AnalysisError>(answer.numbers(column)?.first().copied().unwrap_or(f64::NAN));
-    Ok(number("different")? / number("all_of_them")?)
+    Ok(number("unique_values")? / number("row_count")?)
 }

@@ -1,4 +1,4 @@
-//! Aggregates, and what cannot be computed of them in the SELECT that groups.
+//! Aggregates, and expressions over groups that polars cannot compute in the SELECT that groups.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use sqlparser::ast::{
     Visit, Visitor, visit_expressions,
 };
 
-/// Functions that make one value of a group's values, as polars knows them.
+/// The aggregate functions of polars.
 const AGGREGATES: [&str; 26] = [
     "array_agg",
     "avg",
@@ -37,8 +37,8 @@ const AGGREGATES: [&str; 26] = [
     "variance",
 ];
 
-/// Whether an aggregate stands in an expression.
-pub(super) fn aggregates(expression: &Expr) -> bool {
+/// Whether an expression contains an aggregate.
+pub(super) fn has_aggregate(expression: &Expr) -> bool {
     let found = |part: &Expr| match part {
         part if is_aggregate(part) => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
@@ -46,13 +46,13 @@ pub(super) fn aggregates(expression: &Expr) -> bool {
     visit_expressions(expression, found).is_break()
 }
 
-/// Whether an expression is an aggregate of rows; a window is none.
+/// Whether an expression is an aggregate of rows, which a window function is not.
 pub(super) fn is_aggregate(expression: &Expr) -> bool {
     let Expr::Function(function) = expression else { return false };
     function.over.is_none() && AGGREGATES.contains(&function.name.to_string().to_lowercase().as_str())
 }
 
-/// What is selected, unless it is all columns.
+/// The selected expression; `None` for all columns.
 pub(super) fn expression(item: &SelectItem) -> Option<&Expr> {
     match item {
         SelectItem::UnnamedExpr(expression) | SelectItem::ExprWithAlias { expr: expression, .. } => {
@@ -62,46 +62,48 @@ pub(super) fn expression(item: &SelectItem) -> Option<&Expr> {
     }
 }
 
-/// What is computed of groups beside what makes them: windows, and aggregates of aggregates.
-pub(super) fn of_groups(query: &Query) -> Option<String> {
-    match query.visit(&mut OfGroups) {
+/// The first window function or aggregate of aggregates in a SELECT that groups.
+pub(super) fn over_groups(query: &Query) -> Option<String> {
+    match query.visit(&mut OverGroups) {
         ControlFlow::Break(expression) => Some(expression),
         ControlFlow::Continue(()) => None,
     }
 }
 
-struct OfGroups;
+struct OverGroups;
 
-impl Visitor for OfGroups {
+impl Visitor for OverGroups {
     type Break = String;
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<String> {
         let selected = || select.projection.iter().filter_map(expression);
         let is_plain = matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
-        // A window over rows is no aggregate, however it is called.
-        if is_plain && !selected().any(aggregates) {
+        // In a SELECT that does not group, window functions work on rows, even those with an aggregate's name.
+        if is_plain && !selected().any(has_aggregate) {
             return ControlFlow::Continue(());
         }
-        let of_groups = |part: &Expr| match part {
+        let over_groups = |part: &Expr| match part {
             Expr::Function(function) if function.over.is_some() => ControlFlow::Break(part.to_string()),
-            part if is_aggregate(part) && inner(part).any(aggregates) => ControlFlow::Break(part.to_string()),
+            part if is_aggregate(part) && arguments(part).any(has_aggregate) => {
+                ControlFlow::Break(part.to_string())
+            }
             _ => ControlFlow::Continue(()),
         };
-        for own in selected().chain(&select.having) {
-            visit_expressions(own, of_groups)?;
+        for expression in selected().chain(&select.having) {
+            visit_expressions(expression, over_groups)?;
         }
         ControlFlow::Continue(())
     }
 }
 
 /// The arguments of a function.
-fn inner(function: &Expr) -> impl Iterator<Item = &Expr> {
+fn arguments(function: &Expr) -> impl Iterator<Item = &Expr> {
     let list = match function {
         Expr::Function(Function { args: FunctionArguments::List(list), .. }) => list.args.as_slice(),
         _ => &[],
     };
     list.iter().filter_map(|argument| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(own)) => Some(own),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => Some(expression),
         _ => None,
     })
 }

@@ -1,6 +1,6 @@
-//! GROUP BY as users expect it. Polars computes an expression that something is grouped by a second time, from the groups,
-//! where what it is made of is not there any more; and it takes what is grouped by for a list in HAVING. So such expressions
-//! become columns beforehand, and HAVING compares the first value of a group, which has no other.
+//! Rewrites GROUP BY to mean what users expect. polars computes a grouping expression again on the groups, where its columns no
+//! longer exist, and treats a grouping column as a list in HAVING. So grouping expressions become columns beforehand, and HAVING
+//! compares the first value of the group, whose values are all equal.
 
 use std::ops::ControlFlow;
 
@@ -10,23 +10,23 @@ use sqlparser::ast::{
     Value, VisitMut, VisitorMut,
 };
 
-use super::aggregates::{aggregates, expression, is_aggregate};
+use super::aggregates::{expression, has_aggregate, is_aggregate};
 use super::parse::{self, call, first_relation, quoted};
 
-/// What a column begins with that is computed before something is grouped by it.
+/// The prefix of the columns that hold grouping expressions.
 const COLUMN: &str = "dc0_key_";
 
-/// Changes every SELECT that groups.
+/// Rewrites every SELECT that groups.
 pub(super) struct Groups<'a>(pub(super) &'a mut SQLContext);
 
-/// Something that a SELECT groups by.
+/// A grouping expression.
 struct Key {
-    /// As the statement has it.
+    /// As the user wrote it.
     expression: Expr,
-    /// As polars gets it: a column.
+    /// As polars gets it; a column if the expression is computed beforehand.
     column: Expr,
-    /// The place among what is selected, from 1 on, if it is there.
-    place: Option<usize>,
+    /// Its position in the select list, from 1, if it is selected.
+    position: Option<usize>,
 }
 
 impl VisitorMut for Groups<'_> {
@@ -37,23 +37,23 @@ impl VisitorMut for Groups<'_> {
         let keys = self.body(&mut query.body, &with);
         if let Some(OrderByKind::Expressions(orders)) = query.order_by.as_mut().map(|order| &mut order.kind) {
             for order in orders {
-                place(order, &keys);
+                use_position(order, &keys);
             }
         }
         ControlFlow::Continue(())
     }
 }
 
-/// Sorts by the place of a key where the key itself would be computed once more.
-fn place(order: &mut OrderByExpr, keys: &[Key]) {
-    let is_it = |key: &&Key| is_computed(&key.expression) && same(&key.expression, &order.expr);
-    if let Some(place) = keys.iter().find(is_it).and_then(|key| key.place) {
-        order.expr = Expr::value(Value::Number(place.to_string(), false));
+/// Sorts by the position of a key that would otherwise be computed again.
+fn use_position(order: &mut OrderByExpr, keys: &[Key]) {
+    let matches = |key: &&Key| is_computed(&key.expression) && same(&key.expression, &order.expr);
+    if let Some(position) = keys.iter().find(matches).and_then(|key| key.position) {
+        order.expr = Expr::value(Value::Number(position.to_string(), false));
     }
 }
 
 impl Groups<'_> {
-    /// The keys, where the body is one SELECT.
+    /// Rewrites a body; returns its keys if it is a single SELECT.
     fn body(&mut self, body: &mut SetExpr, with: &str) -> Vec<Key> {
         match body {
             SetExpr::Select(select) => self.select(select, with),
@@ -90,29 +90,29 @@ impl Groups<'_> {
         keys
     }
 
-    /// The columns that a statement gives; none if polars cannot say so yet.
+    /// The columns that a statement returns; `None` if polars cannot plan it yet.
     fn names(&mut self, statement: &str) -> Option<Vec<String>> {
         let schema = self.0.execute(statement).ok()?.collect_schema().ok()?;
         Some(schema.iter_names().map(ToString::to_string).collect())
     }
 }
 
-/// Puts expressions in the place of the numbers, the names of selected expressions and the ALL that stand for them. A name that
-/// may be a column's is left to polars.
+/// Replaces positions, aliases and ALL in GROUP BY by the selected expressions. A name that may be a column's is left to polars.
 fn resolve(select: &mut Select, columns: Option<&[String]>) {
     let Select { projection, group_by, .. } = select;
     if let GroupByExpr::All(modifiers) = group_by {
         let own = projection.iter().map(expression).collect::<Option<Vec<_>>>();
         let Some(own) = own else { return };
-        let by = own.into_iter().filter(|own| !aggregates(own)).cloned().collect();
+        let by = own.into_iter().filter(|own| !has_aggregate(own)).cloned().collect();
         *group_by = GroupByExpr::Expressions(by, std::mem::take(modifiers));
     }
     let GroupByExpr::Expressions(by, _) = group_by else { return };
     for group in by {
-        let meant = match &*group {
+        let selected = match &*group {
             Expr::Value(number) => {
-                let place = number.to_string().parse::<usize>().ok().and_then(|place| place.checked_sub(1));
-                place.and_then(|place| expression(projection.get(place)?))
+                let position = number.to_string().parse::<usize>().ok();
+                let index = position.and_then(|position| position.checked_sub(1));
+                index.and_then(|index| expression(projection.get(index)?))
             }
             Expr::Identifier(name) if columns.is_some_and(|columns| !columns.contains(&name.value)) => {
                 projection.iter().find_map(|item| match item {
@@ -122,8 +122,8 @@ fn resolve(select: &mut Select, columns: Option<&[String]>) {
             }
             _ => None,
         };
-        if let Some(meant) = meant.cloned() {
-            *group = meant;
+        if let Some(selected) = selected.cloned() {
+            *group = selected;
         }
     }
 }
@@ -136,11 +136,10 @@ fn keys(by: &[Expr], select: &Select) -> Vec<Key> {
         } else {
             group.clone()
         },
-        place: select.projection.iter().position(|item| expression(item).is_some_and(|own| same(own, group))),
+        position: position(select, group),
         expression: group.clone(),
     };
-    let numbered = |key: Key| Key { place: key.place.map(|place| place + 1), ..key };
-    by.iter().enumerate().map(key).map(numbered).collect()
+    by.iter().enumerate().map(key).collect()
 }
 
 fn is_computed(group: &Expr) -> bool {
@@ -150,7 +149,7 @@ fn is_computed(group: &Expr) -> bool {
     }
 }
 
-/// Whether two expressions are the same but for parentheses, quotes and the name of the table.
+/// Whether two expressions are equal up to parentheses, quotes and the table's name.
 fn same(a: &Expr, b: &Expr) -> bool {
     match (a, b) {
         (Expr::Nested(inner), other) | (other, Expr::Nested(inner)) => same(inner, other),
@@ -163,7 +162,7 @@ fn same(a: &Expr, b: &Expr) -> bool {
     }
 }
 
-/// The only table that a SELECT reads, as the statement calls it.
+/// The name or alias of the only table that a SELECT reads; `None` if it reads several.
 fn named_table(select: &Select) -> Option<Ident> {
     let [from] = select.from.as_slice() else { return None };
     match &from.relation {
@@ -176,7 +175,7 @@ fn named_table(select: &Select) -> Option<Ident> {
     }
 }
 
-/// Takes keys from their columns. What is selected keeps the name that it would have.
+/// Replaces computed keys in a selected expression by their columns. The selected column keeps its name.
 fn use_columns(item: &mut SelectItem, keys: &[Key], name: &mut impl FnMut(&Expr) -> String) {
     let (SelectItem::UnnamedExpr(own) | SelectItem::ExprWithAlias { expr: own, .. }) = item else { return };
     let mut used = own.clone();
@@ -194,22 +193,22 @@ fn use_columns(item: &mut SelectItem, keys: &[Key], name: &mut impl FnMut(&Expr)
     }
 }
 
-/// Puts columns in the place of the keys that are computed, the longest first.
+/// Replaces computed keys by their columns, outermost expressions first.
 struct Columns<'a>(&'a [Key]);
 
 impl VisitorMut for Columns<'_> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, part: &mut Expr) -> ControlFlow<()> {
-        let is_it = |key: &&Key| key.column != key.expression && same(&key.expression, part);
-        if let Some(key) = self.0.iter().find(is_it) {
+        let matches = |key: &&Key| key.column != key.expression && same(&key.expression, part);
+        if let Some(key) = self.0.iter().find(matches) {
             *part = key.column.clone();
         }
         ControlFlow::Continue(())
     }
 }
 
-/// Reads from a table that has the columns of the keys, too, and has gone through WHERE.
+/// Makes the SELECT read from an inner SELECT that applies WHERE and adds the keys' columns.
 fn compute(select: &mut Select, keys: &[Key]) {
     let Some((table, from)) = named_table(select).zip(select.from.first()) else { return };
     let computed = keys.iter().filter(|key| key.column != key.expression);
@@ -226,12 +225,13 @@ fn compute(select: &mut Select, keys: &[Key]) {
     }
 }
 
+/// Replaces keys in HAVING by the first value of the group.
 fn compare_first(select: &mut Select, keys: &[Key], columns: &[String]) {
     let Select { projection, having, .. } = select;
     let mut firsts: Vec<(Expr, Expr)> = Vec::new();
     for key in keys.iter().filter(|key| !matches!(key.expression, Expr::Value(_))) {
         let Some(first) = call("first", &key.column) else { continue };
-        // Names of selected keys stand for them, unless a column has the name.
+        // An alias of a selected key stands for it, unless a column has the same name.
         let names = projection.iter().filter_map(|item| match item {
             SelectItem::ExprWithAlias { expr, alias } if same(expr, &key.column) => Some(alias),
             _ => None,
@@ -243,10 +243,10 @@ fn compare_first(select: &mut Select, keys: &[Key], columns: &[String]) {
     let _: ControlFlow<()> = VisitMut::visit(having, &mut Firsts { firsts, depth: 0 });
 }
 
-/// Puts first values in the place of keys outside of aggregates.
+/// Replaces keys outside aggregates by their first values.
 struct Firsts {
     firsts: Vec<(Expr, Expr)>,
-    /// Aggregates around what is looked at.
+    /// The number of aggregates around the current expression.
     depth: usize,
 }
 
@@ -269,8 +269,8 @@ impl VisitorMut for Firsts {
     }
 }
 
-/// Groups come in whatever order the hash table has, so they are sorted by what makes them, or by all columns where that is not
-/// among them, unless the statement says otherwise.
+/// Sorts groups by their keys, or by all columns if a key is not selected, unless the statement has an ORDER BY: polars returns
+/// them in the order of its hash table.
 pub(super) fn order(query: &mut Query) {
     if query.order_by.is_some() {
         return;
@@ -278,7 +278,9 @@ pub(super) fn order(query: &mut Query) {
     let all = || "ALL".to_owned();
     let by = match query.body.as_ref() {
         SetExpr::Select(select) => match &select.group_by {
-            GroupByExpr::Expressions(by, _) if !by.is_empty() => Some(places(by, select).unwrap_or_else(all)),
+            GroupByExpr::Expressions(by, _) if !by.is_empty() => {
+                Some(positions(by, select).unwrap_or_else(all))
+            }
             GroupByExpr::All(_) => Some(all()),
             GroupByExpr::Expressions(..) => select.distinct.is_some().then(all),
         },
@@ -290,11 +292,14 @@ pub(super) fn order(query: &mut Query) {
     }
 }
 
-/// Where all keys stand among what is selected.
-fn places(by: &[Expr], select: &Select) -> Option<String> {
-    let place = |group: &Expr| {
-        let is_it = |item: &SelectItem| expression(item).is_some_and(|own| same(own, group));
-        Some((select.projection.iter().position(is_it)? + 1).to_string())
-    };
-    Some(by.iter().map(place).collect::<Option<Vec<_>>>()?.join(", "))
+/// The position of an expression in the select list, from 1.
+fn position(select: &Select, group: &Expr) -> Option<usize> {
+    let matches = |item: &SelectItem| expression(item).is_some_and(|selected| same(selected, group));
+    Some(select.projection.iter().position(matches)? + 1)
+}
+
+/// The positions of all keys in the select list, as ORDER BY takes them.
+fn positions(by: &[Expr], select: &Select) -> Option<String> {
+    let text = |group: &Expr| Some(position(select, group)?.to_string());
+    Some(by.iter().map(text).collect::<Option<Vec<_>>>()?.join(", "))
 }

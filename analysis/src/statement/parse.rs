@@ -1,4 +1,4 @@
-//! Texts as parts of statements, and back.
+//! Parses parts of statements, and prints them.
 
 use sqlparser::ast::{Expr, Query, SetExpr, TableFactor};
 use sqlparser::dialect::GenericDialect;
@@ -17,7 +17,7 @@ pub(super) fn syntax(error: &impl ToString) -> AnalysisError {
     AnalysisError::Syntax { message: plain.to_owned() }
 }
 
-/// A part of a statement, behind which nothing follows.
+/// Parses a text that is exactly one part of a statement.
 fn part<T>(
     text: &str,
     parse: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
@@ -28,43 +28,43 @@ fn part<T>(
     Ok(part)
 }
 
-/// An expression as a part of a statement; anything behind it is an error.
+/// Checks an expression.
 pub(crate) fn expression(text: &str) -> Result<String, AnalysisError> {
     Ok(part(text, Parser::parse_expr)?.to_string())
 }
 
-/// An expression that may have a name, as in `plies + 1 as moves`.
+/// Checks a select item: an expression with an optional alias, such as `plies + 1 as moves`.
 pub(crate) fn item(text: &str) -> Result<String, AnalysisError> {
     Ok(part(text, Parser::parse_select_item)?.to_string())
 }
 
-/// What rows are sorted by, as in `n desc, reason`.
+/// Checks an ORDER BY list, such as `n desc, reason`.
 pub(crate) fn order(text: &str) -> Result<String, AnalysisError> {
     let parts = part(text, |parser| parser.parse_comma_separated(Parser::parse_order_by_expr))?;
     Ok(parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// A column's name as SQL takes it whatever it is.
+/// A name as a quoted SQL identifier.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A call of a function with one argument.
+/// A function call with one argument.
 pub(super) fn call(function: &str, argument: &Expr) -> Option<Expr> {
     part(&format!("{function}({argument})"), Parser::parse_expr).ok()
 }
 
-/// A statement that is written here.
+/// Parses a query that this crate wrote.
 pub(super) fn query(text: &str) -> Option<Query> {
     part(text, Parser::parse_query).ok().map(|query| *query)
 }
 
 /// All rows of a table.
 pub(super) fn select_all(table: &str) -> SetExpr {
-    *query(&format!("SELECT * FROM {table}")).expect("a table's name is a word").body
+    *query(&format!("SELECT * FROM {table}")).expect("a table's name is an identifier").body
 }
 
-/// What a SELECT reads first.
+/// The first table of a SELECT's FROM.
 pub(super) fn first_relation(text: &str) -> Option<TableFactor> {
     let SetExpr::Select(select) = *query(text)?.body else { return None };
     select.from.into_iter().next().map(|from| from.relation)

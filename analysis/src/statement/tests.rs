@@ -1,4 +1,4 @@
-//! What polars is asked in the place of what users wrote.
+//! The statements that polars gets for those that users write.
 
 use polars::prelude::{DataFrame, IntoLazy, NamedFrom, Series};
 use polars::sql::SQLContext;
@@ -18,34 +18,34 @@ fn context() -> SQLContext {
     context
 }
 
-/// The text of a statement after the change of its groups.
-fn grouped(text: &str) -> String {
+/// The text of a statement after its groups are rewritten.
+fn rewritten(text: &str) -> String {
     let mut statement = Statement::parse(text).expect("a statement");
     statement.group(&mut context());
     statement.0.to_string()
 }
 
 #[test]
-fn an_expression_that_is_grouped_by_becomes_a_column_behind_where() {
+fn a_grouping_expression_becomes_a_column_after_where() {
     assert_eq!(
-        grouped("select abs(result) as size, count(*) from games where result < 1 group by abs(result)"),
+        rewritten("select abs(result) as size, count(*) from games where result < 1 group by abs(result)"),
         "SELECT dc0_key_0 AS size, count(*) FROM (SELECT *, abs(result) AS dc0_key_0 FROM games WHERE result < 1) \
          AS \"games\" GROUP BY dc0_key_0 ORDER BY 1"
     );
 }
 
 #[test]
-fn numbers_names_and_all_stand_for_what_is_selected() {
+fn group_by_takes_positions_aliases_and_all() {
     let expected = "SELECT reason AS why, count(*) FROM games GROUP BY reason ORDER BY 1";
     for by in ["1", "why", "all", "reason"] {
-        assert_eq!(grouped(&format!("select reason as why, count(*) from games group by {by}")), expected);
+        assert_eq!(rewritten(&format!("select reason as why, count(*) from games group by {by}")), expected);
     }
 }
 
 #[test]
-fn conditions_on_groups_compare_the_first_value_of_a_group() {
+fn having_compares_the_first_value_of_a_group() {
     assert_eq!(
-        grouped(
+        rewritten(
             "select reason, count(*) as n from games group by reason having reason = 'stalemate' and max(result) = 0"
         ),
         "SELECT reason, count(*) AS n FROM games GROUP BY reason HAVING first(reason) = 'stalemate' AND max(result) = 0 \
@@ -54,38 +54,38 @@ fn conditions_on_groups_compare_the_first_value_of_a_group() {
 }
 
 #[test]
-fn rows_without_an_order_get_one_only_where_polars_has_none() {
+fn groups_without_an_order_are_sorted() {
     assert_eq!(
-        grouped("select distinct reason from games"),
+        rewritten("select distinct reason from games"),
         "SELECT DISTINCT reason FROM games ORDER BY ALL"
     );
     assert_eq!(
-        grouped("select count(*) from games group by reason"),
+        rewritten("select count(*) from games group by reason"),
         "SELECT count(*) FROM games GROUP BY reason ORDER BY ALL"
     );
     for text in ["SELECT reason FROM games", "SELECT reason FROM games GROUP BY reason ORDER BY reason DESC"]
     {
-        assert_eq!(grouped(text), text);
+        assert_eq!(rewritten(text), text);
     }
 }
 
 #[test]
-fn what_polars_answers_wrongly_is_refused() {
-    let refused = |text: &str| Statement::parse(text).expect_err(text);
+fn statements_that_polars_gets_wrong_are_rejected() {
+    let rejected = |text: &str| Statement::parse(text).expect_err(text);
     assert!(matches!(
-        refused("select * from games a join games b on a.result = b.result and a.result = 1"),
-        AnalysisError::OneSided { condition } if condition == "a.result = 1"
+        rejected("select * from games a join games b on a.result = b.result and a.result = 1"),
+        AnalysisError::OneSidedJoin { condition } if condition == "a.result = 1"
     ));
     for text in [
         "select max(count(*)) from games group by reason",
         "select sum(max(result)) over () from games group by reason",
     ] {
-        assert!(matches!(refused(text), AnalysisError::OfGroups { .. }), "{text}");
+        assert!(matches!(rejected(text), AnalysisError::OverGroups { .. }), "{text}");
     }
 }
 
 #[test]
-fn tables_that_a_statement_makes_are_not_looked_for_unless_one_is_called_so() {
+fn tables_defined_in_with_are_not_read_unless_they_shadow_a_known_table() {
     let tables = |text: &str| Statement::parse(text).expect("a statement").tables(&["games".to_owned()]);
     assert_eq!(tables("with own as (select * from games) select * from own"), ["games"]);
     assert_eq!(tables("with games as (select * from games) select * from games"), ["games"]);
@@ -93,11 +93,11 @@ fn tables_that_a_statement_makes_are_not_looked_for_unless_one_is_called_so() {
 }
 
 #[test]
-fn inner_selects_with_functions_of_dc0_are_computed_beforehand() {
+fn inner_selects_are_computed_beforehand() {
     let text = "select count(*) as n from (select fen_side from (select side(reason) as fen_side from games) as inner_one) as outer_one";
     for text in [text, "with inside as (select result from games) select count(*) as n from inside"] {
         let rows = Statement::parse(text).and_then(|statement| {
-            statement.execute(&mut context()).map_err(|error| AnalysisError::of_work(&error))
+            statement.execute(&mut context()).map_err(|error| AnalysisError::from_execution(&error))
         });
         let rows = rows.expect("a plan").collect().expect("rows");
         assert_eq!(rows.column("n").expect("n").get(0).expect("a row").extract::<i64>(), Some(3), "{text}");

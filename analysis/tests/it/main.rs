@@ -1,4 +1,4 @@
-//! The analysis from outside, in one test program: linking costs more than testing.
+//! Tests of the analysis by its public interface, in one program, because linking takes longer than testing.
 
 mod queries;
 mod reports;

@@ -1,4 +1,4 @@
-//! Questions to stored tables, from files to answers.
+//! Queries on stored tables, from files to results.
 
 mod frames;
 mod groups;
@@ -11,10 +11,10 @@ use dc0_analysis::{Database, Files, RunSource, Trial, Work, questions};
 use dc0_core::params::Value;
 use dc0_core::store::{GameRow, Provenance, WideColumn, write_table, write_wide};
 
-use runs::{check, database, game, positions, refused, run, table};
+use runs::{check, database, game, positions, rejected, run, table};
 
 #[test]
-fn rows_say_which_run_and_iteration_they_belong_to() {
+fn rows_have_their_run_and_iteration() {
     let expected = "run    iteration  games\nfirst          3      2\nfirst      10000      3";
     check("select run, iteration, count(*) as games from games group by run, iteration", expected);
     check(
@@ -24,7 +24,7 @@ fn rows_say_which_run_and_iteration_they_belong_to() {
 }
 
 #[test]
-fn groups_are_sorted_where_the_statement_does_not_say_how() {
+fn groups_are_sorted_without_an_order_by() {
     check(
         "select reason, count(*) as n from games group by reason",
         "reason     n\ncheckmate  3\nthreefold  2",
@@ -34,18 +34,18 @@ fn groups_are_sorted_where_the_statement_does_not_say_how() {
 }
 
 #[test]
-fn a_reserved_word_is_a_column_in_quotes() {
+fn a_reserved_word_in_quotes_is_a_column() {
     check("select count(*) as n from positions where \"full\"", "n\n7");
 }
 
 #[test]
-fn tables_without_files_are_empty_and_have_their_columns() {
+fn tables_without_files_are_empty_but_have_columns() {
     check("select match, first, score from matches", "match  first  score");
     check("select count(*) as n from trees", "n\n0");
     check("select kind, seconds from steps", "kind  seconds");
 }
 
-/// A table of costs with one row, all of whose other cells are empty.
+/// Stores a table of costs with one row, in which only the given cells are set.
 fn store_costs(folder: &Path, cells: &[(&str, Value)]) {
     let empty =
         ["step", "identity", "kind", "number", "taken_from", "attempts", "seconds", "cpu_seconds", "device"]
@@ -78,7 +78,7 @@ fn store_costs(folder: &Path, cells: &[(&str, Value)]) {
 }
 
 #[test]
-fn costs_of_several_runs_are_one_table_whatever_cells_are_empty() {
+fn costs_of_several_runs_are_one_table_even_with_empty_cells() {
     let folders = [run(), run(), run()];
     let text = |text: &str| Value::Text(text.to_owned());
     store_costs(
@@ -92,19 +92,19 @@ fn costs_of_several_runs_are_one_table_whatever_cells_are_empty() {
     let runs =
         ["a", "b", "c"].iter().zip(&folders).map(|(name, folder)| RunSource::of_folder(*name, folder.path()));
     let mut runs: Vec<RunSource> = runs.collect();
-    let asked = |runs: &[RunSource]| {
+    let costs = |runs: &[RunSource]| {
         let database = Database::new(runs.to_vec(), Vec::new(), Work::Exact);
         table(&database.query("select run, kind, device, updates, seconds from costs").expect("a frame"))
     };
     assert_eq!(
-        asked(&runs),
+        costs(&runs),
         "run  kind   device  updates  seconds\na    train  -             7        2\nb    grow   cpu           -      0.5"
     );
-    // In a script times decide nothing.
+    // Scripts read only named files, so that their results do not depend on times.
     for run in &mut runs {
         run.files = Files::Only(vec!["costs.parquet".to_owned()]);
     }
-    assert_eq!(asked(&runs), "run  kind  device  updates  seconds");
+    assert_eq!(costs(&runs), "run  kind  device  updates  seconds");
     let info = Database::new(runs, Vec::new(), Work::Exact).tables().expect("tables");
     let costs = info.iter().find(|table| table.name == "costs").expect("costs");
     assert_eq!(
@@ -115,7 +115,7 @@ fn costs_of_several_runs_are_one_table_whatever_cells_are_empty() {
 }
 
 #[test]
-fn chess_functions_are_there_also_in_inner_selects() {
+fn chess_functions_work_in_inner_selects_too() {
     check(
         "select opening(moves) as name from games where game = 0 order by iteration",
         "name\nSicilian Defense\nQueen's Gambit",
@@ -148,11 +148,11 @@ fn chess_functions_are_there_also_in_inner_selects() {
 }
 
 #[test]
-fn what_with_makes_may_have_the_name_of_a_table_and_be_made_of_it() {
+fn a_table_of_with_may_shadow_and_read_a_stored_table() {
     let drawn = "with games as (select * from games where result = 0)";
     check(&format!("{drawn} select count(*) as n from games"), "n\n2");
     check(&format!("{drawn} select max(len(moves)) as n from games"), "n\n3");
-    // Inside brackets it is known there alone.
+    // In a subquery the definition is visible only there.
     let inside = format!(
         "select max(a.n) as n, count(*) as c from ({drawn} select count(*) as n from games) as a cross join games as g"
     );
@@ -160,45 +160,47 @@ fn what_with_makes_may_have_the_name_of_a_table_and_be_made_of_it() {
 }
 
 #[test]
-fn rows_are_counted_and_columns_read_alone() {
+fn rows_are_counted_and_single_columns_read() {
     let folder = run();
     let games =
-        database(folder.path()).query("select game, reason from games where result = 0").expect("asked");
+        database(folder.path()).query("select game, reason from games where result = 0").expect("a frame");
     assert_eq!(games.count().expect("counts"), 2);
     let only = games.only("reason").expect("a column");
     assert_eq!((only.columns(), only.count().expect("counts")), (&["reason".to_owned()][..], 2));
     assert_eq!(
-        games.only("reasn").expect_err("refused").to_string(),
+        games.only("reasn").expect_err("an error").to_string(),
         "there is no column `reasn`; did you mean `reason`?"
     );
 }
 
 #[test]
-fn questions_about_several_runs_do_not_mix_them() {
+fn example_queries_keep_runs_apart() {
     let (one, two) = (run(), run());
-    let ask = |folders: &[&Path], title: &str| {
-        let runs =
-            folders.iter().enumerate().map(|(at, folder)| RunSource::of_folder(format!("run {at}"), *folder));
+    let example = |folders: &[&Path], title: &str| {
+        let runs = folders
+            .iter()
+            .enumerate()
+            .map(|(index, folder)| RunSource::of_folder(format!("run {index}"), *folder));
         let database = Database::new(runs.collect(), Vec::new(), Work::Exact);
         let question =
             questions().into_iter().find(|question| question.title.contains(title)).expect("a question");
         database.query(question.statement).and_then(|frame| frame.rows()).expect("an answer")
     };
-    let positions = |folders: &[&Path]| ask(folders, "target at the end").len();
+    let positions = |folders: &[&Path]| example(folders, "target at the end").len();
     assert_eq!((positions(&[one.path()]), positions(&[one.path(), two.path()])), (1, 2));
-    let times = ask(&[one.path()], "occur more than once");
-    // The initial position five times, that after e2e4 twice, the others once.
+    let times = example(&[one.path()], "occur more than once");
+    // The initial position occurs five times, the one after e2e4 twice, all others once.
     assert_eq!(times.numbers("times").expect("numbers"), [1.0, 2.0, 5.0].map(Some));
 }
 
 #[test]
-fn only_the_files_that_are_named_are_read() {
+fn only_named_files_are_read() {
     let folder = run();
     let files = Files::Only(vec!["games/iteration=0003/part-0a-00000.parquet".to_owned()]);
     let source = RunSource { files, ..RunSource::of_folder("first", folder.path()) };
     let database = Database::new(vec![source], Vec::new(), Work::Exact);
     let count =
-        |table: &str| database.query(&format!("select count(*) as n from {table}")).expect("asked").rows();
+        |table: &str| database.query(&format!("select count(*) as n from {table}")).expect("a frame").rows();
     assert_eq!(count("games").expect("rows").column("n").expect("a column"), [Value::Int(2)]);
     assert_eq!(count("positions").expect("rows").column("n").expect("a column"), [Value::Int(0)]);
 }
@@ -215,11 +217,11 @@ fn several_runs_and_trials_are_one_table() {
     let frame = database
         .query("select run, trial, replicate, count(*) as n from games group by run, trial, replicate");
     let expected = "run    trial  replicate  n\none        -          -  5\nsweep      4          1  5";
-    assert_eq!(table(&frame.expect("asked")), expected);
+    assert_eq!(table(&frame.expect("a frame")), expected);
 }
 
 #[test]
-fn joins_compare_columns_and_name_what_both_tables_have() {
+fn joins_compare_columns_and_rename_duplicates() {
     check(
         "select a.game, b.net from games as a left join training as b on a.game = b.net and a.iteration = b.update where a.result = -1",
         "game  net\n   1    -",
@@ -227,8 +229,8 @@ fn joins_compare_columns_and_name_what_both_tables_have() {
     let constant =
         "select a.game from games as a left join training as b on a.game = b.net and b.update = 10";
     assert_eq!(
-        refused(constant).to_string(),
-        "a JOIN's ON compares columns of both tables, not `b.update = 10`; put that into WHERE, or join (SELECT … WHERE …)"
+        rejected(constant).to_string(),
+        "a JOIN's ON compares columns of both tables, not `b.update = 10`; move that into WHERE, or join (SELECT … WHERE …)"
     );
     let folder = run();
     let games = database(folder.path()).table("games").expect("the table");
@@ -238,7 +240,7 @@ fn joins_compare_columns_and_name_what_both_tables_have() {
 }
 
 #[test]
-fn equal_questions_get_equal_answers() {
+fn equal_queries_have_equal_results() {
     let folder = tempfile::tempdir().expect("a folder");
     let games: Vec<GameRow> =
         (0..3000).map(|number| game(number, "e2e4 c7c5", (number % 3) as i8 - 1)).collect();
@@ -248,15 +250,15 @@ fn equal_questions_get_equal_answers() {
     }
     write_table(folder.path(), "positions/iteration=0000/part.parquet", &rows, &Provenance::new())
         .expect("sound rows");
-    let ask = || {
-        let asked = database(folder.path()).query(
+    let query = || {
+        let frame = database(folder.path()).query(
             "select played, avg(root_q) as q, sum(root_q * root_d) as s from positions group by played",
         );
-        let rows = asked.expect("asked").rows().expect("an answer");
+        let rows = frame.expect("a frame").rows().expect("an answer");
         (0..rows.len()).map(|row| rows.row(row)).collect::<Vec<_>>()
     };
-    let first = ask();
-    assert!((0..20).all(|_| ask() == first));
+    let first = query();
+    assert!((0..20).all(|_| query() == first));
 }
 
 #[test]
@@ -273,14 +275,14 @@ fn every_column_of_every_table_has_a_meaning() {
 }
 
 #[test]
-fn twenty_questions_can_be_asked_of_any_run() {
+fn all_twenty_example_queries_run() {
     let folder = run();
     let sweep = dc0_analysis::SweepSource { name: "s".to_owned(), folder: folder.path().to_owned() };
     let database = Database::new(vec![RunSource::of_folder("first", folder.path())], vec![sweep], Work::Fast);
     let questions = questions();
     assert_eq!(questions.len(), 20);
     for question in questions {
-        let asked = database.query(question.statement).and_then(|frame| frame.rows());
-        asked.unwrap_or_else(|error| panic!("{}: {error}", question.title));
+        let rows = database.query(question.statement).and_then(|frame| frame.rows());
+        rows.unwrap_or_else(|error| panic!("{}: {error}", question.title));
     }
 }

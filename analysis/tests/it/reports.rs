@@ -1,4 +1,4 @@
-//! Reports of small runs made by hand: what they say, and what they must not.
+//! Reports of small handmade runs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use dc0_core::store::{GameRow, MatchGameRow, PositionRow, Provenance, WideColumn
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const AFTER: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
 
-/// A net's digest; the tables have its first 16 digits.
+/// A net's digest; tables have its first 16 digits.
 fn digest(net: u32) -> String {
     format!("{net:064}").chars().rev().collect()
 }
@@ -58,7 +58,7 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
     write_table(folder, &path("positions"), &positions, &Provenance::new()).expect("sound rows");
 }
 
-/// A match of level pairs between a net and the one before.
+/// A match of drawn pairs between a net and its predecessor.
 fn store_match(folder: &Path, number: u32, pairs: u32) {
     let game = |game: u32| MatchGameRow {
         game,
@@ -79,13 +79,13 @@ fn store_match(folder: &Path, number: u32, pairs: u32) {
     write_table(folder, &path, &rows, &Provenance::new()).expect("sound rows");
 }
 
-fn step(order: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) -> StepRow {
+fn step(index: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) -> StepRow {
     let summary = summary.iter().map(|(name, value)| ((*name).to_owned(), Value::Float(*value))).collect();
     StepRow {
-        step: order,
+        step: index,
         kind: kind.to_owned(),
         number: Some(number),
-        identity: format!("{order:08}"),
+        identity: format!("{index:08}"),
         network: Some(digest(net)),
         seconds: Some(60.0),
         bytes: 1,
@@ -94,7 +94,7 @@ fn step(order: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) 
     }
 }
 
-/// A run of three nets and two matches, whose second self-play is not finished.
+/// A run with three nets and two matches, whose second self-play step is unfinished.
 fn source(name: &str, folder: &Path) -> RunSource {
     store_iteration(folder, 0, 4);
     store_iteration(folder, 1, 2);
@@ -147,11 +147,11 @@ fn series(chart: &Chart) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn a_run_without_a_gate_is_not_told_that_its_nets_were_turned_down() {
+fn nets_of_a_run_without_a_gate_are_not_reported_as_rejected() {
     let report = reported(&[("plain", 1)]);
     let html = &report.html;
     assert!(html.contains("Its newest net, 0002, is rated +0 Elo over net 0000"), "{html}");
-    assert!(html.contains("this run has no gate") && !html.contains("turned down since"));
+    assert!(html.contains("this run has no gate") && !html.contains("rejected since"));
     assert!(!html.contains(">not promoted<") && !html.contains("newest promoted net"));
     assert_eq!(series(chart(&report, "elo-net")), [("nets".to_owned(), 3)]);
     assert!(report.charts.iter().all(|chart| chart.name != "elo-generation"));
@@ -161,7 +161,7 @@ fn a_run_without_a_gate_is_not_told_that_its_nets_were_turned_down() {
 fn a_run_with_a_gate_has_generations_and_candidates() {
     let report = reported(&[("gated", 2)]);
     assert!(report.html.contains("Its newest promoted net, 0001, is rated"), "{}", report.html);
-    assert!(report.html.contains("candidates turned down since the last promotion: 1"));
+    assert!(report.html.contains("candidates rejected since the last promotion: 1"));
     assert_eq!(series(chart(&report, "elo-generation")), [("promoted".to_owned(), 2)]);
     assert_eq!(
         series(chart(&report, "elo-time")),
@@ -170,7 +170,7 @@ fn a_run_with_a_gate_has_generations_and_candidates() {
 }
 
 #[test]
-fn the_table_of_ratings_says_what_the_report_says() {
+fn the_table_of_ratings_agrees_with_the_report() {
     let folders = [0, 1].map(|_| tempfile::tempdir().expect("a folder"));
     let sources = ["plain", "other"].iter().zip(&folders).map(|(name, folder)| source(name, folder.path()));
     let database = Database::new(sources.collect(), Vec::new(), Work::Exact);
@@ -198,7 +198,7 @@ fn the_table_of_ratings_says_what_the_report_says() {
 }
 
 #[test]
-fn level_matches_leave_an_interval() {
+fn drawn_matches_have_an_interval() {
     let report = reported(&[("plain", 1)]);
     let Marks::Series(series) = &chart(&report, "elo-net").marks else { panic!("series") };
     let (low, high) = series[0].points[2].interval.expect("an interval");
@@ -206,45 +206,44 @@ fn level_matches_leave_an_interval() {
 }
 
 #[test]
-fn the_last_iteration_is_the_last_that_is_finished() {
+fn the_last_iteration_is_the_last_finished_one() {
     let html = reported(&[("plain", 1)]).html;
-    assert!(html.contains("75.0 % of the 4 games of iteration 0 drawn"), "{html}");
+    assert!(html.contains("75.0 % of the 4 games of iteration 0 were drawn"), "{html}");
     assert!(html.contains("the step 00000006 (self_play) was begun and is not finished"));
-    assert!(html.contains("different; warned below") && !html.contains("NaN"));
+    assert!(html.contains("distinct; warning below") && !html.contains("NaN"));
 }
 
 #[test]
-fn searches_that_teach_no_policy_say_nothing_of_its_collapse() {
+fn policy_collapse_is_judged_only_by_searches_with_policy_targets() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut untaught = source("plain", folder.path());
-    let teaches = [("policy_targets".to_owned(), Value::Bool(false))];
+    let mut without_targets = source("plain", folder.path());
+    let no_targets = [("policy_targets".to_owned(), Value::Bool(false))];
     let entropy = [("mean_entropy".to_owned(), Value::Float(0.0))];
-    let played = &mut untaught.steps[1];
-    (played.params, played.summary) = (Value::Group(teaches.into()), Value::Group(entropy.into()));
-    let mut taught = untaught.clone();
-    taught.steps[1].params = Value::group();
+    let self_play = &mut without_targets.steps[1];
+    (self_play.params, self_play.summary) = (Value::Group(no_targets.into()), Value::Group(entropy.into()));
+    let mut with_targets = without_targets.clone();
+    with_targets.steps[1].params = Value::group();
     let html = |source: RunSource| {
         let database = Database::new(vec![source], Vec::new(), Work::Exact);
         report(&database, &[about("plain", 1)], &[]).expect("a report").html
     };
-    assert!(html(untaught).contains("no games that teach a policy"));
-    assert!(html(taught).contains("mean entropy of the last targets 0;"));
+    assert!(html(without_targets).contains("no games with policy targets"));
+    assert!(html(with_targets).contains("mean entropy of the latest policy targets 0;"));
 }
 
 #[test]
-fn values_of_both_ends_are_in_the_first_and_the_last_bin() {
+fn values_of_1_and_minus_1_are_in_the_outermost_bins() {
     let report = reported(&[("plain", 1)]);
     let Marks::Series(values) = &chart(&report, "calibration-0").marks else { panic!("series") };
-    let places: Vec<f64> =
-        values.iter().flat_map(|series| series.points.iter().map(|point| point.x)).collect();
-    assert_eq!(places, [1.0, -1.0]);
+    let xs: Vec<f64> = values.iter().flat_map(|series| series.points.iter().map(|point| point.x)).collect();
+    assert_eq!(xs, [1.0, -1.0]);
     // Two placements in eight positions of the first iteration.
     let Marks::Series(unique) = &chart(&report, "unique-positions").marks else { panic!("series") };
     assert_eq!(unique[0].points.iter().map(|point| point.y).collect::<Vec<_>>(), [0.25, 0.5]);
 }
 
 #[test]
-fn names_and_parameters_cannot_leave_their_places_in_the_page() {
+fn names_and_parameters_are_escaped() {
     let hostile = "<script>alert('1')</script>\"&";
     let report = reported(&[(hostile, 1), ("second", 2)]);
     assert!(!report.html.contains("<script>alert") && !report.html.contains("</script><b>"));
@@ -269,7 +268,7 @@ fn no_two_elements_have_one_name() {
     assert!(charts.contains("time-0") && charts.contains("time-1"));
 }
 
-/// Four trials, one of which has no number for a parameter, and one that failed with a word that no other has.
+/// Four complete trials, one of them without a value for a parameter, and a failed one with a text that no other has.
 fn store_trials(folder: &Path) {
     let text = |text: &str| Value::Text(text.to_owned());
     let float = |values: [f64; 4]| values.map(Value::Float).into_iter().chain([Value::None]).collect();
@@ -289,7 +288,7 @@ fn store_trials(folder: &Path) {
 }
 
 #[test]
-fn a_sweep_shows_every_trial_also_those_without_a_parameter() {
+fn a_sweep_shows_trials_without_a_parameter_too() {
     let folder = tempfile::tempdir().expect("a folder");
     store_trials(folder.path());
     let source = SweepSource { name: "s".to_owned(), folder: folder.path().to_owned() };
@@ -309,9 +308,9 @@ fn a_sweep_shows_every_trial_also_those_without_a_parameter() {
     assert_eq!(rows[0], ["trial", "best", "rate", "considered", "elo"]);
     let without = rows.iter().find(|row| row[0] == "0001").expect("the trial");
     assert_eq!(without[..4], ["0001", "no", "0.01", "not set"]);
-    let words: Vec<&str> = axes[1].words.iter().map(|(_, word)| word.as_str()).collect();
-    assert_eq!((axes[0].scale, words), (Scale::Logarithm, vec!["not set"]));
+    let labels: Vec<&str> = axes[1].labels.iter().map(|(_, label)| label.as_str()).collect();
+    assert_eq!((axes[0].scale, labels), (Scale::Logarithm, vec!["not set"]));
     assert_eq!(chart(&report, "slice-0-0").x.scale, Scale::Logarithm);
-    assert!(report.html.contains("the trials of a sweep are not looked at one by one"));
+    assert!(report.html.contains("the trials of a sweep are not checked individually"));
     assert!(!report.html.contains("NaN"));
 }

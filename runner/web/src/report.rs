@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dc0_analysis::charts::{Chart, ChartError, Look};
+use dc0_analysis::charts::{Chart, ChartError, Theme};
 use dc0_analysis::report::{Report, report as written};
 use dc0_analysis::{AnalysisError, Database, Work};
 use dc0_core::durable;
@@ -119,7 +119,7 @@ fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportErro
 }
 
 fn draw(folder: &Path, chart: &Chart) -> Result<(), ReportError> {
-    let svg = chart.svg(Look::Light, CHART.0, CHART.1);
+    let svg = chart.svg(Theme::Light, CHART.0, CHART.1);
     put(&folder.join(format!("{}.svg", chart.name)), svg.as_bytes())?;
     put(&folder.join(format!("{}.png", chart.name)), &chart.png(CHART.0, CHART.1)?)
 }

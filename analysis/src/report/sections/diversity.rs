@@ -1,56 +1,57 @@
-//! How different the games are: positions that occur once, first moves, named openings.
+//! How much games differ: distinct positions, first moves and named openings.
 
-use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Series};
+use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table, drawn};
-use crate::report::variety::{BEGINNING, Variety};
+use crate::report::variety::{Diversity, OPENING_PLIES};
 
-const NAMED: usize = 12;
+/// The number of openings in the table. Chosen.
+const SHOWN: usize = 12;
 
 pub(super) const SECTION: Section = Section {
     id: "diversity",
     title: "Diversity",
-    about: "Whether the games differ from each other: a net learns little from the same game played often.",
-    without: |_| "no games are stored",
+    about: "How much games differ from each other: a net learns little from repeated games.",
+    no_data: |_| "no games are stored",
     parts,
 };
 
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
-    let chart = |name: &str, title: &str, about: String, of: fn(&Variety) -> f64| {
-        let series = |(at, run): (usize, &ReportRun)| {
-            let own = context.varieties.iter().filter(|variety| variety.run == run.name);
-            let points = own.map(|variety| Point::new(f64::from(variety.iteration), of(variety)));
+    let chart = |name: &str, title: &str, caption: String, share: fn(&Diversity) -> f64| {
+        let series = |(index, run): (usize, &ReportRun)| {
+            let own = context.diversities.iter().filter(|diversity| diversity.run == run.name);
+            let points = own.map(|diversity| Point::new(f64::from(diversity.iteration), share(diversity)));
             let points = points.filter(|point| point.y.is_finite()).collect();
-            Series { name: run.name.clone(), ink: Ink::Series(at), joined: Joined::Marked, points }
+            Series { name: run.name.clone(), ink: Ink::Series(index), style: SeriesStyle::MarkedLine, points }
         };
         Chart {
             name: name.to_owned(),
             title: title.to_owned(),
-            about,
-            x: Axis::whole("iteration"),
-            y: Axis::share("share that is different"),
+            caption,
+            x: Axis::integer("iteration"),
+            y: Axis::share("distinct share"),
             marks: Marks::Series(context.runs.iter().enumerate().map(series).collect()),
             references: Vec::new(),
         }
     };
     let positions = chart(
         "unique-positions",
-        "Different positions",
-        "Different placements of men with the side to move, as a share of all positions of the iteration."
+        "Distinct positions",
+        "Distinct placements of pieces with the side to move, as a share of all positions of the iteration."
             .to_owned(),
-        |variety| variety.positions,
+        |diversity| diversity.positions,
     );
-    let beginnings = chart(
+    let openings = chart(
         "unique-openings",
-        "Different beginnings",
+        "Distinct openings",
         format!(
-            "Different first {BEGINNING} plies, random opening plies included, as a share of the iteration's games."
+            "Distinct sequences of the first {OPENING_PLIES} plies, random opening plies included, as a share of the iteration's games."
         ),
-        |variety| variety.beginnings,
+        |diversity| diversity.openings,
     );
-    let mut parts: Vec<Part> = [positions, beginnings].into_iter().filter_map(drawn).collect();
+    let mut parts: Vec<Part> = [positions, openings].into_iter().filter_map(drawn).collect();
     if !parts.is_empty() {
         for run in context.runs {
             parts.extend(named(context, run)?.map(Part::Table));
@@ -59,7 +60,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     Ok(parts)
 }
 
-/// The openings played most often in the last iteration.
+/// The most frequent openings of the last iteration.
 fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, AnalysisError> {
     let Some(last) = context.last_iteration(run) else { return Ok(None) };
     let statement = format!(
@@ -70,18 +71,20 @@ fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, Analys
     let answer = context.database.ask(&statement)?;
     let (names, games, white) = (answer.texts("name")?, answer.numbers("games")?, answer.numbers("white")?);
     let all: f64 = games.iter().sum();
-    let row = |at: usize| {
-        let name = if names[at].is_empty() { "no named opening".to_owned() } else { names[at].clone() };
-        let score = format!("{:.1} %", 50.0 * (white[at] + 1.0));
-        (false, vec![name, format!("{:.0}", games[at]), format!("{:.1} %", 100.0 * games[at] / all), score])
+    let row = |index: usize| {
+        let name = &names[index];
+        let name = if name.is_empty() { "no named opening".to_owned() } else { name.clone() };
+        let share = format!("{:.1} %", 100.0 * games[index] / all);
+        let score = format!("{:.1} %", 50.0 * (white[index] + 1.0));
+        (false, vec![name, format!("{:.0}", games[index]), share, score])
     };
-    let of = if context.runs.len() > 1 { format!(" of {}", run.name) } else { String::new() };
+    let of_run = if context.runs.len() > 1 { format!(" of {}", run.name) } else { String::new() };
     let head = ["opening", "games", "share", "White's score"].map(str::to_owned).to_vec();
-    let rows: Vec<_> = (0..answer.len().min(NAMED)).map(row).collect();
+    let rows: Vec<_> = (0..answer.len().min(SHOWN)).map(row).collect();
     Ok((!rows.is_empty()).then(|| Table {
-        title: format!("Openings{of} in iteration {last}"),
+        title: format!("Openings{of_run} in iteration {last}"),
         head,
         rows,
-        words: 1,
+        text_columns: 1,
     }))
 }

@@ -1,6 +1,6 @@
-//! Every match with its interval, and what became of the candidate.
+//! Every match with its interval, and whether the candidate was promoted.
 
-use crate::charts::{Axis, Chart, Ink, Joined, Marks, Point, Reference, Series, short};
+use crate::charts::{Axis, Chart, Ink, Marks, Point, Reference, Series, SeriesStyle, short};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
@@ -11,8 +11,8 @@ use crate::report::steps::Step;
 pub(super) const SECTION: Section = Section {
     id: "matches",
     title: "Matches",
-    about: "What each match gave, with 95 % intervals from its pairs of games, and whether the candidate was promoted.",
-    without: |_| "no match is finished",
+    about: "The result of each match, with 95 % intervals from its game pairs, and whether the candidate was promoted.",
+    no_data: |_| "no match is finished",
     parts,
 };
 
@@ -27,19 +27,19 @@ fn matches<'a>(context: &'a Context<'_>, run: &'a ReportRun) -> impl Iterator<It
 }
 
 fn scores(context: &Context<'_>) -> Chart {
-    let series = |(at, run): (usize, &ReportRun)| {
+    let series = |(index, run): (usize, &ReportRun)| {
         let point = |step: &Step| {
-            let ends = step.figure("score_low").zip(step.figure("score_high"));
-            Some(Point { x: f64::from(step.number?), y: step.figure("score")?, interval: ends })
+            let interval = step.figure("score_low").zip(step.figure("score_high"));
+            Some(Point { x: f64::from(step.number?), y: step.figure("score")?, interval })
         };
         let points = matches(context, run).filter_map(point).collect();
-        Series { name: run.name.clone(), ink: Ink::Series(at), joined: Joined::No, points }
+        Series { name: run.name.clone(), ink: Ink::Series(index), style: SeriesStyle::Markers, points }
     };
     Chart {
         name: "match-scores".to_owned(),
         title: "Scores".to_owned(),
-        about: "The first player's score of each match; half is equality.".to_owned(),
-        x: Axis::whole("match"),
+        caption: "The first player's score in each match; 50 % means equal strength.".to_owned(),
+        x: Axis::integer("match"),
         y: Axis::share("score"),
         marks: Marks::Series(context.runs.iter().enumerate().map(series).collect()),
         references: vec![Reference::Level(0.5, "equal".to_owned())],
@@ -58,11 +58,11 @@ fn table(context: &Context<'_>, run: &ReportRun) -> Option<Table> {
         "95 % interval",
         "Elo",
         "95 % interval",
-        "then",
+        "outcome",
     ];
     let title =
         if context.runs.len() > 1 { format!("Matches of {}", run.name) } else { "All matches".to_owned() };
-    (!rows.is_empty()).then(|| Table { title, head: head.map(str::to_owned).to_vec(), rows, words: 3 })
+    (!rows.is_empty()).then(|| Table { title, head: head.map(str::to_owned).to_vec(), rows, text_columns: 3 })
 }
 
 fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec<String>)> {
@@ -75,17 +75,17 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
     let count = |name: &str| step.figure(name).map_or_else(String::new, short);
     let share = |name: &str| step.figure(name).map_or_else(|| "–".to_owned(), |share| format!("{share:.3}"));
     let elo = |name: &str| step.figure(name).map(|elo| format!("{elo:+.0}").replace('-', "−"));
-    let ends = |low: Option<String>, high: Option<String>| {
+    let interval = |low: Option<String>, high: Option<String>| {
         format!("{} to {}", low.unwrap_or_else(|| "−∞".to_owned()), high.unwrap_or_else(|| "∞".to_owned()))
     };
-    let candidate = player(&pair.first).filter(|_| is_first_of(context, pair));
+    let candidate = player(&pair.first).filter(|_| is_candidate(context, pair));
     let candidate = candidate.filter(|_| run.is_gated());
-    let then = match candidate.map(|player| (player.net, player.generation)) {
-        Some((Some(_), Some(generation))) => format!("is generation {generation}"),
+    let outcome = match candidate.map(|player| (player.net, player.generation)) {
+        Some((Some(_), Some(generation))) => format!("promoted to generation {generation}"),
         Some((Some(_), None)) => "not promoted".to_owned(),
         _ => "measured".to_owned(),
     };
-    let is_turned_down = then == "not promoted";
+    let is_rejected = outcome == "not promoted";
     let cells = vec![
         format!("{number:04}"),
         name(&pair.first),
@@ -93,15 +93,15 @@ fn row(context: &Context<'_>, run: &ReportRun, step: &Step) -> Option<(bool, Vec
         format!("+{} ={} −{}", count("wins"), count("draws"), count("losses")),
         share("score"),
         format!("{} to {}", share("score_low"), share("score_high")),
-        elo("elo").unwrap_or_else(|| "no bound".to_owned()),
-        ends(elo("elo_low"), elo("elo_high")),
-        then,
+        elo("elo").unwrap_or_else(|| "unbounded".to_owned()),
+        interval(elo("elo_low"), elo("elo_high")),
+        outcome,
     ];
-    Some((is_turned_down, cells))
+    Some((is_rejected, cells))
 }
 
-/// Whether the first player of a match had not played before, as a candidate has not.
-fn is_first_of(context: &Context<'_>, pair: &MatchPair) -> bool {
+/// Whether the first player of a match had played no match before, as a candidate has not.
+fn is_candidate(context: &Context<'_>, pair: &MatchPair) -> bool {
     let mut before = context.pairs.iter().filter(|other| other.run == pair.run && other.number < pair.number);
     before.all(|other| other.first != pair.first && other.second != pair.first)
 }

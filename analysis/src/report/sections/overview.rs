@@ -1,4 +1,4 @@
-//! Each run in words and a few figures.
+//! A summary of each run, with key figures.
 
 use super::health::findings;
 use super::speed::duration;
@@ -7,13 +7,13 @@ use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::matches::Player;
-use crate::report::section::{Part, Section, State};
+use crate::report::section::{Part, Section, Status};
 
 pub(super) const SECTION: Section = Section {
     id: "overview",
     title: "Overview",
-    about: "What was done, what came of it, and what to look at.",
-    without: |_| "no run was named; the trials of the sweep are below",
+    about: "What each run did, what it achieved, and what needs attention.",
+    no_data: |_| "no run was given; for the trials of the sweep see below",
     parts,
 };
 
@@ -23,15 +23,15 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         if context.runs.len() > 1 {
             parts.push(Part::Heading(run.name.clone()));
         }
-        parts.push(Part::Text(verdict(context, run)));
+        parts.push(Part::Text(summary(context, run)));
         let tiles = tiles(context, run);
         parts.extend((!tiles.is_empty()).then_some(Part::Tiles(tiles)));
     }
     Ok(parts)
 }
 
-/// What a run has done, by kind of step.
-struct Done {
+/// The totals of a run's steps.
+struct Totals {
     seconds: f64,
     games: f64,
     positions: f64,
@@ -39,11 +39,11 @@ struct Done {
     matches: usize,
 }
 
-fn done(context: &Context<'_>, run: &ReportRun) -> Done {
+fn totals(context: &Context<'_>, run: &ReportRun) -> Totals {
     let own = || context.steps.iter().filter(|step| step.run == run.name);
     let kind = |kind: &'static str| own().filter(move |step| step.kind == kind);
     let sum = |name: &'static str| kind("self_play").filter_map(|step| step.figure(name)).sum();
-    Done {
+    Totals {
         seconds: own().filter_map(|step| step.seconds).sum(),
         games: sum("games"),
         positions: sum("positions"),
@@ -52,31 +52,31 @@ fn done(context: &Context<'_>, run: &ReportRun) -> Done {
     }
 }
 
-fn verdict(context: &Context<'_>, run: &ReportRun) -> String {
-    let all = done(context, run);
-    let mut words = Vec::new();
-    words.push(format!(
-        "{} played {} games with {} positions, trained {} and held {} in {} of work.",
+fn summary(context: &Context<'_>, run: &ReportRun) -> String {
+    let totals = totals(context, run);
+    let mut sentences = Vec::new();
+    sentences.push(format!(
+        "{} played {} games with {} positions, trained {} and ran {} in {}.",
         run.name,
-        short(all.games),
-        short(all.positions),
-        counted(all.trainings, "net", "nets"),
-        counted(all.matches, "match", "matches"),
-        duration(all.seconds)
+        short(totals.games),
+        short(totals.positions),
+        counted(totals.trainings, "net", "nets"),
+        counted(totals.matches, "match", "matches"),
+        duration(totals.seconds)
     ));
-    words.extend(strength(context, run));
-    words.push(health(context, run));
+    sentences.extend(strength(context, run));
+    sentences.push(health(context, run));
     for unfinished in &run.unfinished {
-        words.push(format!("Unfinished: {unfinished}."));
+        sentences.push(format!("Unfinished: {unfinished}."));
     }
-    words.join(" ")
+    sentences.join(" ")
 }
 
-fn counted(count: usize, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
+fn counted(count: usize, singular: &str, plural: &str) -> String {
+    format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
-/// The last net that has a rating; where nets are promoted, the last one that was.
+/// The latest net with a rating; in a run with a gate, the latest promoted one.
 fn newest<'a>(context: &'a Context<'_>, run: &ReportRun) -> Option<&'a Player> {
     let standing = context.standings.iter().find(|standing| standing.run == run.name)?;
     let rated = standing.players.iter().filter(|player| player.rating.is_some() && player.net.is_some());
@@ -97,11 +97,11 @@ fn strength(context: &Context<'_>, run: &ReportRun) -> Option<String> {
         rating.high
     );
     let outcome = if rating.low > 0.0 {
-        ": it has become stronger."
+        ": it has gained strength."
     } else if rating.high < 0.0 {
-        ": it has become weaker."
+        ": it has lost strength."
     } else {
-        ": whether it has become stronger is not settled."
+        ": whether it has gained strength is uncertain."
     };
     Some(format!("{}{outcome}", text.replace('-', "−")))
 }
@@ -109,17 +109,17 @@ fn strength(context: &Context<'_>, run: &ReportRun) -> Option<String> {
 fn health(context: &Context<'_>, run: &ReportRun) -> String {
     let findings = findings(context, run);
     let warnings: Vec<String> =
-        findings.iter().filter(|f| f.state == State::Warning).map(|f| f.what.to_lowercase()).collect();
-    let looked_at = findings.iter().filter(|f| f.state != State::Unknown).count();
+        findings.iter().filter(|f| f.status == Status::Warning).map(|f| f.check.to_lowercase()).collect();
+    let checked = findings.iter().filter(|f| f.status != Status::NoData).count();
     if warnings.is_empty() {
-        format!("None of {looked_at} health checks warns.")
+        format!("None of the {checked} health checks raised a warning.")
     } else {
-        format!("{} of {looked_at} health checks warn: {}.", warnings.len(), warnings.join(", "))
+        format!("Warnings from {} of {checked} health checks: {}.", warnings.len(), warnings.join(", "))
     }
 }
 
 fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
-    let all = done(context, run);
+    let totals = totals(context, run);
     let tile = |name: &str, value: String| (name.to_owned(), value);
     let mut tiles = Vec::new();
     let standing = context.standings.iter().find(|standing| standing.run == run.name);
@@ -130,20 +130,18 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
             format!("{:+.0}", rating.elo).replace('-', "−"),
         ));
     }
-    let own = context.ends.iter().filter(|ended| ended.run == run.name);
-    let last = context.last_iteration(run);
-    let drawn = |drawn: bool| {
-        let games =
-            own.clone().filter(|ended| Some(ended.iteration) == last && (!drawn || ended.result == 0));
-        games.map(|ended| ended.games).sum::<f64>()
-    };
-    tiles.push(tile("games of self-play", short(all.games)));
-    tiles.push(tile("positions", short(all.positions)));
-    if drawn(false) > 0.0 {
-        let share = format!("{:.0} %", 100.0 * drawn(true) / drawn(false));
-        tiles.push(tile(&format!("drawn, of {} games of the last iteration", short(drawn(false))), share));
+    let iteration = context.last_iteration(run);
+    let last = context.outcomes.iter();
+    let last = last.filter(|outcome| outcome.run == run.name && Some(outcome.iteration) == iteration);
+    let games: f64 = last.clone().map(|outcome| outcome.games).sum();
+    let draws: f64 = last.filter(|outcome| outcome.result == 0).map(|outcome| outcome.games).sum();
+    tiles.push(tile("self-play games", short(totals.games)));
+    tiles.push(tile("positions", short(totals.positions)));
+    if games > 0.0 {
+        let share = format!("{:.0} %", 100.0 * draws / games);
+        tiles.push(tile(&format!("draws in the last iteration ({} games)", short(games)), share));
     }
-    tiles.push(tile("time of all steps", duration(all.seconds)));
+    tiles.push(tile("time of all steps", duration(totals.seconds)));
     if run.is_gated() {
         tiles.push(tile("generations", run.generations.len().saturating_sub(1).to_string()));
     }

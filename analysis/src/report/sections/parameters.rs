@@ -1,4 +1,4 @@
-//! Parameters of runs, and in what the runs differ.
+//! The parameters of runs, and how the runs differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table};
 
-/// Kinds of steps whose full parameters are compared.
+/// The kinds of steps whose resolved parameters are compared.
 const KINDS: [&str; 6] = ["network", "grow", "self_play", "train", "arena", "search"];
 
 pub(super) const SECTION: Section = Section {
     id: "parameters",
     title: "Parameters",
-    about: "What was asked for. Rows that stand out differ between the runs.",
-    without: |_| "the runs declare none",
+    about: "The parameters of each run. Highlighted rows differ between the runs.",
+    no_data: |_| "the runs declare no parameters",
     parts,
 };
 
@@ -34,7 +34,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     if context.runs.len() > 1 {
         parts.push(differences(context));
     } else {
-        let title = "Resolved parameters, of the first step of each kind";
+        let title = "Resolved parameters of the first step of each kind";
         parts.extend(table(context, title, &resolved).map(Part::Table));
     }
     let scripts = context.runs.iter().filter(|run| !run.script.is_empty());
@@ -45,9 +45,9 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
 fn table(
     context: &Context<'_>,
     title: &str,
-    of: &dyn Fn(&ReportRun) -> BTreeMap<String, String>,
+    parameters: &dyn Fn(&ReportRun) -> BTreeMap<String, String>,
 ) -> Option<Table> {
-    let values: Vec<BTreeMap<String, String>> = context.runs.iter().map(of).collect();
+    let values: Vec<BTreeMap<String, String>> = context.runs.iter().map(parameters).collect();
     let names: BTreeSet<&String> = values.iter().flat_map(BTreeMap::keys).collect();
     let row = |name: &&String| {
         let cell =
@@ -57,32 +57,32 @@ fn table(
         (differs, [(*name).clone()].into_iter().chain(cells).collect::<Vec<_>>())
     };
     let rows: Vec<(bool, Vec<String>)> = names.iter().map(row).collect();
-    (!rows.is_empty()).then(|| Table { title: title.to_owned(), head: head(context), rows, words: 1 })
+    (!rows.is_empty()).then(|| Table { title: title.to_owned(), head: head(context), rows, text_columns: 1 })
 }
 
 fn head(context: &Context<'_>) -> Vec<String> {
     ["parameter".to_owned()].into_iter().chain(context.runs.iter().map(|run| run.name.clone())).collect()
 }
 
-/// Resolved parameters in which the runs' steps differ: of each kind the first steps beside each other, the second ones, and so on
-/// as far as all runs have them.
+/// The resolved parameters in which the runs' steps differ. Steps of a kind are compared in order: the first ones of all runs, the
+/// second ones, and so on as far as all runs have them.
 fn differences(context: &Context<'_>) -> Part {
     let rows: Vec<(bool, Vec<String>)> =
         KINDS.iter().flat_map(|kind| differences_of(kind, &settings(context, kind))).collect();
     if rows.is_empty() {
-        return Part::Text("No resolved parameter of steps at the same place differs.".to_owned());
+        return Part::Text("The resolved parameters of corresponding steps do not differ.".to_owned());
     }
     let left_out = rows.len().saturating_sub(DIFFERENCES);
     let more = if left_out > 0 { format!("; {left_out} more are not shown") } else { String::new() };
     let title = format!("Resolved parameters that differ{more}");
     let rows = rows.into_iter().take(DIFFERENCES).collect();
-    Part::Table(Table { title, head: head(context), rows, words: 1 })
+    Part::Table(Table { title, head: head(context), rows, text_columns: 1 })
 }
 
-/// Differences that are shown at most. Chosen.
+/// The most differences that are shown. Chosen.
 const DIFFERENCES: usize = 200;
 
-/// The parameters of all steps of a kind, for each run.
+/// For each run, the parameters of all steps of a kind.
 fn settings(context: &Context<'_>, kind: &str) -> Vec<Vec<BTreeMap<String, String>>> {
     let of_run = |run: &ReportRun| {
         let own = context.steps.iter().filter(|step| step.run == run.name && step.kind == kind);
@@ -91,23 +91,23 @@ fn settings(context: &Context<'_>, kind: &str) -> Vec<Vec<BTreeMap<String, Strin
     context.runs.iter().map(of_run).collect()
 }
 
-/// A row where a parameter begins to differ, differs otherwise, or is the same again.
+/// A row for each step at which a parameter starts to differ, differs in another way, or is equal again.
 fn differences_of(kind: &str, runs: &[Vec<BTreeMap<String, String>>]) -> Vec<(bool, Vec<String>)> {
-    let places = runs.iter().map(Vec::len).min().unwrap_or(0);
+    let count = runs.iter().map(Vec::len).min().unwrap_or(0);
     let mut rows = Vec::new();
     let mut shown: BTreeMap<&String, Vec<String>> = BTreeMap::new();
-    for place in 0..places {
-        let names: BTreeSet<&String> = runs.iter().flat_map(|steps| steps[place].keys()).collect();
+    for index in 0..count {
+        let names: BTreeSet<&String> = runs.iter().flat_map(|steps| steps[index].keys()).collect();
         for name in names {
             let cell = |steps: &Vec<BTreeMap<String, String>>| {
-                steps[place].get(name).cloned().unwrap_or_else(|| "–".to_owned())
+                steps[index].get(name).cloned().unwrap_or_else(|| "–".to_owned())
             };
             let cells: Vec<String> = runs.iter().map(cell).collect();
             let differs = cells.windows(2).any(|pair| pair[0] != pair[1]);
             let is_known = shown.get(name).map_or(!differs, |known| *known == cells);
             if !is_known {
                 let from =
-                    if place == 0 { String::new() } else { format!(", from {kind} step {} on", place + 1) };
+                    if index == 0 { String::new() } else { format!(", from {kind} step {} on", index + 1) };
                 rows.push((differs, [format!("{name}{from}")].into_iter().chain(cells.clone()).collect()));
                 shown.insert(name, cells);
             }
@@ -116,7 +116,7 @@ fn differences_of(kind: &str, runs: &[Vec<BTreeMap<String, String>>]) -> Vec<(bo
     rows
 }
 
-/// Names with dots, and values as text.
+/// Flattens nested groups: names joined by dots, values as text.
 fn flat(path: &str, value: &Value) -> BTreeMap<String, String> {
     let Value::Group(members) = value else {
         let text = if let Value::Text(text) = value { text.clone() } else { value.to_string() };
@@ -135,7 +135,7 @@ mod tests {
     use super::{differences_of, flat};
 
     #[test]
-    fn differences_of_later_steps_are_named_by_their_place() {
+    fn differences_of_later_steps_have_the_steps_number() {
         let step = |rate: i64| flat("train", &Value::Group([("rate".to_owned(), Value::Int(rate))].into()));
         let runs =
             [vec![step(1), step(2), step(2), step(3)], vec![step(1), step(5), step(5), step(3), step(9)]];
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_become_names_with_dots() {
+    fn nested_groups_are_flattened() {
         let inner = Value::Group([("b".to_owned(), Value::Int(3)), ("c".to_owned(), Value::None)].into());
         let value =
             Value::Group([("a".to_owned(), inner), ("t".to_owned(), Value::Text("x".to_owned()))].into());

@@ -1,4 +1,4 @@
-//! Games to step through, with what the search thought of each position.
+//! Games to step through, with the search's evaluation of each position.
 
 use dc0_core::board::{GameResult, Move, Position, Reason};
 use dc0_core::params::Value;
@@ -11,15 +11,15 @@ use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, SampleGame, Section};
 
-/// Moves that are shown of a search. Chosen.
+/// The most moves of a search that are shown. Chosen.
 const SHOWN: usize = 8;
 
 pub(super) const SECTION: Section = Section {
     id: "sample-games",
     title: "Sample games",
-    about: "Games of self-play, with the search's opinion of each position. Step with the buttons, the slider, or the arrow \
-        keys, Home and End. Values are White's.",
-    without: |_| "no games are stored",
+    about: "Self-play games with the search's evaluation of each position. Step through them with the buttons, the slider, the \
+        arrow keys, Home and End. Values are from White's side.",
+    no_data: |_| "no games are stored",
     parts,
 };
 
@@ -44,18 +44,20 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     Ok(parts)
 }
 
-/// The run's name, where there are several.
+/// The run's name, if there are several runs.
 fn prefix(context: &Context<'_>, run: &ReportRun) -> String {
     if context.runs.len() > 1 { format!("{}: ", run.name) } else { String::new() }
 }
 
-/// Why a game is shown, with its iteration and its number.
+/// Why a game is shown, its iteration and its number.
 type Chosen = (String, (u32, u32));
 
-/// Which games are shown: of the last iteration the shortest mate, the longest game and the first; and the first game of all.
+/// The games that are shown: of the last iteration the shortest mate, the longest decided game, the longest draw and the first game,
+/// and of the first iteration the first game.
 fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, AnalysisError> {
-    let own = || context.ends.iter().filter(|ended| ended.run == run.name).map(|ended| ended.iteration);
-    let (Some(first), Some(last)) = (own().min(), context.last_iteration(run)) else { return Ok(Vec::new()) };
+    let own = context.outcomes.iter().filter(|outcome| outcome.run == run.name);
+    let first = own.map(|outcome| outcome.iteration).min();
+    let (Some(first), Some(last)) = (first, context.last_iteration(run)) else { return Ok(Vec::new()) };
     let pick = |iteration: u32, condition: &str, order: &str| -> Result<Option<u32>, AnalysisError> {
         let Some(database) = context.iteration(&run.name, iteration) else { return Ok(None) };
         let statement =
@@ -79,7 +81,7 @@ fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, Analysi
     Ok(chosen)
 }
 
-/// A game with its searches, or what is wrong with it; `None` if the table has no such game.
+/// A game with its searches, or what is wrong with its rows; `None` if there is no such game.
 fn stored(database: &Database, game: u32) -> Result<Option<Result<StoredGame, String>>, AnalysisError> {
     let Some(row) = game_row(database, game)? else { return Ok(None) };
     let positions = positions(database, game)?;
@@ -92,17 +94,17 @@ fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, Str
     let (networks, starts) = (answer.texts("network")?, answer.texts("start_fen")?);
     let (moves, openings) = (answer.lists("moves")?, answer.numbers("opening_plies")?);
     let (results, reasons) = (answer.numbers("result")?, answer.texts("reason")?);
-    let row = |at: usize| {
-        let result = GameResult::from_white_score(results[at] as i8);
-        let reason = Reason::from_word(&reasons[at]);
+    let row = |index: usize| {
+        let result = GameResult::from_white_score(results[index] as i8);
+        let reason = Reason::from_word(&reasons[index]);
         Ok(GameRow {
             game,
-            network: networks[at].clone(),
-            start_fen: starts[at].clone(),
-            moves: moves[at].iter().map(|packed| *packed as u16).collect(),
-            opening_plies: openings[at] as u16,
-            result: result.ok_or_else(|| format!("its result is {}, expected -1, 0 or 1", results[at]))?,
-            reason: reason.ok_or_else(|| format!("its reason \"{}\" is not known", reasons[at]))?,
+            network: networks[index].clone(),
+            start_fen: starts[index].clone(),
+            moves: moves[index].iter().map(|packed| *packed as u16).collect(),
+            opening_plies: openings[index] as u16,
+            result: result.ok_or_else(|| format!("its result is {}, expected -1, 0 or 1", results[index]))?,
+            reason: reason.ok_or_else(|| format!("its reason \"{}\" is unknown", reasons[index]))?,
         })
     };
     Ok((0..answer.len()).map(row).next())
@@ -121,22 +123,22 @@ fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, Analysi
         (number("ply")?, number("played")?, number("legal")?, number("result")?);
     let (root_q, root_d, net_q, net_d, simulations) =
         (number("root_q")?, number("root_d")?, number("net_q")?, number("net_d")?, number("simulations")?);
-    let row = |at: usize| PositionRow {
+    let row = |index: usize| PositionRow {
         game,
-        ply: plies[at] as u16,
-        fen: fens[at].clone(),
-        played: played[at] as u16,
-        legal: legal[at] as u16,
-        moves: moves[at].iter().map(|packed| *packed as u16).collect(),
-        visits: visits[at].iter().map(|visits| *visits as u32).collect(),
-        target: targets[at].iter().map(|share| *share as u16).collect(),
-        root_q: root_q[at] as f32,
-        root_d: root_d[at] as f32,
-        net_q: net_q[at] as f32,
-        net_d: net_d[at] as f32,
-        simulations: simulations[at] as u32,
-        full: full[at] == Value::Bool(true),
-        result: results[at] as i8,
+        ply: plies[index] as u16,
+        fen: fens[index].clone(),
+        played: played[index] as u16,
+        legal: legal[index] as u16,
+        moves: moves[index].iter().map(|packed| *packed as u16).collect(),
+        visits: visits[index].iter().map(|visits| *visits as u32).collect(),
+        target: targets[index].iter().map(|share| *share as u16).collect(),
+        root_q: root_q[index] as f32,
+        root_d: root_d[index] as f32,
+        net_q: net_q[index] as f32,
+        net_d: net_d[index] as f32,
+        simulations: simulations[index] as u32,
+        full: full[index] == Value::Bool(true),
+        result: results[index] as i8,
     };
     Ok((0..answer.len()).map(row).collect())
 }
@@ -168,23 +170,23 @@ fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame)
     SampleGame { title, data }
 }
 
-/// One entry for each position, the last one included: the board, the move that led to it, and what the search thought.
+/// An entry for each position, the last one included: the board, the move that led to it, and the search's evaluation.
 fn plies(game: &StoredGame) -> Vec<Json> {
-    let mut before = Json::Null;
+    let mut previous = Json::Null;
     let entry = |StoredPly { position, played, search, .. }: StoredPly<'_>| {
         let fen = position.fen();
         let fields: Vec<&str> = fen.split(' ').take(2).collect();
-        let led = played.map(|played| json!([position.san(played), played.from(), played.to()]));
+        let next = played.map(|played| json!([position.san(played), played.from(), played.to()]));
         json!({
             "b": fields.join(" "),
-            "m": std::mem::replace(&mut before, led.unwrap_or_default()),
-            "t": search.map(|search| opinion(position, search)),
+            "m": std::mem::replace(&mut previous, next.unwrap_or_default()),
+            "t": search.map(|search| evaluation(position, search)),
         })
     };
     game.plies().map(entry).collect()
 }
 
-fn opinion(position: &Position, search: &PositionRow) -> Json {
+fn evaluation(position: &Position, search: &PositionRow) -> Json {
     let visits: u64 = search.visits.iter().map(|visits| u64::from(*visits)).sum();
     let targets: u64 = search.target.iter().map(|target| u64::from(*target)).sum();
     let mut moves: Vec<(u16, u32, u16)> = search
@@ -195,10 +197,10 @@ fn opinion(position: &Position, search: &PositionRow) -> Json {
         .collect();
     moves.sort_by_key(|(packed, visits, target)| (std::cmp::Reverse((*target, *visits)), *packed));
     let share = |part: u16| if targets == 0 { 0.0 } else { rounded(f64::from(part) / targets as f64) };
-    let row = |(packed, own, target): &(u16, u32, u16)| {
-        let made = Move::from_packed(*packed).filter(|made| position.is_legal(*made))?;
+    let row = |(packed, visits, target): &(u16, u32, u16)| {
+        let mv = Move::from_packed(*packed).filter(|mv| position.is_legal(*mv))?;
         let is_played = *packed == search.played;
-        Some(json!([position.san(made), made.from(), made.to(), own, share(*target), u8::from(is_played)]))
+        Some(json!([position.san(mv), mv.from(), mv.to(), visits, share(*target), u8::from(is_played)]))
     };
     let pair = |q: f32, d: f32| [q, d].map(|value| rounded(value.into()));
     json!({

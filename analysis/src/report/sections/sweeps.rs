@@ -1,22 +1,22 @@
-//! Sweeps: the trials side by side, each parameter alone, all at once, and what matters.
+//! Sweeps: the leaderboard of trials, parameter importance, parallel coordinates, and a slice for each parameter.
 
 use dc0_core::params::Value;
 
 use crate::answer::quoted;
-use crate::charts::{Axis, Chart, Ink, Joined, Marks, ParallelLine, Point, Series, short};
+use crate::charts::{Axis, Chart, Ink, Marks, ParallelLine, Point, Series, SeriesStyle, short};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportSweep;
-use crate::report::parameter_axis::{axis, place, worded};
+use crate::report::parameter_axis::{axis, position, value_text};
 use crate::report::section::{Part, Section, Table, drawn};
 
-/// Trials that a leaderboard shows.
+/// The most trials that the leaderboard shows.
 const SHOWN: usize = 30;
-/// The share of the trials that stands out as best.
+/// The share of the trials that is highlighted as best.
 const BEST: f64 = 0.25;
 const PREFIX: &str = "param_";
 
-/// One sweep's trials, the best first.
+/// A sweep's trials, the best first.
 struct Trials {
     parameters: Vec<String>,
     rows: Vec<Trial>,
@@ -35,24 +35,24 @@ struct Trial {
 pub(super) const SECTION: Section = Section {
     id: "sweep",
     title: "Sweep",
-    about: "The trials of a sweep side by side, with 95 % intervals over replicates, and how much each parameter matters.",
-    without: |context| if context.sweeps.is_empty() { "no sweep was named" } else { "no trial has ended" },
+    about: "The trials of a sweep, with 95 % intervals over replicates, and the importance of each parameter.",
+    no_data: |context| if context.sweeps.is_empty() { "no sweep was given" } else { "no trial is finished" },
     parts,
 };
 
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts = Vec::new();
-    for (at, sweep) in context.sweeps.iter().enumerate() {
+    for (index, sweep) in context.sweeps.iter().enumerate() {
         let trials = trials(context, sweep)?;
         if trials.rows.is_empty() {
             continue;
         }
         parts.push(Part::Heading(sweep.name.clone()));
-        parts.push(Part::Text(verdict(sweep, &trials)));
-        parts.push(Part::Table(board(sweep, &trials)));
-        parts.extend(drawn(importance(sweep, at)));
-        parts.extend(drawn(parallel(sweep, at, &trials)));
-        let slices = (0..trials.parameters.len()).map(|parameter| slice(sweep, at, &trials, parameter));
+        parts.push(Part::Text(summary(sweep, &trials)));
+        parts.push(Part::Table(leaderboard(sweep, &trials)));
+        parts.extend(drawn(importance(sweep, index)));
+        parts.extend(drawn(parallel(sweep, index, &trials)));
+        let slices = (0..trials.parameters.len()).map(|parameter| slice(sweep, index, &trials, parameter));
         parts.extend(slices.filter_map(drawn));
     }
     Ok(parts)
@@ -61,20 +61,20 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
 fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, AnalysisError> {
     let answer =
         context.database.ask(&format!("select * from trials where run = {}", quoted(&sweep.name)))?;
-    let parameters = answer.columns_from(PREFIX);
+    let parameters = answer.columns_with_prefix(PREFIX);
     let columns = parameters.iter().map(|name| answer.values(name)).collect::<Result<Vec<_>, _>>()?;
     let (numbers, states, values) =
         (answer.numbers("trial")?, answer.texts("state")?, answer.options("value")?);
     let (lows, highs) = (answer.options("low")?, answer.options("high")?);
     let (games, evaluations) = (answer.options("games")?, answer.options("evaluations")?);
-    let row = |at: usize| Trial {
-        number: numbers[at] as u32,
-        state: states[at].clone(),
-        value: values[at],
-        interval: lows[at].zip(highs[at]).filter(|(low, high)| low < high),
-        games: games[at],
-        evaluations: evaluations[at],
-        point: columns.iter().map(|column| number_or_word(&column[at])).collect(),
+    let row = |row: usize| Trial {
+        number: numbers[row] as u32,
+        state: states[row].clone(),
+        value: values[row],
+        interval: lows[row].zip(highs[row]).filter(|(low, high)| low < high),
+        games: games[row],
+        evaluations: evaluations[row],
+        point: columns.iter().map(|column| number_or_text(&column[row])).collect(),
     };
     let mut rows: Vec<Trial> = (0..answer.len()).map(row).collect();
     let gain = |trial: &Trial| {
@@ -88,8 +88,8 @@ fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, Analysis
     Ok(Trials { parameters, rows })
 }
 
-/// A column that holds words as well as numbers is stored as text.
-fn number_or_word(cell: &Value) -> Value {
+/// The value of a parameter's cell; columns that mix numbers and text are stored as text.
+fn number_or_text(cell: &Value) -> Value {
     match cell {
         Value::Text(text) => {
             let number = text.parse().ok().filter(|number: &f64| number.is_finite());
@@ -111,51 +111,45 @@ impl Trials {
     }
 }
 
-fn valued(trial: &Trial) -> String {
+fn value_and_interval(trial: &Trial) -> String {
     let value = trial.value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
     trial.interval.map_or(value.clone(), |(low, high)| format!("{value} [{low:.4}, {high:.4}]"))
 }
 
-fn verdict(sweep: &ReportSweep, trials: &Trials) -> String {
+fn summary(sweep: &ReportSweep, trials: &Trials) -> String {
     let complete = trials.complete().count();
-    let aim = if sweep.maximize { "large" } else { "small" };
-    let all = format!(
-        "{} trials, {complete} complete; {} is to be as {aim} as can be.",
-        trials.rows.len(),
-        sweep.objective
-    );
-    let Some(best) = trials.complete().next() else { return all };
+    let aim = if sweep.maximize { "maximised" } else { "minimised" };
+    let counts = format!("{} trials, {complete} complete; {} is {aim}.", trials.rows.len(), sweep.objective);
+    let Some(best) = trials.complete().next() else { return counts };
     let point: Vec<String> = trials
         .parameters
         .iter()
         .zip(&best.point)
-        .map(|(name, value)| format!("{name} = {}", worded(value)))
+        .map(|(name, value)| format!("{name} = {}", value_text(value)))
         .collect();
-    let within = trials.complete().skip(1).filter(|trial| overlaps(trial, best)).count();
-    let doubt = match within {
+    let overlapping = trials.complete().skip(1).filter(|trial| overlaps(trial, best)).count();
+    let doubt = match overlapping {
         0 => String::new(),
-        1 => {
-            " The interval of one other trial reaches into its own, so the two are not told apart.".to_owned()
-        }
-        more => {
-            format!(" The intervals of {more} other trials reach into its own, so they are not told apart.")
-        }
+        1 => " Its interval overlaps that of one other trial, which may be as good.".to_owned(),
+        more => format!(" Its interval overlaps those of {more} other trials, which may be as good."),
     };
-    format!("{all} Best is trial {:04} with {}: {}.{doubt}", best.number, valued(best), point.join(", "))
+    let value = value_and_interval(best);
+    format!("{counts} The best is trial {:04} with {value}: {}.{doubt}", best.number, point.join(", "))
 }
 
 fn overlaps(a: &Trial, b: &Trial) -> bool {
     a.interval.zip(b.interval).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1)
 }
 
-fn board(sweep: &ReportSweep, trials: &Trials) -> Table {
+fn leaderboard(sweep: &ReportSweep, trials: &Trials) -> Table {
     let head = ["trial", "state", &sweep.objective].map(str::to_owned).into_iter();
     let head =
         head.chain(trials.parameters.iter().cloned()).chain(["games", "evaluations"].map(str::to_owned));
     let row = |trial: &Trial| {
-        let own = [format!("{:04}", trial.number), trial.state.clone(), valued(trial)].into_iter();
+        let own =
+            [format!("{:04}", trial.number), trial.state.clone(), value_and_interval(trial)].into_iter();
         let cost = [trial.games, trial.evaluations].map(|cost| cost.map_or_else(|| "–".to_owned(), short));
-        (false, own.chain(trial.point.iter().map(worded)).chain(cost).collect())
+        (false, own.chain(trial.point.iter().map(value_text)).chain(cost).collect())
     };
     let rows = trials.rows.iter().take(SHOWN).map(row).collect();
     let more = trials.rows.len().saturating_sub(SHOWN);
@@ -164,15 +158,15 @@ fn board(sweep: &ReportSweep, trials: &Trials) -> Table {
     } else {
         "Leaderboard".to_owned()
     };
-    Table { title, head: head.collect(), rows, words: 2 }
+    Table { title, head: head.collect(), rows, text_columns: 2 }
 }
 
-fn importance(sweep: &ReportSweep, at: usize) -> Chart {
+fn importance(sweep: &ReportSweep, index: usize) -> Chart {
     Chart {
-        name: format!("importance-{at}"),
-        title: "What matters".to_owned(),
-        about: "How differently the best quarter of the trials lies along each parameter from all trials, as shares (PED-ANOVA, \
-            Watanabe et al. 2023)."
+        name: format!("importance-{index}"),
+        title: "Parameter importance".to_owned(),
+        caption: "How much the distribution of the best quarter of the trials differs from that of all trials in each parameter, as \
+            shares (PED-ANOVA, Watanabe et al. 2023)."
             .to_owned(),
         x: Axis::plain("parameter"),
         y: Axis { to: None, ..Axis::share("importance") },
@@ -181,22 +175,22 @@ fn importance(sweep: &ReportSweep, at: usize) -> Chart {
     }
 }
 
-fn slice(sweep: &ReportSweep, at: usize, trials: &Trials, parameter: usize) -> Chart {
+fn slice(sweep: &ReportSweep, index: usize, trials: &Trials, parameter: usize) -> Chart {
     let axis = trials.axis(sweep, parameter);
     let point = |trial: &Trial| {
-        let x = place(&axis, &trial.point[parameter])?;
+        let x = position(&axis, &trial.point[parameter])?;
         Some(Point { x, y: trial.value?, interval: trial.interval })
     };
     let name = &trials.parameters[parameter];
     Chart {
-        name: format!("slice-{at}-{parameter}"),
-        title: format!("{} over {name}", sweep.objective),
-        about: "Every complete trial, whatever its other parameters.".to_owned(),
+        name: format!("slice-{index}-{parameter}"),
+        title: format!("{} by {name}", sweep.objective),
+        caption: "All complete trials, regardless of their other parameters.".to_owned(),
         y: Axis::plain(&sweep.objective),
         marks: Marks::Series(vec![Series {
             name: "trial".to_owned(),
             ink: Ink::Series(0),
-            joined: Joined::No,
+            style: SeriesStyle::Markers,
             points: trials.complete().filter_map(point).collect(),
         }]),
         x: axis,
@@ -204,22 +198,22 @@ fn slice(sweep: &ReportSweep, at: usize, trials: &Trials, parameter: usize) -> C
     }
 }
 
-fn parallel(sweep: &ReportSweep, at: usize, trials: &Trials) -> Chart {
+fn parallel(sweep: &ReportSweep, index: usize, trials: &Trials) -> Chart {
     let best = (trials.complete().count() as f64 * BEST).ceil() as usize;
     let axes: Vec<Axis> =
         (0..trials.parameters.len()).map(|parameter| trials.axis(sweep, parameter)).collect();
     let line = |(rank, trial): (usize, &Trial)| {
         let own: Option<Vec<f64>> =
-            axes.iter().zip(&trial.point).map(|(axis, value)| place(axis, value)).collect();
+            axes.iter().zip(&trial.point).map(|(axis, value)| position(axis, value)).collect();
         let values = own?.into_iter().chain(trial.value).collect();
-        let words = trial.point.iter().map(worded).chain([valued(trial)]).collect();
-        Some(ParallelLine { name: format!("{:04}", trial.number), values, words, best: rank < best })
+        let labels = trial.point.iter().map(value_text).chain([value_and_interval(trial)]).collect();
+        Some(ParallelLine { name: format!("{:04}", trial.number), values, labels, best: rank < best })
     };
     let lines: Vec<ParallelLine> = trials.complete().enumerate().filter_map(line).collect();
     Chart {
-        name: format!("parallel-{at}"),
-        title: "All parameters at once".to_owned(),
-        about: "One line a complete trial; the best quarter stands out.".to_owned(),
+        name: format!("parallel-{index}"),
+        title: "Parallel coordinates".to_owned(),
+        caption: "One line per complete trial; the best quarter is highlighted.".to_owned(),
         x: Axis::plain("trial"),
         y: Axis::plain(&sweep.objective),
         marks: Marks::Parallel {

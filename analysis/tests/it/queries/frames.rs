@@ -1,11 +1,11 @@
-//! Frames, asked step by step.
+//! Frames built step by step.
 
 use dc0_analysis::{AnalysisError, Frame};
 
 use super::runs::{database, run, table};
 
 #[test]
-fn frames_are_asked_step_by_step_as_by_sql() {
+fn frames_give_the_same_rows_as_sql() {
     let folder = run();
     let games = database(folder.path()).table("games").expect("the table");
     let by = ["reason".to_owned()];
@@ -35,14 +35,14 @@ fn frames_are_asked_step_by_step_as_by_sql() {
 }
 
 #[test]
-fn wrong_steps_are_named_at_once() {
+fn mistakes_show_at_once() {
     let folder = run();
     let games = database(folder.path()).table("games").expect("the table");
-    let message = |asked: Result<Frame, AnalysisError>| asked.expect_err("refused").to_string();
+    let message = |frame: Result<Frame, AnalysisError>| frame.expect_err("an error").to_string();
     assert_eq!(message(games.filter("resul = 0")), "there is no column `resul`; did you mean `result`?");
-    assert!(message(games.filter("result = 0 order by game")).starts_with("this is no SQL: "));
-    assert!(message(games.sort("game limit 3")).starts_with("this is no SQL: "));
-    let by = games.group_by(&["reson".to_owned()]).expect_err("refused").to_string();
+    assert!(message(games.filter("result = 0 order by game")).starts_with("this is not SQL: "));
+    assert!(message(games.sort("game limit 3")).starts_with("this is not SQL: "));
+    let by = games.group_by(&["reson".to_owned()]).expect_err("an error").to_string();
     assert_eq!(by, "there is no column `reson`; did you mean `reason`?");
     assert_eq!(
         message(games.join(&games, &["gme".to_owned()])),

@@ -1,11 +1,11 @@
-//! What is grouped by: expressions, names, numbers, and conditions on groups.
+//! GROUP BY: expressions, aliases, positions and HAVING.
 
-use super::runs::{check, refused};
+use super::runs::{check, rejected};
 
 const BY_LENGTH: &str = "count(*) as n from games group by len(moves)";
 
 #[test]
-fn expressions_are_grouped_by_as_columns_are() {
+fn rows_are_grouped_by_expressions() {
     check(
         "select length(reason) as length, count(*) as n from games group by length(reason)",
         "length  n\n     9  5",
@@ -24,7 +24,7 @@ fn expressions_are_grouped_by_as_columns_are() {
 }
 
 #[test]
-fn what_is_selected_may_be_made_of_what_is_grouped_by() {
+fn selected_expressions_may_use_grouping_expressions() {
     check(
         "select abs(result) as size, abs(result) + 1 as more, count(*) as n from games group by abs(result)",
         "size  more  n\n   0     1  2\n   1     2  3",
@@ -37,7 +37,7 @@ fn what_is_selected_may_be_made_of_what_is_grouped_by() {
 }
 
 #[test]
-fn a_name_that_is_also_a_columns_does_not_change_the_groups() {
+fn an_alias_with_a_columns_name_does_not_change_the_groups() {
     let expected = "result  n\n     0  2\n     1  3";
     check(
         "select abs(games.result) as result, count(*) as n from games group by abs(games.result)",
@@ -56,7 +56,7 @@ fn a_name_that_is_also_a_columns_does_not_change_the_groups() {
 }
 
 #[test]
-fn groups_go_by_numbers_and_names_of_what_is_selected_too() {
+fn rows_are_grouped_by_positions_and_aliases() {
     let expected = "l  n\n2  3\n3  1\n4  1";
     for by in ["1", "l", "all", "(len(moves))"] {
         check(&format!("select len(moves) as l, count(*) as n from games group by {by}"), expected);
@@ -64,7 +64,7 @@ fn groups_go_by_numbers_and_names_of_what_is_selected_too() {
 }
 
 #[test]
-fn groups_can_be_left_out_by_what_makes_them() {
+fn having_filters_by_grouping_expressions() {
     check(&format!("select len(moves), {BY_LENGTH} having len(moves) > 3"), "moves  n\n    4  1");
     check(&format!("select {BY_LENGTH} having len(moves) > 3 or count(*) > 2"), "n\n1\n3");
     let threefold = "r          n\nthreefold  2";
@@ -85,7 +85,7 @@ fn groups_can_be_left_out_by_what_makes_them() {
 }
 
 #[test]
-fn each_part_of_a_union_has_groups_of_its_own() {
+fn each_part_of_a_union_has_its_own_groups() {
     let part = format!("select len(moves) as l, {BY_LENGTH}");
     check(
         &format!("{part} having len(moves) = 2 union all {part} having len(moves) = 4"),
@@ -94,13 +94,13 @@ fn each_part_of_a_union_has_groups_of_its_own() {
 }
 
 #[test]
-fn what_is_computed_of_groups_stands_in_a_select_of_its_own() {
+fn expressions_over_groups_need_a_separate_select() {
     for expression in ["sum(count(*)) OVER ()", "row_number() OVER (ORDER BY reason)", "max(count(*))"] {
         let statement = format!("select reason, {expression} as x from games group by reason");
         let expected = format!(
-            "`{expression}` is computed of groups; make them in WITH, and compute it in a SELECT of that"
+            "`{expression}` is computed over groups; group in WITH, and compute it in a SELECT from that"
         );
-        assert_eq!(refused(&statement).to_string(), expected);
+        assert_eq!(rejected(&statement).to_string(), expected);
     }
     check(
         "with g as (select reason, count(*) as n from games group by reason) \
@@ -111,7 +111,7 @@ fn what_is_computed_of_groups_stands_in_a_select_of_its_own() {
 }
 
 #[test]
-fn joins_are_grouped_too() {
+fn rows_of_joins_are_grouped() {
     check(
         "select g.reason as r, count(*) as n from games g join positions p on g.game = p.game and g.iteration = p.iteration \
          group by g.reason having g.reason = 'threefold'",

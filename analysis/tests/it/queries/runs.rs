@@ -1,4 +1,4 @@
-//! Small runs made by hand, and questions to them.
+//! Small handmade runs, and helpers to query them.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ pub(crate) fn training(update: u32) -> TrainingRow {
     }
 }
 
-/// A run of two iterations and one training.
+/// Stores a run of two iterations and one training step.
 pub(crate) fn store(folder: &Path) {
     let provenance = Provenance::new();
     let first = [game(0, "e2e4 c7c5", 1), game(1, "f2f3 e7e5 g2g4 d8h4", -1)];
@@ -84,7 +84,7 @@ pub(crate) fn store(folder: &Path) {
 }
 
 pub(crate) fn run() -> tempfile::TempDir {
-    // A folder whose name looks like a value must not become a column.
+    // A folder's name that looks like a partition must not become a column.
     let folder = tempfile::Builder::new().prefix("x=3").tempdir().expect("a folder");
     store(folder.path());
     folder
@@ -107,10 +107,10 @@ pub(crate) fn check(statement: &str, expected: &str) {
     }
 }
 
-pub(crate) fn refused(statement: &str) -> AnalysisError {
+pub(crate) fn rejected(statement: &str) -> AnalysisError {
     let folder = run();
     match database(folder.path()).query(statement).and_then(|frame| frame.rows()) {
-        Ok(rows) => panic!("{statement} gives\n{rows}"),
+        Ok(rows) => panic!("{statement} returns\n{rows}"),
         Err(error) => error,
     }
 }

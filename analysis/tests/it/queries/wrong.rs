@@ -1,15 +1,15 @@
-//! Wrong statements, and files that cannot be read.
+//! Invalid statements and unreadable files.
 
 use std::fs;
 
 use dc0_analysis::AnalysisError;
 
-use super::runs::{database, refused, run, table};
+use super::runs::{database, rejected, run, table};
 
 #[test]
-fn what_is_wrong_with_a_statement_is_named() {
+fn errors_name_what_is_wrong_with_a_statement() {
     let message = |statement| {
-        let error = refused(statement);
+        let error = rejected(statement);
         assert!(error.is_bad_input(), "{statement}: {error}");
         error.to_string()
     };
@@ -36,7 +36,7 @@ fn what_is_wrong_with_a_statement_is_named() {
             .contains("san is called as san(fen, move), not with 1 arguments")
     );
     assert!(
-        message("selec * from games").starts_with("this is no SQL: "),
+        message("selec * from games").starts_with("this is not SQL: "),
         "{}",
         message("selec * from games")
     );
@@ -59,7 +59,7 @@ fn no_statement_reaches_other_files() {
         format!("select * from games where game in (select game from read_csv('{}'))", file.display()),
         format!("select (select max(game) from read_parquet('{}')) from games", file.display()),
     ] {
-        let error = database(folder.path()).query(&statement).expect_err("refused");
+        let error = database(folder.path()).query(&statement).expect_err("an error");
         assert!(
             matches!(error, AnalysisError::Table { .. } | AnalysisError::Syntax { .. }),
             "{statement}: {error}"
@@ -68,31 +68,31 @@ fn no_statement_reaches_other_files() {
 }
 
 #[test]
-fn a_damaged_file_is_an_error_that_names_it() {
+fn a_damaged_file_is_named_in_the_error() {
     let folder = run();
     let path = folder.path().join("games/iteration=0003/part-0a-00000.parquet");
     let whole = fs::read(&path).expect("the file");
-    let mut turned = whole.clone();
-    turned[8..200].iter_mut().for_each(|byte| *byte ^= 0xff);
-    for damaged in [&whole[..whole.len() / 2], b"", b"no Parquet at all", &turned] {
+    let mut flipped = whole.clone();
+    flipped[8..200].iter_mut().for_each(|byte| *byte ^= 0xff);
+    for damaged in [&whole[..whole.len() / 2], b"", b"not Parquet at all", &flipped] {
         fs::write(&path, damaged).expect("writes");
-        let asked =
+        let frame =
             database(folder.path()).query("select uci(moves) as m, reason, network, start_fen from games");
-        let error = asked.and_then(|frame| frame.rows()).expect_err("refused");
+        let error = frame.and_then(|frame| frame.rows()).expect_err("an error");
         assert!(error.to_string().contains("iteration=0003/part-0a-00000.parquet"), "{error}");
         assert!(!error.is_bad_input());
         assert!(
             database(folder.path()).query("select * from training").is_ok(),
-            "other tables are still there"
+            "other tables can still be read"
         );
     }
 }
 
 #[test]
-fn a_file_that_is_being_written_is_not_looked_at() {
+fn a_file_that_is_being_written_is_ignored() {
     let folder = run();
     fs::write(folder.path().join("games/iteration=0003/part-0a-00001.parquet.77.tmp"), "half")
         .expect("writes");
-    let count = database(folder.path()).query("select count(*) as n from games").expect("asked");
+    let count = database(folder.path()).query("select count(*) as n from games").expect("a frame");
     assert_eq!(table(&count), "n\n5");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dc0_analysis::charts::{Axis, Chart, Ink, Joined, Marks, Point, Scale, Series, sheet};
+use dc0_analysis::charts::{Axis, Chart, Ink, Marks, Point, Scale, Series, SeriesStyle, sheet};
 
 use super::BenchError;
 use super::figures::{Comparison, Engine, Scaling};
@@ -23,7 +23,7 @@ fn panels(comparison: &Comparison) -> [Chart; 4] {
     [
         bars("speed", "Speed of one lane", "simulations/s", &comparison.engines, speed),
         bars("memory", "Memory of a tree", "bytes", &comparison.engines, memory),
-        lines("lanes", "fast: lanes", Axis::whole("lanes"), &comparison.scaling, &["lanes"]),
+        lines("lanes", "fast: lanes", Axis::integer("lanes"), &comparison.scaling, &["lanes"]),
         lines(
             "rows",
             "fast: rows of a batch",
@@ -60,7 +60,7 @@ fn lines(name: &str, title: &str, x: Axis, scaling: &[Scaling], kinds: &[&str]) 
     let series = |(at, series): (usize, &Scaling)| Series {
         name: format!("{}, {}", series.of, series.evaluator),
         ink: Ink::Series(at),
-        joined: Joined::Marked,
+        style: SeriesStyle::MarkedLine,
         points: series.points.iter().map(|(count, speed)| Point::new(f64::from(*count), *speed)).collect(),
     };
     let shown = scaling.iter().filter(|series| kinds.contains(&series.of));
@@ -70,7 +70,7 @@ fn lines(name: &str, title: &str, x: Axis, scaling: &[Scaling], kinds: &[&str]) 
 
 fn chart(name: &str, title: &str, x: Axis, y: Axis, marks: Marks) -> Chart {
     let (name, title) = (name.to_owned(), title.to_owned());
-    Chart { name, title, about: String::new(), x, y, marks, references: Vec::new() }
+    Chart { name, title, caption: String::new(), x, y, marks, references: Vec::new() }
 }
 
 fn logarithmic(label: &str) -> Axis {

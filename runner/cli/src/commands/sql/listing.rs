@@ -42,7 +42,8 @@ pub(super) fn examples(questions: &[Question], database: Option<&Database>) -> R
     for question in questions {
         let (title, statement) = (question.title, question.statement);
         write!(text, "### {title}\n\n```sql\n{statement}\n```\n\n").expect("text takes everything");
-        if let Some(database) = database.filter(|_| !question.of_sweep || database.is_some_and(has_trials)) {
+        if let Some(database) = database.filter(|_| !question.needs_sweep || database.is_some_and(has_trials))
+        {
             let frame = database.query(statement)?;
             let shown = frame.head(SHOWN.rows as u64 + 1)?.rows()?.shown(SHOWN);
             let more = match shown.rows_left_out {

@@ -172,7 +172,7 @@ export class Games {
     const move = position.m ? position.m[0] : "start";
     at("where").textContent = `${ply}: ${move}` + (isEnd ? `. ${this.game.result}, ${this.game.reason}` : `; ${isWhite ? "White" : "Black"} to move`);
     draw(at("board"), {
-      men: position.b, last: position.m ? position.m.slice(1) : [], flipped: this.flipped,
+      placement: position.b, last: position.m ? position.m.slice(1) : [], flipped: this.flipped,
       arrows: (thought?.p ?? []).slice(0, 3).map(([, from, to, , share]) => [from, to, share]),
     });
     at("board").setAttribute("aria-label", `Board, ${at("where").textContent}`);

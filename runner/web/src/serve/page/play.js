@@ -159,7 +159,7 @@ function showBoard() {
   const thought = game.thought;
   const isOfNow = thought && thought.men === game.men;
   draw(at("board"), {
-    men: game.men, last: game.last ?? [], flipped, check: game.check ? game.turn : null,
+    placement: game.men, last: game.last ?? [], flipped, check: game.check ? game.turn : null,
     marks: chosen === null ? [] : [chosen],
     targets: chosen === null ? [] : [...new Set(movesFrom(chosen).map(([, , to]) => to))],
     arrows: isOfNow ? thought.lines.slice(0, 3).map((line) => [line.from, line.to, line.share]) : [],
