@@ -132,9 +132,9 @@ impl Catalog {
     }
 
     /// The types of those columns, followed by a table's own.
-    fn schema<'a>(&self, own: impl Iterator<Item = (&'a str, &'a str)>) -> Schema {
+    fn schema<'a>(&self, columns: impl Iterator<Item = (&'a str, &'a str)>) -> Schema {
         let trial = [("trial", "u32"), ("replicate", "u32")].into_iter().filter(|_| self.has_trials());
-        let columns = [("run", "text")].into_iter().chain(trial).chain(own);
+        let columns = [("run", "text")].into_iter().chain(trial).chain(columns);
         columns.map(|(name, kind)| (PlSmallStr::from(name), data_type(kind))).collect()
     }
 
@@ -148,8 +148,8 @@ impl Catalog {
                 files.push(ParquetFile { path: file.path, constants });
             }
         }
-        let own = table.columns.iter().map(|column| (column.name, column.kind.as_str()));
-        read(files, self.schema([(table.numbering.column(), "u32")].into_iter().chain(own)))
+        let columns = table.columns.iter().map(|column| (column.name, column.kind.as_str()));
+        read(files, self.schema([(table.numbering.column(), "u32")].into_iter().chain(columns)))
     }
 
     /// The costs of the runs' steps. A file's column types follow from its cells, so columns are cast to the documented types.
@@ -160,8 +160,8 @@ impl Catalog {
             peek_wide(&path, COSTS)?;
             files.push(ParquetFile { path, constants: self.origin(run) });
         }
-        let own = wide_columns(COSTS);
-        read(files, self.schema(own.iter().map(|(name, kind)| (name.as_str(), *kind))))
+        let columns = wide_columns(COSTS);
+        read(files, self.schema(columns.iter().map(|(name, kind)| (name.as_str(), *kind))))
     }
 
     /// The trials of all sweeps; columns of parameters that a sweep lacks are empty in its rows.
@@ -174,13 +174,15 @@ impl Catalog {
                 continue;
             }
             peek_wide(&path, TRIALS)?;
-            let own = stored_schema(&path).and_then(|own| with_columns_of(&mut schema, &own));
-            own.map_err(|error| AnalysisError::from_execution(&error))?;
+            let merged = stored_schema(&path).and_then(|stored| add_columns(&mut schema, &stored));
+            merged.map_err(|error| AnalysisError::from_execution(&error))?;
             files.push(ParquetFile { path, constants: vec![("run", text(&sweep.name))] });
         }
         if files.is_empty() {
-            let own = wide_columns(TRIALS);
-            schema.extend(own.iter().map(|(name, kind)| (PlSmallStr::from(name.as_str()), data_type(kind))));
+            let columns = wide_columns(TRIALS);
+            schema.extend(
+                columns.iter().map(|(name, kind)| (PlSmallStr::from(name.as_str()), data_type(kind))),
+            );
         }
         read(files, schema)
     }
@@ -197,8 +199,8 @@ fn read(files: Vec<ParquetFile>, schema: Schema) -> Result<Scan, AnalysisError> 
 }
 
 /// Adds the columns of another file; a column that both have gets their common supertype.
-fn with_columns_of(schema: &mut Schema, own: &Schema) -> PolarsResult<()> {
-    for (name, kind) in own.iter() {
+fn add_columns(schema: &mut Schema, stored: &Schema) -> PolarsResult<()> {
+    for (name, kind) in stored.iter() {
         let kind = widened(kind);
         let kind =
             schema.get(name).map_or_else(|| Ok(kind.clone()), |known| try_get_supertype(known, &kind))?;

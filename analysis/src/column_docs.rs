@@ -16,9 +16,9 @@ pub(crate) fn about(table: &str) -> String {
 pub(crate) fn meaning(table: &str, column: &str) -> String {
     // A parameter's column is named after the parameter.
     let column = if column.starts_with("param_") { "param_…" } else { column };
-    let own = section(&format!("`{table}`")).and_then(|section| cell(section, column));
+    let in_table = section(&format!("`{table}`")).and_then(|section| cell(section, column));
     let from_path = || section(FROM_PATHS).and_then(|section| cell(section, column));
-    own.or_else(from_path).unwrap_or_default()
+    in_table.or_else(from_path).unwrap_or_default()
 }
 
 /// The documented columns of a table, each with its type.

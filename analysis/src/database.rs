@@ -122,8 +122,8 @@ impl Database {
             let mut files: BTreeMap<u32, Vec<String>> = BTreeMap::new();
             for table in self.catalog.stored.iter().filter(|table| table.numbering == PER_ITERATION) {
                 for file in files_of(run, table)? {
-                    let own = file.path.strip_prefix(&run.folder).unwrap_or(&file.path);
-                    let parts: Vec<_> = own.iter().map(|part| part.to_string_lossy()).collect();
+                    let relative = file.path.strip_prefix(&run.folder).unwrap_or(&file.path);
+                    let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
                     files.entry(file.number).or_default().push(parts.join("/"));
                 }
             }

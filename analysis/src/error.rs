@@ -29,7 +29,7 @@ pub enum AnalysisError {
         message: String,
     },
     /// The text is not a single SELECT statement.
-    #[error("expected one SELECT statement, got {found}; runs are only read")]
+    #[error("expected one SELECT statement, got {found}; runs are read-only")]
     NotASelect {
         /// What it is.
         found: String,

@@ -122,13 +122,13 @@ impl Frame {
         for frame in [self, other] {
             frame.check_columns(on)?;
         }
-        let own = self.columns.iter().map(|name| format!("{OWN}.{} AS {}", quoted(name), quoted(name)));
+        let columns = self.columns.iter().map(|name| format!("{OWN}.{} AS {}", quoted(name), quoted(name)));
         // A column of the other frame whose name is taken gets the prefix `other_`.
         let unique =
             |name: &String| if self.columns.contains(name) { format!("other_{name}") } else { name.clone() };
         let others = other.columns.iter().filter(|name| !on.contains(name));
         let others = others.map(|name| format!("{OTHER}.{} AS {}", quoted(name), quoted(&unique(name))));
-        let columns = own.chain(others).collect::<Vec<_>>().join(", ");
+        let columns = columns.chain(others).collect::<Vec<_>>().join(", ");
         let equal = |name: &String| format!("{OWN}.{0} = {OTHER}.{0}", quoted(name));
         let equal = on.iter().map(equal).collect::<Vec<_>>().join(" AND ");
         let statement = Statement::parse(&format!("SELECT {columns} FROM {OWN} JOIN {OTHER} ON {equal}"))?;

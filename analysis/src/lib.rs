@@ -7,7 +7,7 @@
 //! ```no_run
 //! use dc0_analysis::{Database, RunSource, Work};
 //!
-//! let run = RunSource::of_folder("first", "datasets/first");
+//! let run = RunSource::from_folder("first", "datasets/first");
 //! let database = Database::new(vec![run], Vec::new(), Work::Fast);
 //! let rows = database.query("select reason, count(*) as games from games group by reason")?.rows()?;
 //! println!("{rows}");

@@ -110,9 +110,9 @@ impl ParquetFile {
         let mut reader = reader(&self.path)?;
         let rows = reader.num_rows()?.min(limit);
         let stored = reader.schema()?;
-        let own = names.iter().filter(|name| self.constant(name).is_none() && stored.contains(name));
-        let own = own.map(ToString::to_string).collect();
-        let read = reader.with_columns(Some(own)).with_slice(Some((0, rows))).finish()?;
+        let stored_names = names.iter().filter(|name| self.constant(name).is_none() && stored.contains(name));
+        let stored_names = stored_names.map(ToString::to_string).collect();
+        let read = reader.with_columns(Some(stored_names)).with_slice(Some((0, rows))).finish()?;
         let column = |name: &PlSmallStr| {
             let dtype = schema.try_get(name)?;
             match (self.constant(name), read.column(name)) {

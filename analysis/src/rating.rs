@@ -61,13 +61,14 @@ pub(crate) fn ratings(players: usize, anchor: usize, results: &[PairResult]) -> 
         (player != anchor && connected[player]).then(|| rank(player) - usize::from(player > anchor))
     };
     let count = connected.iter().filter(|is| **is).count() - 1;
-    let own: Vec<PairResult> = results.iter().filter(|result| connected[result.first]).copied().collect();
-    let fit = Fit { unknowns: count, unknown: &unknown, pairings: pairings(&own) };
+    let counted: Vec<PairResult> = results.iter().filter(|result| connected[result.first]).copied().collect();
+    let fit = Fit { unknowns: count, unknown: &unknown, pairings: pairings(&counted) };
     let fitted = fit.maximum();
     let covariance = fit.covariance(&fitted);
     (0..players)
         .map(|player| {
-            let games = own.iter().filter(|r| r.first == player || r.second == player).map(|r| r.games).sum();
+            let games =
+                counted.iter().filter(|r| r.first == player || r.second == player).map(|r| r.games).sum();
             match (unknown(player), connected[player]) {
                 (Some(index), _) => {
                     let (elo, margin) =

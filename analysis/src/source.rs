@@ -23,7 +23,7 @@ pub struct RunSource {
 
 impl RunSource {
     /// A run of which only the stored tables are known, not its steps.
-    pub fn of_folder(name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
+    pub fn from_folder(name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
         Self { name, folder, trial: None, files: Files::All, steps: Vec::new(), about: None }
     }

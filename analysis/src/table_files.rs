@@ -23,8 +23,9 @@ pub(crate) fn files_of(run: &RunSource, table: &Stored) -> Result<Vec<TableFile>
     let mut names = match &run.files {
         Files::All => below(&folder)?,
         Files::Only(files) => {
-            let own = |file: &String| Some(file.strip_prefix(table.name)?.strip_prefix('/')?.to_owned());
-            files.iter().filter_map(own).collect()
+            let below_folder =
+                |file: &String| Some(file.strip_prefix(table.name)?.strip_prefix('/')?.to_owned());
+            files.iter().filter_map(below_folder).collect()
         }
     };
     names.sort_unstable();

@@ -157,7 +157,7 @@ fn game_row(number: u32, game: &Game, outcome: Outcome) -> GameRow {
 }
 
 fn ask(args: &AskArgs) -> Result<(), Box<dyn Error>> {
-    let database = Database::new(vec![RunSource::of_folder("many", &args.folder)], Vec::new(), Work::Fast);
+    let database = Database::new(vec![RunSource::from_folder("many", &args.folder)], Vec::new(), Work::Fast);
     let statements = match &args.statement {
         Some(statement) => vec![statement.as_str()],
         None => QUERIES.to_vec(),
@@ -172,7 +172,7 @@ fn ask(args: &AskArgs) -> Result<(), Box<dyn Error>> {
 }
 
 fn make_report(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let database = Database::new(vec![RunSource::of_folder("many", folder)], Vec::new(), Work::Exact);
+    let database = Database::new(vec![RunSource::from_folder("many", folder)], Vec::new(), Work::Exact);
     let run = ReportRun {
         name: "many".to_owned(),
         params: Value::group(),

@@ -39,9 +39,10 @@ fn every_player_scores_as_its_rating_predicts() {
             points: 0.5,
         });
         for result in results.iter().chain(&met) {
-            let own = expected((found[result.first].elo - found[result.second].elo) / ELO) * result.games;
+            let predicted =
+                expected((found[result.first].elo - found[result.second].elo) / ELO) * result.games;
             let sign = f64::from(i32::from(result.first == player) - i32::from(result.second == player));
-            excess += sign * (result.points - own);
+            excess += sign * (result.points - predicted);
         }
         assert!(excess.abs() < 1e-6, "player {player}: {excess}");
     }

@@ -108,7 +108,7 @@
     for (const button of byId("list").querySelectorAll("button")) {
       const is = Number(button.dataset.ply) === ply;
       button.classList.toggle("now", is);
-      // Without scrolling the page.
+      // Scrolls the list, but not the page.
       if (is) byId("list").scrollTop = button.offsetTop - byId("list").offsetTop - 60;
     }
     if (ply === game.plies.length - 1) stop();

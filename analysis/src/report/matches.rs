@@ -78,14 +78,15 @@ pub(super) fn pairs(database: &Database) -> Result<Vec<MatchPair>, AnalysisError
 
 /// The standing of a run's players; `None` if no net played a match.
 pub(super) fn standing(run: &ReportRun, steps: &[Step], pairs: &[MatchPair]) -> Option<Standing> {
-    let own: Vec<Pair> = pairs.iter().filter(|pair| pair.run == run.name).map(MatchPair::to_pair).collect();
+    let run_pairs: Vec<Pair> =
+        pairs.iter().filter(|pair| pair.run == run.name).map(MatchPair::to_pair).collect();
     let nets: BTreeMap<&str, &Step> = steps
         .iter()
         .filter(|step| step.run == run.name && step.makes_net())
         .map(|step| (step.network.as_str(), step))
         .collect();
     let numbers = nets.iter().filter_map(|(id, step)| Some(((*id).to_owned(), step.number?))).collect();
-    let rated = rated(&numbers, &own);
+    let rated = rated(&numbers, &run_pairs);
     rated.first()?.net?;
     let players =
         rated.into_iter().map(|rated| player(run, nets.get(rated.player.as_str()), rated)).collect();

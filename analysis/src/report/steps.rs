@@ -91,7 +91,8 @@ pub(super) fn steps(database: &Database) -> Result<Vec<Step>, AnalysisError> {
     let mut steps: Vec<Step> = Vec::new();
     for row in 0..answer.len() {
         let key = (runs[row].clone(), indices[row] as u32);
-        let own = costs.iter().find(|(known, _)| *known == key).map(|(_, costs)| *costs).unwrap_or_default();
+        let step_costs =
+            costs.iter().find(|(known, _)| *known == key).map(|(_, costs)| *costs).unwrap_or_default();
         let before = steps.last().filter(|last| last.run == runs[row]).map(|last| last.spent);
         let mut step = Step {
             run: runs[row].clone(),
@@ -99,7 +100,7 @@ pub(super) fn steps(database: &Database) -> Result<Vec<Step>, AnalysisError> {
             number: numbers[row].map(|number| number as u32),
             network: networks[row].clone(),
             seconds: seconds[row],
-            costs: own,
+            costs: step_costs,
             summary: parsed(&summaries[row]),
             params: parsed(&params[row]),
             spent: Spent::default(),
@@ -147,7 +148,7 @@ impl Spent {
         Self {
             seconds: self.seconds + step.seconds.unwrap_or(0.0),
             device_seconds: self.device_seconds + step.device_seconds(),
-            cpu_seconds: self.cpu_seconds.zip(step.costs.cpu_seconds).map(|(before, own)| before + own),
+            cpu_seconds: self.cpu_seconds.zip(step.costs.cpu_seconds).map(|(before, now)| before + now),
             games: self.games + self_play("games"),
             positions: self.positions + self_play("positions"),
             evaluations: self.evaluations + self_play("evaluations"),

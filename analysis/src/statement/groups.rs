@@ -101,9 +101,9 @@ impl Groups<'_> {
 fn resolve(select: &mut Select, columns: Option<&[String]>) {
     let Select { projection, group_by, .. } = select;
     if let GroupByExpr::All(modifiers) = group_by {
-        let own = projection.iter().map(expression).collect::<Option<Vec<_>>>();
-        let Some(own) = own else { return };
-        let by = own.into_iter().filter(|own| !has_aggregate(own)).cloned().collect();
+        let selected = projection.iter().map(expression).collect::<Option<Vec<_>>>();
+        let Some(selected) = selected else { return };
+        let by = selected.into_iter().filter(|part| !has_aggregate(part)).cloned().collect();
         *group_by = GroupByExpr::Expressions(by, std::mem::take(modifiers));
     }
     let GroupByExpr::Expressions(by, _) = group_by else { return };
@@ -177,16 +177,18 @@ fn named_table(select: &Select) -> Option<Ident> {
 
 /// Replaces computed keys in a selected expression by their columns. The selected column keeps its name.
 fn use_columns(item: &mut SelectItem, keys: &[Key], name: &mut impl FnMut(&Expr) -> String) {
-    let (SelectItem::UnnamedExpr(own) | SelectItem::ExprWithAlias { expr: own, .. }) = item else { return };
-    let mut used = own.clone();
+    let (SelectItem::UnnamedExpr(selected) | SelectItem::ExprWithAlias { expr: selected, .. }) = item else {
+        return;
+    };
+    let mut used = selected.clone();
     let _: ControlFlow<()> = VisitMut::visit(&mut used, &mut Columns(keys));
-    if used == *own {
+    if used == *selected {
         return;
     }
     match item {
         SelectItem::ExprWithAlias { expr, .. } => *expr = used,
-        SelectItem::UnnamedExpr(own) => {
-            let alias = Ident::with_quote('"', name(own).replace('"', "\"\""));
+        SelectItem::UnnamedExpr(selected) => {
+            let alias = Ident::with_quote('"', name(selected).replace('"', "\"\""));
             *item = SelectItem::ExprWithAlias { expr: used, alias };
         }
         _ => {}
@@ -213,7 +215,8 @@ fn compute(select: &mut Select, keys: &[Key]) {
     let Some((table, from)) = named_table(select).zip(select.from.first()) else { return };
     let computed = keys.iter().filter(|key| key.column != key.expression);
     let columns: Vec<String> = computed.map(|key| format!("{} AS {}", key.expression, key.column)).collect();
-    let condition = select.selection.as_ref().map(|own| format!(" WHERE {own}")).unwrap_or_default();
+    let condition =
+        select.selection.as_ref().map(|condition| format!(" WHERE {condition}")).unwrap_or_default();
     let text = format!(
         "SELECT * FROM (SELECT *, {} FROM {from}{condition}) AS {}",
         columns.join(", "),

@@ -89,8 +89,10 @@ fn costs_of_several_runs_are_one_table_even_with_empty_cells() {
         folders[1].path(),
         &[("kind", text("grow")), ("device", text("cpu")), ("seconds", Value::Float(0.5))],
     );
-    let runs =
-        ["a", "b", "c"].iter().zip(&folders).map(|(name, folder)| RunSource::of_folder(*name, folder.path()));
+    let runs = ["a", "b", "c"]
+        .iter()
+        .zip(&folders)
+        .map(|(name, folder)| RunSource::from_folder(*name, folder.path()));
     let mut runs: Vec<RunSource> = runs.collect();
     let costs = |runs: &[RunSource]| {
         let database = Database::new(runs.to_vec(), Vec::new(), Work::Exact);
@@ -180,7 +182,7 @@ fn example_queries_keep_runs_apart() {
         let runs = folders
             .iter()
             .enumerate()
-            .map(|(index, folder)| RunSource::of_folder(format!("run {index}"), *folder));
+            .map(|(index, folder)| RunSource::from_folder(format!("run {index}"), *folder));
         let database = Database::new(runs.collect(), Vec::new(), Work::Exact);
         let question =
             questions().into_iter().find(|question| question.title.contains(title)).expect("a question");
@@ -197,7 +199,7 @@ fn example_queries_keep_runs_apart() {
 fn only_named_files_are_read() {
     let folder = run();
     let files = Files::Only(vec!["games/iteration=0003/part-0a-00000.parquet".to_owned()]);
-    let source = RunSource { files, ..RunSource::of_folder("first", folder.path()) };
+    let source = RunSource { files, ..RunSource::from_folder("first", folder.path()) };
     let database = Database::new(vec![source], Vec::new(), Work::Exact);
     let count =
         |table: &str| database.query(&format!("select count(*) as n from {table}")).expect("a frame").rows();
@@ -210,8 +212,8 @@ fn several_runs_and_trials_are_one_table() {
     let (one, two) = (run(), run());
     let trial = Some(Trial { trial: 4, replicate: 1 });
     let sources = vec![
-        RunSource::of_folder("one", one.path()),
-        RunSource { trial, ..RunSource::of_folder("sweep", two.path()) },
+        RunSource::from_folder("one", one.path()),
+        RunSource { trial, ..RunSource::from_folder("sweep", two.path()) },
     ];
     let database = Database::new(sources, Vec::new(), Work::Fast);
     let frame = database
@@ -265,7 +267,7 @@ fn equal_queries_have_equal_results() {
 fn every_column_of_every_table_has_a_meaning() {
     let folder = run();
     let trial = Some(Trial { trial: 0, replicate: 0 });
-    let source = RunSource { trial, ..RunSource::of_folder("first", folder.path()) };
+    let source = RunSource { trial, ..RunSource::from_folder("first", folder.path()) };
     for table in Database::new(vec![source], Vec::new(), Work::Fast).tables().expect("tables") {
         assert!(!table.about.is_empty(), "{}", table.name);
         for column in table.columns {
@@ -278,7 +280,8 @@ fn every_column_of_every_table_has_a_meaning() {
 fn all_twenty_example_queries_run() {
     let folder = run();
     let sweep = dc0_analysis::SweepSource { name: "s".to_owned(), folder: folder.path().to_owned() };
-    let database = Database::new(vec![RunSource::of_folder("first", folder.path())], vec![sweep], Work::Fast);
+    let database =
+        Database::new(vec![RunSource::from_folder("first", folder.path())], vec![sweep], Work::Fast);
     let questions = questions();
     assert_eq!(questions.len(), 20);
     for question in questions {

@@ -109,7 +109,7 @@ fn source(name: &str, folder: &Path) -> RunSource {
         step(4, "train", 2, 2, &[]),
         step(5, "arena", 1, 2, &[("score", 0.5)]),
     ];
-    RunSource { steps, ..RunSource::of_folder(name, folder) }
+    RunSource { steps, ..RunSource::from_folder(name, folder) }
 }
 
 fn about(name: &str, generations: u32) -> ReportRun {
@@ -256,7 +256,7 @@ fn names_and_parameters_are_escaped() {
 }
 
 #[test]
-fn no_two_elements_have_one_name() {
+fn element_ids_are_unique() {
     let html = reported(&[("a", 1), ("b", 2)]).html;
     let mut names: Vec<&str> =
         html.split(" id=\"").skip(1).filter_map(|rest| rest.split_once('"')).map(|(name, _)| name).collect();

@@ -21,8 +21,9 @@ pub(super) const SECTION: Section = Section {
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let chart = |name: &str, title: &str, caption: String, share: fn(&Diversity) -> f64| {
         let series = |(index, run): (usize, &ReportRun)| {
-            let own = context.diversities.iter().filter(|diversity| diversity.run == run.name);
-            let points = own.map(|diversity| Point::new(f64::from(diversity.iteration), share(diversity)));
+            let diversities = context.diversities.iter().filter(|diversity| diversity.run == run.name);
+            let points =
+                diversities.map(|diversity| Point::new(f64::from(diversity.iteration), share(diversity)));
             let points = points.filter(|point| point.y.is_finite()).collect();
             Series { name: run.name.clone(), ink: Ink::Series(index), style: SeriesStyle::MarkedLine, points }
         };

@@ -31,16 +31,16 @@ pub(super) const SECTION: Section = Section {
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let mut parts = Vec::new();
     for (index, run) in context.runs.iter().enumerate() {
-        let own: Vec<&OutcomeCount> =
+        let outcomes: Vec<&OutcomeCount> =
             context.outcomes.iter().filter(|outcome| outcome.run == run.name).collect();
-        if own.is_empty() {
+        if outcomes.is_empty() {
             continue;
         }
         if context.runs.len() > 1 {
             parts.push(Part::Heading(run.name.clone()));
         }
-        parts.extend(drawn(results(index, &own)));
-        parts.extend(drawn(terminations(index, &own)));
+        parts.extend(drawn(results(index, &outcomes)));
+        parts.extend(drawn(terminations(index, &outcomes)));
     }
     if !parts.is_empty() {
         let end = parts.len();
@@ -63,8 +63,8 @@ fn stacks(outcomes: &[&OutcomeCount], kinds: &[Kind<'_>]) -> Marks {
     }
     let part = |(name, ink, is): &Kind<'_>| {
         let share = |(iteration, total): (&u32, &f64)| {
-            let own = outcomes.iter().filter(|outcome| outcome.iteration == *iteration && is(outcome));
-            own.map(|outcome| outcome.games).sum::<f64>() / total
+            let counted = outcomes.iter().filter(|outcome| outcome.iteration == *iteration && is(outcome));
+            counted.map(|outcome| outcome.games).sum::<f64>() / total
         };
         StackSeries { name: (*name).to_owned(), ink: *ink, values: totals.iter().map(share).collect() }
     };
@@ -115,11 +115,11 @@ fn lengths(context: &Context<'_>) -> Result<Chart, AnalysisError> {
     let (plies, games) = (answer.numbers("plies")?, answer.numbers("games")?);
     let mut lengths: BTreeMap<(&str, u32), Vec<f64>> = BTreeMap::new();
     for row in 0..answer.len() {
-        let own = lengths.entry((&runs[row], iterations[row] as u32)).or_default();
-        own.extend(std::iter::repeat_n(plies[row], games[row] as usize));
+        let sorted = lengths.entry((&runs[row], iterations[row] as u32)).or_default();
+        sorted.extend(std::iter::repeat_n(plies[row], games[row] as usize));
     }
     let series = |(index, run): (usize, &ReportRun)| {
-        let own = lengths.iter().filter(|((name, _), _)| *name == run.name);
+        let iterations = lengths.iter().filter(|((name, _), _)| *name == run.name);
         let point = |((_, iteration), sorted): (&(&str, u32), &Vec<f64>)| Point {
             x: f64::from(*iteration),
             y: quantile(sorted, 0.5),
@@ -129,7 +129,7 @@ fn lengths(context: &Context<'_>) -> Result<Chart, AnalysisError> {
             name: run.name.clone(),
             ink: Ink::Series(index),
             style: SeriesStyle::Line,
-            points: own.map(point).collect(),
+            points: iterations.map(point).collect(),
         }
     };
     Ok(Chart {

@@ -127,9 +127,9 @@ fn share(
 ) -> Option<(String, f64)> {
     let last = context.last_iteration(run)?;
     let is_own = |outcome: &&OutcomeCount| outcome.run == run.name && outcome.iteration == last;
-    let own = || context.outcomes.iter().filter(is_own);
-    let games: f64 = own().map(|outcome| outcome.games).sum();
-    let share = own().map(|outcome| weight(outcome) * outcome.games).sum::<f64>() / games;
+    let outcomes = || context.outcomes.iter().filter(is_own);
+    let games: f64 = outcomes().map(|outcome| outcome.games).sum();
+    let share = outcomes().map(|outcome| weight(outcome) * outcome.games).sum::<f64>() / games;
     (games > 0.0).then(|| (format!("the {} games of iteration {last}", short(games)), share))
 }
 
@@ -173,17 +173,17 @@ fn entropy(context: &Context<'_>, run: &ReportRun) -> Outcome {
 fn overfitting(context: &Context<'_>, run: &ReportRun) -> Outcome {
     let Some(step) = last(context, run, "train") else { return no_data("no training") };
     let losses = step.figure("validation_value_loss").zip(step.figure("value_loss"));
-    let Some((held_out, own)) = losses.filter(|(_, own)| *own > 0.0) else {
+    let Some((held_out, training)) = losses.filter(|(_, training)| *training > 0.0) else {
         return no_data("no games were held out");
     };
     let found = format!(
         "value loss {} on held-out games and {} in training, a ratio of {}; warning above {}",
         short(held_out),
-        short(own),
-        short(held_out / own),
+        short(training),
+        short(held_out / training),
         short(OVERFITTING)
     );
-    judged(held_out / own <= OVERFITTING, found)
+    judged(held_out / training <= OVERFITTING, found)
 }
 
 fn calibration(context: &Context<'_>, run: &ReportRun) -> Outcome {

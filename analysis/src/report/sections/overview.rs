@@ -40,11 +40,11 @@ struct Totals {
 }
 
 fn totals(context: &Context<'_>, run: &ReportRun) -> Totals {
-    let own = || context.steps.iter().filter(|step| step.run == run.name);
-    let kind = |kind: &'static str| own().filter(move |step| step.kind == kind);
+    let steps = || context.steps.iter().filter(|step| step.run == run.name);
+    let kind = |kind: &'static str| steps().filter(move |step| step.kind == kind);
     let sum = |name: &'static str| kind("self_play").filter_map(|step| step.figure(name)).sum();
     Totals {
-        seconds: own().filter_map(|step| step.seconds).sum(),
+        seconds: steps().filter_map(|step| step.seconds).sum(),
         games: sum("games"),
         positions: sum("positions"),
         trainings: kind("train").count(),

@@ -85,8 +85,8 @@ const DIFFERENCES: usize = 200;
 /// For each run, the parameters of all steps of a kind.
 fn settings(context: &Context<'_>, kind: &str) -> Vec<Vec<BTreeMap<String, String>>> {
     let of_run = |run: &ReportRun| {
-        let own = context.steps.iter().filter(|step| step.run == run.name && step.kind == kind);
-        own.map(|step| flat(kind, &step.params)).collect()
+        let steps = context.steps.iter().filter(|step| step.run == run.name && step.kind == kind);
+        steps.map(|step| flat(kind, &step.params)).collect()
     };
     context.runs.iter().map(of_run).collect()
 }

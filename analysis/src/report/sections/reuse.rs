@@ -66,13 +66,13 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         series(&|run| ratios(context, run)),
         vec![Reference::Level(KATAGO, "KataGo's limit".to_owned())],
     );
-    let own = chart(
+    let per_training = chart(
         "reuse-window",
         "Reuse in each training",
         "Samples of one training per position of its window.",
         series(&window),
         Vec::new(),
     );
-    let parts: Vec<Part> = [all, own].into_iter().filter_map(drawn).collect();
+    let parts: Vec<Part> = [all, per_training].into_iter().filter_map(drawn).collect();
     Ok(parts)
 }

@@ -55,8 +55,8 @@ type Chosen = (String, (u32, u32));
 /// The games that are shown: of the last iteration the shortest mate, the longest decided game, the longest draw and the first game,
 /// and of the first iteration the first game.
 fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, AnalysisError> {
-    let own = context.outcomes.iter().filter(|outcome| outcome.run == run.name);
-    let first = own.map(|outcome| outcome.iteration).min();
+    let outcomes = context.outcomes.iter().filter(|outcome| outcome.run == run.name);
+    let first = outcomes.map(|outcome| outcome.iteration).min();
     let (Some(first), Some(last)) = (first, context.last_iteration(run)) else { return Ok(Vec::new()) };
     let pick = |iteration: u32, condition: &str, order: &str| -> Result<Option<u32>, AnalysisError> {
         let Some(database) = context.iteration(&run.name, iteration) else { return Ok(None) };

@@ -160,13 +160,13 @@ fn time(context: &Context<'_>, run: &ReportRun, index: usize) -> Chart {
 fn totals(context: &Context<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for run in context.runs {
-        let own: Vec<&Step> = context.steps.iter().filter(|step| step.run == run.name).collect();
-        let all: f64 = own.iter().filter_map(|step| step.seconds).sum();
-        let mut kinds: Vec<&str> = own.iter().map(|step| step.kind.as_str()).collect();
+        let run_steps: Vec<&Step> = context.steps.iter().filter(|step| step.run == run.name).collect();
+        let all: f64 = run_steps.iter().filter_map(|step| step.seconds).sum();
+        let mut kinds: Vec<&str> = run_steps.iter().map(|step| step.kind.as_str()).collect();
         kinds.sort_unstable();
         kinds.dedup();
         for kind in kinds {
-            let steps = own.iter().filter(|step| step.kind == kind);
+            let steps = run_steps.iter().filter(|step| step.kind == kind);
             let seconds: f64 = steps.clone().filter_map(|step| step.seconds).sum();
             let cpu: Option<f64> = steps.clone().map(|step| step.costs.cpu_seconds).sum();
             rows.push((

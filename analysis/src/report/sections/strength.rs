@@ -64,8 +64,8 @@ fn elo(context: &Context<'_>, (id, label, x): &XAxis) -> Chart {
         let is_gated = context.runs[run].is_gated();
         let points = |promoted: bool| {
             let is_own = move |player: &&Player| player.generation.is_some() == promoted || !is_gated;
-            let own = standing.players.iter().filter(is_own);
-            let mut points: Vec<Point> = own.filter_map(|player| point(player, x(player)?)).collect();
+            let players = standing.players.iter().filter(is_own);
+            let mut points: Vec<Point> = players.filter_map(|player| point(player, x(player)?)).collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             points
         };

@@ -146,10 +146,10 @@ fn leaderboard(sweep: &ReportSweep, trials: &Trials) -> Table {
     let head =
         head.chain(trials.parameters.iter().cloned()).chain(["games", "evaluations"].map(str::to_owned));
     let row = |trial: &Trial| {
-        let own =
+        let cells =
             [format!("{:04}", trial.number), trial.state.clone(), value_and_interval(trial)].into_iter();
         let cost = [trial.games, trial.evaluations].map(|cost| cost.map_or_else(|| "–".to_owned(), short));
-        (false, own.chain(trial.point.iter().map(value_text)).chain(cost).collect())
+        (false, cells.chain(trial.point.iter().map(value_text)).chain(cost).collect())
     };
     let rows = trials.rows.iter().take(SHOWN).map(row).collect();
     let more = trials.rows.len().saturating_sub(SHOWN);
@@ -203,9 +203,9 @@ fn parallel(sweep: &ReportSweep, index: usize, trials: &Trials) -> Chart {
     let axes: Vec<Axis> =
         (0..trials.parameters.len()).map(|parameter| trials.axis(sweep, parameter)).collect();
     let line = |(rank, trial): (usize, &Trial)| {
-        let own: Option<Vec<f64>> =
+        let positions: Option<Vec<f64>> =
             axes.iter().zip(&trial.point).map(|(axis, value)| position(axis, value)).collect();
-        let values = own?.into_iter().chain(trial.value).collect();
+        let values = positions?.into_iter().chain(trial.value).collect();
         let labels = trial.point.iter().map(value_text).chain([value_and_interval(trial)]).collect();
         Some(ParallelLine { name: format!("{:04}", trial.number), values, labels, best: rank < best })
     };

@@ -91,7 +91,7 @@ pub(crate) fn run() -> tempfile::TempDir {
 }
 
 pub(crate) fn database(folder: &Path) -> Database {
-    Database::new(vec![RunSource::of_folder("first", folder)], Vec::new(), Work::Exact)
+    Database::new(vec![RunSource::from_folder("first", folder)], Vec::new(), Work::Exact)
 }
 
 pub(crate) fn table(frame: &Frame) -> String {
@@ -101,7 +101,7 @@ pub(crate) fn table(frame: &Frame) -> String {
 pub(crate) fn check(statement: &str, expected: &str) {
     let folder = run();
     for work in [Work::Exact, Work::Fast] {
-        let database = Database::new(vec![RunSource::of_folder("first", folder.path())], Vec::new(), work);
+        let database = Database::new(vec![RunSource::from_folder("first", folder.path())], Vec::new(), work);
         let frame = database.query(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
         assert_eq!(table(&frame), expected, "{statement}");
     }

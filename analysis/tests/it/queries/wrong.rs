@@ -40,7 +40,7 @@ fn errors_name_what_is_wrong_with_a_statement() {
         "{}",
         message("selec * from games")
     );
-    assert!(message("").ends_with("got nothing; runs are only read"));
+    assert!(message("").ends_with("got nothing; runs are read-only"));
     assert!(message("select 1; select 2").contains("got 2 statements"));
     assert!(message("drop table games").contains("got a statement that begins with DROP"));
 }
