@@ -152,7 +152,7 @@ impl Database {
     }
 
     /// Runs one of the report's queries.
-    pub(crate) fn ask(&self, statement: &str) -> Result<Answer, AnalysisError> {
+    pub(crate) fn fetch(&self, statement: &str) -> Result<Answer, AnalysisError> {
         Ok(Answer::new(self.query(statement)?.rows()?))
     }
 

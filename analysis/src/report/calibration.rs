@@ -123,7 +123,7 @@ fn game_bins(database: &Database) -> Result<Vec<Vec<GameBin>>, AnalysisError> {
          group by p.game, bin_0, bin_1 order by game, bin_0, bin_1",
         bins[0], bins[1], columns[0], columns[1],
     );
-    let answer = database.ask(&statement)?;
+    let answer = database.fetch(&statement)?;
     let (games, positions) = (answer.numbers("game")?, answer.numbers("positions")?);
     let results = answer.numbers("results")?;
     let bins_of_value = |number: usize| {

@@ -16,7 +16,7 @@ pub(super) struct OutcomeCount {
 pub(super) fn outcome_counts(database: &Database) -> Result<Vec<OutcomeCount>, AnalysisError> {
     let statement = "select run, iteration, result, reason, count(*) as games from games \
         group by run, iteration, result, reason order by run, iteration, result, reason";
-    let answer = database.ask(statement)?;
+    let answer = database.fetch(statement)?;
     let (runs, reasons) = (answer.texts("run")?, answer.texts("reason")?);
     let (iterations, results) = (answer.numbers("iteration")?, answer.numbers("result")?);
     let games = answer.numbers("games")?;

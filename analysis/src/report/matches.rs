@@ -61,7 +61,7 @@ impl Player {
 pub(super) fn pairs(database: &Database) -> Result<Vec<MatchPair>, AnalysisError> {
     let statement = "select run, \"match\", pair, first, second, count(*) as games, sum(score) as points from matches \
         group by run, \"match\", pair, first, second order by run, \"match\", pair";
-    let answer = database.ask(statement)?;
+    let answer = database.fetch(statement)?;
     let (runs, firsts, seconds) = (answer.texts("run")?, answer.texts("first")?, answer.texts("second")?);
     let (numbers, games, points) =
         (answer.numbers("match")?, answer.numbers("games")?, answer.numbers("points")?);

@@ -81,7 +81,7 @@ pub(super) fn member<'a>(group: &'a Value, name: &str) -> Option<&'a Value> {
 
 /// All steps, run by run, in order.
 pub(super) fn steps(database: &Database) -> Result<Vec<Step>, AnalysisError> {
-    let answer = database.ask("select * from steps")?;
+    let answer = database.fetch("select * from steps")?;
     let texts = |column| answer.texts(column);
     let (runs, kinds, networks) = (texts("run")?, texts("kind")?, texts("network")?);
     let (summaries, params) = (texts("summary")?, texts("params")?);
@@ -119,7 +119,7 @@ fn parsed(text: &str) -> Value {
 type CostsByStep = Vec<((String, u32), Costs)>;
 
 fn costs(database: &Database) -> Result<CostsByStep, AnalysisError> {
-    let answer = database.ask("select * from costs")?;
+    let answer = database.fetch("select * from costs")?;
     let column = |name| answer.options_or_none(name);
     let (cpu_seconds, evaluations) = (column("cpu_seconds")?, column("evaluations")?);
     let (cache_hits, mean_batch) = (column("cache_hits")?, column("mean_batch")?);

@@ -38,7 +38,7 @@ pub(super) fn diversities(iterations: &[Iteration]) -> Result<Vec<Diversity>, An
 fn distinct_share(iteration: &Iteration, table: &str, expression: &str) -> Result<f64, AnalysisError> {
     let statement =
         format!("select count(*) as row_count, count(distinct {expression}) as unique_values from {table}");
-    let answer = iteration.database.ask(&statement)?;
+    let answer = iteration.database.fetch(&statement)?;
     let number =
         |column| Ok::<_, AnalysisError>(answer.numbers(column)?.first().copied().unwrap_or(f64::NAN));
     Ok(number("unique_values")? / number("row_count")?)

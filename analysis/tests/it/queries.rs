@@ -251,7 +251,7 @@ fn equal_queries_have_equal_results() {
         row.root_q = (number as f32).sin();
     }
     write_table(folder.path(), "positions/iteration=0000/part.parquet", &rows, &Provenance::new())
-        .expect("sound rows");
+        .expect("valid rows");
     let query = || {
         let frame = database(folder.path()).query(
             "select played, avg(root_q) as q, sum(root_q * root_d) as s from positions group by played",

@@ -54,8 +54,8 @@ fn store_iteration(folder: &Path, iteration: u32, games: u32) {
     let all: Vec<GameRow> = (0..games).map(game).collect();
     let positions: Vec<PositionRow> =
         (0..games).flat_map(|game| [position(game, 0), position(game, 1)]).collect();
-    write_table(folder, &path("games"), &all, &Provenance::new()).expect("sound rows");
-    write_table(folder, &path("positions"), &positions, &Provenance::new()).expect("sound rows");
+    write_table(folder, &path("games"), &all, &Provenance::new()).expect("valid rows");
+    write_table(folder, &path("positions"), &positions, &Provenance::new()).expect("valid rows");
 }
 
 /// A match of drawn pairs between a net and its predecessor.
@@ -76,7 +76,7 @@ fn store_match(folder: &Path, number: u32, pairs: u32) {
     };
     let rows: Vec<MatchGameRow> = (0..2 * pairs).map(game).collect();
     let path = format!("matches/{number:04}-{:04}-vs-{number:04}.parquet", number + 1);
-    write_table(folder, &path, &rows, &Provenance::new()).expect("sound rows");
+    write_table(folder, &path, &rows, &Provenance::new()).expect("valid rows");
 }
 
 fn step(index: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) -> StepRow {

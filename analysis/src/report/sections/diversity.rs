@@ -69,7 +69,7 @@ fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, Analys
          where run = {} and iteration = {last} group by name order by games desc, name",
         crate::answer::quoted(&run.name)
     );
-    let answer = context.database.ask(&statement)?;
+    let answer = context.database.fetch(&statement)?;
     let (names, games, white) = (answer.texts("name")?, answer.numbers("games")?, answer.numbers("white")?);
     let all: f64 = games.iter().sum();
     let row = |index: usize| {

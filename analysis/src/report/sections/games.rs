@@ -110,7 +110,7 @@ fn terminations(run: usize, outcomes: &[&OutcomeCount]) -> Chart {
 fn lengths(context: &Context<'_>) -> Result<Chart, AnalysisError> {
     let statement = "select run, iteration, len(moves) as plies, count(*) as games from games \
         group by run, iteration, plies order by run, iteration, plies";
-    let answer = context.database.ask(statement)?;
+    let answer = context.database.fetch(statement)?;
     let (runs, iterations) = (answer.texts("run")?, answer.numbers("iteration")?);
     let (plies, games) = (answer.numbers("plies")?, answer.numbers("games")?);
     let mut lengths: BTreeMap<(&str, u32), Vec<f64>> = BTreeMap::new();

@@ -82,7 +82,7 @@ fn curves(
         "select net, \"update\", {} from {table} where run = {name} order by net, \"update\"",
         columns.join(", ")
     );
-    let answer = database.ask(&statement)?;
+    let answer = database.fetch(&statement)?;
     let (nets, updates) = (answer.numbers("net")?, answer.numbers("update")?);
     let columns = columns.iter().map(|column| answer.numbers(column)).collect::<Result<_, _>>()?;
     Ok(Curves { updates: cumulative(&nets, &updates), columns })

@@ -62,7 +62,7 @@ fn chosen(context: &Context<'_>, run: &ReportRun) -> Result<Vec<Chosen>, Analysi
         let Some(database) = context.iteration(&run.name, iteration) else { return Ok(None) };
         let statement =
             format!("select game, len(moves) as plies from games {condition} order by {order} limit 1");
-        Ok(database.ask(&statement)?.numbers("game")?.first().map(|game| *game as u32))
+        Ok(database.fetch(&statement)?.numbers("game")?.first().map(|game| *game as u32))
     };
     let picks = [
         ("the shortest mate", last, pick(last, "where reason = 'checkmate'", "plies, game")?),
@@ -90,7 +90,7 @@ fn stored(database: &Database, game: u32) -> Result<Option<Result<StoredGame, St
 }
 
 fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, String>>, AnalysisError> {
-    let answer = database.ask(&format!("select * from games where game = {game}"))?;
+    let answer = database.fetch(&format!("select * from games where game = {game}"))?;
     let (networks, starts) = (answer.texts("network")?, answer.texts("start_fen")?);
     let (moves, openings) = (answer.lists("moves")?, answer.numbers("opening_plies")?);
     let (results, reasons) = (answer.numbers("result")?, answer.texts("reason")?);
@@ -115,7 +115,7 @@ fn positions(database: &Database, game: u32) -> Result<Vec<PositionRow>, Analysi
         "select ply, fen, played, legal, moves, visits, target, root_q, root_d, net_q, net_d, simulations, \"full\", result \
          from positions where game = {game} order by ply",
     );
-    let answer = database.ask(&statement)?;
+    let answer = database.fetch(&statement)?;
     let (fens, full) = (answer.texts("fen")?, answer.values("full")?);
     let (moves, visits, targets) = (answer.lists("moves")?, answer.lists("visits")?, answer.lists("target")?);
     let number = |column| answer.numbers(column);

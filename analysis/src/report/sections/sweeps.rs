@@ -60,7 +60,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
 
 fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, AnalysisError> {
     let answer =
-        context.database.ask(&format!("select * from trials where run = {}", quoted(&sweep.name)))?;
+        context.database.fetch(&format!("select * from trials where run = {}", quoted(&sweep.name)))?;
     let parameters = answer.columns_with_prefix(PREFIX);
     let columns = parameters.iter().map(|name| answer.values(name)).collect::<Result<Vec<_>, _>>()?;
     let (numbers, states, values) =

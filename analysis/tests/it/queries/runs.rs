@@ -76,11 +76,11 @@ pub(crate) fn store(folder: &Path) {
     let second = [game(0, "d2d4 d7d5 c2c4", 0), game(1, "e2e4 e7e5", 0), game(2, "g1f3 g8f6", 1)];
     for (iteration, games) in [(3, &first[..]), (10_000, &second[..])] {
         let path = |table: &str| format!("{table}/iteration={iteration:04}/part-0a-00000.parquet");
-        write_table(folder, &path("games"), games, &provenance).expect("sound rows");
-        write_table(folder, &path("positions"), &positions(games), &provenance).expect("sound rows");
+        write_table(folder, &path("games"), games, &provenance).expect("valid rows");
+        write_table(folder, &path("positions"), &positions(games), &provenance).expect("valid rows");
     }
     write_table(folder, "training/0007.parquet", &[training(10), training(20)], &provenance)
-        .expect("sound rows");
+        .expect("valid rows");
 }
 
 pub(crate) fn run() -> tempfile::TempDir {
