@@ -1,6 +1,6 @@
-//! `dc0-run explain`: what a net says of a position, what the search makes of it, and the tree.
+//! `dc0-run explain`: a net's evaluation of a position, the search of it, and the tree.
 //!
-//! `study` does the work, once, for the command and for scripts; the others turn what it found into text, pictures and values.
+//! `study` does the work, once, for the command and for scripts; the others turn its result into text, pictures and values.
 //! docs/guides/explain.md says what users see.
 
 mod args;
@@ -34,21 +34,20 @@ pub use value::value;
 
 impl Command for ExplainArgs {
     const NAME: &'static str = "explain";
-    const ABOUT: &'static str =
-        "Explain a position: what the net says, what the search makes of it, and the tree";
+    const ABOUT: &'static str = "Explain a position: the net's evaluation, the search, and its tree";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        explained(self, &program.console)?;
+        explain(self, &program.console)?;
         Ok(Exit::Done)
     }
 }
 
-fn explained(args: &ExplainArgs, console: &Console) -> Result<(), ExplainError> {
+fn explain(args: &ExplainArgs, console: &Console) -> Result<(), ExplainError> {
     let study = ask::study(args)?;
     let shown = match args.format {
-        Format::Text => text::page(&study, look(args)),
+        Format::Text => text::page(&study, style(args)),
         Format::Html => page::page(&study),
-        Format::Svg => picture::alone(&study),
+        Format::Svg => picture::standalone(&study),
         Format::Json => {
             serde_json::to_string_pretty(&value(&study)).expect("a value tree has text keys only")
         }
@@ -62,12 +61,12 @@ fn explained(args: &ExplainArgs, console: &Console) -> Result<(), ExplainError> 
 }
 
 /// What the terminal can show; a file has no colours unless they are asked for.
-fn look(args: &ExplainArgs) -> Look {
+fn style(args: &ExplainArgs) -> Look {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let is_terminal = args.out.is_none() && std::io::stdout().is_terminal();
-    let look = Look::new(args.ascii, args.color, is_terminal, &variable);
-    // What is no terminal takes any text.
-    Look { is_unicode: !args.ascii && (look.is_unicode || !is_terminal), ..look }
+    let style = Look::new(args.ascii, args.color, is_terminal, &variable);
+    // Output that is not a terminal may hold any text.
+    Look { is_unicode: !args.ascii && (style.is_unicode || !is_terminal), ..style }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `dc0-run play`: a game against a net in the terminal.
 //!
-//! Drawing, reading and writing are functions of what they are given; `session` alone plays, and `input` alone waits.
+//! Drawing, reading and writing are functions of what they are given; only `session` plays, and only `input` waits.
 //! docs/guides/play.md says what users see.
 
 mod args;
@@ -23,7 +23,7 @@ use rand::RngExt;
 use thiserror::Error;
 
 use crate::uci::{Engine, SettingsError, UciArgs, settings};
-use args::Seat;
+use args::SideChoice;
 use dc0_process::clock;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
@@ -37,7 +37,7 @@ use session::{Session, Setup};
 
 pub use args::PlayArgs;
 
-/// Why a game cannot begin.
+/// Why a game cannot start.
 #[derive(Debug, Error)]
 enum StartError {
     #[error(transparent)]
@@ -101,7 +101,7 @@ fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
         engine,
         start,
         tags,
-        look: Look::new(args.ascii, args.color, is_terminal, &variable),
+        style: Look::new(args.ascii, args.color, is_terminal, &variable),
         hides_evaluation: args.hide_eval,
         is_typed: io::stdin().is_terminal(),
         is_terminal,
@@ -110,7 +110,7 @@ fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
     Ok((setup, Player::listen()?))
 }
 
-/// The game that is gone on with.
+/// The game to start from.
 fn start(text: Option<&str>) -> Result<Game, StartError> {
     let game = text.map_or_else(|| Ok(Game::initial()), Game::from_text)?;
     match Record::new(game.clone()).reason() {
@@ -119,18 +119,18 @@ fn start(text: Option<&str>) -> Result<Game, StartError> {
     }
 }
 
-fn side(seat: Seat, seed: u32) -> Side {
+fn side(choice: SideChoice, seed: u32) -> Side {
     let mut stream = Seed { run: seed.into(), step: 0 }.stream(0, Purpose::RandomPlayer);
-    match seat {
-        Seat::White => Side::White,
-        Seat::Black => Side::Black,
-        Seat::Random => [Side::White, Side::Black][usize::from(stream.random::<bool>())],
+    match choice {
+        SideChoice::White => Side::White,
+        SideChoice::Black => Side::Black,
+        SideChoice::Random => [Side::White, Side::Black][usize::from(stream.random::<bool>())],
     }
 }
 
-/// The last value that an option is given by name.
+/// The value given last for an option.
 fn given<'a>(args: &'a UciArgs, name: &str) -> Option<&'a str> {
-    let found = args.options.iter().rev().find(|(of, _)| of.eq_ignore_ascii_case(name));
+    let found = args.options.iter().rev().find(|(option, _)| option.eq_ignore_ascii_case(name));
     found.map(|(_, value)| value.as_str())
 }
 
@@ -147,18 +147,18 @@ fn net_name(args: &UciArgs) -> String {
 mod tests {
     use dc0_core::board::Side;
 
-    use super::{Seat, StartError, side, start};
+    use super::{SideChoice, StartError, side, start};
 
     #[test]
-    fn a_seed_gives_always_the_same_side_and_seeds_give_both() {
-        let sides: Vec<Side> = (0..50).map(|seed| side(Seat::Random, seed)).collect();
-        assert_eq!(sides, (0..50).map(|seed| side(Seat::Random, seed)).collect::<Vec<_>>());
+    fn a_seed_always_gives_the_same_side() {
+        let sides: Vec<Side> = (0..50).map(|seed| side(SideChoice::Random, seed)).collect();
+        assert_eq!(sides, (0..50).map(|seed| side(SideChoice::Random, seed)).collect::<Vec<_>>());
         assert!(sides.contains(&Side::White) && sides.contains(&Side::Black));
-        assert_eq!(side(Seat::Black, 1), Side::Black);
+        assert_eq!(side(SideChoice::Black, 1), Side::Black);
     }
 
     #[test]
-    fn a_game_that_is_over_cannot_be_gone_on_with() {
+    fn a_finished_game_is_rejected() {
         assert_eq!(start(Some("startpos moves e2e4")).unwrap().ply(), 1);
         let error = start(Some("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")).unwrap_err();
         assert!(matches!(error, StartError::Over { .. }));

@@ -1,6 +1,6 @@
 //! `dc0-run uci`: the engine that chess programs talk to (the Universal Chess Interface).
 //!
-//! Three kinds of threads: the session reads lines and never waits for a search; the thinker takes one search after the other;
+//! Three kinds of threads: the session reads lines and never waits for a search; the thinker runs one search after another;
 //! workers evaluate, each with a copy of the net. docs/guides/uci.md says what users see.
 
 mod args;
@@ -33,13 +33,13 @@ pub use engine::{Engine, MoveLine, SearchResult};
 pub use options::{Settings, SettingsError};
 pub use session::session;
 
-/// What `bench` says of the engine with the net in the program on one thread.
+/// The output of `bench` with the net in the program on one thread.
 pub fn bench() -> Result<String, BenchError> {
     let settings = Settings::new(None)?;
     Ok(inspect::bench(&Pool::new(&settings)?, &settings)?)
 }
 
-/// Why [`bench`] measured nothing.
+/// Why [`bench`] failed.
 #[derive(Debug, Error)]
 pub enum BenchError {
     /// The engine cannot be set up.
@@ -66,7 +66,7 @@ impl Command for UciArgs {
     }
 }
 
-/// What the command line sets.
+/// The settings from the command line.
 pub(crate) fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
     let mut settings = Settings::new(args.onnxruntime.clone())?;
     let named = [

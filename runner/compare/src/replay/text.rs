@@ -36,7 +36,7 @@ fn players(game: &StoredGame) -> String {
 
 /// The board before a ply, with the ply's move and search beside it.
 fn ply_lines(game: &StoredGame, ply: &StoredPly<'_>, look: Look) -> Vec<String> {
-    let scene = Scene { position: ply.position, last: ply.last, is_flipped: false, look };
+    let scene = Scene { position: ply.position, last: ply.last, is_flipped: false, style: look };
     let notes = notes(game, ply, look);
     let mut lines = vec![String::new()];
     for (line, rank) in board(&scene).iter().enumerate() {

@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 use dc0_backend::Backend;
 use dc0_process::look::Colours;
 
-/// Which position is explained, and how.
+/// The position to explain, and how.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// `startpos` or a FEN, with `moves e2e4 …` behind it if the game went on; or a stored game as RUN:ITERATION:GAME@PLY.
+    /// `startpos` or a FEN, followed by `moves e2e4 …` if the game continued; or a stored game as RUN:ITERATION:GAME@PLY.
     #[arg(value_name = "POSITION", required = true)]
     pub position: Vec<String>,
     /// The net: a weights file, or the folder of a run and one of its generations [default: the one in the program].
@@ -36,10 +36,10 @@ pub struct ExplainArgs {
     /// Moves that lists show, and moves of each position in the tree [default: 8].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=218))]
     pub top: Option<u32>,
-    /// How it is shown.
+    /// How the explanation is shown.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// The file to write instead of stdout; what was there is replaced.
+    /// The file to write instead of stdout; an existing one is replaced.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Show text without Unicode [default: where the terminal has none].

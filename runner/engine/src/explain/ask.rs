@@ -1,4 +1,4 @@
-//! What is asked for: the position, the net and the search.
+//! From the command line to a study: the position, the net and the search.
 
 use dc0_core::board::Game;
 use dc0_core::event::Silent;
@@ -17,18 +17,18 @@ use dc0_runs::net::{named, run_folder, shipped};
 use dc0_runs::view::{GameFiles, finished_steps};
 use dc0_runs::{Folder, Series, Slot};
 
-/// Does what the command line asks for.
+/// Makes the study that the command line asks for.
 pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
     let params = params(args)?;
     let game = position(&args.position.join(" "))?;
     let (net, name) = net(args.net.as_deref())?;
-    let wish = Wish {
+    let request = Wish {
         backend: args.backend.unwrap_or(Backend::Torch),
         device: args.device.as_deref().unwrap_or("auto"),
         precision: Precision::Auto,
         onnxruntime: args.onnxruntime.as_deref(),
     };
-    let evaluators = Evaluators::new(&wish.settle(true)?, args.onnxruntime.as_deref())?;
+    let evaluators = Evaluators::new(&request.settle(true)?, args.onnxruntime.as_deref())?;
     let mut evaluator = evaluators.make(&net)?;
     Study::new(game, (name, &net.spec), params, (&mut *evaluator, &Silent))
 }
@@ -53,7 +53,7 @@ fn net(name: Option<&str>) -> Result<(Checkpoint, String), ExplainError> {
     }
 }
 
-/// A game that is not over, of text: what UCI writes after `position`, or a stored game.
+/// Reads a game that is not over: what UCI writes after `position`, or the name of a stored game.
 pub fn position(text: &str) -> Result<Game, ExplainError> {
     let game = match text.trim().rsplit_once('@') {
         Some((name, ply)) => stored(text.trim(), name, ply)?,
@@ -67,7 +67,7 @@ pub fn position(text: &str) -> Result<Game, ExplainError> {
     }
 }
 
-/// A game of a run's self-play before one of its plies.
+/// A game of a run's self-play, up to one of its plies.
 fn stored(given: &str, name: &str, ply: &str) -> Result<Game, ExplainError> {
     let missing = |problem: String| ExplainError::Stored { name: given.to_owned(), problem };
     let number = |what: &str, text: &str| {
@@ -77,7 +77,7 @@ fn stored(given: &str, name: &str, ply: &str) -> Result<Game, ExplainError> {
     let ((run, iteration), game) = parts.ok_or_else(|| missing("the name has too few parts".to_owned()))?;
     let (iteration, game) = (number("iteration", iteration)?, number("game", game)?);
     let ply = number("ply", ply)? as usize;
-    let folder = run_folder(run).ok_or_else(|| missing(format!("{run} is no folder of a run")))?;
+    let folder = run_folder(run).ok_or_else(|| missing(format!("{run} is not the folder of a run")))?;
     let row = row(&folder, iteration, game)?;
     let row = row.ok_or_else(|| missing(format!("iteration {iteration} has no game {game}")))?;
     if ply > row.moves.len() {

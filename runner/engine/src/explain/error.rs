@@ -1,4 +1,4 @@
-//! Why a position is not explained.
+//! Why a position cannot be explained.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use dc0_process::fault::Fault;
 use dc0_runs::RunError;
 use dc0_runs::net::NetError;
 
-/// A position is not explained.
+/// Why a position cannot be explained.
 #[derive(Debug, Error)]
 pub enum ExplainError {
     /// The position cannot be read.
@@ -28,7 +28,7 @@ pub enum ExplainError {
     Over {
         /// The position.
         fen: String,
-        /// Why, as tables word it.
+        /// Why, as stored games name it.
         reason: &'static str,
     },
     /// A stored game that cannot be found.
@@ -50,10 +50,10 @@ pub enum ExplainError {
     /// Parameters.
     #[error(transparent)]
     Params(#[from] ParamErrors),
-    /// What nets run on.
+    /// The backend or device.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// The net, or a table in its place.
+    /// The net's evaluation failed.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
     /// Tablebases that a parameter names.
@@ -62,13 +62,13 @@ pub enum ExplainError {
     /// The user asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// A run.
+    /// A run that cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A table of a run.
+    /// Stored games that cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Recorded figures that nothing can be trained on.
+    /// Recorded targets that contradict themselves.
     #[error("a game's figures contradict themselves: {0}")]
     Target(String),
     /// The result cannot be written.

@@ -1,4 +1,4 @@
-//! Numbers and bars as people read them.
+//! Numbers and bars for people.
 
 use dc0_core::board::{Move, Position, numbered_moves};
 use dc0_core::network::Wdl;
@@ -11,46 +11,46 @@ pub(super) fn signed(value: f64) -> String {
     if text == "-0.000" { "+0.000".to_owned() } else { text }
 }
 
-/// A share in [0, 1] in per cent.
+/// A share in [0, 1] as a percentage.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// A share of a width, in full columns.
-pub(super) fn bar(share: f64, columns: usize, look: Look) -> String {
+/// A share of a width as a bar, in whole columns.
+pub(super) fn bar(share: f64, columns: usize, style: Look) -> String {
     let full = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
-    let fill = if look.is_unicode { "█" } else { "#" };
-    look.paint(&fill.repeat(full), "38;5;110")
+    let fill = if style.is_unicode { "█" } else { "#" };
+    style.paint(&fill.repeat(full), "38;5;110")
 }
 
-/// Win, draw and loss as one line of three fills.
-pub(super) fn chances(wdl: Wdl, columns: usize, look: Look) -> String {
+/// WDL as a bar with three fills.
+pub(super) fn chances(wdl: Wdl, columns: usize, style: Look) -> String {
     let columns = columns as f32;
     let win = (wdl.win * columns).round() as usize;
     let loss = ((wdl.loss * columns).round() as usize).min(columns as usize - win);
     let draw = columns as usize - win - loss;
-    let fills = if look.is_unicode { ["█", "▒", "░"] } else { ["#", "=", "."] };
+    let fills = if style.is_unicode { ["█", "▒", "░"] } else { ["#", "=", "."] };
     let parts = [(win, "38;5;255"), (draw, "38;5;248"), (loss, "38;5;244")];
-    parts.iter().zip(fills).map(|((count, colour), fill)| look.paint(&fill.repeat(*count), colour)).collect()
+    parts.iter().zip(fills).map(|((count, colour), fill)| style.paint(&fill.repeat(*count), colour)).collect()
 }
 
-/// As many moves of a line, with their numbers, as a width holds.
+/// As many whole moves of a line, numbered, as fit into a width.
 pub(super) fn line(position: &Position, moves: &[Move], columns: usize) -> String {
     let mut text = String::new();
-    for word in numbered_moves(position, moves) {
+    for mv in numbered_moves(position, moves) {
         let gap = usize::from(!text.is_empty());
-        if text.len() + gap + word.len() > columns {
+        if text.len() + gap + mv.len() > columns {
             break;
         }
         if gap > 0 {
             text.push(' ');
         }
-        text += &word;
+        text += &mv;
     }
     text
 }
 
-/// Win, draw and loss of P(win) − P(loss) and P(draw).
+/// WDL from P(win) − P(loss) and P(draw).
 pub(super) fn wdl(value: f64, draw: f64) -> Wdl {
     let decided = 1.0 - draw;
     let (win, loss) = (0.5 * (decided + value), 0.5 * (decided - value));
@@ -66,7 +66,7 @@ mod tests {
     use dc0_process::look::PLAIN;
 
     #[test]
-    fn numbers_and_bars_read_without_colours() {
+    fn numbers_and_bars_are_readable_without_colours() {
         assert_eq!((signed(0.1234), signed(-0.00001)), ("+0.123".to_owned(), "+0.000".to_owned()));
         assert_eq!((bar(0.5, 10, PLAIN), bar(1.5, 3, PLAIN)), ("#####".to_owned(), "###".to_owned()));
         assert_eq!(chances(Wdl { win: 0.5, draw: 0.25, loss: 0.25 }, 8, PLAIN), "####==..");
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_line_holds_whole_moves_only() {
-        let moves: Vec<Move> = ["e2e4", "e7e5", "g1f3"].iter().filter_map(|of| Move::from_uci(of)).collect();
+        let moves: Vec<Move> = ["e2e4", "e7e5", "g1f3"].iter().filter_map(|mv| Move::from_uci(mv)).collect();
         assert_eq!(line(&Position::initial(), &moves, 10), "1. e4 e5");
         assert_eq!(line(&Position::initial(), &moves, 99), "1. e4 e5 2. Nf3");
     }

@@ -1,4 +1,4 @@
-//! An explanation as one page for browsers, which needs nothing else.
+//! An explanation as one self-contained HTML page.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::figures::{line, percent, signed, wdl};
 use super::picture::{STYLE, picture};
 use super::squares::squares;
 use super::study::{Searched, Study};
-use super::text::word;
+use super::text::proof_name;
 use dc0_process::figures::amount;
 
 const PAGE_STYLE: &str = include_str!("page.css");
@@ -33,7 +33,7 @@ pub(super) fn page(study: &Study) -> String {
     )
 }
 
-/// A text within HTML.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -58,16 +58,16 @@ fn board(position: &Position, side: Side) -> String {
 }
 
 fn net(study: &Study) -> String {
-    let opinion = &study.net;
-    let plies = opinion.moves_left.map_or(String::new(), |plies| format!("; about {plies:.0} plies left"));
+    let output = &study.net;
+    let plies = output.moves_left.map_or(String::new(), |plies| format!("; about {plies:.0} plies left"));
     let mut html = format!(
-        "<h2>The net, in one look</h2>\n{}<p>Value {}{plies}</p>\n<table><tr><th>move<th class=\"n\">probability<th>",
-        chances(opinion.wdl),
-        signed(opinion.wdl.value().into())
+        "<h2>The net alone</h2>\n{}<p>Value {}{plies}</p>\n<table><tr><th>move<th class=\"n\">probability<th>",
+        chances(output.wdl),
+        signed(output.wdl.value().into())
     );
-    let most = f64::from(opinion.moves[0].1);
-    for (played, prior) in opinion.moves.iter().take(study.params.top as usize) {
-        let (san, prior) = (study.game().position().san(*played), f64::from(*prior));
+    let most = f64::from(output.moves[0].1);
+    for (mv, prior) in output.moves.iter().take(study.params.top as usize) {
+        let (san, prior) = (study.game().position().san(*mv), f64::from(*prior));
         write!(
             html,
             "<tr><td>{san}<td class=\"n\">{}<td class=\"wide\"><div class=\"bar\" style=\"width:{:.1}%\"></div>",
@@ -83,16 +83,15 @@ fn chances(wdl: Wdl) -> String {
     let parts = [("win", wdl.win), ("draw", wdl.draw), ("loss", wdl.loss)];
     let bar = parts
         .map(|(name, share)| format!("<span class=\"{name}\" style=\"width:{:.1}%\"></span>", 100.0 * share));
-    let words = parts.map(|(name, share)| format!("{name} {}", percent(share.into())));
-    format!("<div class=\"chances\">{}</div><p>{}</p>\n", bar.concat(), words.join(", "))
+    let labels = parts.map(|(name, share)| format!("{name} {}", percent(share.into())));
+    format!("<div class=\"chances\">{}</div><p>{}</p>\n", bar.concat(), labels.join(", "))
 }
 
 fn search(study: &Study) -> String {
     let (value, draw) = study.search.root_value();
-    let proof =
-        study.search.proof().map_or(String::new(), |proof| format!("; it is proven: a {}", word(proof)));
+    let proof = study.search.proof().map_or(String::new(), |proof| format!("; proven {}", proof_name(proof)));
     let scores = study.search.root_scores().is_some();
-    let scores = match (scores, study.counts_plies()) {
+    let scores = match (scores, study.counts_moves_left()) {
         (false, _) => "",
         (true, false) => "<th class=\"n\">U<th class=\"n\">Q + U",
         (true, true) => "<th class=\"n\">U<th class=\"n\">M<th class=\"n\">Q + U + M",
@@ -106,41 +105,40 @@ fn search(study: &Study) -> String {
         signed(value),
         signed(study.net.wdl.value().into()),
     );
-    for of in study.shown() {
-        html += &row(study, of);
+    for searched in study.shown() {
+        html += &row(study, searched);
     }
-    let sum = if study.counts_plies() {
-        "M: what plies left count for; the largest Q + U + M"
+    let sum = if study.counts_moves_left() {
+        "M: the moves-left bonus; the largest Q + U + M"
     } else {
         "the largest Q + U"
     };
-    html + "</table></div>\n<p>Target: what the policy learns; change: target less the net's prior. Q: mean value; U: what exploring is \
-            worth; "
+    html + "</table></div>\n<p>Target: the policy target; change: target less the net's prior. Q: mean value; U: exploration bonus; "
         + sum
         + " is visited next.</p>"
 }
 
-fn row(study: &Study, of: &Searched) -> String {
-    let (seen, position) = (&of.seen, study.game().position());
-    let change = of.target - f64::from(study.net_prior(seen.played));
-    let q = seen.value.map_or("–".to_owned(), signed);
+fn row(study: &Study, searched: &Searched) -> String {
+    let (edge, position) = (&searched.edge, study.game().position());
+    let change = searched.target - f64::from(study.net_prior(edge.played));
+    let q = edge.value.map_or("–".to_owned(), signed);
     let mut html = format!(
         "\n<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{:+.1}%<td class=\"n\">{q}",
-        position.san(seen.played),
-        seen.visits,
-        percent(of.target),
-        percent(seen.prior.into()),
+        position.san(edge.played),
+        edge.visits,
+        percent(searched.target),
+        percent(edge.prior.into()),
         100.0 * change,
     );
-    if let Some(score) = of.score {
-        let plies = if study.counts_plies() {
+    if let Some(score) = searched.score {
+        let moves_left = if study.counts_moves_left() {
             format!("<td class=\"n\">{}", signed(score.plies))
         } else {
             String::new()
         };
-        write!(html, "<td class=\"n\">{:.3}{plies}<td class=\"n\">{}", score.u, signed(score.score))
+        write!(html, "<td class=\"n\">{:.3}{moves_left}<td class=\"n\">{}", score.u, signed(score.score))
             .expect("text takes everything");
     }
-    let proof = seen.proof.map_or(String::new(), |proof| format!("proven {}: ", word(proof)));
-    html + format!("<td class=\"line\">{proof}{}", line(position, &of.line, 60)).as_str()
+    let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof_name(proof)));
+    html + format!("<td class=\"line\">{proof}{}", line(position, &searched.line, 60)).as_str()
 }

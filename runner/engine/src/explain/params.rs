@@ -1,28 +1,28 @@
-//! What an explanation shows.
+//! The parameters of an explanation.
 
 use dc0_core::params;
 use dc0_core::search::SearchParams;
 
 params! {
-    /// An explanation of a position: what the net says, what a search without noise makes of it, and its tree.
+    /// An explanation of a position: the net's evaluation, a search without noise, and its tree.
     pub struct ExplainParams {
         /// The search.
         search: SearchParams = SearchParams::default();
         /// Plies of the tree that are shown.
         depth: u32 = 4, in 1..=40;
-        /// Moves that lists show, and moves of each position in the tree.
+        /// Moves shown in each list, and for each position in the tree.
         top: u32 = 8, in 1..=218;
         /// Share of the root's visits that a move in the tree needs to be shown.
         share: f64 = 0.01, in 0.0..=1.0;
-        /// Simulations that are shown step by step, from the root's own evaluation on. Above 0 the reference engine searches: it does
-        /// the same as the fast one with one leaf at a time.
+        /// Simulations that are shown step by step, from the root's own evaluation on. Above 0 the reference engine searches; it gives
+        /// the same results as the fast one with one leaf at a time.
         steps: u32 = 0, in 0..=200;
     }
     check |params| {
         let mut problems = Vec::new();
         if params.search.reuse_tree {
-            let one = "keeps a tree from move to move, and one position is searched; leave it out";
-            problems.push(("search.reuse_tree", one.to_owned()));
+            let problem = "keeps a tree from move to move, and one position is searched; leave it out";
+            problems.push(("search.reuse_tree", problem.to_owned()));
         }
         if params.steps > 0 && params.search.leaves > 1 {
             problems.push(("search.leaves", "must be 1 where steps are shown".to_owned()));

@@ -8,30 +8,30 @@ use dc0_core::board::{Game, Side};
 use super::figures::{line, percent, signed};
 use super::squares::squares;
 use super::study::{Searched, Study};
-use super::tree::{Branches, Twig, tree};
+use super::tree::{Branches, TreeNode, tree};
 
-/// What the picture looks like in the light and in the dark.
+/// The picture's style sheet, for light and dark themes.
 pub(super) const STYLE: &str = include_str!("picture.css");
 
 const MARGIN: f64 = 24.0;
-/// Between two columns of nodes.
+/// Distance between two columns of nodes.
 const COLUMN: f64 = 178.0;
-/// Between two rows of nodes.
+/// Distance between two rows of nodes.
 const ROW: f64 = 42.0;
-/// The radius of a node of all visits, and what the smallest has.
+/// The radius of a node with all visits, and of the smallest one.
 const LARGEST: f64 = 17.0;
 const SMALLEST: f64 = 4.0;
-/// A board, and the lines that have one.
+/// The width of a board, and how many lines have one.
 const BOARD: f64 = 168.0;
 const BOARDS: usize = 3;
 
-/// A picture that stands alone.
-pub(super) fn alone(study: &Study) -> String {
+/// A self-contained picture.
+pub(super) fn standalone(study: &Study) -> String {
     let style = STYLE.replace('\n', " ");
     picture(study, &format!("<style>{style}</style>"))
 }
 
-/// The picture; `head` comes first in it.
+/// The picture; `head` is inserted first.
 pub(super) fn picture(study: &Study, head: &str) -> String {
     let branches = tree(study);
     let mut drawing =
@@ -84,42 +84,42 @@ fn sign((x, y): (f64, f64), sign: &str) -> String {
 }
 
 fn deepest(branches: &Branches) -> u16 {
-    branches.shown.iter().map(|twig| twig.depth.max(deepest(&twig.below))).max().unwrap_or(0)
+    branches.shown.iter().map(|node| node.depth.max(deepest(&node.below))).max().unwrap_or(0)
 }
 
-/// What is drawn so far.
+/// The drawing so far.
 struct Drawing {
     /// Visits of the root.
     all: u32,
-    /// Rows that are taken.
+    /// Rows that are in use.
     rows: f64,
     edges: String,
     nodes: String,
 }
 
 impl Drawing {
-    /// Draws the moves of a position; gives the height at which the position itself stands, in the middle of its moves.
+    /// Draws the moves of a position. Returns the height of the position itself, in the middle of its moves.
     fn branches(&mut self, branches: &Branches, depth: u16, top: f64) -> f64 {
-        let heights: Vec<f64> = branches.shown.iter().map(|twig| self.twig(twig, top)).collect();
+        let heights: Vec<f64> = branches.shown.iter().map(|node| self.subtree(node, top)).collect();
         if heights.is_empty() {
             self.rows += 1.0;
             return top + (self.rows - 0.5) * ROW;
         }
         let middle = f64::midpoint(heights[0], heights[heights.len() - 1]);
         let parent = MARGIN + LARGEST + f64::from(depth - 1) * COLUMN;
-        for (twig, height) in branches.shown.iter().zip(&heights) {
-            self.edge((parent, middle), (parent + COLUMN, *height), twig.visits);
+        for (node, height) in branches.shown.iter().zip(&heights) {
+            self.edge((parent, middle), (parent + COLUMN, *height), node.visits);
         }
         middle
     }
 
-    fn twig(&mut self, twig: &Twig, top: f64) -> f64 {
-        let y = self.branches(&twig.below, twig.depth + 1, top);
-        let at = (MARGIN + LARGEST + f64::from(twig.depth) * COLUMN, y);
-        self.node(at, twig.visits, twig.q, twig.proof.is_some());
-        let proof = twig.proof.map_or(String::new(), |proof| format!(", proven {proof}"));
-        let about = format!("{} visits, P {}{proof}", twig.visits, percent(twig.prior.into()));
-        self.label(at, [&twig.san, &signed(twig.q), &about]);
+    fn subtree(&mut self, node: &TreeNode, top: f64) -> f64 {
+        let y = self.branches(&node.below, node.depth + 1, top);
+        let centre = (MARGIN + LARGEST + f64::from(node.depth) * COLUMN, y);
+        self.node(centre, node.visits, node.q, node.proof.is_some());
+        let proof = node.proof.map_or(String::new(), |proof| format!(", proven {proof}"));
+        let about = format!("{} visits, P {}{proof}", node.visits, percent(node.prior.into()));
+        self.label(centre, [&node.san, &signed(node.q), &about]);
         y
     }
 
@@ -127,17 +127,17 @@ impl Drawing {
         SMALLEST + (LARGEST - SMALLEST) * (f64::from(visits) / f64::from(self.all)).sqrt()
     }
 
-    /// A circle for what is good for the side at the root, a square for what is bad.
+    /// A circle if the move is good for the side at the root, a square if it is bad.
     fn node(&mut self, (x, y): (f64, f64), visits: u32, q: f64, is_proven: bool) {
         let radius = self.radius(visits);
         let proven = if is_proven { " proven" } else { "" };
-        // As it is told: what is shown as +0.000 is not bad.
+        // As it is shown: +0.000 is not bad.
         let (shape, mark) = if signed(q).starts_with('+') {
             (format!("<circle class=\"good{proven}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>"), "+")
         } else {
             let (left, top, size) = (x - radius, y - radius, 2.0 * radius);
-            let place = format!("x=\"{left:.1}\" y=\"{top:.1}\" width=\"{size:.1}\" height=\"{size:.1}\"");
-            (format!("<rect class=\"bad{proven}\" {place}/>"), "−")
+            let rect = format!("x=\"{left:.1}\" y=\"{top:.1}\" width=\"{size:.1}\" height=\"{size:.1}\"");
+            (format!("<rect class=\"bad{proven}\" {rect}/>"), "−")
         };
         self.nodes += &shape;
         if radius >= 6.0 {
@@ -168,7 +168,7 @@ impl Drawing {
     }
 }
 
-/// The position and those that the leading lines come to, with the width and the height of all.
+/// Boards of the position and of the ends of the leading lines, with their total width and height.
 fn boards(study: &Study, top: f64) -> (String, f64, f64) {
     let is_flipped = study.side() == Side::Black;
     let game = study.game();
@@ -182,21 +182,22 @@ fn boards(study: &Study, top: f64) -> (String, f64, f64) {
         x += BOARD + 20.0;
     };
     put(game, &format!("{:?} to move", study.side()));
-    for of in study.moves.iter().filter(|of| of.seen.visits > 0).take(BOARDS) {
-        put(&after(game, of, study.params.depth), &line(game.position(), shown(of, study.params.depth), 30));
+    for searched in study.moves.iter().filter(|searched| searched.edge.visits > 0).take(BOARDS) {
+        let depth = study.params.depth;
+        put(&after(game, searched, depth), &line(game.position(), shown(searched, depth), 30));
     }
     (drawn, x - MARGIN - 20.0, BOARD + 18.0)
 }
 
 /// The moves of a line that the tree shows.
-fn shown(of: &Searched, depth: u32) -> &[dc0_core::board::Move] {
-    &of.line[..of.line.len().min(depth as usize)]
+fn shown(searched: &Searched, depth: u32) -> &[dc0_core::board::Move] {
+    &searched.line[..searched.line.len().min(depth as usize)]
 }
 
-fn after(game: &Game, of: &Searched, depth: u32) -> Game {
+fn after(game: &Game, searched: &Searched, depth: u32) -> Game {
     let mut game = game.clone();
-    for played in shown(of, depth) {
-        game.play_unchecked(*played);
+    for mv in shown(searched, depth) {
+        game.play_unchecked(*mv);
     }
     game
 }

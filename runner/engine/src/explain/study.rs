@@ -1,4 +1,4 @@
-//! One position, looked at by a net and by a search.
+//! One position, evaluated by a net and searched.
 
 use dc0_core::board::{Game, Move, Side};
 use dc0_core::event::Observer;
@@ -10,41 +10,41 @@ use dc0_core::search::{
 use super::error::ExplainError;
 use super::params::ExplainParams;
 
-/// Everything that was found.
+/// The evaluation and the search of one position.
 pub struct Study {
     pub(super) params: ExplainParams,
     /// The net's name.
     pub(super) name: String,
     pub(super) spec: NetworkSpec,
-    pub(super) net: Opinion,
+    pub(super) net: NetOutput,
     /// The finished search.
     pub(super) search: Search,
     /// Every legal move, the best first.
     pub(super) moves: Vec<Searched>,
 }
 
-/// What the net says of the position by itself, for the side to move.
-pub(super) struct Opinion {
+/// The net's evaluation of the position, for the side to move.
+pub(super) struct NetOutput {
     pub(super) wdl: Wdl,
-    /// Plies left in the game, where the net says so.
+    /// Plies left in the game, if the net has a moves-left head.
     pub(super) moves_left: Option<f32>,
     /// Every legal move with its probability, the likeliest first.
     pub(super) moves: Vec<(Move, f32)>,
 }
 
-/// What the search says of a move.
+/// A root move after the search.
 pub(super) struct Searched {
-    pub(super) seen: Visited,
+    pub(super) edge: Visited,
     /// Its share of the policy target.
     pub(super) target: f64,
-    /// How PUCT sees it; nothing where the root has another rule.
+    /// Its PUCT score; `None` where the root has another rule.
     pub(super) score: Option<RootScore>,
-    /// The move and what is expected to follow.
+    /// The move's principal variation.
     pub(super) line: Vec<Move>,
 }
 
 impl Study {
-    /// Asks the net, then searches. Nothing is drawn by chance.
+    /// Evaluates the position, then searches it. Nothing is random.
     pub fn new(
         game: Game,
         (name, spec): (String, &NetworkSpec),
@@ -55,7 +55,7 @@ impl Study {
             params.search.engine = Engine::Reference;
         }
         let mut search = Search::new(game, ANALYSIS_RULES, params.search.clone())?;
-        let net = Opinion::of(search.game(), evaluator)?;
+        let net = NetOutput::of(search.game(), evaluator)?;
         search.watch(params.steps as usize);
         let mut searches = [search];
         search_in_lockstep(&mut searches, evaluator, &mut |_| Ok::<_, ExplainError>(observer.check()?))?;
@@ -68,7 +68,7 @@ impl Study {
         self.search.game()
     }
 
-    /// Whose values are shown.
+    /// The side whose values are shown.
     pub(super) fn side(&self) -> Side {
         self.game().position().side_to_move()
     }
@@ -78,18 +78,18 @@ impl Study {
         &self.moves[..self.moves.len().min(self.params.top as usize)]
     }
 
-    /// Whether plies left count in PUCT's sum.
-    pub(super) fn counts_plies(&self) -> bool {
-        self.moves.iter().any(|of| of.score.is_some_and(|score| score.plies != 0.0))
+    /// Whether moves left count in any PUCT score.
+    pub(super) fn counts_moves_left(&self) -> bool {
+        self.moves.iter().any(|searched| searched.score.is_some_and(|score| score.plies != 0.0))
     }
 
-    /// The net's priors of a move, as the search takes them.
-    pub(super) fn net_prior(&self, played: Move) -> f32 {
-        self.net.moves.iter().find(|(of, _)| *of == played).map_or(0.0, |(_, prior)| *prior)
+    /// The net's prior of a move.
+    pub(super) fn net_prior(&self, mv: Move) -> f32 {
+        self.net.moves.iter().find(|(legal, _)| *legal == mv).map_or(0.0, |(_, prior)| *prior)
     }
 }
 
-impl Opinion {
+impl NetOutput {
     fn of(game: &Game, evaluator: &mut dyn Evaluator) -> Result<Self, EvaluatorError> {
         let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
         batch.push(evaluator.encoding(), game);
@@ -101,25 +101,25 @@ impl Opinion {
     }
 }
 
-/// Every legal move with what is known of it: those with a line first, in its order, then the others by their priors.
+/// Every legal move with its results: those with a line first, in the order of the lines, then the others by prior.
 fn searched(search: &Search) -> Vec<Searched> {
     let (lines, targets, scores) =
         (search.lines(usize::MAX), search.policy_target(), search.root_scores().unwrap_or_default());
-    let place = |played: Move| lines.iter().position(|line: &Line| line.first.played == played);
-    let searched = |seen: Visited| Searched {
-        seen,
-        target: target(&targets, seen.played),
-        score: scores.iter().find(|score| score.played == seen.played).copied(),
-        line: place(seen.played).map_or(vec![seen.played], |at| lines[at].moves.clone()),
+    let rank = |mv: Move| lines.iter().position(|line: &Line| line.first.played == mv);
+    let searched = |edge: Visited| Searched {
+        edge,
+        target: target(&targets, edge.played),
+        score: scores.iter().find(|score| score.played == edge.played).copied(),
+        line: rank(edge.played).map_or(vec![edge.played], |index| lines[index].moves.clone()),
     };
     let mut moves: Vec<Searched> = search.root_moves().map(searched).collect();
     moves.sort_by(|a, b| {
-        let key = |of: &Searched| place(of.seen.played).unwrap_or(usize::MAX);
-        key(a).cmp(&key(b)).then(b.seen.prior.total_cmp(&a.seen.prior))
+        let key = |searched: &Searched| rank(searched.edge.played).unwrap_or(usize::MAX);
+        key(a).cmp(&key(b)).then(b.edge.prior.total_cmp(&a.edge.prior))
     });
     moves
 }
 
-fn target(targets: &[Target], played: Move) -> f64 {
-    targets.iter().find(|target| target.played == played).map_or(0.0, |target| target.share)
+fn target(targets: &[Target], mv: Move) -> f64 {
+    targets.iter().find(|target| target.played == mv).map_or(0.0, |target| target.share)
 }

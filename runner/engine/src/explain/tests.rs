@@ -1,4 +1,4 @@
-//! Explanations of a made-up net, whose answers are the same everywhere.
+//! Explanations of a fake net, whose answers are the same on every machine.
 
 use dc0_core::board::Game;
 use dc0_core::encoding::{EncodingName, Orientation};
@@ -28,9 +28,9 @@ fn small(simulations: u32) -> ExplainParams {
 
 const MATE: &str = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
 
-/// The page of a made-up net, checked in; `DC0_UPDATE=1` writes it anew.
+/// The page of a fake net, checked in; `DC0_UPDATE=1` rewrites it.
 #[test]
-fn the_page_is_what_it_was() {
+fn the_page_equals_the_golden_file() {
     let shown = text::page(&study(MATE, small(60)), PLAIN);
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/explain/golden.txt");
     if std::env::var_os("DC0_UPDATE").is_some() {
@@ -42,7 +42,7 @@ fn the_page_is_what_it_was() {
 }
 
 #[test]
-fn plies_left_have_a_column_where_they_count() {
+fn moves_left_have_a_column_where_they_count() {
     let moves_left = MovesLeftParams { threshold: 0.0, constant_factor: 1.0, ..MovesLeftParams::default() };
     let search = SearchParams { moves_left: Some(moves_left), ..small(200).search };
     let counting = study("startpos", ExplainParams { search, ..small(1) });
@@ -52,15 +52,15 @@ fn plies_left_have_a_column_where_they_count() {
         assert!(shown.contains(title), "{shown}");
     }
     assert!(page::page(&counting).contains("<th class=\"n\">M<th class=\"n\">Q + U + M"));
-    let told = value::value(&counting);
-    let Some(Value::List(moves)) = told.member("search").and_then(|search| search.member("moves")) else {
+    let value = value::value(&counting);
+    let Some(Value::List(moves)) = value.member("search").and_then(|search| search.member("moves")) else {
         panic!("no moves")
     };
-    for of in moves {
+    for mv in moves {
         let [q, u, plies, score] =
-            ["q", "u", "plies", "score"].map(|name| of.member(name).and_then(Value::as_f64));
+            ["q", "u", "plies", "score"].map(|name| mv.member(name).and_then(Value::as_f64));
         if let (Some(q), Some(u), Some(plies), Some(score)) = (q, u, plies, score) {
-            assert!((q + u + plies - score).abs() < 1e-9, "{of:?}");
+            assert!((q + u + plies - score).abs() < 1e-9, "{mv:?}");
         }
     }
 }
@@ -82,33 +82,33 @@ fn every_option_gives_a_page_and_a_picture() {
             let shown = text::page(&study, unicode);
             assert!(shown.lines().all(|line| line.chars().count() < 130), "{shown}");
             assert!(shown.contains(&format!("after {} simulations", study.search.visits())));
-            is_well_formed(&picture::alone(&study));
+            is_well_formed(&picture::standalone(&study));
             assert!(page::page(&study).contains("</html>"));
         }
     }
 }
 
-/// Every tag is closed in its order, and what it holds is escaped.
+/// Checks that the SVG is well-formed XML and that every `use` has its definition.
 fn is_well_formed(svg: &str) {
     let document = roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}\n{svg}"));
     assert_eq!(document.root_element().tag_name().name(), "svg");
     let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
     for node in document.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "use")))
     {
-        let target = node.attribute("href").expect("what is used has a name");
+        let target = node.attribute("href").expect("a `use` has a reference");
         assert!(ids.contains(&target.trim_start_matches('#')), "{target}");
     }
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
 }
 
 #[test]
-fn a_good_move_and_a_bad_one_differ_in_shape() {
-    let svg = picture::alone(&study("startpos", small(200)));
+fn good_and_bad_moves_differ_in_shape() {
+    let svg = picture::standalone(&study("startpos", small(200)));
     assert!(svg.contains("<circle class=\"good") && svg.contains("<rect class=\"bad"));
 }
 
 #[test]
-fn values_are_those_of_the_search() {
+fn the_value_holds_the_results_of_the_search() {
     let study = study("startpos moves e2e4", ExplainParams { steps: 3, ..small(40) });
     let value = value(&study);
     let search = value.member("search").expect("a group");
@@ -123,19 +123,19 @@ fn values_are_those_of_the_search() {
 }
 
 #[test]
-fn equal_questions_have_equal_answers() {
+fn an_explanation_is_reproducible() {
     let once = || text::page(&study("startpos", small(100)), PLAIN);
     assert_eq!(once(), once());
 }
 
 #[test]
-fn what_cannot_be_searched_is_explained() {
+fn bad_positions_are_rejected_with_the_reason() {
     let refused = |text: &str| position(text).expect_err(text).to_string();
     assert!(refused("x").contains("is not a FEN"));
     assert!(refused("startpos moves e2e5").contains("\"e2e5\", is not legal"));
     let over = refused("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
     assert!(over.ends_with("(stalemate), so there is nothing to search"), "{over}");
-    assert!(refused("nowhere:1:2@3").contains("nowhere is no folder of a run"));
+    assert!(refused("nowhere:1:2@3").contains("nowhere is not the folder of a run"));
     assert!(refused("nowhere:x:2@3").contains("the iteration is \"x\", not a number"));
     assert!(refused("a@3").contains("too few parts"));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! An explanation as text, for terminals of a hundred columns.
+//! An explanation as text, for terminals with a hundred columns.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use dc0_core::search::Proof;
 
 use super::figures::{bar, chances, line, percent, signed, wdl};
 use super::study::{Searched, Study};
-use super::tree::{Branches, Twig, tree};
+use super::tree::{Branches, TreeNode, tree};
 use crate::play::board::{self, Scene, board};
 use dc0_process::figures::amount;
 use dc0_process::look::{Look, Tone, ascii, padded, width};
@@ -19,29 +19,29 @@ const COLUMNS: usize = 98;
 /// Columns of bars.
 const BAR: usize = 32;
 
-pub(super) fn page(study: &Study, look: Look) -> String {
-    let parts = [position(study, look), net(study, look), search(study, look), text_tree(study, look)];
+pub(super) fn page(study: &Study, style: Look) -> String {
+    let parts = [position(study, style), net(study, style), search(study, style), text_tree(study, style)];
     let page = parts.map(|lines| lines.join("\n")).join("\n\n");
-    if look.is_unicode { page } else { ascii(&page) }
+    if style.is_unicode { page } else { ascii(&page) }
 }
 
-fn heading(text: &str, look: Look) -> String {
-    look.tone(text, Tone::Bold)
+fn heading(text: &str, style: Look) -> String {
+    style.tone(text, Tone::Bold)
 }
 
-/// The board, with what was asked beside it.
-fn position(study: &Study, look: Look) -> Vec<String> {
+/// The board, with the net and the search beside it.
+fn position(study: &Study, style: Look) -> Vec<String> {
     let game = study.game();
     let scene = Scene {
         position: game.position(),
         last: game.moves().last().copied(),
         is_flipped: study.side() == Side::Black,
-        look,
+        style,
     };
     let beside = beside(study);
     let mut lines = Vec::new();
-    for (at, rank) in board(&scene).iter().enumerate() {
-        let beside = beside.get(at).map_or("", String::as_str);
+    for (row, rank) in board(&scene).iter().enumerate() {
+        let beside = beside.get(row).map_or("", String::as_str);
         lines.push(format!("{}   {beside}", padded(rank, board::WIDTH)).trim_end().to_owned());
     }
     lines
@@ -60,25 +60,25 @@ fn beside(study: &Study) -> Vec<String> {
     ]
 }
 
-fn net(study: &Study, look: Look) -> Vec<String> {
-    let (opinion, side) = (&study.net, study.side());
-    let wdl = opinion.wdl;
+fn net(study: &Study, style: Look) -> Vec<String> {
+    let (output, side) = (&study.net, study.side());
+    let wdl = output.wdl;
     let mut lines = vec![
-        heading(&format!("The net, in one look, for {side:?}"), look),
-        format!("  {}  {}", chances(wdl, BAR, look), shares(wdl)),
+        heading(&format!("The net alone, for {side:?}"), style),
+        format!("  {}  {}", chances(wdl, BAR, style), shares(wdl)),
         format!("  value {} = P(win) - P(loss)", signed(wdl.value().into())),
     ];
-    if let Some(plies) = opinion.moves_left {
+    if let Some(plies) = output.moves_left {
         lines.push(format!("  about {plies:.0} plies left"));
     }
-    let shown = opinion.moves.len().min(study.params.top as usize);
-    let most = f64::from(opinion.moves[0].1);
-    for (played, prior) in &opinion.moves[..shown] {
-        let (san, prior) = (study.game().position().san(*played), f64::from(*prior));
-        let bar = bar(prior / most, BAR, look);
+    let shown = output.moves.len().min(study.params.top as usize);
+    let most = f64::from(output.moves[0].1);
+    for (mv, prior) in &output.moves[..shown] {
+        let (san, prior) = (study.game().position().san(*mv), f64::from(*prior));
+        let bar = bar(prior / most, BAR, style);
         lines.push(format!("  {san:<8}{:>7}  {bar}", percent(prior)).trim_end().to_owned());
     }
-    lines.extend(others(&opinion.moves[shown..].iter().map(|(_, prior)| *prior).collect::<Vec<_>>()));
+    lines.extend(others(&output.moves[shown..].iter().map(|(_, prior)| *prior).collect::<Vec<_>>()));
     lines
 }
 
@@ -95,14 +95,14 @@ fn others(left_out: &[f32]) -> Option<String> {
     (!left_out.is_empty()).then(|| format!("  {:<8}{share:>7}  in {} other {moves}", "", left_out.len()))
 }
 
-fn search(study: &Study, look: Look) -> Vec<String> {
+fn search(study: &Study, style: Look) -> Vec<String> {
     let search = &study.search;
     let (value, draw) = search.root_value();
     let side = study.side();
     let wdl = wdl(value, draw);
     let mut lines = vec![
-        heading(&format!("The search, after {} simulations, for {side:?}", search.visits()), look),
-        format!("  {}  {}", chances(wdl, BAR, look), shares(wdl)),
+        heading(&format!("The search, after {} simulations, for {side:?}", search.visits()), style),
+        format!("  {}  {}", chances(wdl, BAR, style), shares(wdl)),
         format!(
             "  value {}; the net alone said {}{}",
             signed(value),
@@ -110,16 +110,16 @@ fn search(study: &Study, look: Look) -> Vec<String> {
             proven(search.proof())
         ),
         String::new(),
-        look.tone(&titles(study), Tone::Dim),
+        style.tone(&titles(study), Tone::Dim),
     ];
-    lines.extend(study.shown().iter().map(|of| row(study, of)));
+    lines.extend(study.shown().iter().map(|searched| row(study, searched)));
     lines.extend(rest(study));
     if search.root_scores().is_some() {
-        lines.push(look.tone(
-            if study.counts_plies() {
-                "  Q: mean value; U: what exploring it is worth; M: what plies left count for; the largest Q + U + M is next"
+        lines.push(style.tone(
+            if study.counts_moves_left() {
+                "  Q: mean value; U: exploration bonus; M: moves-left bonus; the largest Q + U + M is visited next"
             } else {
-                "  Q: mean value; U: what exploring it is worth; the largest Q + U is visited next"
+                "  Q: mean value; U: exploration bonus; the largest Q + U is visited next"
             },
             Tone::Dim,
         ));
@@ -128,11 +128,11 @@ fn search(study: &Study, look: Look) -> Vec<String> {
 }
 
 fn proven(proof: Option<Proof>) -> String {
-    proof.map_or(String::new(), |proof| format!("; it is proven: a {}", word(proof)))
+    proof.map_or(String::new(), |proof| format!("; proven {}", proof_name(proof)))
 }
 
-/// A result in a word.
-pub(super) fn word(proof: Proof) -> &'static str {
+/// The name of a proven result.
+pub(super) fn proof_name(proof: Proof) -> &'static str {
     match proof {
         Proof::Loss => "loss",
         Proof::Draw => "draw",
@@ -144,69 +144,71 @@ fn titles(study: &Study) -> String {
     let start =
         format!("  {:<8}{:>7}{:>8}{:>8}{:>8}{:>9}", "move", "visits", "target", "prior", "change", "Q");
     let middle = if study.search.root_scores().is_some() {
-        let (plies, sum) = if study.counts_plies() { ("       M", "Q + U + M") } else { ("", "Q + U") };
-        format!("{:>8}{plies}{sum:>width$}", "U", width = sum_columns(study))
+        let (moves_left, sum) =
+            if study.counts_moves_left() { ("       M", "Q + U + M") } else { ("", "Q + U") };
+        format!("{:>8}{moves_left}{sum:>width$}", "U", width = sum_columns(study))
     } else {
         String::new()
     };
     format!("{start}{middle}  expected moves")
 }
 
-/// Columns of the sum that PUCT goes by, as its title needs them.
+/// Columns of the PUCT score, as wide as its title.
 fn sum_columns(study: &Study) -> usize {
-    if study.counts_plies() { 11 } else { 8 }
+    if study.counts_moves_left() { 11 } else { 8 }
 }
 
-fn row(study: &Study, of: &Searched) -> String {
-    let (seen, position) = (&of.seen, study.game().position());
-    let change = of.target - f64::from(study.net_prior(seen.played));
-    let q = of.score.map(|score| score.q).or(seen.value);
-    let q = if seen.visits == 0 && seen.proof.is_none() {
+fn row(study: &Study, searched: &Searched) -> String {
+    let (edge, position) = (&searched.edge, study.game().position());
+    let change = searched.target - f64::from(study.net_prior(edge.played));
+    let q = searched.score.map(|score| score.q).or(edge.value);
+    let q = if edge.visits == 0 && edge.proof.is_none() {
         "-".to_owned()
     } else {
         q.map_or("-".to_owned(), signed)
     };
     let mut text = format!(
         "  {:<8}{:>7}{:>8}{:>8}{:>8}{q:>9}",
-        position.san(seen.played),
-        seen.visits,
-        percent(of.target),
-        percent(seen.prior.into()),
+        position.san(edge.played),
+        edge.visits,
+        percent(searched.target),
+        percent(edge.prior.into()),
         format!("{:+.1}%", 100.0 * change),
     );
-    if let Some(score) = of.score {
-        let plies = if study.counts_plies() { format!("{:>8}", signed(score.plies)) } else { String::new() };
+    if let Some(score) = searched.score {
+        let moves_left =
+            if study.counts_moves_left() { format!("{:>8}", signed(score.plies)) } else { String::new() };
         let (sum, width) = (signed(score.score), sum_columns(study));
-        write!(text, "{:>8.3}{plies}{sum:>width$}", score.u).expect("text takes everything");
+        write!(text, "{:>8.3}{moves_left}{sum:>width$}", score.u).expect("text takes everything");
     }
-    let proof = seen.proof.map_or(String::new(), |proof| format!("proven {}: ", word(proof)));
+    let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof_name(proof)));
     let columns = COLUMNS.saturating_sub(text.len() + 2 + proof.len());
-    format!("{text}  {proof}{}", line(position, &of.line, columns)).trim_end().to_owned()
+    format!("{text}  {proof}{}", line(position, &searched.line, columns)).trim_end().to_owned()
 }
 
 /// What the table of moves leaves out.
 fn rest(study: &Study) -> Option<String> {
     let left_out = &study.moves[study.shown().len()..];
-    let visits: u32 = left_out.iter().map(|of| of.seen.visits).sum();
-    let target: f64 = left_out.iter().map(|of| of.target).sum();
+    let visits: u32 = left_out.iter().map(|searched| searched.edge.visits).sum();
+    let target: f64 = left_out.iter().map(|searched| searched.target).sum();
     let moves = if left_out.len() == 1 { "move" } else { "moves" };
     let (count, target) = (left_out.len(), percent(target));
     (count > 0).then(|| format!("  {:<8}{visits:>7}{target:>8}  in {count} other {moves}", ""))
 }
 
-fn text_tree(study: &Study, look: Look) -> Vec<String> {
+fn text_tree(study: &Study, style: Look) -> Vec<String> {
     let branches = tree(study);
     let params = &study.params;
     let about = format!("The tree, {} plies deep, values for {:?}", params.depth, study.side());
     let mut drawn = Vec::new();
-    draw(&branches, "", look, &mut drawn);
+    draw(&branches, "", style, &mut drawn);
     let widest = drawn.iter().map(|(start, _)| width(start)).max().unwrap_or(0).max(12);
-    let mut lines = vec![heading(&about, look)];
+    let mut lines = vec![heading(&about, style)];
     let titles = format!("{}{:>8}{:>9}{:>8}", padded("", widest + 2), "visits", "Q", "prior");
-    lines.push(look.tone(&titles, Tone::Dim));
-    for (start, twig) in &drawn {
-        let numbers = match twig {
-            Some(twig) => numbers(twig, study.search.visits(), look),
+    lines.push(style.tone(&titles, Tone::Dim));
+    for (start, node) in &drawn {
+        let numbers = match node {
+            Some(node) => numbers(node, study.search.visits(), style),
             None => String::new(),
         };
         lines.push(format!("  {}{numbers}", padded(start, widest)).trim_end().to_owned());
@@ -214,29 +216,34 @@ fn text_tree(study: &Study, look: Look) -> Vec<String> {
     lines
 }
 
-fn numbers(twig: &Twig, all: u32, look: Look) -> String {
-    let share = f64::from(twig.visits) / f64::from(all);
-    let proof = twig.proof.map_or(String::new(), |proof| format!(" proven {proof}"));
-    let shared = if twig.node_visits > twig.visits {
-        format!(" (of {}, reached in other ways too)", twig.node_visits)
+fn numbers(node: &TreeNode, all: u32, style: Look) -> String {
+    let share = f64::from(node.visits) / f64::from(all);
+    let proof = node.proof.map_or(String::new(), |proof| format!(" proven {proof}"));
+    let shared = if node.node_visits > node.visits {
+        format!(" (of {}, also reached by other paths)", node.node_visits)
     } else {
         String::new()
     };
-    let bar = bar(share, BAR, look);
-    let (q, prior) = (signed(twig.q), percent(twig.prior.into()));
-    format!("{:>8}{q:>9}{prior:>8}  {bar}{proof}{shared}", twig.visits)
+    let bar = bar(share, BAR, style);
+    let (q, prior) = (signed(node.q), percent(node.prior.into()));
+    format!("{:>8}{q:>9}{prior:>8}  {bar}{proof}{shared}", node.visits)
 }
 
-/// The moves of a position as lines that begin with the branches that lead to them.
-fn draw<'a>(branches: &'a Branches, before: &str, look: Look, lines: &mut Vec<(String, Option<&'a Twig>)>) {
+/// The moves of a position, each as a line that starts with its branch of the drawing.
+fn draw<'a>(
+    branches: &'a Branches,
+    before: &str,
+    style: Look,
+    lines: &mut Vec<(String, Option<&'a TreeNode>)>,
+) {
     let [fork, last, bar, blank] =
-        if look.is_unicode { ["├─ ", "└─ ", "│  ", "   "] } else { ["|- ", "`- ", "|  ", "   "] };
+        if style.is_unicode { ["├─ ", "└─ ", "│  ", "   "] } else { ["|- ", "`- ", "|  ", "   "] };
     let count = branches.shown.len();
     let has_rest = branches.others > 0 && count > 0;
-    for (at, twig) in branches.shown.iter().enumerate() {
-        let is_last = at + 1 == count && !has_rest;
-        lines.push((format!("{before}{}{}", if is_last { last } else { fork }, twig.san), Some(twig)));
-        draw(&twig.below, &format!("{before}{}", if is_last { blank } else { bar }), look, lines);
+    for (index, node) in branches.shown.iter().enumerate() {
+        let is_last = index + 1 == count && !has_rest;
+        lines.push((format!("{before}{}{}", if is_last { last } else { fork }, node.san), Some(node)));
+        draw(&node.below, &format!("{before}{}", if is_last { blank } else { bar }), style, lines);
     }
     if has_rest {
         let (others, visits) = (branches.others, branches.other_visits);

@@ -7,10 +7,10 @@ use dc0_core::search::reference::{Choice, Counted, End, Leaf, Scored, Simulation
 
 use super::figures::{line, wdl};
 use super::study::{Searched, Study};
-use super::text::word;
-use super::tree::{Branches, Twig, tree};
+use super::text::proof_name;
+use super::tree::{Branches, TreeNode, tree};
 
-/// Everything that a study found.
+/// A study as a value.
 pub fn value(study: &Study) -> Value {
     let (q, draw) = study.search.root_value();
     let net = Value::of([
@@ -21,7 +21,7 @@ pub fn value(study: &Study) -> Value {
         ("moves_left", study.net.moves_left.map_or(Value::None, float)),
         (
             "moves",
-            Value::List(study.net.moves.iter().map(|of| prior(study.game().position(), *of)).collect()),
+            Value::List(study.net.moves.iter().map(|mv| prior(study.game().position(), *mv)).collect()),
         ),
     ]);
     let search = wdl(q, draw);
@@ -31,12 +31,13 @@ pub fn value(study: &Study) -> Value {
         ("win", float(search.win)),
         ("draw", float(search.draw)),
         ("loss", float(search.loss)),
-        ("proof", study.search.proof().map_or(Value::None, |proof| text(word(proof)))),
-        ("moves", Value::List(study.moves.iter().map(|of| searched(study, of)).collect())),
+        ("proof", study.search.proof().map_or(Value::None, |proof| text(proof_name(proof)))),
+        ("moves", Value::List(study.moves.iter().map(|mv| searched(study, mv)).collect())),
     ]);
     let mut rows = Vec::new();
-    twigs(&tree(study), "", &mut rows);
-    let steps = study.search.simulations().iter().zip(0..).map(|(of, number)| step(study.game(), of, number));
+    tree_rows(&tree(study), "", &mut rows);
+    let simulations = study.search.simulations().iter().zip(0..);
+    let steps = simulations.map(|(simulation, number)| step(study.game(), simulation, number));
     Value::of([
         ("fen", text(study.game().position().fen())),
         ("side", side(study.side())),
@@ -65,80 +66,80 @@ fn side(side: Side) -> Value {
     text(format!("{side:?}"))
 }
 
-fn named(position: &Position, played: Move) -> [(&'static str, Value); 2] {
-    [("move", text(played.to_string())), ("san", text(position.san(played)))]
+fn named(position: &Position, mv: Move) -> [(&'static str, Value); 2] {
+    [("move", text(mv.to_string())), ("san", text(position.san(mv)))]
 }
 
-fn prior(position: &Position, (played, prior): (Move, impl Into<f64>)) -> Value {
-    let [played, san] = named(position, played);
-    Value::of([played, san, ("prior", Value::Float(prior.into()))])
+fn prior(position: &Position, (mv, prior): (Move, impl Into<f64>)) -> Value {
+    let [uci, san] = named(position, mv);
+    Value::of([uci, san, ("prior", Value::Float(prior.into()))])
 }
 
-fn searched(study: &Study, of: &Searched) -> Value {
-    let (seen, position) = (&of.seen, study.game().position());
-    let [played, san] = named(position, seen.played);
-    let score = |of: fn(&dc0_core::search::RootScore) -> f64, score: Option<&_>| {
-        score.map_or(Value::None, |score| Value::Float(of(score)))
+fn searched(study: &Study, searched: &Searched) -> Value {
+    let (edge, position) = (&searched.edge, study.game().position());
+    let [uci, san] = named(position, edge.played);
+    let score = |part: fn(&dc0_core::search::RootScore) -> f64, score: Option<&_>| {
+        score.map_or(Value::None, |score| Value::Float(part(score)))
     };
     Value::of([
-        played,
+        uci,
         san,
-        ("visits", int(seen.visits)),
-        ("target", Value::Float(of.target)),
-        ("prior", float(seen.prior)),
-        ("net_prior", float(study.net_prior(seen.played))),
-        ("q", seen.value.map_or(Value::None, Value::Float)),
-        ("u", score(|of| of.u, of.score.as_ref())),
-        ("plies", score(|of| of.plies, of.score.as_ref())),
-        ("score", score(|of| of.score, of.score.as_ref())),
-        ("proof", seen.proof.map_or(Value::None, |proof| text(word(proof)))),
-        ("line", text(line(position, &of.line, usize::MAX))),
+        ("visits", int(edge.visits)),
+        ("target", Value::Float(searched.target)),
+        ("prior", float(edge.prior)),
+        ("net_prior", float(study.net_prior(edge.played))),
+        ("q", edge.value.map_or(Value::None, Value::Float)),
+        ("u", score(|score| score.u, searched.score.as_ref())),
+        ("plies", score(|score| score.plies, searched.score.as_ref())),
+        ("score", score(|score| score.score, searched.score.as_ref())),
+        ("proof", edge.proof.map_or(Value::None, |proof| text(proof_name(proof)))),
+        ("line", text(line(position, &searched.line, usize::MAX))),
     ])
 }
 
-/// The tree, a row for each move, each before those below it.
-fn twigs(branches: &Branches, before: &str, rows: &mut Vec<Value>) {
-    for twig in &branches.shown {
-        let path = if before.is_empty() { twig.san.clone() } else { format!("{before} {}", twig.san) };
-        rows.push(row(twig, &path));
-        twigs(&twig.below, &path, rows);
+/// The tree in preorder, a row for each move.
+fn tree_rows(branches: &Branches, before: &str, rows: &mut Vec<Value>) {
+    for node in &branches.shown {
+        let path = if before.is_empty() { node.san.clone() } else { format!("{before} {}", node.san) };
+        rows.push(row(node, &path));
+        tree_rows(&node.below, &path, rows);
     }
 }
 
-fn row(twig: &Twig, path: &str) -> Value {
+fn row(node: &TreeNode, path: &str) -> Value {
     Value::of([
-        ("depth", int(twig.depth.into())),
+        ("depth", int(node.depth.into())),
         ("path", text(path)),
-        ("move", text(twig.played.to_string())),
-        ("san", text(&twig.san)),
-        ("visits", int(twig.visits)),
-        ("q", Value::Float(twig.q)),
-        ("net_q", Value::Float(twig.net_q)),
-        ("prior", float(twig.prior)),
-        ("proof", twig.proof.map_or(Value::None, text)),
+        ("move", text(node.mv.to_string())),
+        ("san", text(&node.san)),
+        ("visits", int(node.visits)),
+        ("q", Value::Float(node.q)),
+        ("net_q", Value::Float(node.net_q)),
+        ("prior", float(node.prior)),
+        ("proof", node.proof.map_or(Value::None, text)),
     ])
 }
 
 /// A simulation of the reference search, with its moves in SAN.
-fn step(start: &Game, of: &Simulation, number: u32) -> Value {
+fn step(start: &Game, simulation: &Simulation, number: u32) -> Value {
     let mut game = start.clone();
     let mut choices = Vec::new();
-    for choice in &of.choices {
+    for choice in &simulation.choices {
         choices.push(chosen(game.position(), choice));
         game.play_unchecked(choice.moves[choice.chosen].played);
     }
     let root = start.position().side_to_move();
-    let back_up = of.back_up.iter().map(|counted| counted_value(root, counted));
+    let back_up = simulation.back_up.iter().map(|counted| counted_value(root, counted));
     Value::of([
         ("number", int(number)),
         ("choices", Value::List(choices)),
-        ("leaf", leaf(game.position(), &of.leaf)),
+        ("leaf", leaf(game.position(), &simulation.leaf)),
         ("back_up", Value::List(back_up.collect())),
     ])
 }
 
 fn chosen(position: &Position, choice: &Choice) -> Value {
-    let moves = choice.moves.iter().map(|of| scored(position, of));
+    let moves = choice.moves.iter().map(|candidate| scored(position, candidate));
     Value::of([
         ("depth", int(choice.depth)),
         ("side", side(position.side_to_move())),
@@ -149,18 +150,18 @@ fn chosen(position: &Position, choice: &Choice) -> Value {
     ])
 }
 
-fn scored(position: &Position, of: &Scored) -> Value {
-    let [played, san] = named(position, of.played);
+fn scored(position: &Position, candidate: &Scored) -> Value {
+    let [uci, san] = named(position, candidate.played);
     let common = [
-        played,
+        uci,
         san,
-        ("visits", int(of.visits)),
-        ("prior", Value::Float(of.prior)),
-        ("q", Value::Float(of.q)),
-        ("score", Value::Float(of.score)),
-        ("open", Value::Bool(of.is_open)),
+        ("visits", int(candidate.visits)),
+        ("prior", Value::Float(candidate.prior)),
+        ("q", Value::Float(candidate.q)),
+        ("score", Value::Float(candidate.score)),
+        ("open", Value::Bool(candidate.is_open)),
     ];
-    let terms = of.terms.map(|(name, value)| (name, Value::Float(value)));
+    let terms = candidate.terms.map(|(name, value)| (name, Value::Float(value)));
     Value::Group(common.into_iter().chain(terms).map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
@@ -181,7 +182,7 @@ fn leaf(position: &Position, leaf: &Leaf) -> Value {
         ("draw", float(draw)),
         ("loss", float(loss)),
         ("value", Value::Float(leaf.value)),
-        ("moves", Value::List(leaf.priors.iter().map(|of| prior(position, *of)).collect())),
+        ("moves", Value::List(leaf.priors.iter().map(|mv| prior(position, *mv)).collect())),
     ])
 }
 

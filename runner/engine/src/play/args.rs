@@ -14,18 +14,18 @@ pub struct PlayArgs {
     #[command(flatten)]
     pub engine: UciArgs,
     /// The side that you take.
-    #[arg(long, value_name = "SIDE", value_enum, default_value_t = Seat::White)]
-    pub side: Seat,
+    #[arg(long, value_name = "SIDE", value_enum, default_value_t = SideChoice::White)]
+    pub side: SideChoice,
     /// Simulations for each move of the engine; more make it stronger and slower [default: 800].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub sims: Option<u32>,
     /// The position to begin with; `moves e2e4 …` may follow it, or `startpos`.
     #[arg(long, value_name = "FEN")]
     pub fen: Option<String>,
-    /// Above 0, the engine draws its moves by chance, the more so the higher this is [default: 0].
+    /// Temperature of the engine's moves: above 0 they are random, more so the higher it is [default: 0].
     #[arg(long, value_name = "T", value_parser = temperature)]
     pub temperature: Option<f64>,
-    /// Seed of all chance; equal seeds, options and input give equal games [default: another one each time].
+    /// Seed of everything random; equal seeds, options and input give equal games [default: another one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
     /// Show the board with letters [default: where the terminal has no Unicode].
@@ -37,7 +37,7 @@ pub struct PlayArgs {
     /// Show the evaluation and the engine's lines only when asked for.
     #[arg(long)]
     pub hide_eval: bool,
-    /// Add the game to this file at its end.
+    /// Append the game to this file.
     #[arg(long, value_name = "FILE.pgn")]
     pub pgn: Option<PathBuf>,
 }
@@ -49,11 +49,11 @@ fn temperature(text: &str) -> Result<f64, String> {
 
 /// Which side the player takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Seat {
+pub enum SideChoice {
     /// The first move.
     White,
     /// The second.
     Black,
-    /// Whichever chance gives.
+    /// Either, at random.
     Random,
 }

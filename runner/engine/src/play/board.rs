@@ -4,7 +4,7 @@ use dc0_core::board::{Move, Piece, Position, Side};
 
 use dc0_process::look::Look;
 
-/// What is drawn.
+/// What to draw.
 pub struct Scene<'a> {
     /// The position.
     pub position: &'a Position,
@@ -13,14 +13,14 @@ pub struct Scene<'a> {
     /// Whether Black's side is below.
     pub is_flipped: bool,
     /// What the terminal can show.
-    pub look: Look,
+    pub style: Look,
 }
 
 /// Columns of the board with its labels.
 pub const WIDTH: usize = 28;
 
-/// Colours of the palette of 256: squares and those of the last move, a king in check, the two sides' pieces. The squares are of
-/// middle brightness, so that both white and black can be read on them.
+/// Colours of the 256-colour palette: squares (plain, of the last move), a king in check, the pieces of both sides. The squares are
+/// of medium brightness, so that both white and black pieces are readable on them.
 const LIGHT: (u8, u8) = (103, 137);
 const DARK: (u8, u8) = (60, 94);
 const CHECK: u8 = 160;
@@ -29,25 +29,26 @@ const BLACK: u8 = 16;
 
 /// Eight ranks from the top, then the names of the files.
 pub fn board(scene: &Scene<'_>) -> Vec<String> {
-    let order = |at: u8| if scene.is_flipped { 7 - at } else { at };
-    let rank = |at: u8| {
-        let rank = order(7 - at);
+    let order = |index: u8| if scene.is_flipped { 7 - index } else { index };
+    let rank = |row: u8| {
+        let rank = order(7 - row);
         let squares: String = (0..8).map(|file| square(scene, 8 * rank + order(file))).collect();
         format!("  {} {squares}", rank + 1)
     };
-    let files: String = (0..8).map(|at| format!(" {} ", char::from(b'a' + order(at)))).collect();
+    let files: String = (0..8).map(|column| format!(" {} ", char::from(b'a' + order(column)))).collect();
     (0..8).map(rank).chain([format!("    {files}").trim_end().to_owned()]).collect()
 }
 
 /// One square, three columns wide.
-fn square(scene: &Scene<'_>, at: u8) -> String {
-    let piece = scene.position.piece_at(at);
-    let side = if scene.position.occupied(Side::White) >> at & 1 == 1 { Side::White } else { Side::Black };
-    let is_last = scene.last.is_some_and(|last| last.from() == at || last.to() == at);
+fn square(scene: &Scene<'_>, square: u8) -> String {
+    let piece = scene.position.piece_at(square);
+    let side =
+        if scene.position.occupied(Side::White) >> square & 1 == 1 { Side::White } else { Side::Black };
+    let is_last = scene.last.is_some_and(|last| last.from() == square || last.to() == square);
     let is_mover = side == scene.position.side_to_move();
     let is_checked = piece == Some(Piece::King) && is_mover && scene.position.is_check();
-    let is_light = (at / 8 + at % 8) % 2 == 1;
-    if scene.look.is_coloured {
+    let is_light = (square / 8 + square % 8) % 2 == 1;
+    if scene.style.is_coloured {
         let (plain, last) = if is_light { LIGHT } else { DARK };
         let ground = if is_checked {
             CHECK
@@ -57,17 +58,17 @@ fn square(scene: &Scene<'_>, at: u8) -> String {
             plain
         };
         let ink = if side == Side::White && piece.is_some() { WHITE } else { BLACK };
-        let shown = piece.map_or(' ', |piece| solid(piece, side, scene.look));
-        return scene.look.paint(&format!(" {shown} "), &format!("1;38;5;{ink};48;5;{ground}"));
+        let shown = piece.map_or(' ', |piece| solid(piece, side, scene.style));
+        return scene.style.paint(&format!(" {shown} "), &format!("1;38;5;{ink};48;5;{ground}"));
     }
     let empty = if is_light {
         ' '
-    } else if scene.look.is_unicode {
+    } else if scene.style.is_unicode {
         '·'
     } else {
         '.'
     };
-    let shown = piece.map_or(empty, |piece| glyph(piece, side, scene.look));
+    let shown = piece.map_or(empty, |piece| glyph(piece, side, scene.style));
     match (is_checked, is_last) {
         (true, _) => format!("!{shown}!"),
         (false, true) => format!("[{shown}]"),
@@ -75,26 +76,26 @@ fn square(scene: &Scene<'_>, at: u8) -> String {
     }
 }
 
-/// A piece where only its form tells the sides apart: outlines and capitals are White's.
-fn glyph(piece: Piece, side: Side, look: Look) -> char {
-    let place = piece as usize;
-    match (look.is_unicode, side) {
-        (true, Side::White) => ['♙', '♘', '♗', '♖', '♕', '♔'][place],
-        (true, Side::Black) => ['♟', '♞', '♝', '♜', '♛', '♚'][place],
-        (false, Side::White) => ['P', 'N', 'B', 'R', 'Q', 'K'][place],
-        (false, Side::Black) => ['p', 'n', 'b', 'r', 'q', 'k'][place],
+/// A piece whose shape alone shows its side: outlines and capitals are White's.
+fn glyph(piece: Piece, side: Side, style: Look) -> char {
+    let index = piece as usize;
+    match (style.is_unicode, side) {
+        (true, Side::White) => ['♙', '♘', '♗', '♖', '♕', '♔'][index],
+        (true, Side::Black) => ['♟', '♞', '♝', '♜', '♛', '♚'][index],
+        (false, Side::White) => ['P', 'N', 'B', 'R', 'Q', 'K'][index],
+        (false, Side::Black) => ['p', 'n', 'b', 'r', 'q', 'k'][index],
     }
 }
 
-/// A piece where colours tell the sides apart; filled forms read best.
-fn solid(piece: Piece, side: Side, look: Look) -> char {
-    glyph(piece, if look.is_unicode { Side::Black } else { side }, look)
+/// A piece whose colour shows its side; filled shapes read best.
+fn solid(piece: Piece, side: Side, style: Look) -> char {
+    glyph(piece, if style.is_unicode { Side::Black } else { side }, style)
 }
 
-/// A kind of piece, whosever it is.
-pub(crate) fn kind(piece: Piece, look: Look) -> char {
-    let side = if look.is_unicode { Side::Black } else { Side::White };
-    glyph(piece, side, look)
+/// A kind of piece, of either side.
+pub(crate) fn kind(piece: Piece, style: Look) -> char {
+    let side = if style.is_unicode { Side::Black } else { Side::White };
+    glyph(piece, side, style)
 }
 
 #[cfg(test)]
@@ -105,9 +106,9 @@ mod tests {
     use dc0_process::look::PLAIN;
     use dc0_process::look::width;
 
-    fn drawn(fen: &str, last: &str, is_flipped: bool, look: Look) -> String {
+    fn drawn(fen: &str, last: &str, is_flipped: bool, style: Look) -> String {
         let position = Position::from_fen(fen).unwrap();
-        let scene = Scene { position: &position, last: Move::from_uci(last), is_flipped, look };
+        let scene = Scene { position: &position, last: Move::from_uci(last), is_flipped, style };
         board(&scene).join("\n")
     }
 
@@ -129,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn for_black_the_board_is_turned() {
-        let look = Look { is_unicode: true, is_coloured: false };
+    fn the_board_is_turned_for_black() {
+        let style = Look { is_unicode: true, is_coloured: false };
         let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPP1PPPP/RNB1KBNR w KQkq - 0 1";
-        let drawn = drawn(fen, "h1f1", true, look);
+        let drawn = drawn(fen, "h1f1", true, style);
         let lines: Vec<&str> = drawn.lines().collect();
         assert!(lines[8].ends_with("h  g  f  e  d  c  b  a"), "{drawn}");
         assert!(lines[7].starts_with("  8  ♜  ♞  ♝  ♚  ♛  ♝  ♞  ♜"), "{drawn}");
@@ -140,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn colours_change_no_width_and_take_the_place_of_marks() {
-        let look = Look { is_unicode: true, is_coloured: true };
-        let drawn = drawn(ITALIAN, "d4f7", false, look);
+    fn colours_replace_marks_and_keep_the_width() {
+        let style = Look { is_unicode: true, is_coloured: true };
+        let drawn = drawn(ITALIAN, "d4f7", false, style);
         assert!(drawn.lines().take(8).all(|line| width(line) == WIDTH));
         assert!(drawn.contains("\x1b[1;38;5;16;48;5;160m ♚ \x1b[0m"), "{drawn}");
         assert!(drawn.contains("\x1b[1;38;5;231;48;5;137m ♝ \x1b[0m"), "{drawn}");

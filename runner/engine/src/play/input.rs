@@ -1,4 +1,4 @@
-//! What the player does: lines, the end of the input, Ctrl-C.
+//! The player's input: lines, the end of the input, Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,21 +8,21 @@ use std::{io, thread};
 use crate::uci::lines::{Input, next, too_long};
 use dc0_process::exit::Exit;
 
-/// Something that came.
+/// An event of the input.
 #[derive(Debug)]
 pub(super) enum Event {
     Line(String),
-    /// A line that is far too long, with what to say of it.
+    /// A line that is too long, with the message for it.
     TooLong(String),
     End,
     Failed(io::Error),
     Interrupted,
 }
 
-/// What the player does, in order.
+/// The player's events, in order.
 pub(super) struct Player {
     events: Receiver<Event>,
-    /// Set at Ctrl-C; a search ends at once.
+    /// Set by Ctrl-C; ends a search at once.
     pub(super) stop: Arc<AtomicBool>,
 }
 
@@ -31,15 +31,15 @@ impl Player {
     pub(super) fn listen() -> Result<Self, ctrlc::Error> {
         let (sender, events) = sync_channel(1);
         let stop = Arc::new(AtomicBool::new(false));
-        let (asked, woken) = (Arc::clone(&stop), sender.clone());
+        let (interrupted, waker) = (Arc::clone(&stop), sender.clone());
         ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::SeqCst) {
+            if interrupted.swap(true, Ordering::SeqCst) {
                 std::process::exit(Exit::Interrupted as i32);
             }
-            // Only wakes whoever waits; where there is something to read, the flag is seen with it.
-            let _full = woken.try_send(Event::Interrupted);
+            // Only wakes a waiting `next`; if an event is queued already, the flag is seen with it.
+            let _full = waker.try_send(Event::Interrupted);
         })?;
-        // Ends with the process: nothing can end a read of a terminal.
+        // Ends with the process: a read from a terminal cannot be interrupted.
         thread::spawn(move || read(&sender));
         Ok(Self { events, stop })
     }

@@ -1,4 +1,4 @@
-//! The file that games are kept in.
+//! The file that games are saved to.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ pub(super) struct KeepError {
     cause: io::Error,
 }
 
-/// A PGN file, open from the start so that nobody plays a game that cannot be kept.
+/// A PGN file. It is opened before the game, so that no game is played that cannot be saved.
 #[derive(Debug)]
 pub(super) struct Keep {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    /// Opens a file; a new one where there is none.
+    /// Opens a file, or creates it.
     pub(super) fn open(path: &Path) -> Result<Self, KeepError> {
         let file = OpenOptions::new().append(true).create(true).open(path);
         let file = file.map_err(|cause| KeepError { file: path.to_owned(), cause })?;
@@ -33,7 +33,7 @@ impl Keep {
         &self.path
     }
 
-    /// Adds a game behind those that are there, with an empty line between.
+    /// Appends a game, after an empty line if the file has games already.
     pub(super) fn add(&mut self, game: &str) -> Result<(), KeepError> {
         let written = self.file.metadata().and_then(|found| {
             let gap = if found.len() > 0 { "\n" } else { "" };
@@ -49,7 +49,7 @@ mod tests {
     use super::Keep;
 
     #[test]
-    fn games_are_added_with_an_empty_line_between() {
+    fn games_are_separated_by_an_empty_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("games.pgn");
         Keep::open(&path).unwrap().add("[Event \"a\"]\n\n*\n\n").unwrap();

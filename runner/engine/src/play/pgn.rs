@@ -1,4 +1,4 @@
-//! A game in the terminal as PGN, with the evaluations of its searches.
+//! A game as PGN, with the evaluations of its searches.
 
 use dc0_core::board::{PgnRoster, PgnWriter, Side};
 
@@ -18,7 +18,7 @@ pub struct Tags {
     pub(super) simulations: u32,
 }
 
-/// The game with its tags, and an empty line at its end.
+/// The game with its tags, followed by an empty line.
 pub fn pgn(record: &Record, tags: &Tags) -> String {
     let players = [(tags.human.clone(), "human"), (tags.engine.clone(), "program")];
     let [(white, white_type), (black, black_type)] =
@@ -58,7 +58,7 @@ pub fn pgn(record: &Record, tags: &Tags) -> String {
 mod tests {
     use dc0_core::board::{Game, Side};
 
-    use super::super::score::{Score, Worth};
+    use super::super::score::{Evaluation, Score};
     use super::{Record, Tags, pgn};
 
     fn tags(side: Side) -> Tags {
@@ -73,12 +73,12 @@ mod tests {
     }
 
     #[test]
-    fn a_game_has_its_roster_its_evaluations_and_its_result() {
+    fn a_game_has_its_tags_evaluations_and_result() {
         let mut record = Record::new(Game::initial());
-        let score = Score { chances: [200, 300, 500], worth: Worth::Centipawns(-31) };
+        let score = Score { chances: [200, 300, 500], evaluation: Evaluation::Centipawns(-31) };
         for (text, score) in [("f3", None), ("e5", Some(score)), ("g4", None), ("Qh4", None)] {
-            let played = record.game.position().read_move(text).unwrap();
-            record.play(played, score);
+            let mv = record.game.position().read_move(text).unwrap();
+            record.play(mv, score);
         }
         let expected = "\
 [Event \"Game in the terminal\"]
@@ -102,13 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn a_game_from_a_position_says_so_and_begins_with_blacks_number() {
+    fn a_game_from_a_position_has_its_fen_and_move_number() {
         let fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 3 17";
         let mut record = Record::new(Game::from_text(fen).unwrap());
-        let score = Score { chances: [1000, 0, 0], worth: Worth::Mate(9) };
+        let score = Score { chances: [1000, 0, 0], evaluation: Evaluation::Mate(9) };
         for (text, score) in [("Kd7", None), ("e4", Some(score)), ("Kd6", None)] {
-            let played = record.game.position().read_move(text).unwrap();
-            record.play(played, score);
+            let mv = record.game.position().read_move(text).unwrap();
+            record.play(mv, score);
         }
         let text = pgn(&record, &tags(Side::Black));
         assert!(text.contains(&format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n")), "{text}");

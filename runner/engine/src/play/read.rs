@@ -31,7 +31,7 @@ pub(super) enum Typed {
     Text(String),
 }
 
-/// Every command with its names, the first of which is told, and what it does.
+/// Every command with its names and what it does.
 const COMMANDS: [(Command, &[&str], &str); 15] = [
     (Command::Hint, &["hint"], "the best moves for you"),
     (Command::Eval, &["eval"], "the chances in this position, without the moves"),
@@ -40,7 +40,7 @@ const COMMANDS: [(Command, &[&str], &str); 15] = [
     (Command::Switch, &["switch"], "change sides; dc0 moves"),
     (Command::Draw, &["draw"], "offer a draw; dc0 agrees unless it thinks that it is better"),
     (Command::Resign, &["resign"], "give up"),
-    (Command::New, &["new"], "begin anew"),
+    (Command::New, &["new"], "start a new game"),
     (Command::Moves, &["moves"], "all legal moves"),
     (Command::Board, &["board"], "show the board again"),
     (Command::Flip, &["flip"], "turn the board"),
@@ -50,7 +50,7 @@ const COMMANDS: [(Command, &[&str], &str); 15] = [
     (Command::Quit, &["quit", "exit", "q"], "leave; Ctrl-D does the same"),
 ];
 
-/// Understands a line.
+/// Parses a line.
 pub(super) fn typed(line: &str) -> Typed {
     let line = line.trim();
     let lower = line.to_ascii_lowercase();
@@ -62,7 +62,7 @@ pub(super) fn typed(line: &str) -> Typed {
     }
 }
 
-/// What may help after text that is neither: the nearest command, or the list.
+/// Advice after text that is neither a move nor a command: the nearest command, or the list.
 pub(super) fn advice(text: &str) -> String {
     let names = COMMANDS.iter().flat_map(|(_, names, _)| names.iter().copied());
     let lower = text.to_ascii_lowercase();
@@ -89,7 +89,7 @@ mod tests {
     use super::{Command, Typed, advice, help, typed};
 
     #[test]
-    fn commands_have_names_in_any_case_and_everything_else_may_be_a_move() {
+    fn commands_are_case_insensitive_and_other_text_may_be_a_move() {
         assert_eq!(typed(" Undo "), Typed::Command(Command::Undo));
         assert_eq!(typed("takeback"), Typed::Command(Command::Undo));
         assert_eq!(typed("\t"), Typed::Nothing);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_command_is_told() {
+    fn the_nearest_command_is_suggested() {
         assert_eq!(advice("hitn"), "did you mean \"hint\"? \"help\" lists the commands");
         assert_eq!(advice("hint 3"), "\"hint\" stands alone");
         assert_eq!(advice("12345"), "\"help\" lists the commands");

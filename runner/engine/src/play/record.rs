@@ -1,32 +1,32 @@
-//! A game that is played: its moves, what was thought of them, and how it ended.
+//! A game against the engine: its moves, their scores, and how it ended.
 
 use dc0_core::board::{Game, GameResult, Move, Outcome, Position, Reason, Rules, Side};
 
 use super::score::Score;
 
-/// Games go on until chess ends them.
+/// No ply limit: only the rules of chess end a game.
 const RULES: Rules = Rules { max_plies: u32::MAX };
 
-/// Ends that players bring about.
+/// Ends that the players agree on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agreed {
-    /// This side gave up.
+    /// This side resigned.
     Resigned(Side),
     Draw,
 }
 
-/// A game with what was thought of it.
+/// A game with the scores of its searches.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// The moves so far.
     pub game: Game,
-    /// For each ply what its search thought, if it was searched.
+    /// For each ply the score of its search, if it was searched.
     scores: Vec<Option<Score>>,
     pub(crate) agreed: Option<Agreed>,
 }
 
 impl Record {
-    /// A game of which nothing is thought yet.
+    /// A game without scores.
     pub fn new(game: Game) -> Self {
         Self { scores: vec![None; game.ply()], game, agreed: None }
     }
@@ -37,14 +37,14 @@ impl Record {
         self.scores.push(score);
     }
 
-    /// Goes back to a ply; what was thought of later ones is forgotten.
+    /// Goes back to a ply; drops the scores of later ones.
     pub fn take_back_to(&mut self, ply: usize) {
         self.game.take_back_to(ply);
         self.scores.truncate(ply);
         self.agreed = None;
     }
 
-    /// The end that the rules of chess give.
+    /// The outcome by the rules of chess.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         self.game.outcome(&RULES)
     }
@@ -54,7 +54,7 @@ impl Record {
         self.agreed.is_some() || self.outcome().is_some()
     }
 
-    /// Whether there is anything worth keeping.
+    /// Whether there is nothing to save.
     pub(crate) fn is_empty(&self) -> bool {
         self.game.ply() == 0 && self.agreed.is_none()
     }
@@ -74,7 +74,7 @@ impl Record {
         self.game_result().map_or("*", GameResult::symbol)
     }
 
-    /// Why the game is over, in words.
+    /// Why the game is over, as text.
     pub fn reason(&self) -> Option<String> {
         if let Some(agreed) = self.agreed {
             return Some(match agreed {
@@ -89,20 +89,20 @@ impl Record {
                 format!("{winner:?} won by checkmate")
             }
             Reason::Stalemate => "draw by stalemate".to_owned(),
-            Reason::InsufficientMaterial => "draw: neither side can mate".to_owned(),
-            Reason::Threefold => "draw: the position stands for the third time".to_owned(),
-            Reason::FiftyMoves => "draw: fifty moves without a capture or a pawn move".to_owned(),
+            Reason::InsufficientMaterial => "draw by insufficient material".to_owned(),
+            Reason::Threefold => "draw by threefold repetition".to_owned(),
+            Reason::FiftyMoves => "draw by the fifty-move rule".to_owned(),
             Reason::PlyCap => "draw: the game is too long".to_owned(),
         })
     }
 
-    /// The ply that taking back leads to: the last one before now with this side to move.
+    /// The ply that taking back returns to: the last earlier one with this side to move.
     pub fn last_turn_of(&self, side: Side) -> Option<usize> {
         let is_turn = |ply: &usize| self.before(*ply).side_to_move() == side;
         (0..self.game.ply()).rev().find(is_turn)
     }
 
-    /// What was thought of the last move.
+    /// The score of the last move.
     pub(crate) fn last_score(&self) -> Option<Score> {
         self.scores.last().copied().flatten()
     }
@@ -113,7 +113,7 @@ impl Record {
         self.game.position_before(plies).expect("a ply of the game")
     }
 
-    /// Every ply with its position, its move, and what was thought of it.
+    /// Every ply with its position, its move and its score.
     pub fn plies(&self) -> impl Iterator<Item = (&Position, Move, Option<Score>)> {
         let moves = self.game.moves().iter().zip(&self.scores);
         self.game.positions().zip(moves).map(|(before, (played, score))| (before, *played, *score))
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_have_results_and_reasons() {
+    fn finished_games_have_results_and_reasons() {
         let end = |text: &str| {
             let record = record(text);
             (record.result(), record.reason().unwrap_or_default())
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_back_leads_to_the_last_turn() {
+    fn taking_back_returns_to_the_last_turn() {
         let two = record("startpos moves e2e4 e7e5");
         assert_eq!((two.last_turn_of(Side::White), two.last_turn_of(Side::Black)), (Some(0), Some(1)));
         let one = record("startpos moves e2e4");

@@ -1,4 +1,4 @@
-//! A game between a person and the engine, from the first move to the last word.
+//! A game between a person and the engine, from its first move to its end.
 
 mod commands;
 mod show;
@@ -42,28 +42,29 @@ impl Fault for PlayError {
     }
 }
 
-/// What a session is given.
+/// What a session starts with.
 pub(super) struct Setup {
     pub(super) engine: Engine,
     pub(super) start: Game,
     pub(super) tags: Tags,
-    pub(super) look: Look,
+    pub(super) style: Look,
     /// Whether bar and lines are shown only when asked for.
     pub(super) hides_evaluation: bool,
-    /// Whether someone sits at a terminal: input is seen as it is typed, and a word about waiting can be wiped away.
+    /// Whether the input is a terminal, which echoes what is typed.
     pub(super) is_typed: bool,
+    /// Whether the output is a terminal, where a line about waiting can be erased.
     pub(super) is_terminal: bool,
     pub(super) keep: Option<Keep>,
 }
 
-/// A game under way.
+/// A game in progress.
 pub(super) struct Session<'a> {
     setup: Setup,
     player: Player,
     to: &'a mut dyn Write,
     record: Record,
     is_flipped: bool,
-    /// Of the last search, of this position or the one before.
+    /// The score of the last search, of this position or the one before.
     score: Option<Score>,
 }
 
@@ -74,7 +75,7 @@ impl<'a> Session<'a> {
         Self { setup, player, to, record, is_flipped, score: None }
     }
 
-    /// Plays until the player leaves; then prints the game, and keeps it.
+    /// Plays until the player leaves; then prints and saves the game.
     pub(super) fn run(mut self) -> Result<Exit, PlayError> {
         let played = self.play();
         let closed = self.close();
@@ -93,19 +94,19 @@ impl<'a> Session<'a> {
             match self.player.next() {
                 Event::Line(line) => {
                     if !self.setup.is_typed {
-                        self.say(&line)?;
+                        self.print(&line)?;
                     }
-                    if self.obey(&line)? {
+                    if self.execute(&line)? {
                         return Ok(Exit::Done);
                     }
                 }
                 Event::TooLong(complaint) => self.complain(&complaint)?,
                 Event::End => {
-                    self.say("")?;
+                    self.print("")?;
                     return Ok(Exit::Done);
                 }
                 Event::Failed(cause) => return Err(PlayError::Input(cause)),
-                Event::Interrupted => self.say("")?,
+                Event::Interrupted => self.print("")?,
             }
         }
         Ok(Exit::Interrupted)
@@ -119,23 +120,23 @@ impl<'a> Session<'a> {
         self.record.game.position().side_to_move()
     }
 
-    /// Does what a line says; true to leave.
-    fn obey(&mut self, line: &str) -> Result<bool, PlayError> {
+    /// Executes a line; true to leave.
+    fn execute(&mut self, line: &str) -> Result<bool, PlayError> {
         match typed(line) {
             Typed::Nothing => {}
             Typed::Command(command) => return self.command(command),
-            Typed::Text(text) => self.move_as(&text)?,
+            Typed::Text(text) => self.play_move(&text)?,
         }
         Ok(false)
     }
 
-    fn move_as(&mut self, text: &str) -> Result<(), PlayError> {
+    fn play_move(&mut self, text: &str) -> Result<(), PlayError> {
         if self.record.is_over() {
             return self.complain("the game is over: undo, new, pgn or quit");
         }
         match self.record.game.position().read_move(text) {
-            Ok(played) => {
-                self.record.play(played, None);
+            Ok(mv) => {
+                self.record.play(mv, None);
                 if self.record.is_over() { self.show() } else { Ok(()) }
             }
             Err(error) => self.refuse(text, &error),
@@ -147,14 +148,14 @@ impl<'a> Session<'a> {
         let Some(found) = self.search()? else { return Ok(()) };
         let score = Score::of(&found.lines[found.chosen], self.turn());
         self.score = Some(score);
-        self.tell_answer(&found)?;
+        self.show_answer(&found)?;
         self.record.play(found.lines[found.chosen].moves[0], Some(score));
         self.show()
     }
 
-    /// Searches the position; `None` if the player has had enough meanwhile.
+    /// Searches the position; `None` if the player pressed Ctrl-C meanwhile.
     fn search(&mut self) -> Result<Option<SearchResult>, PlayError> {
-        let waits = self.setup.is_terminal && self.setup.look.is_coloured;
+        let waits = self.setup.is_terminal && self.setup.style.is_coloured;
         if waits {
             write!(self.to, "dc0 is thinking ...").and_then(|()| self.to.flush())?;
         }
@@ -166,18 +167,18 @@ impl<'a> Session<'a> {
         Ok((!self.player.is_interrupted()).then_some(found))
     }
 
-    /// Prints the game, and keeps it, if there is anything to keep.
+    /// Prints and saves the game, unless it is empty.
     fn close(&mut self) -> Result<(), PlayError> {
         if self.record.is_empty() {
             return Ok(());
         }
         let game = pgn(&self.record, &self.setup.tags);
         let kept = self.setup.keep.as_mut().map(|keep| keep.add(&game));
-        self.say(&format!("\n{}", game.trim_end()))?;
+        self.print(&format!("\n{}", game.trim_end()))?;
         kept.transpose()?;
         if let Some(keep) = &self.setup.keep {
             let added = format!("\nThe game was added to {}.", keep.path().display());
-            self.say(&added)?;
+            self.print(&added)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A net that searches: threads that evaluate, and the tree that is kept from move to move.
+//! The engine: a net that searches on several threads and keeps its tree from move to move.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use super::options::{Settings, SettingsError};
 use super::report::{centipawns, chances, line_to_mate, mate};
 use super::workers::Pool;
 
-/// Games go on until chess ends them.
+/// No ply limit: only the rules of chess end a game.
 pub(super) const RULES: Rules = Rules { max_plies: u32::MAX };
 
 /// A net that searches.
@@ -29,7 +29,7 @@ pub struct Engine {
 struct KeptTree {
     search: Search,
     params: SearchParams,
-    /// Whether only some moves were searched.
+    /// Whether the search was restricted to some root moves.
     is_restricted: bool,
 }
 
@@ -37,18 +37,18 @@ struct KeptTree {
 pub struct SearchResult {
     /// The index in `lines` of the move to play.
     pub chosen: usize,
-    /// Every move that was visited, the best first.
+    /// Every visited move, the best first.
     pub lines: Vec<MoveLine>,
     /// Simulations of this search.
     pub simulations: u32,
 }
 
-/// A move with what is expected to follow, for the side that makes it.
+/// A root move with its principal variation, for the side that makes it.
 #[derive(Debug, Clone)]
 pub struct MoveLine {
-    /// The move and what follows.
+    /// The principal variation; its first move is the root move.
     pub moves: Vec<Move>,
-    /// Visits of the move, those from searches before included.
+    /// Visits of the move, those of earlier searches included.
     pub visits: u32,
     /// The net's probability of the move.
     pub prior: f32,
@@ -74,7 +74,7 @@ impl Engine {
         Self { settings, pool: None, tree: None, searches: 0 }
     }
 
-    /// Takes other settings; threads and tree stay where they fit.
+    /// Takes new settings; keeps the threads and the tree where they still fit.
     pub(super) fn set_up(&mut self, settings: &Settings) -> Result<(), EvaluatorError> {
         self.settings = settings.clone();
         if self.pool.as_ref().is_some_and(|pool| pool.fits(settings)) { Ok(()) } else { self.start_threads() }
@@ -94,10 +94,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Forgets the game and all cached evaluations.
+    /// Drops the tree and all cached evaluations.
     pub(super) fn start_game(&mut self) -> Result<(), EvaluatorError> {
         (self.tree, self.searches) = (None, 0);
-        self.pool.as_ref().map_or(Ok(()), Pool::forget)
+        self.pool.as_ref().map_or(Ok(()), Pool::clear_cache)
     }
 
     /// Drops the threads after a failure; the next set-up makes new ones.
@@ -120,7 +120,7 @@ impl Engine {
         self.settings.search.simulations
     }
 
-    /// Searches the present position of a game that is not over, until the simulations are done or `stop` is set.
+    /// Searches the current position of a game that is not over, until the simulations are done or `stop` is set.
     pub fn search(&mut self, game: &Game, stop: &Arc<AtomicBool>) -> Result<SearchResult, EvaluatorError> {
         let mut search = self.begin(game, false);
         search.set_budget(self.settings.search.simulations);
@@ -132,27 +132,28 @@ impl Engine {
         Ok(found)
     }
 
-    /// A search of a game, which goes on with the last one's tree where that leads to this game. `is_restricted` says that the caller
-    /// confines it to some moves.
+    /// Begins a search of a game, with the last search's tree where that can be reused. `is_restricted`: the caller restricts the
+    /// root to some moves.
     pub(super) fn begin(&mut self, game: &Game, is_restricted: bool) -> Search {
         self.searches += 1;
-        let Settings { search: params, tables, .. } = &self.settings;
+        let Settings { search: params, tablebases, .. } = &self.settings;
         let kept = self.tree.take().filter(|tree| tree.params == *params);
-        kept.and_then(|tree| tree.lead_to(game, is_restricted))
-            .unwrap_or_else(|| Search::with_tablebases(game.clone(), RULES, params.clone(), tables.clone()))
+        kept.and_then(|tree| tree.advance_to(game, is_restricted)).unwrap_or_else(|| {
+            Search::with_tablebases(game.clone(), RULES, params.clone(), tablebases.clone())
+        })
     }
 
-    /// Lets all threads work on a search; what fails leaves the search as it was then.
+    /// Runs a search on all threads. Returns it even after an error, as it was then.
     pub(super) fn run(
         &self,
         search: Search,
-        goes_on: impl Fn(usize, &Search) -> bool + Send + Sync + 'static,
+        should_continue: impl Fn(usize, &Search) -> bool + Send + Sync + 'static,
     ) -> (Search, Result<(), EvaluatorError>) {
         let Some(pool) = &self.pool else {
             let cause = "no net can be evaluated; look at the messages before".to_owned();
             return (search, Err(EvaluatorError::Device { rows: 0, cause }));
         };
-        run_on(pool, search, goes_on)
+        run_on(pool, search, should_continue)
     }
 
     /// The move to play after a search, whose lines are given best first.
@@ -182,8 +183,8 @@ impl Engine {
 }
 
 impl KeptTree {
-    /// The search of a game that this one's leads to.
-    fn lead_to(mut self, game: &Game, restricts: bool) -> Option<Search> {
+    /// The search, advanced to a game that continues its own; `None` where its tree cannot be reused.
+    fn advance_to(mut self, game: &Game, is_restricted: bool) -> Option<Search> {
         let own = self.search.game();
         let known = own.moves().len();
         let is_later = game.moves().starts_with(own.moves()) && own.start().fen() == game.start().fen();
@@ -191,13 +192,13 @@ impl KeptTree {
             return None;
         }
         let played = &game.moves()[known..];
-        // The same position once more: a search that was confined, or that ended itself, cannot go on.
-        let may_go_on = !self.is_restricted && !restricts && self.params.stop_by_gain.is_none();
-        if played.is_empty() && !may_go_on {
+        // The same position again: a restricted search, or one that stopped itself, cannot be continued.
+        let can_continue = !self.is_restricted && !is_restricted && self.params.stop_by_gain.is_none();
+        if played.is_empty() && !can_continue {
             return None;
         }
-        for played in played {
-            self.search.play_unchecked(*played);
+        for mv in played {
+            self.search.play_unchecked(*mv);
         }
         Some(self.search)
     }
@@ -218,20 +219,21 @@ impl MoveLine {
     }
 }
 
-/// Lets all threads of a pool work on a search while `goes_on`, asked with a thread's number before each of its batches, says so. There
-/// is a first visit in any case, so that there is a move.
+/// Runs a search on all threads of a pool while `should_continue` holds; it is called before each batch, with the thread's number.
+/// The first visit is made in any case, so that there is a move.
 pub(super) fn run_on(
     pool: &Pool,
     search: Search,
-    goes_on: impl Fn(usize, &Search) -> bool + Send + Sync + 'static,
+    should_continue: impl Fn(usize, &Search) -> bool + Send + Sync + 'static,
 ) -> (Search, Result<(), EvaluatorError>) {
     let shared = Arc::new(SharedSearch::new(search).expect("UCI has no option for the engine"));
-    let goes_on = Arc::new(goes_on);
+    let should_continue = Arc::new(should_continue);
     let ended = pool.all(|thread| {
-        let (shared, goes_on) = (Arc::clone(&shared), Arc::clone(&goes_on));
+        let (shared, should_continue) = (Arc::clone(&shared), Arc::clone(&should_continue));
         Box::new(move |evaluator| {
-            shared.work_while(evaluator, &mut |search| search.visits() == 0 || goes_on(thread, search))
+            shared
+                .work_while(evaluator, &mut |search| search.visits() == 0 || should_continue(thread, search))
         })
     });
-    (Arc::try_unwrap(shared).expect("every thread has given its share back").into_search(), ended)
+    (Arc::try_unwrap(shared).expect("every thread has dropped its reference").into_search(), ended)
 }

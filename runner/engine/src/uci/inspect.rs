@@ -1,4 +1,4 @@
-//! What people ask for: what the net says, the moves of the last search, the speed.
+//! Commands for people: the net's evaluation, the moves of the last search, the speed.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,39 +19,45 @@ use super::workers::Pool;
 /// Simulations of each position of `bench`.
 const BENCH_SIMULATIONS: u32 = 1000;
 
-/// What the net says of a position that has a legal move: its value, and the priors of all moves.
+/// The net's evaluation of a position that has a legal move: its value, and the priors of all moves.
 pub(super) fn evaluation(pool: &Pool, settings: &Settings, game: Game) -> Result<String, EvaluatorError> {
     // One simulation is the root's own evaluation.
     let params = SearchParams { simulations: 1, leaves: 1, reuse_tree: false, ..settings.search.clone() };
-    let looked = Arc::new(Mutex::new(Search::with_tablebases(game, RULES, params, None)));
-    let search = Arc::clone(&looked);
+    let searched = Arc::new(Mutex::new(Search::with_tablebases(game, RULES, params, None)));
+    let search = Arc::clone(&searched);
     pool.one(Box::new(move |evaluator| search.lock().ignore_poison().run(evaluator)))?;
-    let looked = looked.lock().ignore_poison();
-    Ok(evaluated(&looked))
+    let searched = searched.lock().ignore_poison();
+    Ok(evaluation_text(&searched))
 }
 
-/// The moves that a search visited.
+/// The root moves of a search as a table.
 pub(super) fn visited_moves(search: &Search) -> String {
     let mut moves: Vec<Visited> = search.root_moves().collect();
     moves.sort_by(|a, b| b.visits.cmp(&a.visits).then(b.prior.total_cmp(&a.prior)));
-    let line = |of: &Visited| {
-        let value = of.value.map_or("-".to_owned(), |value| format!("{value:+.3}"));
-        let proof = of.proof.map_or(String::new(), |proof| format!("  proven {proof:?}").to_lowercase());
-        format!("\n{:<6}{:>8}{:>8.2}{:>9}{proof}", of.played.to_string(), of.visits, 100.0 * of.prior, value)
+    let line = |edge: &Visited| {
+        let value = edge.value.map_or("-".to_owned(), |value| format!("{value:+.3}"));
+        let proof = edge.proof.map_or(String::new(), |proof| format!("  proven {proof:?}").to_lowercase());
+        format!(
+            "\n{:<6}{:>8}{:>8.2}{:>9}{proof}",
+            edge.played.to_string(),
+            edge.visits,
+            100.0 * edge.prior,
+            value
+        )
     };
     let lines: String = moves.iter().map(line).collect();
     format!("move    visits  prior%    value{lines}")
 }
 
-/// The signature of the search in place of the nodes, and simulations a second, in the form that match servers read.
+/// The search signature in place of the nodes, and simulations per second, in the form that match servers read.
 pub(super) fn bench(pool: &Pool, settings: &Settings) -> Result<String, EvaluatorError> {
     let signature = signature()?;
     Ok(format!("{} nodes {:.0} nps", short(signature), speed(pool, settings)?))
 }
 
-/// Simulations a second on the positions of the suite, from trees and memories that are empty.
+/// Simulations per second on the bench positions, from empty trees and caches.
 fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
-    pool.forget()?;
+    pool.clear_cache()?;
     let (started, mut simulations) = (Stopwatch::start(), 0u64);
     for game in positions() {
         let mut search = Search::with_tablebases(game, RULES, settings.search.clone(), None);
@@ -65,12 +71,14 @@ fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
     Ok(simulations as f64 / seconds)
 }
 
-fn evaluated(search: &Search) -> String {
+fn evaluation_text(search: &Search) -> String {
     let (value, draw) = search.net_value();
     let mut moves: Vec<Visited> = search.root_moves().collect();
     moves.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-    let priors: String =
-        moves.iter().map(|of| format!("\n{:<6}{:>6.2} %", of.played.to_string(), 100.0 * of.prior)).collect();
+    let priors: String = moves
+        .iter()
+        .map(|edge| format!("\n{:<6}{:>6.2} %", edge.played.to_string(), 100.0 * edge.prior))
+        .collect();
     let (win, loss) = (0.5 * (1.0 - draw + value), 0.5 * (1.0 - draw - value));
     format!("value {value:+.4}, win {win:.3} draw {draw:.3} loss {loss:.3} for the side to move{priors}")
 }

@@ -1,33 +1,33 @@
-//! Lines of the input, however long.
+//! Reads input lines; overlong ones are skipped.
 
 use std::io::{self, BufRead};
 
-/// Bytes of a line that are kept: a game of 10,000 moves takes 50,000. Chosen.
+/// Length limit of a line in bytes: a game of 10,000 moves takes 50,000. Chosen.
 const LONGEST: usize = 1 << 20;
 
-/// What came in.
+/// What was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// A line without its end; bytes that are no text are replaced.
+    /// A line without its end; invalid UTF-8 is replaced.
     Line(String),
-    /// A line too long to be read; it is left out.
+    /// A line that is too long; its text is dropped.
     TooLong,
-    /// Nothing will come any more.
+    /// The end of the input.
     End,
 }
 
 /// Reads the next line.
 pub(crate) fn next(from: &mut dyn BufRead) -> io::Result<Input> {
-    let (mut line, mut length, mut came) = (Vec::new(), 0, false);
+    let (mut line, mut length, mut has_bytes) = (Vec::new(), 0, false);
     loop {
         let bytes = match from.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             filled => filled?,
         };
-        if bytes.is_empty() && !came {
+        if bytes.is_empty() && !has_bytes {
             return Ok(Input::End);
         }
-        came = true;
+        has_bytes = true;
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let part = &bytes[..end.unwrap_or(bytes.len())];
         length += part.len();
@@ -43,7 +43,7 @@ pub(crate) fn next(from: &mut dyn BufRead) -> io::Result<Input> {
     }
 }
 
-/// What is said of a line that is too long.
+/// The message for a line that is too long.
 pub(crate) fn too_long() -> String {
     format!("error: a line of more than {LONGEST} bytes is ignored")
 }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_in_any_way() {
+    fn every_line_ending_is_read() {
         let line = |text: &str| Input::Line(text.to_owned());
         assert_eq!(
             all(b"uci\r\n\n  isready \nquit"),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enormous_line_is_left_out_and_the_next_one_is_read() {
+    fn an_overlong_line_is_skipped() {
         let mut bytes = vec![b'x'; 3 * LONGEST];
         bytes.extend_from_slice(b"\nquit\n");
         assert_eq!(all(&bytes), [Input::TooLong, Input::Line("quit".to_owned()), Input::End]);

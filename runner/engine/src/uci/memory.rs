@@ -1,4 +1,4 @@
-//! What the evaluators remember (the option `Hash`).
+//! The evaluation cache (the option `Hash`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,31 +6,35 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dc0_core::encoding::Encoding;
 use dc0_core::network::{Batch, Cached, Evaluations, Evaluator, EvaluatorError};
 
-/// Memory for answers, shared out evenly among the threads.
+/// Room for cached evaluations, divided evenly among the threads.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory {
-    /// Answers that one thread remembers.
+pub(super) struct HashCache {
+    /// Evaluations that one thread may cache.
     each: usize,
-    /// Answers that all remember.
+    /// Evaluations that all threads together may cache.
     all: usize,
-    /// Answers that are remembered now.
+    /// Evaluations that are cached now.
     used: Arc<AtomicUsize>,
 }
 
-impl Memory {
-    /// Of some MiB for some threads.
+impl HashCache {
+    /// A cache of this many MiB for this many threads.
     pub(super) fn new(mebibytes: u32, threads: u32) -> Self {
-        let answers = (mebibytes as usize * (1 << 20)) / Cached::BYTES_EACH;
-        let each = answers / threads.max(1) as usize;
+        let total = (mebibytes as usize * (1 << 20)) / Cached::BYTES_EACH;
+        let each = total / threads.max(1) as usize;
         Self { each, all: each * threads as usize, used: Arc::default() }
     }
 
-    /// An evaluator that remembers its answers; the same one if there is no memory.
+    /// The evaluator with a cache; without one if there is no room.
     pub(super) fn with(&self, inner: Box<dyn Evaluator>) -> Box<dyn Evaluator> {
         if self.each == 0 {
             return inner;
         }
-        Box::new(Remembering { cached: Cached::new(inner, self.each), told: 0, used: Arc::clone(&self.used) })
+        Box::new(CountingCache {
+            cached: Cached::new(inner, self.each),
+            counted: 0,
+            used: Arc::clone(&self.used),
+        })
     }
 
     /// How full it is, in thousandths.
@@ -39,37 +43,37 @@ impl Memory {
     }
 }
 
-/// A thread's evaluator, which tells how much it remembers.
-struct Remembering {
+/// A thread's evaluator, which counts its cached evaluations.
+struct CountingCache {
     cached: Cached,
-    /// What the sum of all has of this one.
-    told: usize,
+    /// This cache's part of `used`.
+    counted: usize,
     used: Arc<AtomicUsize>,
 }
 
-impl Remembering {
-    fn tell(&mut self) {
+impl CountingCache {
+    fn update_used(&mut self) {
         let now = self.cached.len();
         self.used.fetch_add(now, Ordering::Relaxed);
-        self.used.fetch_sub(self.told, Ordering::Relaxed);
-        self.told = now;
+        self.used.fetch_sub(self.counted, Ordering::Relaxed);
+        self.counted = now;
     }
 }
 
-impl Evaluator for Remembering {
+impl Evaluator for CountingCache {
     fn encoding(&self) -> &Encoding {
         self.cached.encoding()
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
         let evaluated = self.cached.evaluate(batch, out);
-        self.tell();
+        self.update_used();
         evaluated
     }
 
     fn start_shard(&mut self) {
         self.cached.start_shard();
-        self.tell();
+        self.update_used();
     }
 
     fn cache_hits(&self) -> u64 {
@@ -84,18 +88,18 @@ mod tests {
     use dc0_core::network::fake::Hashed;
     use dc0_core::network::{Batch, Cached, Evaluations, Evaluator};
 
-    use super::Memory;
+    use super::HashCache;
 
     fn evaluator() -> Box<dyn Evaluator> {
         Box::new(Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), 1))
     }
 
     #[test]
-    fn answers_of_all_threads_fill_the_memory_until_they_are_forgotten() {
-        let memory = Memory::new(1, 2);
+    fn all_threads_fill_the_cache_until_it_is_cleared() {
+        let cache = HashCache::new(1, 2);
         let half = (1 << 20) / Cached::BYTES_EACH / 2;
-        assert_eq!((memory.each, memory.all), (half, 2 * half));
-        let mut threads = [memory.with(evaluator()), memory.with(evaluator())];
+        assert_eq!((cache.each, cache.all), (half, 2 * half));
+        let mut threads = [cache.with(evaluator()), cache.with(evaluator())];
         let games = ["startpos", "startpos moves e2e4", "startpos moves d2d4"];
         for thread in &mut threads {
             let mut batch = Batch::default();
@@ -104,20 +108,20 @@ mod tests {
             }
             thread.evaluate(&batch, &mut Evaluations::default()).expect("fakes do not fail");
         }
-        assert_eq!(memory.permill() as usize, 6 * 1000 / memory.all);
+        assert_eq!(cache.permill() as usize, 6 * 1000 / cache.all);
         threads[0].start_shard();
-        assert_eq!(memory.permill() as usize, 3 * 1000 / memory.all);
+        assert_eq!(cache.permill() as usize, 3 * 1000 / cache.all);
     }
 
     #[test]
-    fn no_memory_remembers_nothing() {
-        let memory = Memory::new(0, 1);
-        let mut thread = memory.with(evaluator());
+    fn a_cache_without_room_stores_nothing() {
+        let cache = HashCache::new(0, 1);
+        let mut thread = cache.with(evaluator());
         let mut batch = Batch::default();
         batch.push(thread.encoding(), &Game::initial());
         for _ in 0..2 {
             thread.evaluate(&batch, &mut Evaluations::default()).expect("fakes do not fail");
         }
-        assert_eq!((thread.cache_hits(), memory.permill()), (0, 0));
+        assert_eq!((thread.cache_hits(), cache.permill()), (0, 0));
     }
 }

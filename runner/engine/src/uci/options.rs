@@ -1,4 +1,4 @@
-//! What can be set, with `setoption` or on the command line.
+//! The engine's options, set with `setoption` or on the command line.
 
 mod declared;
 mod tuned;
@@ -21,16 +21,16 @@ use dc0_runs::net::{NetError, named, shipped};
 use declared::{Declared, Kind};
 use tuned::BATCH_SIZE;
 
-/// The option that is no value; whoever reads commands obeys it.
+/// The option without a value; the session handles it.
 pub(super) const CLEAR_HASH: &str = "Clear Hash";
 
-/// Mebibytes for answers of the net: some 40,000 positions, more than a move of a fast game looks at. Chosen.
+/// Size of the evaluation cache in MiB: some 40,000 positions, more than a move of a fast game evaluates. Chosen.
 const HASH: u32 = 16;
 
-/// Most threads, and most leaves of one: together less than the 65,535 descents that a move can have in flight.
+/// Most threads, and most leaves of one thread: together fewer than the 65,535 descents that may be under way through an edge.
 const MOST: (i64, i64) = (64, 1000);
 
-/// Why an option keeps its value.
+/// Why an option was not set.
 #[derive(Debug, Error)]
 pub enum SettingsError {
     /// There is no such option.
@@ -41,7 +41,7 @@ pub enum SettingsError {
         /// The nearest name.
         hint: Option<String>,
     },
-    /// The value is not one of those that the option has.
+    /// The option does not take this value.
     #[error("option {name}: expected {expected}, got \"{value}\"; it stays as it was")]
     Value {
         /// The option.
@@ -51,7 +51,7 @@ pub enum SettingsError {
         /// The value given.
         value: String,
     },
-    /// A parameter of the search or of the time.
+    /// A parameter of the search or of time management.
     #[error("{0}; it stays as it was")]
     Search(#[from] ParamErrors),
     /// The net.
@@ -74,21 +74,22 @@ impl Fault for SettingsError {
     }
 }
 
-/// Everything that is set. A search works with a copy, so that what is set meanwhile holds from the next one on.
+/// The values of all options. A search works with a copy, so changes take effect with the next one.
 #[derive(Clone)]
 pub struct Settings {
     pub(super) net: Arc<Checkpoint>,
     pub(super) evaluators: Arc<Evaluators>,
     pub(super) search: SearchParams,
     pub(super) time: TimeParams,
-    pub(super) tables: Option<Tablebase>,
+    pub(super) tablebases: Option<Tablebase>,
     pub(super) temperature: f64,
     pub(super) seed: u64,
     pub(super) threads: u32,
-    /// Mebibytes for answers of the net.
+    /// Size of the evaluation cache in MiB.
     pub(super) hash: u32,
+    /// Lines that are reported (`MultiPV`).
     pub(super) lines: usize,
-    /// Milliseconds.
+    /// `Move Overhead` in milliseconds.
     pub(super) overhead: i64,
     pub(super) shows_wdl: bool,
     pub(super) analyses: bool,
@@ -97,11 +98,11 @@ pub struct Settings {
     onnxruntime: Option<PathBuf>,
 }
 
-fn combo(default: &str, words: &[&str]) -> Kind {
-    Kind::Combo { default: default.to_owned(), words: words.iter().map(|word| (*word).to_owned()).collect() }
+fn combo(default: &str, names: &[&str]) -> Kind {
+    Kind::Combo { default: default.to_owned(), names: names.iter().map(|name| (*name).to_owned()).collect() }
 }
 
-/// Every option in the order in which they are told.
+/// Every option, in the order in which `uci` lists them.
 fn all() -> Vec<Declared> {
     let search = tuned::search();
     let spin = |default, least, most| Kind::Spin { default, least, most };
@@ -132,7 +133,7 @@ fn all() -> Vec<Declared> {
 }
 
 /// The lines that answer `uci`.
-pub(super) fn told() -> Vec<String> {
+pub(super) fn option_lines() -> Vec<String> {
     all().iter().map(Declared::line).collect()
 }
 
@@ -157,7 +158,7 @@ impl Settings {
             evaluators,
             search: tuned::search(),
             time: TimeParams::default(),
-            tables: None,
+            tablebases: None,
             temperature: 0.0,
             seed: 1,
             threads: 1,
@@ -172,7 +173,7 @@ impl Settings {
         })
     }
 
-    /// Sets an option; case does not matter in its name. What cannot be set changes nothing.
+    /// Sets an option; case does not matter in its name. On an error nothing changes.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingsError> {
         let all = all();
         let Some(option) = all.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
@@ -181,12 +182,12 @@ impl Settings {
             return Err(SettingsError::Unknown { name: name.to_owned(), hint });
         };
         let checked = option.checked(value).ok_or_else(|| option.refuse(option.expected(), value))?;
-        self.take(option, &checked)
+        self.apply(option, &checked)
     }
 
-    fn take(&mut self, option: &Declared, value: &str) -> Result<(), SettingsError> {
+    fn apply(&mut self, option: &Declared, value: &str) -> Result<(), SettingsError> {
         let is_on = value == "true";
-        // Of a spin, whose value was looked at.
+        // Only for spins, whose value is checked already.
         let number = || value.parse::<i64>().unwrap_or_default();
         match option.name.as_str() {
             "DC0Model" => {
@@ -210,10 +211,10 @@ impl Settings {
             "Hash" => self.hash = number() as u32,
             "MultiPV" => self.lines = number() as usize,
             "Move Overhead" => self.overhead = number(),
-            "SyzygyPath" => self.take_tables(value)?,
+            "SyzygyPath" => self.set_tablebases(value)?,
             "UCI_ShowWDL" => self.shows_wdl = is_on,
             "UCI_AnalyseMode" => self.analyses = is_on,
-            // The only mode there is; pondering is what the chess program does, and forgetting what the session does.
+            // There is only one mode; the chess program decides about pondering, and the session clears the cache.
             "SearchMode" | "Ponder" | CLEAR_HASH => {}
             name => self.tune(name, value)?,
         }
@@ -230,14 +231,15 @@ impl Settings {
         Ok(())
     }
 
-    fn take_tables(&mut self, folders: &str) -> Result<(), SettingsError> {
+    fn set_tablebases(&mut self, folders: &str) -> Result<(), SettingsError> {
         let folders = (!folders.is_empty()).then(|| folders.to_owned());
-        self.tables = folders.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()?;
+        self.tablebases =
+            folders.as_deref().map(|folders| Tablebase::open(Path::new(folders))).transpose()?;
         self.search.tablebases = folders;
         Ok(())
     }
 
-    /// The same on the CPU with libtorch, where everything runs.
+    /// The same settings on the CPU with libtorch, which runs every net.
     pub(super) fn on_cpu(&self) -> Result<Self, SettingsError> {
         let evaluators = evaluators(Backend::Torch, "cpu", None)?;
         Ok(Self { evaluators, backend: Backend::Torch, device: "cpu".to_owned(), ..self.clone() })
@@ -249,8 +251,8 @@ fn evaluators(
     device: &str,
     onnxruntime: Option<&Path>,
 ) -> Result<Arc<Evaluators>, SettingsError> {
-    let wish = Wish { backend, device, precision: Precision::Auto, onnxruntime };
-    let choice: Choice = wish.settle(true)?;
+    let request = Wish { backend, device, precision: Precision::Auto, onnxruntime };
+    let choice: Choice = request.settle(true)?;
     Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?))
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use dc0_core::poison::IgnorePoison as _;
 
-/// Where all threads write; a copy writes to the same place.
+/// The output of all threads; clones write to the same channel.
 #[derive(Clone)]
 pub(super) struct Output(Arc<Mutex<Channel>>);
 
@@ -26,7 +26,7 @@ impl Output {
     }
 
     /// Writes a line and flushes it.
-    pub(super) fn say(&self, line: &str) {
+    pub(super) fn line(&self, line: &str) {
         let mut channel = self.channel();
         if channel.is_broken {
             return;
@@ -38,18 +38,18 @@ impl Output {
         }
     }
 
-    /// Tells the user something, in one line.
-    pub(super) fn tell(&self, text: &str) {
+    /// Writes an `info string` line, for people.
+    pub(super) fn info(&self, text: &str) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.say(&format!("info string {text}"));
+        self.line(&format!("info string {text}"));
     }
 
-    /// Whether nobody listens any more.
+    /// Whether writing has failed; nothing is written any more.
     pub(super) fn is_broken(&self) -> bool {
         self.channel().is_broken
     }
 
-    /// Why nobody listens, once.
+    /// The failure, on the first call after it.
     pub(super) fn take_failure(&self) -> Option<io::Error> {
         self.channel().failure.take()
     }

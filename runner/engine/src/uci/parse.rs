@@ -1,17 +1,17 @@
-//! Lines of the protocol as commands. Whatever is not known is left out; nothing panics.
+//! Parses lines of the protocol. What is unknown is skipped; nothing panics.
 //!
 //! After Meyer-Kahlen and Huber, "Description of the Universal Chess Interface" (2006).
 
 use dc0_core::board::Move;
 
-/// What a line asks for.
+/// A command of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Say who you are and what can be set.
+    /// Identify the engine and list its options.
     Uci,
-    /// Say when everything is ready.
+    /// Answer once everything is ready.
     IsReady,
-    /// What comes belongs to another game.
+    /// The next position belongs to another game.
     NewGame,
     /// Set an option.
     SetOption {
@@ -30,24 +30,24 @@ pub enum Command {
     PonderHit,
     /// End.
     Quit,
-    /// Say more, or less.
+    /// Report skipped lines, or not.
     Debug(bool),
     /// Registration, which dc0 does not need.
     Register,
     /// For people: the board.
     Board,
-    /// For people: what the net says of the position.
+    /// For people: the net's evaluation of the position.
     Eval,
     /// For people: the moves of the last search.
     Tree,
-    /// For people: how fast this is.
+    /// For people: signature and speed.
     Bench,
 }
 
-/// The limits of a search; none means the number of simulations that is set. Times are in milliseconds and may be negative.
+/// The limits of a search; without any, the option `DC0Simulations` holds. Times are in milliseconds and may be negative.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Go {
-    /// Only these moves, if there are any.
+    /// Search only these root moves; all if empty.
     pub searchmoves: Vec<Move>,
     /// Think on the opponent's time.
     pub ponder: bool,
@@ -65,7 +65,7 @@ pub struct Go {
     pub depth: Option<i64>,
     /// Simulations.
     pub nodes: Option<i64>,
-    /// Moves to a mate that is looked for.
+    /// Look for a mate in this many moves.
     pub mate: Option<i64>,
     /// Time for this move.
     pub movetime: Option<i64>,
@@ -73,7 +73,7 @@ pub struct Go {
     pub infinite: bool,
 }
 
-/// Reads a line: the first word that is known, and what belongs to it. `None` if there is none.
+/// Parses a line: the first known command in it, with its arguments. `None` if there is none.
 pub fn parse(line: &str) -> Option<Command> {
     let mut rest = line.trim();
     let is_for_people = |command: &Command| {
@@ -81,32 +81,32 @@ pub fn parse(line: &str) -> Option<Command> {
     };
     let mut is_first = true;
     while !rest.is_empty() {
-        let (word, behind) = split_word(rest);
-        match command(word, behind) {
+        let (word, rest_of_line) = split_word(rest);
+        match command(word, rest_of_line) {
             Some(found) if is_first || !is_for_people(&found) => return Some(found),
-            _ => (rest, is_first) = (behind, false),
+            _ => (rest, is_first) = (rest_of_line, false),
         }
     }
     None
 }
 
 fn split_word(text: &str) -> (&str, &str) {
-    let (word, behind) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    (word, behind.trim_start())
+    let (word, rest_of_line) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest_of_line.trim_start())
 }
 
-fn command(word: &str, behind: &str) -> Option<Command> {
+fn command(word: &str, rest_of_line: &str) -> Option<Command> {
     Some(match word {
         "uci" => Command::Uci,
         "isready" => Command::IsReady,
         "ucinewgame" => Command::NewGame,
-        "setoption" => set_option(behind)?,
-        "position" => Command::Position(position(behind)),
-        "go" => Command::Go(go(behind)),
+        "setoption" => set_option(rest_of_line)?,
+        "position" => Command::Position(position(rest_of_line)),
+        "go" => Command::Go(go(rest_of_line)),
         "stop" => Command::Stop,
         "ponderhit" => Command::PonderHit,
         "quit" => Command::Quit,
-        "debug" => Command::Debug(split_word(behind).0 != "off"),
+        "debug" => Command::Debug(split_word(rest_of_line).0 != "off"),
         "register" => Command::Register,
         "d" => Command::Board,
         "eval" => Command::Eval,
@@ -117,35 +117,35 @@ fn command(word: &str, behind: &str) -> Option<Command> {
 }
 
 /// `name NAME… value VALUE…`; values keep their spaces, because they may be paths.
-fn set_option(behind: &str) -> Option<Command> {
-    let named = behind.strip_prefix("name").filter(|rest| rest.starts_with(char::is_whitespace))?;
+fn set_option(rest_of_line: &str) -> Option<Command> {
+    let named = rest_of_line.strip_prefix("name").filter(|rest| rest.starts_with(char::is_whitespace))?;
     let mut rest = named.trim_start();
     let mut name: Vec<&str> = Vec::new();
     let mut value = "";
     while !rest.is_empty() {
-        let (word, behind) = split_word(rest);
+        let (word, rest_of_line) = split_word(rest);
         if word == "value" && !name.is_empty() {
-            value = behind.trim_end();
+            value = rest_of_line.trim_end();
             break;
         }
         name.push(word);
-        rest = behind;
+        rest = rest_of_line;
     }
     let value = if value == "<empty>" { "" } else { value };
     (!name.is_empty()).then(|| Command::SetOption { name: name.join(" "), value: value.to_owned() })
 }
 
-/// The start and the moves in the form that the core reads. Moves are read in capitals, too.
-fn position(behind: &str) -> String {
-    let words: Vec<&str> = behind.split_whitespace().collect();
+/// The start and the moves as [`dc0_core::board::Game::from_text`] reads them; moves may be in capitals.
+fn position(rest_of_line: &str) -> String {
+    let words: Vec<&str> = rest_of_line.split_whitespace().collect();
     let moves = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
-    let moves_of = words[moves..].iter().map(|word| word.to_ascii_lowercase());
-    words[..moves].iter().map(|word| (*word).to_owned()).chain(moves_of).collect::<Vec<_>>().join(" ")
+    let lower_case = words[moves..].iter().map(|word| word.to_ascii_lowercase());
+    words[..moves].iter().map(|word| (*word).to_owned()).chain(lower_case).collect::<Vec<_>>().join(" ")
 }
 
-fn go(behind: &str) -> Go {
+fn go(rest_of_line: &str) -> Go {
     let mut go = Go::default();
-    let mut words = behind.split_whitespace().peekable();
+    let mut words = rest_of_line.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let number = match word {
             "ponder" => {
@@ -158,8 +158,8 @@ fn go(behind: &str) -> Go {
             }
             "searchmoves" => {
                 let read = |word: &&str| Move::from_uci(&word.to_ascii_lowercase());
-                while let Some(played) = words.peek().and_then(read) {
-                    go.searchmoves.push(played);
+                while let Some(mv) = words.peek().and_then(read) {
+                    go.searchmoves.push(mv);
                     words.next();
                 }
                 continue;
@@ -183,7 +183,7 @@ fn go(behind: &str) -> Go {
     go
 }
 
-/// A whole number; one beyond 64 bits is the largest or the smallest there is.
+/// A whole number, saturated at 64 bits.
 fn whole_number(word: &str) -> Option<i64> {
     let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
     let are_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,34 +1,34 @@
-//! What a search found as `info` lines.
+//! The result of a search as `info` lines.
 
 use std::time::Duration;
 
 use dc0_core::board::{Game, Move};
 use dc0_core::search::{Line, Proof, Search};
 
-/// A value in [−1, 1], P(win) − P(loss) with draws at their worth, as hundredths of a pawn: `90 · tan(1.5637541897 · q)`, the
-/// `centipawn` scores of Leela Chess Zero (`search.cc`). 0.5 is about a pawn; a certain win is 12,780.
+/// A value in [−1, 1], draw score included, in hundredths of a pawn: `90 · tan(1.5637541897 · q)`, the `centipawn` scores of
+/// Leela Chess Zero (`search.cc`). 0.5 is about a pawn; a certain win is 12,780.
 pub(super) fn centipawns(q: f64) -> i64 {
     (90.0 * (1.563_754_189_7 * q.clamp(-1.0, 1.0)).tan()).round() as i64
 }
 
-/// Depth as told: it grows by one whenever the simulations of the tree double, those of one are depth 1. A search that spends its
+/// The depth to report: 1 for one simulation, and one more whenever the simulations of the tree double. A search that spends its
 /// visits unevenly has no depth of its own.
 pub(super) fn depth(visits: u32) -> u32 {
     visits.max(1).ilog2() + 1
 }
 
-/// Simulations of a depth.
+/// Simulations that reach a depth.
 pub(super) fn visits_of(depth: i64) -> u32 {
     1 << (depth.clamp(1, 32) - 1)
 }
 
-/// What lines are told with.
+/// What `info` lines hold besides the search's result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     /// Lines at most.
     pub(super) lines: usize,
     pub(super) shows_wdl: bool,
-    /// How full the memory for answers is, in thousandths.
+    /// How full the evaluation cache is, in thousandths.
     pub(super) hash_permill: u32,
     /// Simulations of this search.
     pub(super) nodes: u32,
@@ -42,11 +42,11 @@ pub(super) fn info(search: &Search, frame: &Frame) -> Vec<String> {
     let start = format!("info depth {} seldepth {deepest}", depth(search.visits()));
     let work = work(search, frame);
     let line = |(number, line): (usize, &Line)| {
-        format!("{start} multipv {number} {} {work}", told(search, frame, line))
+        format!("{start} multipv {number} {} {work}", score(search, frame, line))
     };
-    let told = (1..).zip(all.iter().take(frame.lines)).map(line);
+    let infos = (1..).zip(all.iter().take(frame.lines)).map(line);
     // Chess programs take what follows `pv` for moves to the end of the line.
-    told.zip(&all).map(|(told, line)| format!("{told} pv {}", moves(&line_to_mate(search, line)))).collect()
+    infos.zip(&all).map(|(info, line)| format!("{info} pv {}", moves(&line_to_mate(search, line)))).collect()
 }
 
 fn work(search: &Search, frame: &Frame) -> String {
@@ -65,8 +65,8 @@ fn moves(moves: &[Move]) -> String {
     moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The score of a line, and its chances.
-fn told(search: &Search, frame: &Frame, line: &Line) -> String {
+/// The score of a line, and its WDL where that is shown.
+fn score(search: &Search, frame: &Frame, line: &Line) -> String {
     let q = line.first.value.unwrap_or_else(|| search.root_value().0);
     let score = match mate(search, line) {
         Some(moves) => format!("score mate {moves}"),
@@ -81,7 +81,7 @@ fn wdl(q: f64, line: &Line) -> String {
     format!("{win} {draw} {loss}")
 }
 
-/// Shares of `value` = P(win) − P(loss) in thousandths that sum to 1000.
+/// WDL in thousandths that sum to 1000, from `value` = P(win) − P(loss) and P(draw).
 pub(super) fn chances(value: f64, draw: f64) -> [u32; 3] {
     let draw = draw.clamp(0.0, 1.0 - value.abs().min(1.0));
     let win = (500.0 * (1.0 - draw + value)).round() as u32;
@@ -96,12 +96,12 @@ pub(super) fn mate(search: &Search, line: &Line) -> Option<i64> {
     Some(if line.first.proof == Some(Proof::Win) { (plies + 1) / 2 } else { -(plies / 2) })
 }
 
-/// The line, to its mate if it has one.
+/// The moves of a line, up to the mate if it has one.
 pub(super) fn line_to_mate(search: &Search, line: &Line) -> Vec<Move> {
     mating_line(search, line).unwrap_or_else(|| line.moves.clone())
 }
 
-/// A line that is proven won or lost, if it ends in mate or a move before, with that move.
+/// The moves of a proven line up to the mate, if it ends in mate or one move before.
 fn mating_line(search: &Search, line: &Line) -> Option<Vec<Move>> {
     let is_won = match line.first.proof {
         Some(Proof::Win) => true,
@@ -110,8 +110,8 @@ fn mating_line(search: &Search, line: &Line) -> Option<Vec<Move>> {
     };
     let mut moves = line.moves.clone();
     let mut game: Game = search.game().clone();
-    for played in &moves {
-        game.play_unchecked(*played);
+    for mv in &moves {
+        game.play_unchecked(*mv);
     }
     let legal = game.position().legal_moves();
     if !legal.is_empty() {
@@ -128,7 +128,7 @@ mod tests {
     use super::{centipawns, chances, depth, visits_of};
 
     #[test]
-    fn values_become_centipawns_as_leela_tells_them() {
+    fn centipawns_are_those_of_leela() {
         assert_eq!(centipawns(0.0), 0);
         // tan(0.78188) = 0.99297 and tan(0.156375) = 0.15766.
         assert_eq!((centipawns(0.5), centipawns(-0.5), centipawns(0.1)), (89, -89, 14));
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn depth_grows_as_simulations_double() {
         assert_eq!([0, 1, 2, 3, 4, 7, 8, 800].map(depth), [1, 1, 2, 2, 3, 3, 4, 10]);
-        for told in 1..=32 {
-            assert_eq!(depth(visits_of(told)), told as u32);
+        for expected in 1..=32 {
+            assert_eq!(depth(visits_of(expected)), expected as u32);
         }
         assert_eq!((visits_of(i64::MIN), visits_of(i64::MAX)), (1, 1 << 31));
     }

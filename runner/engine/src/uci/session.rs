@@ -1,4 +1,4 @@
-//! A conversation with a chess program: reads lines, and never waits for a search.
+//! The session with a chess program: reads lines, and never waits for a search.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use std::thread;
 use dc0_core::board::{Game, Piece, Side};
 
 use super::lines::{self, Input};
-use super::options::{CLEAR_HASH, Settings, told};
+use super::options::{CLEAR_HASH, Settings, option_lines};
 use super::output::Output;
 use super::parse::{Command, Go, parse};
 use super::signal::Signal;
 use super::thinker::{Job, Order, Thinker};
 
-/// Talks until `quit` or the end of the input. A search that is under way then is stopped, and its move is told.
+/// Runs until `quit` or the end of the input. A search that is under way then is stopped, and its move is reported.
 pub fn session(input: &mut dyn BufRead, to: Box<dyn Write + Send>, settings: Settings) -> io::Result<()> {
     let output = Output::new(to);
-    let (jobs, taken) = channel();
+    let (jobs, receiver) = channel();
     let running = Arc::new(AtomicUsize::new(0));
     let thinker = Thinker::new(output.clone(), Arc::clone(&running), settings.clone());
-    let thread = thread::spawn(move || thinker.work(&taken));
+    let thread = thread::spawn(move || thinker.work(&receiver));
     let mut session = Session {
         output: output.clone(),
         settings,
@@ -29,7 +29,7 @@ pub fn session(input: &mut dyn BufRead, to: Box<dyn Write + Send>, settings: Set
         jobs,
         running,
         signal: None,
-        explains: false,
+        is_debugging: false,
     };
     let read = session.listen(input);
     session.stop();
@@ -47,12 +47,12 @@ struct Session {
     /// The game, or why there is none.
     game: Result<Game, String>,
     jobs: Sender<Job>,
-    /// Searches that have not told their move yet.
+    /// Searches that have not reported their move yet.
     running: Arc<AtomicUsize>,
-    /// Of the last search.
+    /// The signal of the last search.
     signal: Option<Arc<Signal>>,
-    /// Whether lines that are left out are named (`debug on`).
-    explains: bool,
+    /// Whether skipped lines are reported (`debug on`).
+    is_debugging: bool,
 }
 
 impl Session {
@@ -60,12 +60,12 @@ impl Session {
         while !self.output.is_broken() {
             match lines::next(input)? {
                 Input::End => return Ok(()),
-                Input::TooLong => self.output.tell(&lines::too_long()),
+                Input::TooLong => self.output.info(&lines::too_long()),
                 Input::Line(line) => match parse(&line) {
                     Some(Command::Quit) => return Ok(()),
-                    Some(command) => self.obey(command),
-                    None if self.explains && !line.is_empty() => {
-                        self.output.tell("unknown command, left out");
+                    Some(command) => self.execute(command),
+                    None if self.is_debugging && !line.is_empty() => {
+                        self.output.info("unknown command, skipped");
                     }
                     None => {}
                 },
@@ -74,10 +74,10 @@ impl Session {
         Ok(())
     }
 
-    fn obey(&mut self, command: Command) {
+    fn execute(&mut self, command: Command) {
         match command {
-            Command::Uci => self.introduce(),
-            Command::IsReady if self.running.load(Ordering::SeqCst) > 0 => self.output.say("readyok"),
+            Command::Uci => self.identify(),
+            Command::IsReady if self.running.load(Ordering::SeqCst) > 0 => self.output.line("readyok"),
             Command::IsReady => self.send(Job::Ready(Box::new(self.settings.clone()))),
             Command::NewGame => {
                 self.stop();
@@ -88,42 +88,42 @@ impl Session {
             }
             Command::SetOption { name, value } => {
                 if let Err(error) = self.settings.set(&name, &value) {
-                    self.output.tell(&format!("error: {error}"));
+                    self.output.info(&format!("error: {error}"));
                 }
             }
             Command::Position(text) => self.set_up(&text),
             Command::Go(go) => self.go(go),
             Command::Stop => self.stop(),
             Command::PonderHit => self.signal.iter().for_each(|signal| signal.ponder_hit()),
-            Command::Debug(on) => self.explains = on,
-            Command::Board => self.output.say(&self.game.as_ref().map_or_else(Clone::clone, board)),
+            Command::Debug(on) => self.is_debugging = on,
+            Command::Board => self.output.line(&self.game.as_ref().map_or_else(Clone::clone, board)),
             Command::Eval => self.for_people(Job::Eval),
             Command::Tree => self.send(Job::Tree),
             Command::Bench => self.send(Job::Bench(Box::new(self.settings.clone()))),
-            // Nothing to register; and `quit` ended the conversation.
+            // There is nothing to register, and `quit` has ended the session.
             Command::Register | Command::Quit => {}
         }
     }
 
-    fn introduce(&self) {
-        self.output.say(concat!("id name dc0 ", env!("CARGO_PKG_VERSION")));
-        self.output.say("id author the dc0 authors");
-        for line in told() {
-            self.output.say(&line);
+    fn identify(&self) {
+        self.output.line(concat!("id name dc0 ", env!("CARGO_PKG_VERSION")));
+        self.output.line("id author the dc0 authors");
+        for line in option_lines() {
+            self.output.line(&line);
         }
-        self.output.say("uciok");
+        self.output.line("uciok");
     }
 
-    /// A position that cannot be read leaves none: a move in another position than the chess program's would be illegal.
+    /// A position that cannot be read leaves no game: a move in another position than the chess program's would be illegal.
     fn set_up(&mut self, text: &str) {
         self.game = Game::from_text(text).map_err(|error| format!("error: {error}"));
         if let Err(error) = &self.game {
-            self.output.tell(error);
+            self.output.info(error);
         }
     }
 
     fn go(&mut self, go: Go) {
-        // Whoever asks twice wants the second answer; the first search tells its move before.
+        // A second `go` stops the first search, which reports its move before the second begins.
         self.stop();
         let signal = Arc::new(Signal::new(go.ponder));
         let order = Order {
@@ -144,18 +144,18 @@ impl Session {
     fn for_people(&self, job: impl FnOnce(Box<Settings>, Game) -> Job) {
         match &self.game {
             Ok(game) => self.send(job(Box::new(self.settings.clone()), game.clone())),
-            Err(error) => self.output.tell(error),
+            Err(error) => self.output.info(error),
         }
     }
 
     fn send(&self, job: Job) {
         if self.jobs.send(job).is_err() {
-            self.output.tell("error: the engine's thread has failed; start the engine again");
+            self.output.info("error: the engine's thread has failed; start the engine again");
         }
     }
 }
 
-/// The position for people.
+/// The board as text, for people.
 fn board(game: &Game) -> String {
     let position = game.position();
     let letter = |square: u8| {

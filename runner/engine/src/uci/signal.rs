@@ -1,4 +1,4 @@
-//! What the session tells a search that is under way.
+//! How the session controls a search that is under way.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 
@@ -6,7 +6,7 @@ use dc0_core::poison::IgnorePoison as _;
 
 use dc0_process::clock::Stopwatch;
 
-/// The reins of one search.
+/// Stops one search, or starts its clock after a ponder hit.
 #[derive(Debug)]
 pub(super) struct Signal {
     state: Mutex<State>,
@@ -16,15 +16,15 @@ pub(super) struct Signal {
 #[derive(Debug)]
 struct State {
     is_stopped: bool,
-    /// Since when thinking costs the engine's own time; `None` while it ponders.
-    counted_from: Option<Stopwatch>,
+    /// Started when the engine's own clock started; `None` while it ponders.
+    own_time: Option<Stopwatch>,
 }
 
 impl Signal {
-    /// Of a search that begins now.
+    /// A signal for a search that begins now.
     pub(super) fn new(ponders: bool) -> Self {
-        let counted_from = (!ponders).then(Stopwatch::start);
-        Self { state: Mutex::new(State { is_stopped: false, counted_from }), changed: Condvar::new() }
+        let own_time = (!ponders).then(Stopwatch::start);
+        Self { state: Mutex::new(State { is_stopped: false, own_time }), changed: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -37,9 +37,9 @@ impl Signal {
         self.changed.notify_all();
     }
 
-    /// The move that was pondered on has been played.
+    /// The opponent played the move that was pondered on.
     pub(super) fn ponder_hit(&self) {
-        self.state().counted_from.get_or_insert_with(Stopwatch::start);
+        self.state().own_time.get_or_insert_with(Stopwatch::start);
         self.changed.notify_all();
     }
 
@@ -47,20 +47,20 @@ impl Signal {
         self.state().is_stopped
     }
 
-    /// Runs since thinking costs time; `None` while pondering.
-    pub(super) fn thinking(&self) -> Option<Stopwatch> {
-        self.state().counted_from
+    /// The engine's own time on this move; `None` while pondering.
+    pub(super) fn own_time(&self) -> Option<Stopwatch> {
+        self.state().own_time
     }
 
     /// Whether the engine ponders: neither hit nor stopped yet.
     pub(super) fn ponders(&self) -> bool {
         let state = self.state();
-        !state.is_stopped && state.counted_from.is_none()
+        !state.is_stopped && state.own_time.is_none()
     }
 
-    /// Waits until the move may be told: pondering ends by a hit or a stop, an infinite search by a stop alone.
+    /// Waits until the move may be reported: pondering ends by a hit or a stop, an infinite search by a stop alone.
     pub(super) fn wait(&self, is_infinite: bool) {
-        let waits = |state: &mut State| !state.is_stopped && (is_infinite || state.counted_from.is_none());
+        let waits = |state: &mut State| !state.is_stopped && (is_infinite || state.own_time.is_none());
         drop(self.changed.wait_while(self.state(), waits).ignore_poison());
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that takes one search after the other.
+//! The thread that runs the searches, one after another.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
@@ -19,12 +19,12 @@ use super::time::{Allowance, Clock};
 use super::watch::{Limits, Watch, watched};
 use dc0_core::poison::IgnorePoison as _;
 
-/// Simulations of a search that only something else ends.
+/// The budget of a search that is ended by something else.
 const NO_LIMIT: u32 = u32::MAX / 2;
 
-/// What the thinker is asked for.
+/// A job for the thinker.
 pub(super) enum Job {
-    /// Make everything ready, and say so.
+    /// Make everything ready, then answer `readyok`.
     Ready(Box<Settings>),
     NewGame,
     Search(Box<Order>),
@@ -33,7 +33,7 @@ pub(super) enum Job {
     Bench(Box<Settings>),
 }
 
-/// A search that is asked for.
+/// A search to run.
 pub(super) struct Order {
     pub(super) game: Result<Game, String>,
     pub(super) go: Go,
@@ -41,9 +41,10 @@ pub(super) struct Order {
     pub(super) signal: Arc<Signal>,
 }
 
-/// The thinker.
+/// Runs jobs with the engine.
 pub(super) struct Thinker {
     output: Output,
+    /// Searches that have not reported their move yet.
     running: Arc<AtomicUsize>,
     engine: Engine,
     /// The value at the engine's last move, and the side it played.
@@ -55,15 +56,15 @@ impl Thinker {
         Self { output, running, engine: Engine::idle(settings), last_value: None }
     }
 
-    /// Works until nobody can ask any more.
+    /// Runs jobs until the session ends.
     pub(super) fn work(mut self, jobs: &Receiver<Job>) {
         for job in jobs {
             match job {
                 Job::Ready(settings) => {
                     self.make_ready(&settings);
-                    self.output.say("readyok");
+                    self.output.line("readyok");
                 }
-                Job::NewGame => self.forget(),
+                Job::NewGame => self.start_game(),
                 Job::Search(order) => self.search(&order),
                 Job::Eval(settings, game) => self.eval(&settings, game),
                 Job::Tree => self.show_tree(),
@@ -72,28 +73,28 @@ impl Thinker {
         }
     }
 
-    fn forget(&mut self) {
+    fn start_game(&mut self) {
         self.last_value = None;
         if let Err(error) = self.engine.start_game() {
-            self.output.tell(&format!("error: {error}"));
+            self.output.info(&format!("error: {error}"));
             self.engine.drop_threads();
         }
     }
 
-    /// Makes the threads that evaluate; on the CPU if the device fails. Says what went wrong.
+    /// Starts the evaluating threads, on the CPU if the device fails; reports errors.
     fn make_ready(&mut self, settings: &Settings) {
         let made = self.engine.set_up(settings).or_else(|error| {
-            self.output.tell(&format!("error: {error}; the CPU is used instead"));
+            self.output.info(&format!("error: {error}; the CPU is used instead"));
             self.engine.fall_back_to_cpu()
         });
         if let Err(error) = made {
-            self.output.tell(&format!("error: {error}"));
+            self.output.info(&format!("error: {error}"));
         }
     }
 
     fn eval(&mut self, settings: &Settings, game: Game) {
         if !game.position().has_legal_move() {
-            self.output.say("no legal move: the game is over");
+            self.output.line("no legal move: the game is over");
             return;
         }
         self.make_ready(settings);
@@ -109,30 +110,30 @@ impl Thinker {
 
     fn show_tree(&self) {
         match self.engine.last_search() {
-            Some(search) => self.output.say(&inspect::visited_moves(search)),
-            None => self.output.say("nothing was searched"),
+            Some(search) => self.output.line(&inspect::visited_moves(search)),
+            None => self.output.line("nothing was searched"),
         }
     }
 
     fn answer(&self, answer: Result<String, EvaluatorError>) {
         match answer {
-            Ok(answer) => self.output.say(&answer),
-            Err(error) => self.output.tell(&format!("error: {error}")),
+            Ok(answer) => self.output.line(&answer),
+            Err(error) => self.output.info(&format!("error: {error}")),
         }
     }
 
-    /// Searches and tells the move.
+    /// Searches and reports the move.
     fn search(&mut self, order: &Order) {
         let (best, answer) = match &order.game {
             Ok(game) if game.position().has_legal_move() => self.think(game, order),
             Ok(game) => {
                 // Mated, or stalemate.
                 let score = if game.position().is_check() { "mate" } else { "cp" };
-                self.output.say(&format!("info depth 0 score {score} 0"));
+                self.output.line(&format!("info depth 0 score {score} 0"));
                 (None, None)
             }
             Err(error) => {
-                self.output.tell(error);
+                self.output.info(error);
                 (None, None)
             }
         };
@@ -140,21 +141,20 @@ impl Thinker {
         self.running.fetch_sub(1, Ordering::SeqCst);
         let best = best.map_or("(none)".to_owned(), |best| best.to_string());
         let answer = answer.map(|answer| format!(" ponder {answer}")).unwrap_or_default();
-        self.output.say(&format!("bestmove {best}{answer}"));
+        self.output.line(&format!("bestmove {best}{answer}"));
     }
 
-    /// The best move of a position that has one, and the answer expected.
+    /// The best move of a position that has one, and the expected answer.
     fn think(&mut self, game: &Game, order: &Order) -> (Option<Move>, Option<Move>) {
         let legal = game.position().legal_moves();
-        let only: Vec<Move> =
-            order.go.searchmoves.iter().copied().filter(|played| legal.contains(played)).collect();
+        let only: Vec<Move> = order.go.searchmoves.iter().copied().filter(|mv| legal.contains(mv)).collect();
         let fallback = only.first().or(legal.first()).copied();
         self.make_ready(&order.settings);
         let is_restricted = !only.is_empty();
         let mut search = self.engine.begin(game, is_restricted);
         search.restrict_root(&only);
-        let open = if is_restricted { only.len() } else { legal.len() };
-        let limits = self.limits(game, order, (open, search.visits()));
+        let choices = if is_restricted { only.len() } else { legal.len() };
+        let limits = self.limits(game, order, (choices, search.visits()));
         search.set_budget(budget(order, &limits));
         let watch = Watch::new(Arc::clone(&order.signal), limits, &order.settings);
         let (search, ended) = self.run(search, watch);
@@ -163,38 +163,38 @@ impl Thinker {
         match ended {
             Ok(()) => self.engine.keep(search, is_restricted),
             Err(error) => {
-                self.output.tell(&format!("error: {error}"));
+                self.output.info(&format!("error: {error}"));
                 self.engine.drop_threads();
             }
         }
         found.unwrap_or((fallback, None))
     }
 
-    fn limits(&self, game: &Game, order: &Order, (open, kept): (usize, u32)) -> Limits {
+    fn limits(&self, game: &Game, order: &Order, (choices, reused): (usize, u32)) -> Limits {
         let (go, side) = (&order.go, game.position().side_to_move());
-        let last_value = self.last_value.filter(|(of, _)| *of == side).map(|(_, value)| value);
+        let last_value = self.last_value.filter(|(last_side, _)| *last_side == side).map(|(_, value)| value);
         if go.infinite {
             return Limits::default();
         }
         let time = allowance(go, side, &order.settings);
-        let by_depth = go.depth.map(|depth| visits_of(depth).saturating_sub(kept).max(1));
+        let by_depth = go.depth.map(|depth| visits_of(depth).saturating_sub(reused).max(1));
         let by_nodes = go.nodes.map(|nodes| nodes.clamp(1, NO_LIMIT.into()) as u32);
         let plain = || (time.is_none() && go.mate.is_none()).then_some(order.settings.search.simulations);
         let nodes = [by_depth, by_nodes].into_iter().flatten().min().or_else(plain);
-        let is_forced = open == 1 && go.movetime.is_none() && !order.settings.analyses;
+        let is_forced = choices == 1 && go.movetime.is_none() && !order.settings.analyses;
         Limits { nodes, time, is_forced, last_value }
     }
 
-    /// Lets all threads work on a search, and tells what was found.
+    /// Runs a search on all threads, and reports its result.
     fn run(&self, search: Search, mut watch: Watch) -> (Search, Result<(), EvaluatorError>) {
-        let memory = self.engine.pool().map(|pool| pool.memory().clone());
-        (watch.output, watch.memory) = (Some(self.output.clone()), memory.unwrap_or_default());
+        let cache = self.engine.pool().map(|pool| pool.cache().clone());
+        (watch.output, watch.cache) = (Some(self.output.clone()), cache.unwrap_or_default());
         let signal = Arc::clone(&watch.signal);
         let watch = Arc::new(Mutex::new(watch));
         let (search, ended) = self.engine.run(search, watched(&watch));
         if self.engine.pool().is_some() && search.visits() > 0 {
-            // Chess programs take what is told while the engine ponders for another search's, so it is told again after the hit. Asked
-            // before the report: a hit that comes beside it must not be missed.
+            // Chess programs do not count lines sent while the engine ponders as this search's, so they are sent again after the
+            // hit. Read before the report: a hit during the report must not be missed.
             let ponders = signal.ponders();
             watch.lock().ignore_poison().report(&search, &self.output);
             signal.wait(false);
@@ -205,7 +205,7 @@ impl Thinker {
         (search, ended)
     }
 
-    /// The move to play with the answer expected. The value is kept for the next time.
+    /// The move to play with the expected answer. Keeps the value for the next search.
     fn choose(&mut self, search: &Search) -> (Option<Move>, Option<Move>) {
         let lines = search.lines(usize::MAX);
         let best = self.engine.choose(search, &lines);
@@ -215,9 +215,9 @@ impl Thinker {
     }
 }
 
-/// Simulations that a search is given.
+/// The simulations of a search.
 fn budget(order: &Order, limits: &Limits) -> u32 {
-    // Pondering has no limit before the hit, unless the rule shares out a number that it must know beforehand.
+    // Pondering has no limit before the hit, unless the root rule must know its budget beforehand.
     let plans_ahead = order.settings.search.root.rule.plans_ahead();
     let nodes = limits.nodes.filter(|_| !order.go.ponder || plans_ahead);
     let otherwise = if plans_ahead { order.settings.search.simulations } else { NO_LIMIT };
@@ -234,7 +234,7 @@ fn allowance(go: &Go, side: Side, settings: &Settings) -> Option<Allowance> {
         Side::White => (go.wtime, go.winc),
         Side::Black => (go.btime, go.binc),
     };
-    // A clock of the other side alone says that this is a timed game.
+    // The other side's clock alone means that this is a timed game.
     let left = left.or_else(|| go.wtime.or(go.btime))?;
     let clock = Clock { left, increment: increment.unwrap_or(0), moves_to_go: go.movestogo };
     Some(Allowance::of_clock(clock, overhead, &settings.time))

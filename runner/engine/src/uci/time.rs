@@ -1,33 +1,33 @@
-//! How long to think. Pure functions; nobody here asks what time it is.
+//! Time management. Pure functions that read no clock.
 
 use std::time::Duration;
 
 use dc0_core::params;
 
 params! {
-    /// How `dc0-run uci` shares out its time: its options `time.…`. Members of no script call.
+    /// The time management of `dc0-run uci`: its options `time.…`. No script call has these members.
     pub struct TimeParams {
-        /// Moves that the rest of the game is taken to last where the clock does not say; what is left is shared out evenly over
-        /// them. Games of engines last about 60 moves of each side, and later moves find less left anyway.
+        /// Moves that the rest of the game is assumed to last where the clock does not say; the time left is divided evenly among
+        /// them. Games of engines last about 60 moves of each side, and later moves find less time left anyway.
         moves_ahead: u32 = 30, in 1..=200;
-        /// Share of an increment, less `Move Overhead`, that is spent at once; the rest mends a clock that runs low.
+        /// Share of an increment, less `Move Overhead`, that is spent at once; the rest refills a clock that runs low.
         increment_spent: f64 = 0.8, in 0.0..=1.0;
-        /// How many times as long as an ordinary move a hard one may take.
+        /// The longest time of a hard move, in multiples of an ordinary move's.
         longest: f64 = 3.0, in 1.0..=20.0;
         /// Share of the clock that one move may take at most.
         largest_share: f64 = 0.4, in 0.01..=1.0;
         /// The same for the last move before the clock is set again.
         largest_share_at_last: f64 = 0.9, in 0.01..=1.0;
-        /// How many times as long a move takes where the most visited move has not the best value.
+        /// Factor on the time of a move where the most visited move does not have the best value.
         undecided: f64 = 1.5, in 1.0..=20.0;
-        /// How many times as long a move takes where the value fell.
+        /// Factor on the time of a move where the value fell.
         falling: f64 = 1.5, in 1.0..=20.0;
-        /// The fall of P(win) − P(loss) since the engine's last move from which on the value counts as fallen.
+        /// The value counts as fallen if P(win) − P(loss) is this much lower than at the engine's last move.
         fall: f64 = 0.1, in 0.0..=2.0;
     }
 }
 
-/// What one side's clock says, in milliseconds. May be negative.
+/// One side's clock, in milliseconds. May be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     /// Time left.
@@ -41,24 +41,24 @@ pub struct Clock {
 /// Time for one move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowance {
-    /// When an ordinary move is played.
+    /// The time of an ordinary move.
     pub wanted: Duration,
-    /// When any move is played.
+    /// The time that no move exceeds.
     pub most: Duration,
-    doubts: Doubts,
+    extensions: Extensions,
 }
 
-/// How doubts stretch a move's time.
+/// Factors by which an unstable search extends a move's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Doubts {
+struct Extensions {
     undecided: f64,
     falling: f64,
     fall: f64,
 }
 
-/// What a search says of its own certainty.
+/// How stable a search's choice is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Signs {
+pub struct Stability {
     /// Visits of the move with the most.
     pub most: u32,
     /// Visits of the next one.
@@ -74,57 +74,62 @@ fn millis(number: i64) -> Duration {
 }
 
 impl Allowance {
-    /// From a clock. `overhead` milliseconds of what is left are never used: they are lost between the programs.
+    /// The time for a move on a clock. `overhead` milliseconds of what is left are never used: they are lost between the programs.
     pub fn of_clock(clock: Clock, overhead: i64, params: &TimeParams) -> Self {
         let usable = clock.left.saturating_sub(overhead).max(0) as f64;
         let ahead = i64::from(params.moves_ahead);
         let moves = clock.moves_to_go.map_or(ahead, |moves| moves.clamp(1, ahead));
         let is_last = clock.moves_to_go.is_some_and(|moves| moves <= 1);
         let largest = if is_last { params.largest_share_at_last } else { params.largest_share };
-        // Every move loses the overhead, so no more of an increment than the rest can be spent without running low.
+        // Every move loses the overhead, so only the rest of an increment can be spent without running low.
         let gained = clock.increment.saturating_sub(overhead).max(0) as f64;
         let even = usable / moves as f64 + params.increment_spent * gained;
         let most = (params.longest * even).min(largest * usable);
-        Self { wanted: millis(even.min(most) as i64), most: millis(most as i64), doubts: Doubts::of(params) }
+        Self {
+            wanted: millis(even.min(most) as i64),
+            most: millis(most as i64),
+            extensions: Extensions::of(params),
+        }
     }
 
-    /// Of `go movetime`, all of which is used.
+    /// The time of `go movetime`, all of which is used.
     pub fn of_move(time: i64, overhead: i64) -> Self {
         let time = millis(time.saturating_sub(overhead));
-        Self { wanted: time, most: time, doubts: Doubts { undecided: 1.0, falling: 1.0, fall: 0.0 } }
+        Self { wanted: time, most: time, extensions: Extensions { undecided: 1.0, falling: 1.0, fall: 0.0 } }
     }
 
-    /// Whether the move is to be played after `elapsed`, where `speed` simulations are done in a second.
-    pub fn is_spent(&self, elapsed: Duration, speed: f64, signs: &Signs) -> bool {
-        let until = self.stretched(signs);
-        elapsed >= until || (self.may_end_early() && is_settled(until.saturating_sub(elapsed), speed, signs))
+    /// Whether to play the move after `elapsed`, at `speed` simulations per second.
+    pub fn is_spent(&self, elapsed: Duration, speed: f64, stability: &Stability) -> bool {
+        let until = self.extended(stability);
+        elapsed >= until
+            || (self.may_end_early() && is_decided(until.saturating_sub(elapsed), speed, stability))
     }
 
-    /// A move with a time of its own takes all of it.
+    /// `go movetime` uses all of its time.
     fn may_end_early(&self) -> bool {
         self.wanted < self.most
     }
 
-    fn stretched(&self, signs: &Signs) -> Duration {
-        self.wanted.mul_f64(self.doubts.stretch(signs)).min(self.most)
+    fn extended(&self, stability: &Stability) -> Duration {
+        self.wanted.mul_f64(self.extensions.factor(stability)).min(self.most)
     }
 }
 
-impl Doubts {
+impl Extensions {
     fn of(params: &TimeParams) -> Self {
         Self { undecided: params.undecided, falling: params.falling, fall: params.fall }
     }
 
-    fn stretch(&self, signs: &Signs) -> f64 {
-        let undecided = if signs.is_undecided { self.undecided } else { 1.0 };
-        let falling = if signs.fall >= self.fall { self.falling } else { 1.0 };
+    fn factor(&self, stability: &Stability) -> f64 {
+        let undecided = if stability.is_undecided { self.undecided } else { 1.0 };
+        let falling = if stability.fall >= self.fall { self.falling } else { 1.0 };
         undecided * falling
     }
 }
 
-/// Whether the simulations that fit into the rest of the time cannot change which move has the most visits.
-fn is_settled(rest: Duration, speed: f64, signs: &Signs) -> bool {
-    let lead = signs.most.saturating_sub(signs.second);
+/// Whether the simulations that fit into the rest of the time cannot change which move has the most visits (smart pruning).
+fn is_decided(rest: Duration, speed: f64, stability: &Stability) -> bool {
+    let lead = stability.most.saturating_sub(stability.second);
     f64::from(lead) > speed * rest.as_secs_f64()
 }
 
@@ -132,9 +137,9 @@ fn is_settled(rest: Duration, speed: f64, signs: &Signs) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use super::{Allowance, Clock, Signs, TimeParams};
+    use super::{Allowance, Clock, Stability, TimeParams};
 
-    const CALM: Signs = Signs { most: 10, second: 9, is_undecided: false, fall: 0.0 };
+    const STABLE: Stability = Stability { most: 10, second: 9, is_undecided: false, fall: 0.0 };
 
     fn clock(left: i64, increment: i64, moves_to_go: Option<i64>) -> Allowance {
         Allowance::of_clock(Clock { left, increment, moves_to_go }, 50, &TimeParams::default())
@@ -149,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_is_shared_out_over_thirty_moves() {
+    fn a_minute_is_divided_among_thirty_moves() {
         // (60000 − 50) / 30 = 1998.3, and three times as much for a hard move.
         assert_eq!(both(clock(60_000, 0, None)), (ms(1998), ms(5995)));
         // 1998.3 + 0.8 · (1000 − 50).
@@ -162,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_clock_makes_a_move_take_more_than_what_is_left() {
+    fn no_move_takes_more_than_the_time_left() {
         for left in [i64::MIN, -5, 0, 1, 49, 50, 51, 100, 3000, 1 << 40, i64::MAX] {
             for increment in [i64::MIN, -1, 0, 1, 2000, i64::MAX] {
                 for moves in [None, Some(i64::MIN), Some(0), Some(1), Some(2), Some(40), Some(i64::MAX)] {
@@ -195,21 +200,22 @@ mod tests {
     }
 
     #[test]
-    fn a_time_for_the_move_is_used_up_but_for_the_overhead() {
+    fn movetime_is_used_up_but_for_the_overhead() {
         let allowance = Allowance::of_move(1000, 50);
-        let sure = Signs { most: 1_000_000, second: 0, ..CALM };
-        assert!(!allowance.is_spent(ms(949), 10.0, &sure) && allowance.is_spent(ms(950), 10.0, &sure));
-        assert!(Allowance::of_move(10, 50).is_spent(ms(0), 0.0, &CALM));
-        assert!(Allowance::of_move(i64::MIN, 50).is_spent(ms(0), 0.0, &CALM));
+        let clear = Stability { most: 1_000_000, second: 0, ..STABLE };
+        assert!(!allowance.is_spent(ms(949), 10.0, &clear) && allowance.is_spent(ms(950), 10.0, &clear));
+        assert!(Allowance::of_move(10, 50).is_spent(ms(0), 0.0, &STABLE));
+        assert!(Allowance::of_move(i64::MIN, 50).is_spent(ms(0), 0.0, &STABLE));
     }
 
     #[test]
-    fn doubts_stretch_the_time() {
+    fn an_unstable_search_takes_longer() {
         let allowance = clock(60_000, 0, None);
-        let undecided = Signs { is_undecided: true, ..CALM };
-        let both = Signs { fall: 0.2, ..undecided };
+        let undecided = Stability { is_undecided: true, ..STABLE };
+        let both = Stability { fall: 0.2, ..undecided };
         assert!(
-            allowance.is_spent(ms(1998), 1000.0, &CALM) && !allowance.is_spent(ms(1998), 1000.0, &undecided)
+            allowance.is_spent(ms(1998), 1000.0, &STABLE)
+                && !allowance.is_spent(ms(1998), 1000.0, &undecided)
         );
         assert!(
             allowance.is_spent(ms(2997), 1000.0, &undecided) && !allowance.is_spent(ms(2997), 1000.0, &both)
@@ -218,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_shared_out_as_the_parameters_say() {
+    fn parameters_change_the_time() {
         let params =
             TimeParams { moves_ahead: 10, longest: 1.5, increment_spent: 0.0, ..TimeParams::default() };
         let clock = Clock { left: 10_050, increment: 500, moves_to_go: None };
@@ -228,10 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lead_that_cannot_be_caught_up_ends_the_search() {
+    fn a_lead_out_of_reach_ends_the_search() {
         let allowance = clock(60_000, 0, None);
-        // At 1000 simulations a second about 998 are still to come.
-        let lead = |most| Signs { most, second: 0, ..CALM };
+        // At 1000 simulations per second about 998 are still to come.
+        let lead = |most| Stability { most, second: 0, ..STABLE };
         assert!(
             !allowance.is_spent(ms(1000), 1000.0, &lead(997))
                 && allowance.is_spent(ms(1000), 1000.0, &lead(999))

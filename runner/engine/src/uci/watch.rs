@@ -1,4 +1,4 @@
-//! What looks at a search between two batches: tells how far it is, and ends it.
+//! Watches a search between its batches: reports its progress, and ends it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,15 +7,15 @@ use dc0_core::board::Move;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::search::{Search, Visited};
 
-use super::memory::Memory;
+use super::memory::HashCache;
 use super::options::Settings;
 use super::output::Output;
 use super::report::{Frame, depth, info};
 use super::signal::Signal;
-use super::time::{Allowance, Signs};
+use super::time::{Allowance, Stability};
 use dc0_process::clock::Stopwatch;
 
-/// Time before the first report and between two at least; most moves of a fast game are found before. Chosen.
+/// Least time before the first report and between two; most moves of a fast game take less. Chosen.
 const REPORT_AFTER: Duration = Duration::from_millis(100);
 
 /// Time after which a report comes even if nothing changed. Chosen.
@@ -28,13 +28,13 @@ pub(super) struct Limits {
     pub(super) nodes: Option<u32>,
     /// Time.
     pub(super) time: Option<Allowance>,
-    /// Only one move may be played, and nobody asked how good it is.
+    /// There is only one move, and its value is not asked for.
     pub(super) is_forced: bool,
     /// The value at the engine's last move.
     pub(super) last_value: Option<f64>,
 }
 
-/// Looks at one search.
+/// Watches one search.
 pub(super) struct Watch {
     pub(super) signal: Arc<Signal>,
     pub(super) limits: Limits,
@@ -43,14 +43,14 @@ pub(super) struct Watch {
     pub(super) started: Stopwatch,
     /// `None` for a silent search.
     pub(super) output: Option<Output>,
-    /// What the evaluators remember.
-    pub(super) memory: Memory,
-    last: Option<Last>,
+    /// The cache of the evaluators.
+    pub(super) cache: HashCache,
+    last: Option<LastReport>,
 }
 
-/// What was told last.
+/// The last report.
 #[derive(Debug, Clone, Copy)]
-struct Last {
+struct LastReport {
     at: Duration,
     depth: u32,
     best: Option<Move>,
@@ -60,19 +60,19 @@ impl Watch {
     pub(super) fn new(signal: Arc<Signal>, limits: Limits, settings: &Settings) -> Self {
         let (lines, shows_wdl) = (settings.lines, settings.shows_wdl);
         let frame = Frame { lines, shows_wdl, hash_permill: 0, nodes: 0, elapsed: Duration::ZERO };
-        let (started, memory) = (Stopwatch::start(), Memory::default());
-        Self { signal, limits, frame, started, output: None, memory, last: None }
+        let (started, cache) = (Stopwatch::start(), HashCache::default());
+        Self { signal, limits, frame, started, output: None, cache, last: None }
     }
 
-    /// Whether a search that has a visit is to go on.
-    pub(super) fn goes_on(&mut self, search: &Search) -> bool {
+    /// Whether a search that has a visit should continue.
+    pub(super) fn should_continue(&mut self, search: &Search) -> bool {
         if self.signal.is_stopped() || self.output.as_ref().is_some_and(Output::is_broken) {
             return false;
         }
         self.report_if_due(search);
-        match self.signal.thinking() {
+        match self.signal.own_time() {
             None => true,
-            Some(since) => !self.is_enough(search, since.elapsed()),
+            Some(own_time) => !self.is_enough(search, own_time.elapsed()),
         }
     }
 
@@ -82,16 +82,16 @@ impl Watch {
         // Pondering counts for the speed, though not for the time.
         let speed = f64::from(nodes) / self.started.elapsed().as_secs_f64().max(1e-6);
         let by_time = |allowance: Allowance| {
-            self.limits.is_forced || allowance.is_spent(elapsed, speed, &self.signs(search))
+            self.limits.is_forced || allowance.is_spent(elapsed, speed, &self.stability(search))
         };
         by_nodes || self.limits.time.is_some_and(by_time)
     }
 
-    fn signs(&self, search: &Search) -> Signs {
+    fn stability(&self, search: &Search) -> Stability {
         let (most, second) = leaders(search);
-        let better = |of: &Visited| of.visits > 0 && of.value > most.and_then(|most| most.value);
-        let visits = |of: Option<Visited>| of.map_or(0, |of| of.visits);
-        Signs {
+        let better = |edge: &Visited| edge.visits > 0 && edge.value > most.and_then(|most| most.value);
+        let visits = |edge: Option<Visited>| edge.map_or(0, |edge| edge.visits);
+        Stability {
             most: visits(most),
             second: visits(second),
             is_undecided: second.as_ref().is_some_and(better),
@@ -105,39 +105,40 @@ impl Watch {
         if at < self.last.map_or(Duration::ZERO, |last| last.at) + REPORT_AFTER {
             return;
         }
-        let (depth, best) = (depth(search.visits()), leaders(search).0.map(|of| of.played));
-        let is_new = |last: Last| last.depth != depth || last.best != best || at >= last.at + REPORT_ANYWAY;
+        let (depth, best) = (depth(search.visits()), leaders(search).0.map(|edge| edge.played));
+        let is_new =
+            |last: LastReport| last.depth != depth || last.best != best || at >= last.at + REPORT_ANYWAY;
         if self.last.is_none_or(is_new) {
             self.report(search, output);
-            self.last = Some(Last { at, depth, best });
+            self.last = Some(LastReport { at, depth, best });
         }
     }
 
-    /// Tells how far the search is.
+    /// Reports the progress of the search.
     pub(super) fn report(&self, search: &Search, output: &Output) {
         let (nodes, elapsed) = (search.spent(), self.started.elapsed());
-        let hash_permill = self.memory.permill();
+        let hash_permill = self.cache.permill();
         for line in info(search, &Frame { hash_permill, nodes, elapsed, ..self.frame }) {
-            output.say(&line);
+            output.line(&line);
         }
     }
 }
 
-/// Lets the first thread watch, and the others follow.
+/// The first thread watches; the others only check the signal.
 pub(super) fn watched(watch: &Arc<Mutex<Watch>>) -> impl Fn(usize, &Search) -> bool + Send + Sync + 'static {
     let (watch, signal) = (Arc::clone(watch), Arc::clone(&watch.lock().ignore_poison().signal));
     move |thread, search| {
-        if thread == 0 { watch.lock().ignore_poison().goes_on(search) } else { !signal.is_stopped() }
+        if thread == 0 { watch.lock().ignore_poison().should_continue(search) } else { !signal.is_stopped() }
     }
 }
 
 /// The two moves with the most visits.
 fn leaders(search: &Search) -> (Option<Visited>, Option<Visited>) {
-    search.root_moves().fold((None, None), |(most, second): (Option<Visited>, _), of| {
-        if most.is_none_or(|most| of.visits > most.visits) {
-            (Some(of), most)
-        } else if second.is_none_or(|second: Visited| of.visits > second.visits) {
-            (most, Some(of))
+    search.root_moves().fold((None, None), |(most, second): (Option<Visited>, _), edge| {
+        if most.is_none_or(|most| edge.visits > most.visits) {
+            (Some(edge), most)
+        } else if second.is_none_or(|second: Visited| edge.visits > second.visits) {
+            (most, Some(edge))
         } else {
             (most, second)
         }

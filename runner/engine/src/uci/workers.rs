@@ -1,4 +1,4 @@
-//! Threads that evaluate, each with a copy of the net that stays with it from search to search.
+//! Evaluating threads, each with its own copy of the net, which it keeps from search to search.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,28 +8,28 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime;
 use dc0_core::network::{Evaluator, EvaluatorError};
 
-use super::memory::Memory;
+use super::memory::HashCache;
 use super::options::Settings;
 use dc0_backend::Evaluators;
 
 /// Work for one thread.
 pub(super) type Task = Box<dyn FnOnce(&mut dyn Evaluator) -> Result<(), EvaluatorError> + Send>;
 
-/// Where a thread says that its task is done.
+/// Where a thread sends the result of its task.
 type Done = Sender<Result<(), EvaluatorError>>;
 
-/// The threads of one setting.
+/// The threads for one set of options.
 pub(super) struct Pool {
     workers: Vec<Worker>,
     net: Arc<Checkpoint>,
     evaluators: Arc<Evaluators>,
-    /// As asked for.
+    /// The option `Hash`, in MiB.
     hash: u32,
-    memory: Memory,
+    cache: HashCache,
 }
 
 struct Worker {
-    /// Absent once the thread is to end.
+    /// Dropped to end the thread.
     tasks: Option<Sender<(Task, Done)>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -38,21 +38,21 @@ impl Pool {
     /// Starts the threads and waits until each has its copy.
     pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
         let (net, evaluators) = (Arc::clone(&settings.net), Arc::clone(&settings.evaluators));
-        let memory = Memory::new(settings.hash, settings.threads);
+        let cache = HashCache::new(settings.hash, settings.threads);
         let (ready, answers) = channel();
         let start = |_| {
-            let (net, evaluators, memory) = (Arc::clone(&net), Arc::clone(&evaluators), memory.clone());
-            let make = move || evaluators.make(&net).map(|made| memory.with(made));
+            let (net, evaluators, cache) = (Arc::clone(&net), Arc::clone(&evaluators), cache.clone());
+            let make = move || evaluators.make(&net).map(|evaluator| cache.with(evaluator));
             Worker::start(make, ready.clone())
         };
         let workers = (0..settings.threads).map(start).collect();
         drop(ready);
-        let pool = Self { workers, net, evaluators, hash: settings.hash, memory };
+        let pool = Self { workers, net, evaluators, hash: settings.hash, cache };
         first_error(&answers, pool.workers.len())?;
         Ok(pool)
     }
 
-    /// Whether these are the threads that the settings ask for.
+    /// Whether these threads fit the settings.
     pub(super) fn fits(&self, settings: &Settings) -> bool {
         self.workers.len() == settings.threads as usize
             && self.hash == settings.hash
@@ -60,18 +60,18 @@ impl Pool {
             && Arc::ptr_eq(&self.evaluators, &settings.evaluators)
     }
 
-    /// The same threads for settings that they stand in for.
+    /// The same threads, in place of those that the settings ask for.
     pub(super) fn serving(self, settings: &Settings) -> Self {
         Self { evaluators: Arc::clone(&settings.evaluators), ..self }
     }
 
-    /// What the threads remember.
-    pub(super) fn memory(&self) -> &Memory {
-        &self.memory
+    /// The cache of the threads.
+    pub(super) fn cache(&self) -> &HashCache {
+        &self.cache
     }
 
-    /// Forgets all answers.
-    pub(super) fn forget(&self) -> Result<(), EvaluatorError> {
+    /// Drops all cached evaluations.
+    pub(super) fn clear_cache(&self) -> Result<(), EvaluatorError> {
         self.all(|_| {
             Box::new(|evaluator| {
                 evaluator.start_shard();
@@ -118,7 +118,7 @@ impl Worker {
                 Ok(evaluator) => (Some(evaluator), Ok(())),
                 Err(error) => (None, Err(error)),
             };
-            // Nobody waits for answers once the engine ends.
+            // The receiver is gone once the engine ends.
             let _ended = ready.send(answer);
             drop(ready);
             for (task, done) in work {
@@ -129,7 +129,7 @@ impl Worker {
         Self { tasks: Some(tasks), thread: Some(thread) }
     }
 
-    /// A thread that has ended drops the task with its `done`, which tells the one who waits.
+    /// A thread that has ended drops the task with its `done`, so the receiver does not wait in vain.
     fn give(&self, task: Task, done: Done) {
         if let Some(tasks) = &self.tasks {
             let _ended = tasks.send((task, done));

@@ -155,6 +155,6 @@ fn board(context: &Context<'_>, position: &str) -> Answer<String> {
     let game = call.run(Game::from_text(position).map_err(ExplainError::from))?;
     let look = Look { is_unicode: true, is_coloured: false };
     let last = game.moves().last().copied();
-    let lines = draw(&Scene { position: game.position(), last, is_flipped: false, look });
+    let lines = draw(&Scene { position: game.position(), last, is_flipped: false, style: look });
     Ok(lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
 }

@@ -1,4 +1,4 @@
-//! What commands do.
+//! The player's commands.
 
 use dc0_core::board::MoveTextError;
 
@@ -9,11 +9,11 @@ use crate::play::record::{Agreed, Record};
 use crate::play::score::Score;
 use dc0_process::look::Tone;
 
-/// Lines of a hint.
+/// Lines that a hint shows.
 const HINTS: usize = 3;
 
 impl Session<'_> {
-    /// Obeys; true to leave.
+    /// Executes a command; true to leave.
     pub(super) fn command(&mut self, command: Command) -> Result<bool, PlayError> {
         let needs_game = matches!(
             command,
@@ -30,7 +30,7 @@ impl Session<'_> {
             return Ok(false);
         }
         match command {
-            Command::Help => self.say(&help())?,
+            Command::Help => self.print(&help())?,
             Command::Hint => self.hint()?,
             Command::Eval => self.evaluate()?,
             Command::Undo => self.undo()?,
@@ -40,13 +40,13 @@ impl Session<'_> {
                 self.is_flipped = !self.is_flipped;
                 self.show()?;
             }
-            Command::Fen => self.say(&self.record.game.position().fen())?,
-            Command::Pgn => self.say(pgn(&self.record, &self.setup.tags).trim_end())?,
+            Command::Fen => self.print(&self.record.game.position().fen())?,
+            Command::Pgn => self.print(pgn(&self.record, &self.setup.tags).trim_end())?,
             Command::Resign => self.agree(Agreed::Resigned(self.human()))?,
             Command::Draw => self.offer_draw()?,
             Command::Go => self.answer()?,
             Command::Switch => self.switch(),
-            Command::New => self.begin_anew()?,
+            Command::New => self.start_new_game()?,
             Command::Quit => return Ok(true),
         }
         Ok(false)
@@ -57,15 +57,18 @@ impl Session<'_> {
         self.score = Some(Score::of(&found.lines[0], self.turn()));
         let mut lines: Vec<_> = found.lines.iter().collect();
         lines.truncate(HINTS);
-        self.say(&format!("Best lines, with visits and White's score ({} simulations):", found.simulations))?;
-        self.tell_lines(&lines)
+        self.print(&format!(
+            "Best lines, with visits and White's score ({} simulations):",
+            found.simulations
+        ))?;
+        self.show_lines(&lines)
     }
 
     fn evaluate(&mut self) -> Result<(), PlayError> {
         let Some(found) = self.search()? else { return Ok(()) };
         let score = Score::of(&found.lines[0], self.turn());
         self.score = Some(score);
-        self.say(&format!("  {}", score.bar(self.setup.look)))
+        self.print(&format!("  {}", score.bar(self.setup.style)))
     }
 
     fn undo(&mut self) -> Result<(), PlayError> {
@@ -82,13 +85,12 @@ impl Session<'_> {
 
     fn moves(&mut self) -> Result<(), PlayError> {
         let position = self.record.game.position();
-        let mut moves: Vec<String> =
-            position.legal_moves().into_iter().map(|played| position.san(played)).collect();
+        let mut moves: Vec<String> = position.legal_moves().into_iter().map(|mv| position.san(mv)).collect();
         moves.sort_unstable();
-        self.say_words(&moves)
+        self.print_wrapped(&moves)
     }
 
-    /// The engine agrees unless it likes its own chances better; docs/guides/play.md says so.
+    /// The engine agrees unless its own chances are better; docs/guides/play.md says so.
     fn offer_draw(&mut self) -> Result<(), PlayError> {
         let Some(found) = self.search()? else { return Ok(()) };
         let [win, _, loss] = found.lines[0].chances;
@@ -97,7 +99,7 @@ impl Session<'_> {
         }
         let percent = |thousandths: u32| (thousandths + 5) / 10;
         let (own, yours) = (percent(loss), percent(win));
-        self.say(&format!("dc0 declines: it gives itself {own}% and you {yours}% to win."))
+        self.print(&format!("dc0 declines: it gives itself {own}% and you {yours}% to win."))
     }
 
     fn agree(&mut self, end: Agreed) -> Result<(), PlayError> {
@@ -110,14 +112,14 @@ impl Session<'_> {
         self.is_flipped = !self.is_flipped;
     }
 
-    fn begin_anew(&mut self) -> Result<(), PlayError> {
+    fn start_new_game(&mut self) -> Result<(), PlayError> {
         self.close()?;
         self.record = Record::new(self.setup.start.clone());
         self.score = None;
         if self.turn() == self.human() { self.show() } else { Ok(()) }
     }
 
-    /// Says why a text is no move; nothing has changed.
+    /// Explains why a text is not a legal move; nothing changes.
     pub(super) fn refuse(&mut self, text: &str, error: &MoveTextError) -> Result<(), PlayError> {
         if !matches!(error, MoveTextError::NotAMove { .. }) {
             return self.complain(&error.to_string());
@@ -130,6 +132,6 @@ impl Session<'_> {
     }
 
     pub(super) fn complain(&mut self, text: &str) -> Result<(), PlayError> {
-        self.say(&self.setup.look.tone(text, Tone::Alarm))
+        self.print(&self.setup.style.tone(text, Tone::Alarm))
     }
 }

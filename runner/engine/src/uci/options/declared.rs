@@ -1,4 +1,4 @@
-//! Options as chess programs are told of them.
+//! Options as they are declared to chess programs.
 
 /// What an option takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -6,11 +6,11 @@ pub(super) enum Kind {
     Button,
     Check(bool),
     Spin { default: i64, least: i64, most: i64 },
-    Combo { default: String, words: Vec<String> },
+    Combo { default: String, names: Vec<String> },
     Text(String),
 }
 
-/// An option as it is told to chess programs.
+/// An option as it is declared to chess programs.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Declared {
     pub(super) name: String,
@@ -22,7 +22,7 @@ fn shown(text: &str) -> &str {
 }
 
 impl Declared {
-    /// The line that tells it.
+    /// The line that declares it.
     pub(super) fn line(&self) -> String {
         let name = &self.name;
         match &self.kind {
@@ -31,26 +31,26 @@ impl Declared {
             Kind::Spin { default, least, most } => {
                 format!("option name {name} type spin default {default} min {least} max {most}")
             }
-            Kind::Combo { default, words } => {
-                let words: String = words.iter().map(|word| format!(" var {word}")).collect();
-                format!("option name {name} type combo default {default}{words}")
+            Kind::Combo { default, names } => {
+                let values: String = names.iter().map(|name| format!(" var {name}")).collect();
+                format!("option name {name} type combo default {default}{values}")
             }
             Kind::Text(default) => format!("option name {name} type string default {}", shown(default)),
         }
     }
 
-    /// What the option takes, in words.
+    /// What the option takes, for messages.
     pub(super) fn expected(&self) -> String {
         match &self.kind {
             Kind::Button => "no value".to_owned(),
             Kind::Check(_) => "true or false".to_owned(),
             Kind::Spin { least, most, .. } => format!("a whole number in {least}..={most}"),
-            Kind::Combo { words, .. } => format!("one of {}", words.join(", ")),
+            Kind::Combo { names, .. } => format!("one of {}", names.join(", ")),
             Kind::Text(_) => "text".to_owned(),
         }
     }
 
-    /// The value in the form that is set, if it is one of the option's.
+    /// The value in its canonical form; `None` if the option does not take it.
     pub(super) fn checked(&self, value: &str) -> Option<String> {
         let lower = value.to_ascii_lowercase();
         match &self.kind {
@@ -59,8 +59,8 @@ impl Declared {
                 let number = value.parse::<i64>().ok().filter(|number| (*least..=*most).contains(number));
                 number.map(|number| number.to_string())
             }
-            Kind::Combo { words, .. } => {
-                words.iter().find(|word| word.to_ascii_lowercase() == lower).cloned()
+            Kind::Combo { names, .. } => {
+                names.iter().find(|name| name.to_ascii_lowercase() == lower).cloned()
             }
             Kind::Button | Kind::Text(_) => Some(value.to_owned()),
         }

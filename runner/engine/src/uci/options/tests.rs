@@ -1,7 +1,7 @@
 use dc0_core::search::{RootRule, SearchParams};
 
 use super::declared::{Declared, Kind};
-use super::{Settings, all, told};
+use super::{Settings, all, option_lines};
 
 fn settings() -> Settings {
     Settings::new(None).expect("the shipped net on the CPU")
@@ -9,16 +9,16 @@ fn settings() -> Settings {
 
 fn refused(settings: &mut Settings, name: &str, value: &str) -> String {
     let before = (settings.search.clone(), settings.threads, settings.lines, settings.overhead);
-    let said = settings.set(name, value).expect_err("a bad value").to_string();
+    let message = settings.set(name, value).expect_err("a bad value").to_string();
     let after = (settings.search.clone(), settings.threads, settings.lines, settings.overhead);
     assert_eq!(before, after, "a bad value changes nothing");
-    said
+    message
 }
 
 #[test]
-fn options_are_told_with_their_ranges() {
-    let told = told();
-    for line in [
+fn options_are_listed_with_their_ranges() {
+    let lines = option_lines();
+    for expected in [
         "option name SearchMode type combo default dc0 var dc0",
         "option name DC0Model type string default <empty>",
         "option name DC0Simulations type spin default 800 min 1 max 10000000",
@@ -37,9 +37,9 @@ fn options_are_told_with_their_ranges() {
         "option name search.root.c_puct type string default ()",
         "option name search.root.considered type spin default 16 min 1 max 218",
     ] {
-        assert!(told.iter().any(|told| told == line), "{line} is missing in\n{}", told.join("\n"));
+        assert!(lines.iter().any(|line| line == expected), "{expected} is missing in\n{}", lines.join("\n"));
     }
-    assert!(!told.iter().any(|line| line.contains("search.leaves") || line.contains("search.engine")));
+    assert!(!lines.iter().any(|line| line.contains("search.leaves") || line.contains("search.engine")));
 }
 
 #[test]
@@ -47,7 +47,8 @@ fn every_option_takes_its_own_default() {
     let mut settings = settings();
     let search = settings.search.clone();
     let is_off = |option: &Declared| option.kind == Kind::Text("()".to_owned());
-    let off: Vec<String> = all().iter().filter(|of| is_off(of)).map(|of| format!("{}.", of.name)).collect();
+    let off: Vec<String> =
+        all().iter().filter(|option| is_off(option)).map(|option| format!("{}.", option.name)).collect();
     for option in all() {
         let default = match option.kind {
             Kind::Button => String::new(),
@@ -55,9 +56,9 @@ fn every_option_takes_its_own_default() {
             Kind::Spin { default, .. } => default.to_string(),
             Kind::Combo { default, .. } | Kind::Text(default) => default,
         };
-        // What belongs to a group that is switched off switches it on.
-        let of_no_group = off.iter().any(|group| option.name.starts_with(group));
-        if !of_no_group {
+        // A member of a group that is off would switch the group on.
+        let is_in_no_off_group = off.iter().any(|group| option.name.starts_with(group));
+        if !is_in_no_off_group {
             settings.set(&option.name, &default).unwrap_or_else(|error| panic!("{}: {error}", option.name));
         }
     }
@@ -65,7 +66,7 @@ fn every_option_takes_its_own_default() {
 }
 
 #[test]
-fn names_are_found_in_any_case_and_values_are_taken() {
+fn names_are_case_insensitive() {
     let mut settings = settings();
     for (name, value) in [
         ("threads", "4"),
@@ -93,7 +94,7 @@ fn names_are_found_in_any_case_and_values_are_taken() {
 }
 
 #[test]
-fn bad_values_change_nothing_and_are_answered_with_the_range() {
+fn bad_values_are_rejected_with_the_range() {
     let settings = &mut settings();
     assert!(refused(settings, "Threads", "0").contains("expected a whole number in 1..=64, got \"0\""));
     assert!(refused(settings, "Threads", "many").contains("a whole number in 1..=64"));
@@ -113,7 +114,7 @@ fn bad_values_change_nothing_and_are_answered_with_the_range() {
 }
 
 #[test]
-fn a_gumbel_root_is_set_once_trees_are_not_kept() {
+fn a_gumbel_root_needs_tree_reuse_off() {
     let mut settings = settings();
     settings.set("search.reuse_tree", "false").expect("a parameter");
     settings.set("search.root.rule", "gumbel").expect("a rule");

@@ -6,13 +6,13 @@ use dc0_core::search::SearchParams;
 use super::declared::{Declared, Kind};
 use crate::uci::time::TimeParams;
 
-/// Leaves in flight at once: enough to keep one core busy, few enough to stop within milliseconds. Chosen.
+/// Leaf batch of one thread: enough to keep one core busy, few enough to stop within milliseconds. Chosen.
 pub(super) const BATCH_SIZE: u32 = 16;
 
-/// Parameters of the search that have an option of their own, and those that cannot search one tree with several threads.
+/// Search parameters that have an option of their own, and those with which several threads cannot share a tree.
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaves", "tablebases", "engine"];
 
-/// The search of the engine before anything is set: that of scripts, with a tree kept from move to move and mates seen at once.
+/// The engine's default search: that of scripts, with tree reuse and with mates in one seen at once.
 pub(super) fn search() -> SearchParams {
     SearchParams { leaves: BATCH_SIZE, reuse_tree: true, mate_in_one: true, ..SearchParams::default() }
 }
@@ -36,8 +36,8 @@ fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iter
 fn kind(row: &Row, default: String) -> Kind {
     match &row.kind {
         ParamKind::Bool => Kind::Check(default == "true"),
-        ParamKind::Choice(words) => {
-            Kind::Combo { default, words: words.iter().map(|word| (*word).to_owned()).collect() }
+        ParamKind::Choice(names) => {
+            Kind::Combo { default, names: names.iter().map(|name| (*name).to_owned()).collect() }
         }
         ParamKind::WholeNumber => spin(row, &default).unwrap_or(Kind::Text(default)),
         _ => Kind::Text(default),

@@ -14,7 +14,7 @@ fn option(name: &str, value: &str) -> Option<Command> {
 }
 
 #[test]
-fn every_command_is_known() {
+fn every_command_is_parsed() {
     for (line, command) in [
         ("uci", Command::Uci),
         ("isready", Command::IsReady),
@@ -38,7 +38,7 @@ fn every_command_is_known() {
 }
 
 #[test]
-fn unknown_words_before_a_command_are_left_out() {
+fn unknown_words_before_a_command_are_skipped() {
     assert_eq!(parse("joho debug on"), Some(Command::Debug(true)));
     assert_eq!(parse("  xyz   isready  "), Some(Command::IsReady));
     for line in
@@ -46,7 +46,7 @@ fn unknown_words_before_a_command_are_left_out() {
     {
         assert_eq!(parse(line), None, "{line}");
     }
-    // A word of everyday language is no wish to see the board.
+    // Commands for people count only as the first word of a line.
     assert_eq!(parse("what d you eval"), None);
 }
 
@@ -90,14 +90,14 @@ fn limits_come_in_any_order_with_any_sign() {
 }
 
 #[test]
-fn what_is_no_number_is_left_out() {
+fn limits_without_a_number_are_skipped() {
     assert_eq!(go("go wtime btime 5"), Go { btime: Some(5), ..Go::default() });
     assert_eq!(go("go nodes many depth"), Go::default());
     assert_eq!(go("go wtime 12x - + -- nodes 3"), Go { nodes: Some(3), ..Go::default() });
 }
 
 #[test]
-fn moves_to_search_end_where_the_next_limit_begins() {
+fn searchmoves_end_where_the_next_limit_begins() {
     let moves =
         |texts: &[&str]| -> Vec<Move> { texts.iter().filter_map(|text| Move::from_uci(text)).collect() };
     let both = go("go searchmoves e2e4 A7A8Q nodes 5");
