@@ -1,4 +1,4 @@
-//! `dc0-run report`: what happened in runs, as one HTML file that needs nothing else. It only reads them.
+//! `dc0-run report`: a report on runs as one self-contained HTML file. Runs are only read.
 
 mod about;
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dc0_analysis::charts::{Chart, ChartError, Theme};
-use dc0_analysis::report::{Report, report as written};
+use dc0_analysis::report::{Report, report as render};
 use dc0_analysis::{AnalysisError, Database, Work};
 use dc0_core::durable;
 use thiserror::Error;
@@ -22,7 +22,7 @@ use dc0_tables::{SourcesError, exit_of};
 /// The size of a chart in a file of its own.
 const CHART: (f64, f64) = (720.0, 420.0);
 
-/// What `report` looks at.
+/// The arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Runs and sweeps: folders, or names below `--runs`. Several are compared.
@@ -31,7 +31,7 @@ pub struct ReportArgs {
     /// The folder that holds runs.
     #[arg(long, value_name = "DIR", default_value = "datasets")]
     pub runs: PathBuf,
-    /// The file to write; what was there is replaced [default: report.html in the run's folder; of several here].
+    /// The file to write; an existing one is replaced [default: report.html in the run's folder; for several runs, here].
     #[arg(long, value_name = "FILE.html")]
     pub out: Option<PathBuf>,
     /// Write every chart as an SVG and a PNG into this folder, too.
@@ -39,7 +39,7 @@ pub struct ReportArgs {
     pub charts: Option<PathBuf>,
 }
 
-/// A report was not written.
+/// Why a report was not written.
 #[derive(Debug, Error)]
 enum ReportError {
     #[error(transparent)]
@@ -75,7 +75,7 @@ impl Fault for ReportError {
 
 impl Command for ReportArgs {
     const NAME: &'static str = "report";
-    const ABOUT: &'static str = "Show what happened in runs as one HTML file that needs nothing else";
+    const ABOUT: &'static str = "Report what happened in runs, as one self-contained HTML file";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         program.console.result(&write(self, &program.console)?.join("\n"));
@@ -87,25 +87,25 @@ impl Command for ReportArgs {
 pub(crate) fn page(folder: &Path) -> Result<String, String> {
     let name = folder.display().to_string();
     let make = || -> Result<String, ReportError> {
-        let asked = about::asked(Path::new(""), &[name])?;
-        let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Exact);
-        Ok(written(&database, &asked.runs, &asked.sweeps)?.html)
+        let inputs = about::inputs(Path::new(""), &[name])?;
+        let database = Database::new(inputs.sources.runs, inputs.sources.sweeps, Work::Exact);
+        Ok(render(&database, &inputs.runs, &inputs.sweeps)?.html)
     };
     make().map_err(|cause| chain(&cause))
 }
 
 fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportError> {
-    let named = args.out.as_deref();
-    if let Some(file) = named.filter(|file| file.extension().is_none_or(|ending| ending != "html")) {
+    let given = args.out.as_deref();
+    if let Some(file) = given.filter(|file| file.extension().is_none_or(|ending| ending != "html")) {
         return Err(ReportError::Name { file: file.to_owned() });
     }
-    let asked = about::asked(&args.runs, &args.names)?;
-    if let Some(warning) = asked.sources.warning() {
+    let inputs = about::inputs(&args.runs, &args.names)?;
+    if let Some(warning) = inputs.sources.warning() {
         console.note(&warning);
     }
-    let database = Database::new(asked.sources.runs, asked.sources.sweeps, Work::Exact);
-    let Report { html, charts } = written(&database, &asked.runs, &asked.sweeps)?;
-    let file = named.map_or_else(|| asked.place.join("report.html"), Path::to_owned);
+    let database = Database::new(inputs.sources.runs, inputs.sources.sweeps, Work::Exact);
+    let Report { html, charts } = render(&database, &inputs.runs, &inputs.sweeps)?;
+    let file = given.map_or_else(|| inputs.default_folder.join("report.html"), Path::to_owned);
     put(&file, html.as_bytes())?;
     let mut lines =
         vec![format!("wrote    {}: {} charts, {} KiB", file.display(), charts.len(), html.len() / 1024)];

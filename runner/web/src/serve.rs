@@ -1,7 +1,7 @@
-//! `dc0-run serve`: runs in the browser as they go on, and games against their nets.
+//! `dc0-run serve`: a live view of runs in the browser, and games against their nets.
 //!
 //! It only reads runs: it takes no lock and writes no file. `http` runs all connections on one thread, which never waits for a
-//! file; `access` looks at each request before anything is done for it, and `routes` answers it on a blocking thread.
+//! file; `access` checks each request before anything else is done for it, and `routes` answers it on a blocking thread.
 //! docs/guides/serve.md says what users see.
 
 mod access;
@@ -51,25 +51,25 @@ use play::GameRooms;
 use shard::Games;
 use status::Locks;
 
-/// The first port that is tried.
+/// The first port to try.
 const PORT: u16 = 8420;
 
-/// Ports that are tried one after the other.
-const TRIED: u16 = 20;
+/// How many more ports to try after it.
+const MORE_PORTS: u16 = 20;
 
-/// Endless answers, and answers that wait, at once. Chosen: the others are kept for quick ones.
-const MOST_WAITING: usize = 48;
+/// Event streams and waiting requests at once. Chosen: the other connections are kept for quick requests.
+const MAX_WAITING: usize = 48;
 
-/// Answers that are much work, at once. One is made after the other; the others wait for it, mostly for the same. Chosen.
-const MOST_MAKING: usize = 16;
+/// Expensive requests at once. They are worked on one after another; the others wait, mostly for the same result. Chosen.
+const MAX_EXPENSIVE: usize = 16;
 
 /// The stack of a thread that answers; requests need little.
 const STACK_BYTES: usize = 1 << 20;
 
-/// How often is looked for games that nobody plays any longer.
-const TIDY: Duration = Duration::from_mins(1);
+/// How often abandoned games are ended.
+const CLEAN_UP_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Why nothing is served.
+/// Why the server cannot start.
 #[derive(Debug, Error)]
 enum ServeError {
     #[error("{}: {cause}; expected the folder that holds runs, such as datasets", dir.display())]
@@ -78,7 +78,7 @@ enum ServeError {
     NotAbove { dir: PathBuf, parent: PathBuf },
     #[error("cannot listen on {at}: {cause}")]
     Bind { at: SocketAddr, cause: io::Error },
-    #[error("the system gives no random numbers for a token: {0}")]
+    #[error("cannot draw random numbers for a token: {0}")]
     Token(getrandom::Error),
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -99,15 +99,15 @@ impl Fault for ServeError {
     }
 }
 
-/// Everything that requests share.
+/// The state that all requests share.
 struct Server {
     library: Library,
     access: Access,
     rooms: GameRooms,
-    /// For answers that wait.
+    /// Permits for event streams and waiting requests.
     waiting: Arc<Semaphore>,
-    /// For answers that are much work.
-    making: Semaphore,
+    /// Permits for expensive requests.
+    expensive: Semaphore,
     memo: Memo,
     charts: Charts,
     games: Games,
@@ -122,21 +122,21 @@ impl Server {
         self.memo.get(&format!("run {}", run.path), || status::status(&self.library, run, &Locks::read()))
     }
 
-    /// The file of the games that were stored last, or nothing.
+    /// The file of the latest stored games, or null.
     fn shard(&self, run: &Found) -> Value {
         let latest = || shard::latest(&self.library, run).map_or(Value::Null, |shard| shard.games.into());
         self.memo.get(&format!("shard {}", run.path), latest)
     }
 
-    /// What changes when the charts of a run or sweep would.
-    fn version(&self, of: &Found) -> String {
+    /// A version that changes when the charts of a run or sweep do.
+    fn version(&self, found: &Found) -> String {
         let version =
-            self.memo.get(&format!("version {}", of.path), || shard::version(&self.library, of).into());
+            self.memo.get(&format!("version {}", found.path), || shard::version(&self.library, found).into());
         version.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Whether any run that is served is under way.
-    fn is_anyone_at_work(&self) -> bool {
+    /// Whether any run in the served folder is running.
+    fn is_any_running(&self) -> bool {
         self.list().as_array().is_some_and(|rows| rows.iter().any(|row| row["state"] == "running"))
     }
 
@@ -147,7 +147,7 @@ impl Server {
 
 impl Command for ServeArgs {
     const NAME: &'static str = "serve";
-    const ABOUT: &'static str = "Watch runs in the browser as they go on, and play against their nets";
+    const ABOUT: &'static str = "Watch runs live in the browser, and play against their nets";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let runtime = runtime().map_err(ServeError::Wait)?;
@@ -155,11 +155,11 @@ impl Command for ServeArgs {
         let (server, listener) = start(self, &program.console, &runtime)?;
         runtime.block_on(async {
             tokio::spawn(http::listen(listener, Arc::clone(&server)));
-            while timeout(TIDY, interrupt.notified()).await.is_err() {
-                server.rooms.tidy();
+            while timeout(CLEAN_UP_INTERVAL, interrupt.notified()).await.is_err() {
+                server.rooms.end_abandoned();
             }
         });
-        // Answers in the making are not waited for.
+        // Requests in progress are not waited for.
         runtime.shutdown_background();
         server.rooms.close();
         program.console.note("stopped serving");
@@ -167,11 +167,11 @@ impl Command for ServeArgs {
     }
 }
 
-/// One thread runs all connections; each can have one more, for work that blocks.
+/// One thread runs all connections; each may use one more, for blocking work.
 fn runtime() -> io::Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_io().enable_time().thread_name("request");
-    builder.max_blocking_threads(http::MOST_CONNECTIONS).thread_stack_size(STACK_BYTES).build()
+    builder.max_blocking_threads(http::MAX_CONNECTIONS).thread_stack_size(STACK_BYTES).build()
 }
 
 fn start(
@@ -193,8 +193,8 @@ fn start(
         library,
         access: Access::new(token, at.port(), args.hosts.clone()),
         rooms: GameRooms::new(settings, args.max_sims),
-        waiting: Arc::new(Semaphore::new(MOST_WAITING)),
-        making: Semaphore::new(MOST_MAKING),
+        waiting: Arc::new(Semaphore::new(MAX_WAITING)),
+        expensive: Semaphore::new(MAX_EXPENSIVE),
         memo: Memo::default(),
         charts: Charts::default(),
         games: Games::default(),
@@ -204,7 +204,7 @@ fn start(
     Ok((server, listener.map_err(ServeError::Wait)?))
 }
 
-/// A path as a person in the present folder would write it.
+/// A path relative to the current folder, if it is below it.
 fn shortened(path: &Path) -> PathBuf {
     let here = std::env::current_dir().ok();
     let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
@@ -214,9 +214,9 @@ fn shortened(path: &Path) -> PathBuf {
     )
 }
 
-/// Listens on the port that was asked for, or else on the first one that is free.
+/// Listens on the given port, or else on the first free one.
 fn listen(address: IpAddr, port: Option<u16>) -> Result<(net::TcpListener, SocketAddr), ServeError> {
-    let ports = port.map_or(PORT..=PORT + TRIED, |port| port..=port);
+    let ports = port.map_or(PORT..=PORT + MORE_PORTS, |port| port..=port);
     let mut last = None;
     for port in ports {
         let at = SocketAddr::new(address, port);
@@ -230,14 +230,14 @@ fn listen(address: IpAddr, port: Option<u16>) -> Result<(net::TcpListener, Socke
     Err(ServeError::Bind { at, cause })
 }
 
-/// Random bytes of the system as hex digits.
+/// Random bytes from the system as hex digits.
 fn random(count: usize) -> Result<String, getrandom::Error> {
     let mut bytes = vec![0; count];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Notifies of the first Ctrl-C; the second one ends the program at once.
+/// Notifies of the first Ctrl-C; a second one ends the program at once.
 fn listen_for_interrupts() -> Result<Arc<Notify>, ServeError> {
     let (interrupt, is_second) = (Arc::new(Notify::new()), AtomicBool::new(false));
     let notified = Arc::clone(&interrupt);
@@ -253,8 +253,8 @@ fn listen_for_interrupts() -> Result<Arc<Notify>, ServeError> {
 fn greet(console: &Console, library: &Library, name: &str, at: SocketAddr, token: &str) {
     if !at.ip().is_loopback() {
         console.note(&format!(
-            "warning: {} is no loopback address. Whoever in the network sees the address below can look at the runs and play, and \
-             nothing is encrypted. Safer: leave out --bind, and on the other machine `ssh -L {}:127.0.0.1:{} THIS_MACHINE`",
+            "warning: {} is not a loopback address. Anyone on the network who sees the address below can look at the runs and play, \
+             and nothing is encrypted. Safer: leave out --bind, and on the other machine `ssh -L {}:127.0.0.1:{} THIS_MACHINE`",
             at.ip(),
             at.port(),
             at.port()

@@ -1,4 +1,4 @@
-//! What a report says of runs and sweeps besides their tables, from their bookkeeping.
+//! What a report shows of runs and sweeps besides their tables: records, journals and leaderboards.
 
 use std::path::{Path, PathBuf};
 
@@ -13,30 +13,30 @@ use dc0_runs::sweep::told::Direction;
 use dc0_runs::{BegunStep, Progress, Record, RunError, RunView};
 use dc0_tables::Sources;
 
-/// Everything that was asked for.
-pub(super) struct Asked {
+/// The runs and sweeps of a report.
+pub(super) struct Inputs {
     pub(super) sources: Sources,
     pub(super) runs: Vec<ReportRun>,
     pub(super) sweeps: Vec<ReportSweep>,
-    /// Where the report belongs if nothing else is said.
-    pub(super) place: PathBuf,
+    /// Where the report goes by default.
+    pub(super) default_folder: PathBuf,
 }
 
-/// Reads what names stand for: folders, or names below `parent`.
-pub(super) fn asked(parent: &Path, names: &[String]) -> Result<Asked, ReportError> {
+/// Reads the runs and sweeps of a list: folders, or names below `parent`.
+pub(super) fn inputs(parent: &Path, names: &[String]) -> Result<Inputs, ReportError> {
     let mut sources = Sources::named(parent, names)?;
-    // The runs of a sweep's trials are too many for a page; the sweep's table says what came of them.
+    // The runs of a sweep's trials are too many for a page; the sweep's table has their results.
     sources.runs.retain(|run| run.trial.is_none());
     let folders =
         sources.runs.iter().map(|run| &run.folder).chain(sources.sweeps.iter().map(|sweep| &sweep.folder));
-    let place = match folders.collect::<Vec<_>>()[..] {
+    let default_folder = match folders.collect::<Vec<_>>()[..] {
         [only] => only.clone(),
         _ => PathBuf::new(),
     };
     let runs = sources.runs.iter().map(run).collect::<Result<_, _>>()?;
     let sweeps =
-        sources.sweeps.iter().map(|sweep| of_sweep(&sweep.name, &sweep.folder)).collect::<Result<_, _>>()?;
-    Ok(Asked { sources, runs, sweeps, place })
+        sources.sweeps.iter().map(|sweep| sweep_of(&sweep.name, &sweep.folder)).collect::<Result<_, _>>()?;
+    Ok(Inputs { sources, runs, sweeps, default_folder })
 }
 
 fn run(source: &RunSource) -> Result<ReportRun, ReportError> {
@@ -73,7 +73,7 @@ fn environment(record: &Record, progress: &Progress) -> Vec<(String, String)> {
     own.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-fn of_sweep(name: &str, folder: &Path) -> Result<ReportSweep, ReportError> {
+fn sweep_of(name: &str, folder: &Path) -> Result<ReportSweep, ReportError> {
     let (params, trials) = SweepFolder::read(folder)?;
     let board = Board::new(&params, &trials);
     let is_logarithmic =

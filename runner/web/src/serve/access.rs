@@ -1,26 +1,26 @@
-//! Who may ask: whoever has the token, from a page of this server, by a name that is this machine's.
+//! Access control: a request needs the token, must come from a page of this server, and must name this machine as its host.
 //!
 //! The token comes once in an address and is kept as a cookie from then on. Other sites in the same browser cannot read it, and
-//! the name in `Host` keeps out pages that have their own name point to this machine (DNS rebinding).
+//! the check of `Host` keeps out pages whose own name points to this machine (DNS rebinding).
 
 use std::net::IpAddr;
 
 use super::reply::Reply;
 use super::request::{Method, Request};
 
-/// What is asked of each request.
+/// The checks of each request.
 #[derive(Debug)]
 pub(super) struct Access {
     token: String,
-    /// Cookies are those of a machine and not of a port, so that each server needs a name of its own.
+    /// The cookie's name. Cookies belong to a host, not to a port, so each server needs a name of its own.
     cookie: String,
     /// Names of this machine besides `localhost` and its addresses.
     hosts: Vec<String>,
 }
 
 const NO_TOKEN: &str = "Open the address that <code>dc0-run serve</code> has printed: it ends with <code>?token=…</code>. \
-    The token is kept until the browser closes, and is another one each time the server starts.";
-const WRONG_TOKEN: &str = "This token is not the one that <code>dc0-run serve</code> has printed. It is another one each time the \
+    The token is kept until the browser closes, and a new one is made each time the server starts.";
+const WRONG_TOKEN: &str = "This token is not the one that <code>dc0-run serve</code> has printed. A new one is made each time the \
     server starts.";
 
 impl Access {
@@ -28,37 +28,38 @@ impl Access {
         Self { token, cookie: format!("dc0-{port}"), hosts }
     }
 
-    /// Looks at a request before anything is done for it. The answer, if there is one already, turns it away or sends it on without
-    /// the token in its address.
+    /// Checks a request before anything else is done for it. A reply, if there is one, rejects it or redirects it to its address
+    /// without the token.
     pub(super) fn check(&self, request: &Request) -> Option<Reply> {
-        if !request.header("host").is_some_and(|host| self.knows(host)) {
-            let text = "The name in the address is not known to be this machine's; <code>--host NAME</code> makes it known.";
-            return Some(turned_away(421, "Another name", text));
+        if !request.header("host").is_some_and(|host| self.is_own_host(host)) {
+            let text =
+                "The address does not name this machine; <code>--host NAME</code> allows another name.";
+            return Some(rejected(421, "Unknown host", text));
         }
         if let Some(given) = request.query("token") {
             return Some(if self.is_token(given) {
                 self.entry(request)
             } else {
-                turned_away(403, "Wrong token", WRONG_TOKEN)
+                rejected(403, "Wrong token", WRONG_TOKEN)
             });
         }
         match request.cookie(&self.cookie) {
-            None => Some(turned_away(401, "Token needed", NO_TOKEN)),
-            Some(given) if !self.is_token(given) => Some(turned_away(403, "Wrong token", WRONG_TOKEN)),
+            None => Some(rejected(401, "Token needed", NO_TOKEN)),
+            Some(given) if !self.is_token(given) => Some(rejected(403, "Wrong token", WRONG_TOKEN)),
             Some(_) if is_foreign(request) => {
-                Some(turned_away(403, "From elsewhere", "Only pages of this server may ask for this."))
+                Some(rejected(403, "Foreign site", "Only pages of this server may request this."))
             }
             Some(_) => None,
         }
     }
 
-    /// blake3's digests compare in constant time, so that the time an answer takes says nothing of the token.
+    /// blake3's digests compare in constant time, so response times reveal nothing about the token.
     fn is_token(&self, given: &str) -> bool {
         blake3::hash(given.as_bytes()) == blake3::hash(self.token.as_bytes())
     }
 
-    /// Addresses cannot be rebound to others; of names, those of this machine are known.
-    fn knows(&self, host: &str) -> bool {
+    /// IP addresses cannot be rebound; of names, only this machine's are accepted.
+    fn is_own_host(&self, host: &str) -> bool {
         let name = match host.strip_prefix('[') {
             Some(rest) => rest.split(']').next().unwrap_or_default(),
             None => host.rsplit_once(':').map_or(host, |(name, _)| name),
@@ -69,8 +70,8 @@ impl Access {
             || self.hosts.iter().any(is_name)
     }
 
-    /// The cookie goes along with links that lead here from elsewhere, such as a web terminal (`Lax`); what changes something is
-    /// refused to other sites by `Origin` and `Sec-Fetch-Site`.
+    /// `Lax`, so that links from elsewhere, such as a web terminal, send the cookie. Requests by other sites that change something
+    /// are rejected by `Origin` and `Sec-Fetch-Site`.
     fn entry(&self, request: &Request) -> Reply {
         let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Lax", self.cookie, self.token);
         let reply = Reply::new(303, "text/plain; charset=utf-8", "");
@@ -78,7 +79,7 @@ impl Access {
     }
 }
 
-/// Whether a page of another site has sent a request that changes something, or that it wants to look at.
+/// Whether another site's page has sent the request, to change something or to read data.
 fn is_foreign(request: &Request) -> bool {
     let site = request.header("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site));
     let host = request.header("host").unwrap_or_default();
@@ -87,7 +88,7 @@ fn is_foreign(request: &Request) -> bool {
     origin || (site && (is_change || request.path.first().is_some_and(|part| part == "api")))
 }
 
-fn turned_away(status: u16, title: &str, text: &str) -> Reply {
+fn rejected(status: u16, title: &str, text: &str) -> Reply {
     Reply::html(
         status,
         format!(
@@ -107,14 +108,14 @@ mod tests {
     }
 
     fn status(target: &str, headers: &str) -> u16 {
-        let request = read("GET", target, headers, "").expect("sound");
+        let request = read("GET", target, headers, "").expect("a valid request");
         access().check(&request).map_or(200, |reply| reply.into_response().status().as_u16())
     }
 
     #[test]
-    fn the_token_becomes_a_cookie_and_the_cookie_opens() {
+    fn the_token_becomes_a_cookie_that_grants_access() {
         let target = "/run/a%20b?x=%26&token=abc&run=a%2Fb";
-        let request = read("GET", target, "Host: localhost:8420", "").expect("sound");
+        let request = read("GET", target, "Host: localhost:8420", "").expect("a valid request");
         let response = access().check(&request).expect("an answer").into_response();
         assert_eq!(response.headers()["location"], "/run/a%20b?x=%26&run=a%2Fb");
         assert_eq!(response.headers()["set-cookie"], "dc0-8420=abc; Path=/; HttpOnly; SameSite=Lax");
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_turned_away() {
+    fn requests_without_the_token_or_from_other_sites_are_rejected() {
         let known = "Host: 127.0.0.1:8420\nCookie: dc0-8420=abc";
         assert_eq!(status("/", "Host: 127.0.0.1"), 401);
         assert_eq!(status("/", "Host: 127.0.0.1\nCookie: dc0-8421=abc"), 401);
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_this_machines_are_refused_even_with_the_token() {
+    fn unknown_hosts_are_rejected_even_with_the_token() {
         for (host, expected) in [
             ("evil.example", 421),
             ("localhost.evil.example:8420", 421),

@@ -1,4 +1,4 @@
-//! The pages and what they load; everything is in the program.
+//! The pages and their assets; all are compiled into the program.
 
 use dc0_analysis::web;
 
@@ -6,7 +6,7 @@ use super::reply::Reply;
 
 const FRAME: &str = include_str!("page/frame.html");
 
-/// A page: its title, its content, and the script that brings it to life.
+/// A page: its title, its content and its script.
 struct Page {
     title: &'static str,
     body: &'static str,
@@ -33,8 +33,8 @@ pub(super) fn play() -> Reply {
     page(&Page { title: "Play", body: include_str!("page/play.html"), script: "play.js" })
 }
 
-/// A page that is not there.
-pub(super) fn absent() -> Reply {
+/// The page for addresses that do not exist.
+pub(super) fn not_found() -> Reply {
     let body = "<h1>Not found</h1><p>There is no such page, run or sweep. <a href=\"/\">All runs</a></p>";
     let page = filled(&Page { title: "Not found", body, script: "common.js" });
     Reply::html(404, page)

@@ -1,4 +1,4 @@
-//! Server-sent events: what is new about the list of runs, or about one run, as long as somebody looks.
+//! Server-sent events: changes of the list of runs, or of one run, for as long as a page is open.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,20 +15,20 @@ use super::stage::{Progress, Stage};
 use super::{Server, tail};
 use dc0_process::clock::Stopwatch;
 
-/// How often is looked for news. Chosen.
-const EVERY: Duration = Duration::from_millis(500);
+/// Polling interval. Chosen.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A word is sent at least this often, so that readers that are gone are found out.
-const AT_LEAST: Duration = Duration::from_secs(10);
+/// Something is sent at least this often, so that closed connections are noticed.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// An event has to be taken within this time.
-const TO_LEAVE: Duration = Duration::from_secs(5);
+/// Time limit for the client to receive an event.
+const SEND_LIMIT: Duration = Duration::from_secs(5);
 
-/// What one reader looks at.
-pub(super) struct Follow {
-    /// A run or sweep, or all of them.
-    of: Option<Found>,
-    /// Where the log is read on.
+/// The event stream of one reader, with what it has sent last.
+pub(super) struct EventStream {
+    /// A run or sweep; `None` for the list of all.
+    found: Option<Found>,
+    /// The offset in the log to read from.
     log: Option<u64>,
     state: String,
     charts: String,
@@ -36,14 +36,21 @@ pub(super) struct Follow {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Follow {
-    /// `last` is the id of the last event that the reader had, where the log went on.
-    pub(super) fn new(of: Option<Found>, last: Option<&str>, permit: OwnedSemaphorePermit) -> Self {
+impl EventStream {
+    /// `last` is the id of the last event that the reader received: an offset in the log.
+    pub(super) fn new(found: Option<Found>, last: Option<&str>, permit: OwnedSemaphorePermit) -> Self {
         let log = last.and_then(|id| id.parse().ok());
-        Self { of, log, state: String::new(), charts: String::new(), games: String::new(), _permit: permit }
+        Self {
+            found,
+            log,
+            state: String::new(),
+            charts: String::new(),
+            games: String::new(),
+            _permit: permit,
+        }
     }
 
-    /// Sends news until the reader is gone.
+    /// Sends changes until the reader is gone.
     pub(super) async fn send(
         self,
         server: Arc<Server>,
@@ -51,69 +58,69 @@ impl Follow {
         progress: Progress,
     ) -> Result<(), SendError> {
         send(&mut events, &progress, "retry: 1000\n\n".to_owned()).await?;
-        let (mut follow, mut sent) = (self, Stopwatch::start());
+        let (mut stream, mut sent) = (self, Stopwatch::start());
         loop {
             let server = Arc::clone(&server);
-            let looked = spawn_blocking(move || {
-                let news = follow.news(&server);
-                (follow, news)
+            let polled = spawn_blocking(move || {
+                let changes = stream.changes(&server);
+                (stream, changes)
             });
             // A panic is reported on the terminal; the reader sees the stream end, and connects again.
-            let Ok((looked, news)) = looked.await else {
-                progress.set(Stage::leaving(TO_LEAVE));
+            let Ok((polled, changes)) = polled.await else {
+                progress.set(Stage::sending(SEND_LIMIT));
                 return Ok(());
             };
-            follow = looked;
-            if !news.is_empty() || sent.elapsed() > AT_LEAST {
-                let text = if news.is_empty() { ": still here\n\n".to_owned() } else { news };
+            stream = polled;
+            if !changes.is_empty() || sent.elapsed() > KEEP_ALIVE {
+                let text = if changes.is_empty() { ": keep-alive\n\n".to_owned() } else { changes };
                 send(&mut events, &progress, text).await?;
                 sent = Stopwatch::start();
             }
-            sleep(EVERY).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
-    fn news(&mut self, server: &Server) -> String {
-        let Some(of) = self.of.clone() else {
+    fn changes(&mut self, server: &Server) -> String {
+        let Some(found) = self.found.clone() else {
             return changed("list", &mut self.state, &server.list());
         };
-        if of.kind == Kind::Sweep {
-            let mut news = changed("state", &mut self.state, &server.sweep(&of));
-            news += &self.log(server, &of);
-            news += &self.charts(server, &of);
-            return news;
+        if found.kind == Kind::Sweep {
+            let mut changes = changed("state", &mut self.state, &server.sweep(&found));
+            changes += &self.log(server, &found);
+            changes += &self.charts(server, &found);
+            return changes;
         }
-        let mut news = changed("state", &mut self.state, &server.status(&of));
-        news += &self.log(server, &of);
-        news += &self.charts(server, &of);
-        news += &changed("games", &mut self.games, &server.shard(&of));
-        news
+        let mut changes = changed("state", &mut self.state, &server.status(&found));
+        changes += &self.log(server, &found);
+        changes += &self.charts(server, &found);
+        changes += &changed("games", &mut self.games, &server.shard(&found));
+        changes
     }
 
-    fn charts(&mut self, server: &Server, of: &Found) -> String {
-        let due = server.charts.due(server, of);
+    fn charts(&mut self, server: &Server, found: &Found) -> String {
+        let due = server.charts.due(server, found);
         due.map_or_else(String::new, |version| changed("charts", &mut self.charts, &Value::String(version)))
     }
 
-    fn log(&mut self, server: &Server, of: &Found) -> String {
-        let Some(path) = server.library.file(of, "run.log") else { return String::new() };
-        // A log that cannot be read now may be read in a moment.
-        let Ok(Some(news)) = tail::read(&path, self.log) else { return String::new() };
-        self.log = Some(news.next);
-        let data = json!({ "anew": news.is_anew, "text": news.text });
-        format!("event: log\nid: {}\ndata: {data}\n\n", news.next)
+    fn log(&mut self, server: &Server, found: &Found) -> String {
+        let Some(path) = server.library.file(found, "run.log") else { return String::new() };
+        // A log that cannot be read now is tried again at the next poll.
+        let Ok(Some(read)) = tail::read(&path, self.log) else { return String::new() };
+        self.log = Some(read.next);
+        let data = json!({ "anew": read.is_reset, "text": read.text });
+        format!("event: log\nid: {}\ndata: {data}\n\n", read.next)
     }
 }
 
-/// Sends events; there is room once the reader has taken those before.
+/// Sends events, once the reader has received those before.
 async fn send(events: &mut Sender<Bytes>, progress: &Progress, text: String) -> Result<(), SendError> {
-    progress.set(Stage::leaving(TO_LEAVE));
+    progress.set(Stage::sending(SEND_LIMIT));
     events.send_data(text.into()).await?;
     progress.set(Stage::Answering);
     Ok(())
 }
 
-/// An event, if its data is another one than before.
+/// An event, if its data have changed.
 fn changed(event: &str, before: &mut String, data: &Value) -> String {
     let text = data.to_string();
     if *before == text {
@@ -130,7 +137,7 @@ mod tests {
     use super::changed;
 
     #[test]
-    fn only_what_has_changed_is_told_and_in_one_line() {
+    fn only_changes_are_sent_each_in_one_line() {
         let mut before = String::new();
         assert_eq!(
             changed("state", &mut before, &json!({"a": "x\ny"})),

@@ -1,4 +1,4 @@
-//! HTTP over TCP: hyper reads requests and writes answers, with limits in number, size and time. A connection carries one request.
+//! HTTP over TCP: hyper reads requests and writes answers, with limits on number, size and time. A connection carries one request.
 
 use std::future::poll_fn;
 use std::io;
@@ -27,64 +27,64 @@ use super::routes::{self, Answer};
 use super::stage::{Progress, Stage};
 
 /// Connections at once; others wait until one ends. Chosen.
-pub(super) const MOST_CONNECTIONS: usize = 128;
+pub(super) const MAX_CONNECTIONS: usize = 128;
 
 /// Bytes of a request before its body. Chosen: browsers send about one kilobyte.
-const MOST_HEAD: usize = 16 * 1024;
+const MAX_HEAD: usize = 16 * 1024;
 
 /// Headers of a request.
-const MOST_HEADERS: usize = 64;
+const MAX_HEADERS: usize = 64;
 
-/// A request has to arrive within this time.
-const TO_ARRIVE: Duration = Duration::from_secs(5);
+/// Time limit for a request to arrive.
+const RECEIVE_LIMIT: Duration = Duration::from_secs(5);
 
-/// Where fewer connections than this are free, requests have to arrive sooner: whoever opens connections and says nothing
-/// needs no token for that, and is not to keep out those who have one. Chosen.
+/// While fewer connections than this are free, requests must arrive sooner: idle connections need no token, and must not keep out
+/// clients that have one. Chosen.
 const FEW: usize = 32;
-const TO_ARRIVE_SOON: Duration = Duration::from_secs(1);
+const SHORT_RECEIVE_LIMIT: Duration = Duration::from_secs(1);
 
-/// An answer has to be taken within this time, a report of some MiB over a slow line included.
-const TO_LEAVE: Duration = Duration::from_secs(30);
+/// Time limit for the client to receive a reply, a report of some MiB over a slow line included.
+const SEND_LIMIT: Duration = Duration::from_secs(30);
 
-/// The answer to a client that is too slow. hyper itself refuses heads that are too long or not HTTP, also without a body; a
-/// timeout of its own would just close the connection.
+/// The reply to a client that is too slow. hyper itself rejects heads that are too long or not HTTP; its own timeout would close the
+/// connection without a reply.
 const TOO_SLOW: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// Accepts connections until the runtime ends.
 pub(super) async fn listen(listener: TcpListener, server: Arc<Server>) {
-    let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
-        let permit = Arc::clone(&connections).acquire_owned().await.expect("nobody closes the semaphore");
+        let permit = Arc::clone(&connections).acquire_owned().await.expect("the semaphore is never closed");
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(cause) => {
-                log::debug!("a connection was not taken: {cause}");
+                log::debug!("a connection was not accepted: {cause}");
                 // There may be too many open files; some will be closed soon.
                 sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        let to_arrive = if connections.available_permits() < FEW { TO_ARRIVE_SOON } else { TO_ARRIVE };
+        let limit = if connections.available_permits() < FEW { SHORT_RECEIVE_LIMIT } else { RECEIVE_LIMIT };
         let server = Arc::clone(&server);
         tokio::spawn(async move {
-            if let Err(cause) = attend(stream, to_arrive, server).await {
-                log::debug!("an answer was not taken: {cause}");
+            if let Err(cause) = handle(stream, limit, server).await {
+                log::debug!("a reply was not sent: {cause}");
             }
             drop(permit);
         });
     }
 }
 
-async fn attend(stream: TcpStream, to_arrive: Duration, server: Arc<Server>) -> io::Result<()> {
+async fn handle(stream: TcpStream, limit: Duration, server: Arc<Server>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let progress = Progress::new(Stage::arriving(to_arrive));
+    let progress = Progress::new(Stage::receiving(limit));
     let service = service_fn(|request| Box::pin(respond(Arc::clone(&server), request, progress.clone())));
     let mut connection = http1::Builder::new()
         .keep_alive(false)
-        // A client may stop sending after its request; one that is gone shows when something is sent to it.
+        // A client may stop sending after its request; whether it is gone shows at the next write.
         .half_close(true)
-        .max_header_size(MOST_HEAD)
-        .max_headers(MOST_HEADERS)
+        .max_header_size(MAX_HEAD)
+        .max_headers(MAX_HEADERS)
         .title_case_headers(true)
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service);
@@ -96,7 +96,7 @@ async fn attend(stream: TcpStream, to_arrive: Duration, server: Arc<Server>) -> 
     .await;
     let stream = connection.into_parts().io.into_inner();
     let is_late = ended.as_ref().is_err_and(|cause| cause.kind() == io::ErrorKind::TimedOut);
-    if is_late && matches!(progress.stage(), Stage::Arriving(_)) {
+    if is_late && matches!(progress.stage(), Stage::Receiving(_)) {
         stream.writable().await?;
         stream.try_write(TOO_SLOW)?;
     }
@@ -117,18 +117,18 @@ async fn respond(
     };
     Ok(match answer {
         Answer::Reply(reply) => {
-            progress.set(Stage::leaving(TO_LEAVE));
+            progress.set(Stage::sending(SEND_LIMIT));
             reply.into_response().map(Either::Left)
         }
-        Answer::Events(follow) => {
+        Answer::Events(stream) => {
             let (events, body) = Channel::new(1);
-            tokio::spawn(follow.send(server, events, progress));
+            tokio::spawn(stream.send(server, events, progress));
             Reply::events().into_response().map(|_| Either::Right(body))
         }
     })
 }
 
-/// Closes a connection. Bytes of the request that nobody read would reset it before the answer arrives, so they are read here.
+/// Closes a connection. Unread bytes of the request would reset it before the reply arrives, so they are read here.
 async fn close(mut stream: TcpStream) -> io::Result<()> {
     poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await?;
     let rest = async {

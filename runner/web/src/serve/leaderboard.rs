@@ -1,4 +1,4 @@
-//! A sweep's trials side by side, as its page shows them.
+//! The leaderboard of a sweep, for its page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +13,16 @@ use dc0_runs::sweep::told::{Direction, TrialState};
 /// Trials that are shown.
 const SHOWN: usize = 200;
 
-/// What is said of a sweep without a journal.
+/// The message for a sweep without a readable journal.
 const UNREAD: &str = "nothing has happened in the sweep yet, or its trials.jsonl cannot be read";
 
-/// Everything about a sweep; what cannot be read just now is said in `error`.
+/// Everything about a sweep; `error` says what cannot be read now.
 pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
     let locks = Locks::read();
-    let mut told = status::sweep_summary(library, sweep, &locks);
+    let mut value = status::sweep_summary(library, sweep, &locks);
     let trials = library.trials(sweep);
     let journal = library.own(sweep.folder.sweep_journal());
-    // It is written by one process and read again once it has grown.
+    // One process writes the journal; it is read again once it has grown.
     let board = journal.and_then(|path| library.boards.get(&path, |bytes| board(&path, bytes)));
     let board = board.as_deref().map(Result::as_ref);
     let ended = board.and_then(Result::ok).map(ended).unwrap_or_default();
@@ -32,13 +32,13 @@ pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
         .map(|run| status::summary(library, run, &locks))
         .filter(|summary| ["running", "cut"].iter().any(|state| summary["state"] == *state))
         .collect();
-    told["running"] = Value::Array(running);
+    value["running"] = Value::Array(running);
     match board {
-        Some(Ok(board)) => tell(&mut told, board, &trials),
-        Some(Err(cause)) => told["error"] = cause.as_str().into(),
-        None => told["error"] = UNREAD.into(),
+        Some(Ok(board)) => add_board(&mut value, board, &trials),
+        Some(Err(cause)) => value["error"] = cause.as_str().into(),
+        None => value["error"] = UNREAD.into(),
     }
-    told
+    value
 }
 
 fn board(path: &std::path::Path, journal: &[u8]) -> Result<Board, String> {
@@ -47,29 +47,29 @@ fn board(path: &std::path::Path, journal: &[u8]) -> Result<Board, String> {
     Ok(Board::new(&params, &trials))
 }
 
-/// The trials that go on no more, whose runs need not be looked at.
+/// The trials that have ended, whose runs need not be read.
 fn ended(board: &Board) -> BTreeSet<u32> {
     let is_ended =
         |row: &&Row| [TrialState::Complete, TrialState::Pruned, TrialState::Failed].contains(&row.state);
     board.rows.iter().filter(is_ended).map(|row| row.trial).collect()
 }
 
-/// The number of a run's trial, which its name begins with.
+/// The number of a run's trial, with which the run's name begins.
 fn number(run: &Found) -> Option<u32> {
     run.name().split('-').next()?.parse().ok()
 }
 
-fn tell(told: &mut Value, board: &Board, trials: &[Found]) {
+fn add_board(value: &mut Value, board: &Board, trials: &[Found]) {
     let mut runs: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
     for run in trials {
         runs.entry(number(run).unwrap_or(u32::MAX)).or_default().push(&run.path);
     }
     let runs_of = |row: &Row| runs.get(&row.trial).map(Vec::as_slice).unwrap_or_default();
-    told["objective"] = board.objective.clone().into();
-    told["direction"] = if board.direction == Direction::Maximize { "maximize" } else { "minimize" }.into();
-    told["rows"] = board.rows.iter().take(SHOWN).map(|of| row(runs_of(of), of)).collect();
-    told["all"] = board.rows.len().into();
-    told["importances"] = json!(board.importances);
+    value["objective"] = board.objective.clone().into();
+    value["direction"] = if board.direction == Direction::Maximize { "maximize" } else { "minimize" }.into();
+    value["rows"] = board.rows.iter().take(SHOWN).map(|trial| row(runs_of(trial), trial)).collect();
+    value["all"] = board.rows.len().into();
+    value["importances"] = json!(board.importances);
 }
 
 fn row(runs: &[&str], row: &Row) -> Value {

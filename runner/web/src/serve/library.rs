@@ -12,10 +12,10 @@ use dc0_runs::{Folder, Generation, History, Progress, RecordHead};
 
 pub(super) use dc0_runs::FolderKind as Kind;
 
-/// Events of the journal that are shown.
+/// Journal events that are shown.
 const SHOWN: usize = 12;
 
-/// What is shown of a journal.
+/// A journal, as far as it is shown.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     pub(super) progress: Progress,
@@ -37,7 +37,7 @@ impl Journal {
 /// The folder that holds runs.
 #[derive(Debug)]
 pub(super) struct Library {
-    /// Without links.
+    /// Canonical: without links.
     root: PathBuf,
     records: Stamped<RecordHead>,
     journals: Stamped<Journal>,
@@ -48,7 +48,7 @@ pub(super) struct Library {
 /// A run or a sweep.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    /// Its place below the folder of runs, with `/`: `az_small`, or `net_size/trials/0003-0`.
+    /// Its path below the folder of runs, with `/`: `az_small`, or `net_size/trials/0003-0`.
     pub(super) path: String,
     pub(super) kind: Kind,
     pub(super) folder: Folder,
@@ -62,7 +62,7 @@ impl Found {
 }
 
 impl Library {
-    /// Of a folder that is there.
+    /// Opens an existing folder.
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         fs::read_dir(&root)?;
@@ -75,7 +75,7 @@ impl Library {
         })
     }
 
-    /// The folder above, where this one is a run or sweep itself.
+    /// The parent folder, if this one is itself a run or sweep.
     pub(super) fn parent_of_run(&self) -> Option<&Path> {
         self.root.parent().filter(|_| Folder::at(&self.root).kind().is_some())
     }
@@ -87,28 +87,28 @@ impl Library {
 
     /// The runs of a sweep's trials, by name.
     pub(super) fn trials(&self, sweep: &Found) -> Vec<Found> {
-        let of = |name: &String| self.find(&[sweep.path.clone(), "trials".to_owned(), name.clone()]);
-        self.names(&format!("{}/trials", sweep.path)).iter().filter_map(of).collect()
+        let find = |name: &String| self.find(&[sweep.path.clone(), "trials".to_owned(), name.clone()]);
+        self.names(&format!("{}/trials", sweep.path)).iter().filter_map(find).collect()
     }
 
-    /// The run or sweep of a path. Names that are none of a run's lead nowhere, and so does a link out of the folder.
+    /// The run or sweep at a path. `None` for names that no run can have, and for links out of the folder.
     pub(super) fn find(&self, parts: &[String]) -> Option<Found> {
         let [.., name] = parts else { return None };
-        let is_place = matches!(parts, [_] | [_, _, _]) && (parts.len() == 1 || parts[1] == "trials");
+        let has_valid_depth = matches!(parts, [_] | [_, _, _]) && (parts.len() == 1 || parts[1] == "trials");
         let parent =
             parts[..parts.len() - 1].iter().fold(self.root.clone(), |parent, part| parent.join(part));
-        // Whatever is no name of a run is refused here, also for the folders above.
+        // Names that no run can have are rejected, those of the parent folders included.
         let folder = Folder::of_run(&parent, name).ok()?;
         let are_names = parts.iter().all(|part| Folder::of_run(&self.root, part).is_ok());
-        if !is_place || !are_names || !self.holds(folder.root()) {
+        if !has_valid_depth || !are_names || !self.holds(folder.root()) {
             return None;
         }
         Some(Found { path: parts.join("/"), kind: folder.kind()?, folder })
     }
 
     /// A file of a run, if it is there and below the folder of runs.
-    pub(super) fn file(&self, of: &Found, relative: &str) -> Option<PathBuf> {
-        self.own(of.folder.path(relative))
+    pub(super) fn file(&self, found: &Found, relative: &str) -> Option<PathBuf> {
+        self.own(found.folder.path(relative))
     }
 
     /// A path, if it is there and below the folder of runs.
@@ -116,17 +116,17 @@ impl Library {
         self.holds(&path).then_some(path)
     }
 
-    /// What a file says, read again once it has changed; nothing where it is not there.
+    /// The value of a file, read again once it has changed; the default where there is no such file.
     fn cached<T: Default>(&self, cache: &Stamped<T>, path: PathBuf, read: impl FnOnce(&[u8]) -> T) -> Arc<T> {
         self.own(path).and_then(|path| cache.get(&path, read)).unwrap_or_default()
     }
 
-    /// What a run is, as far as its record can be read.
+    /// A run's record, as far as it can be read.
     pub(super) fn record(&self, run: &Found) -> Arc<RecordHead> {
         self.cached(&self.records, run.folder.record(), RecordHead::parse)
     }
 
-    /// What happened in a run.
+    /// The journal of a run.
     pub(super) fn journal(&self, run: &Found) -> Arc<Journal> {
         let read = |bytes: &[u8]| Journal::of(&String::from_utf8_lossy(bytes));
         self.cached(&self.journals, run.folder.journal(), read)
@@ -139,8 +139,8 @@ impl Library {
     }
 
     /// The names in a folder of a run, sorted; none where there is no such folder.
-    pub(super) fn files(&self, of: &Found, relative: &str) -> Vec<String> {
-        self.names(&format!("{}/{relative}", of.path))
+    pub(super) fn files(&self, found: &Found, relative: &str) -> Vec<String> {
+        self.names(&format!("{}/{relative}", found.path))
     }
 
     fn names(&self, relative: &str) -> Vec<String> {
@@ -156,9 +156,9 @@ impl Library {
         names
     }
 
-    /// A link in a run or sweep that leads out of the folder of runs, if there is one; of what cannot be listed nothing is known.
-    pub(super) fn stray(&self, of: &Found) -> Option<PathBuf> {
-        self.stray_below(of.folder.root())
+    /// A link in a run or sweep that leads out of the folder of runs, if there is one. Folders that cannot be listed are skipped.
+    pub(super) fn stray(&self, found: &Found) -> Option<PathBuf> {
+        self.stray_below(found.folder.root())
     }
 
     fn stray_below(&self, folder: &Path) -> Option<PathBuf> {
@@ -212,7 +212,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_out_of_the_folder_lead_nowhere() {
+    fn links_out_of_the_folder_are_not_followed() {
         let (folder, outside) =
             (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         fs::write(outside.path().join("run.json"), "{}").expect("a file");

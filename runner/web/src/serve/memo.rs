@@ -1,5 +1,5 @@
-//! Answers that are the same for all who ask within a moment, and what was read from files that are the same still: many readers
-//! of many runs cost no more than one, and runs that rest cost nothing.
+//! Two caches: answers for a short time, and file contents until the file changes. Many readers of many runs cost no more than one,
+//! and idle runs cost nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,34 +11,34 @@ use serde_json::Value;
 
 use dc0_process::clock::Stopwatch;
 
-/// How long an answer is good for.
-const GOOD: Duration = Duration::from_millis(400);
+/// How long an answer is valid.
+const LIFETIME: Duration = Duration::from_millis(400);
 
 /// Answers that are kept.
-const MOST: usize = 256;
+const MAX_ANSWERS: usize = 256;
 
-/// Files of which something is kept.
-const MOST_FILES: usize = 10_000;
+/// Files whose values are kept.
+const MAX_FILES: usize = 10_000;
 
-/// Answers by what was asked for.
+/// Recent answers by key.
 #[derive(Debug, Default)]
 pub(super) struct Memo(Mutex<BTreeMap<String, Entry>>);
 
 type Entry = Arc<Mutex<Option<(Stopwatch, Value)>>>;
 
 impl Memo {
-    /// The answer of a moment ago, or a new one. Whoever asks for the same meanwhile waits for it.
+    /// The recent answer, or a new one. Concurrent callers with the same key wait for it.
     pub(super) fn get(&self, key: &str, make: impl FnOnce() -> Value) -> Value {
         let entry = {
             let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if entries.len() >= MOST && !entries.contains_key(key) {
+            if entries.len() >= MAX_ANSWERS && !entries.contains_key(key) {
                 entries.clear();
             }
             Arc::clone(entries.entry(key.to_owned()).or_default())
         };
         let mut entry = entry.lock().unwrap_or_else(PoisonError::into_inner);
         match &*entry {
-            Some((made, value)) if made.elapsed() < GOOD => value.clone(),
+            Some((made, value)) if made.elapsed() < LIFETIME => value.clone(),
             _ => {
                 let value = make();
                 *entry = Some((Stopwatch::start(), value.clone()));
@@ -48,14 +48,14 @@ impl Memo {
     }
 }
 
-/// What was made of files, until they change.
+/// Values computed from files, kept until the files change.
 #[derive(Debug)]
 pub(super) struct Stamped<T>(Mutex<BTreeMap<PathBuf, (Stamp, Arc<T>)>>);
 
-/// Size and time of a file.
+/// Size and modification time of a file.
 pub(super) type Stamp = (u64, Option<SystemTime>);
 
-/// What changes when a file does; `None` where it is not there.
+/// A file's stamp, which changes when the file does; `None` where there is no such file.
 pub(super) fn stamp(path: &Path) -> Option<Stamp> {
     fs::metadata(path).ok().map(|found| (found.len(), found.modified().ok()))
 }
@@ -67,7 +67,7 @@ impl<T> Default for Stamped<T> {
 }
 
 impl<T> Stamped<T> {
-    /// What a file holds; `None` where it cannot be read just now.
+    /// The value of a file; `None` where the file cannot be read now.
     pub(super) fn get(&self, path: &Path, make: impl FnOnce(&[u8]) -> T) -> Option<Arc<T>> {
         let stamp = stamp(path)?;
         let known = |files: &BTreeMap<PathBuf, (Stamp, Arc<T>)>| {
@@ -78,7 +78,7 @@ impl<T> Stamped<T> {
         }
         let made = Arc::new(make(&fs::read(path).ok()?));
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if files.len() >= MOST_FILES {
+        if files.len() >= MAX_FILES {
             files.clear();
         }
         files.insert(path.to_owned(), (stamp, Arc::clone(&made)));
@@ -90,17 +90,17 @@ impl<T> Stamped<T> {
 mod tests {
     use serde_json::json;
 
-    use super::{MOST, Memo, Stamped};
+    use super::{MAX_ANSWERS, Memo, Stamped};
 
     #[test]
-    fn the_same_question_is_answered_once_in_a_moment_and_few_answers_are_kept() {
+    fn the_number_of_kept_answers_is_limited() {
         let memo = Memo::default();
         assert_eq!(memo.get("a", || json!(1)), json!(1));
         assert_eq!(memo.get("b", || json!(3)), json!(3));
-        for number in 0..2 * MOST {
+        for number in 0..2 * MAX_ANSWERS {
             memo.get(&number.to_string(), || json!(number));
         }
-        assert!(memo.0.lock().expect("whole").len() <= MOST);
+        assert!(memo.0.lock().expect("whole").len() <= MAX_ANSWERS);
     }
 
     #[test]

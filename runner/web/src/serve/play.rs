@@ -1,5 +1,5 @@
-//! Games against nets in the browser, each with an engine and a thread of its own. Their number, their searches at once and the
-//! simulations of a search are limited, so that runs on the same machine keep most of it.
+//! Games against nets in the browser, each with its own engine and thread. The numbers of games, of concurrent searches and of
+//! simulations per search are limited, to leave most of the machine to runs.
 
 mod live_game;
 mod snapshot;
@@ -24,23 +24,23 @@ use dc0_engine::uci::{Engine, Settings, SettingsError};
 use live_game::LiveGame;
 
 /// Games at once. Chosen: each has a copy of a net, and a tree.
-const MOST_GAMES: usize = 8;
+const MAX_GAMES: usize = 8;
 
 /// Searches at once; the others wait.
-const MOST_SEARCHES: usize = 2;
+const MAX_SEARCHES: usize = 2;
 
-/// A game that nobody has looked at for this long makes room for others.
+/// A game without a request for this long may be ended to make room for another.
 const IDLE: Duration = Duration::from_mins(1);
 
-/// A game that nobody has looked at for this long ends.
+/// A game without a request for this long is ended.
 const ABANDONED: Duration = Duration::from_mins(30);
 
-/// Why something is not done.
+/// Why a request about a game fails.
 #[derive(Debug, Error)]
 pub(super) enum PlayError {
-    #[error("this is no request that is understood here: {0}")]
+    #[error("this request cannot be understood: {0}")]
     Body(#[from] serde_json::Error),
-    /// It has ended, or the server has started anew.
+    /// It has ended, or the server was restarted.
     #[error("there is no such game")]
     NoGame,
     #[error("this cannot be done in a game: {0}")]
@@ -57,7 +57,7 @@ pub(super) enum PlayError {
     Over(String),
     #[error("{0}")]
     Refused(String),
-    #[error("{0} games are under way, the most that there may be; end one first")]
+    #[error("{0} games are in progress, the most allowed; end one first")]
     Full(usize),
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -65,13 +65,13 @@ pub(super) enum PlayError {
     Engine(#[from] EvaluatorError),
     #[error("no thread for the game: {0}")]
     Thread(std::io::Error),
-    #[error("the system gives no random numbers for the game's name: {0}")]
+    #[error("cannot draw random numbers for the game's name: {0}")]
     Name(getrandom::Error),
 }
 
 impl PlayError {
-    /// The answer of HTTP. What people do in a game or bring about by waiting is no failure of a request: it is answered with 200
-    /// and a word, because browsers note each failure in their console.
+    /// The HTTP reply. Refused moves and ended games are not failed requests: they are answered with 200 and a message, because
+    /// browsers log each failure in their console.
     pub(super) fn reply(&self) -> Reply {
         let status = match self {
             Self::NoGame => return Reply::json(200, &json!({ "gone": true })),
@@ -95,7 +95,7 @@ struct NewGame {
     net: String,
     /// The player's side: `white`, `black`, or `both` to move for both.
     side: String,
-    /// The position to begin with, as `dc0-run play --fen` has it.
+    /// The position to begin with, as for `dc0-run play --fen`.
     fen: Option<String>,
     simulations: u32,
 }
@@ -109,11 +109,11 @@ struct MoveRequest {
 
 /// All games.
 pub(super) struct GameRooms {
-    /// What engines start with.
+    /// The settings of new engines.
     settings: Settings,
-    most_simulations: u32,
+    max_simulations: u32,
     games: Mutex<Games>,
-    /// Held while a game begins: nets are loaded one after the other, and never more than there may be games.
+    /// Locked while a game begins: nets are loaded one after another, and never more than `MAX_GAMES`.
     beginning: Mutex<()>,
     searches: Arc<Semaphore>,
 }
@@ -122,20 +122,14 @@ pub(super) struct GameRooms {
 type Games = BTreeMap<String, Arc<LiveGame>>;
 
 impl GameRooms {
-    pub(super) fn new(settings: Settings, most_simulations: u32) -> Self {
+    pub(super) fn new(settings: Settings, max_simulations: u32) -> Self {
         let (games, beginning) = (Mutex::default(), Mutex::default());
-        Self {
-            settings,
-            most_simulations,
-            games,
-            beginning,
-            searches: Arc::new(Semaphore::new(MOST_SEARCHES)),
-        }
+        Self { settings, max_simulations, games, beginning, searches: Arc::new(Semaphore::new(MAX_SEARCHES)) }
     }
 
     /// The most simulations of a move.
-    pub(super) fn most_simulations(&self) -> u32 {
-        self.most_simulations
+    pub(super) fn max_simulations(&self) -> u32 {
+        self.max_simulations
     }
 
     fn games(&self) -> MutexGuard<'_, Games> {
@@ -146,29 +140,29 @@ impl GameRooms {
         self.games().get(id).cloned().ok_or(PlayError::NoGame)
     }
 
-    /// Begins a game; says how it stands.
+    /// Begins a game; returns its snapshot.
     pub(super) fn begin(&self, library: &Library, body: &[u8]) -> Result<Value, PlayError> {
-        let asked: NewGame = serde_json::from_slice(body)?;
-        let human = match asked.side.as_str() {
+        let request: NewGame = serde_json::from_slice(body)?;
+        let human = match request.side.as_str() {
             "white" => Some(Side::White),
             "black" => Some(Side::Black),
             "both" => None,
             other => return Err(PlayError::Side(other.to_owned())),
         };
-        if !(1..=self.most_simulations).contains(&asked.simulations) {
-            return Err(PlayError::Simulations { most: self.most_simulations, got: asked.simulations });
+        if !(1..=self.max_simulations).contains(&request.simulations) {
+            return Err(PlayError::Simulations { most: self.max_simulations, got: request.simulations });
         }
-        let start = asked.fen.as_deref().map(str::trim).filter(|fen| !fen.is_empty());
+        let start = request.fen.as_deref().map(str::trim).filter(|fen| !fen.is_empty());
         let record = Record::new(start.map_or_else(|| Ok(Game::initial()), Game::from_text)?);
         if let Some(reason) = record.reason() {
             return Err(PlayError::Over(reason));
         }
-        let file = weights(library, &asked.net)?;
-        let about = json!({ "net": asked.net, "simulations": asked.simulations, "side": asked.side });
+        let file = weights(library, &request.net)?;
+        let about = json!({ "net": request.net, "simulations": request.simulations, "side": request.side });
         let _beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only here do games become more, so there is room still once the net is loaded.
+        // Games are added only here, so there still is room once the net is loaded.
         make_room(&mut self.games())?;
-        let engine = self.engine(file.as_deref(), asked.simulations)?;
+        let engine = self.engine(file.as_deref(), request.simulations)?;
         let id = random(8).map_err(PlayError::Name)?;
         let game = LiveGame::start(id.clone(), about, record, human, engine, Arc::clone(&self.searches))?;
         self.games().insert(id, Arc::clone(&game));
@@ -184,19 +178,19 @@ impl GameRooms {
         Ok(Engine::new(settings)?)
     }
 
-    /// How a game stands.
+    /// The state of a game.
     pub(super) fn snapshot(&self, id: &str) -> Result<Value, PlayError> {
         Ok(self.game(id)?.snapshot())
     }
 
-    /// Waits, but not for long, until a game is no longer as in a version that is known, or has ended.
+    /// Waits, up to a limit, until a game has a later version than `known` or has ended.
     pub(super) async fn wait_for_change(&self, id: &str, known: u64) {
         if let Ok(game) = self.game(id) {
             game.wait_for_change(known).await;
         }
     }
 
-    /// Does something in a game; says how it stands then, and where it cannot be done, why.
+    /// Does something in a game; returns its snapshot, with the reason if that was refused.
     pub(super) fn act(&self, id: &str, verb: &str, body: &[u8]) -> Result<Value, PlayError> {
         let game = self.game(id)?;
         let done = match verb {
@@ -225,9 +219,9 @@ impl GameRooms {
         Ok(())
     }
 
-    /// Ends games that nobody has looked at for long.
-    pub(super) fn tidy(&self) {
-        tidy(&mut self.games());
+    /// Ends abandoned games.
+    pub(super) fn end_abandoned(&self) {
+        end_abandoned(&mut self.games());
     }
 
     /// Ends all games and waits for their threads.
@@ -242,26 +236,26 @@ impl GameRooms {
     }
 }
 
-/// Ends games that nobody has looked at for long.
-fn tidy(games: &mut Games) {
-    for (_, abandoned) in games.extract_if(.., |_, game| game.unused() > ABANDONED) {
+/// Ends abandoned games.
+fn end_abandoned(games: &mut Games) {
+    for (_, abandoned) in games.extract_if(.., |_, game| game.idle_time() > ABANDONED) {
         abandoned.close();
     }
 }
 
-/// Ends a game that nobody looks at, where its place is needed.
+/// Ends the longest idle game if there is no room for another.
 fn make_room(games: &mut Games) -> Result<(), PlayError> {
-    tidy(games);
-    if games.len() >= MOST_GAMES {
-        let longest = games.iter().max_by_key(|(_, game)| game.unused());
-        let idle = longest.filter(|(_, game)| game.unused() > IDLE).map(|(id, _)| id.clone());
-        let ended = games.remove(&idle.ok_or(PlayError::Full(MOST_GAMES))?);
+    end_abandoned(games);
+    if games.len() >= MAX_GAMES {
+        let longest_idle = games.iter().max_by_key(|(_, game)| game.idle_time());
+        let idle = longest_idle.filter(|(_, game)| game.idle_time() > IDLE).map(|(id, _)| id.clone());
+        let ended = games.remove(&idle.ok_or(PlayError::Full(MAX_GAMES))?);
         ended.expect("it was found among them").close();
     }
     Ok(())
 }
 
-/// The weights of a net by its name here; `None` for those in the program.
+/// The weights file of a net by its name in the pages; `None` for the net in the program.
 fn weights(library: &Library, name: &str) -> Result<Option<PathBuf>, PlayError> {
     let find = || {
         let (run, number) = name.rsplit_once(':')?;
@@ -275,7 +269,7 @@ fn weights(library: &Library, name: &str) -> Result<Option<PathBuf>, PlayError> 
     find().map(Some).ok_or_else(|| PlayError::NoNet(name.to_owned()))
 }
 
-/// The nets of a run, the last one first.
+/// The nets of a run, the latest first.
 pub(super) fn nets(library: &Library, run: &Found) -> Value {
     let number =
         |name: &String| name.strip_suffix(".safetensors").and_then(|number| number.parse::<u32>().ok());
@@ -287,5 +281,5 @@ pub(super) fn nets(library: &Library, run: &Found) -> Value {
 pub(super) fn all_nets(library: &Library) -> Value {
     let runs = library.all().into_iter().filter(|found| found.kind == Kind::Run);
     let nets = runs.map(|run| nets(library, &run));
-    Value::Array(nets.filter(|of| of["nets"].as_array().is_some_and(|nets| !nets.is_empty())).collect())
+    Value::Array(nets.filter(|run| run["nets"].as_array().is_some_and(|nets| !nets.is_empty())).collect())
 }

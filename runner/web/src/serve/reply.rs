@@ -1,4 +1,4 @@
-//! Answers: headers that keep browsers careful, and a body.
+//! Replies: a body with headers for security.
 
 use http_body_util::Full;
 use hyper::Response;
@@ -10,28 +10,28 @@ use serde_json::{Value, json};
 
 use super::request::Refusal;
 
-/// What pages of the server may do: nothing but talk to it.
+/// The policy of the server's pages: they may talk to the server and nothing else.
 const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What a report may do, whose styles and scripts are inside: not even that, but it may stand in a page of the server.
+/// The policy of reports, whose styles and scripts are inline: they may not even do that, but pages of the server may frame them.
 const ENCLOSED: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
     form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
-/// An answer.
+/// A reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) status: u16,
     kind: &'static str,
     policy: &'static str,
-    /// Headers beside the ones that each answer has.
+    /// Headers besides those of every reply.
     headers: Vec<(&'static str, String)>,
-    /// Shared by all who ask for the same: a report may have some MiB.
+    /// Shared by all copies of the reply: a report may have some MiB.
     pub(super) body: Bytes,
 }
 
 impl Reply {
-    /// Of a content type.
+    /// A reply with a content type.
     pub(super) fn new(status: u16, kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
         Self { status, kind, policy: STRICT, headers: Vec::new(), body: Bytes::from(body.into()) }
     }
@@ -49,7 +49,7 @@ impl Reply {
         Self::json(status, &json!({ "error": message }))
     }
 
-    /// A page that brings its own styles and scripts.
+    /// A page with inline styles and scripts.
     pub(super) fn enclosed(text: String) -> Self {
         Self { policy: ENCLOSED, ..Self::html(200, text) }
     }
@@ -59,7 +59,7 @@ impl Reply {
         self
     }
 
-    /// The head of an endless answer of server-sent events.
+    /// The head of a stream of server-sent events.
     pub(super) fn events() -> Self {
         Self::new(200, "text/event-stream", "")
     }
@@ -76,7 +76,7 @@ impl Reply {
             .header("Cross-Origin-Opener-Policy", "same-origin");
         let response =
             self.headers.into_iter().fold(response, |response, (name, value)| response.header(name, value));
-        response.body(Full::new(self.body)).expect("the headers are texts of this program")
+        response.body(Full::new(self.body)).expect("the program's headers are valid")
     }
 }
 

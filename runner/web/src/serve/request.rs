@@ -1,4 +1,4 @@
-//! A request as it is answered: what hyper has read, with limits on what comes in and paths that cannot lead elsewhere.
+//! A request: what hyper has read, with limits on its size and with paths that cannot lead elsewhere.
 
 use http_body_util::BodyExt;
 use hyper::Uri;
@@ -9,8 +9,8 @@ use thiserror::Error;
 
 pub(super) use hyper::Method;
 
-/// Bytes of a body. Chosen: the longest that is of use is a FEN with settings.
-const MOST_BODY: usize = 16 * 1024;
+/// Bytes of a body. Chosen: the longest useful one is a FEN with settings.
+const MAX_BODY: usize = 16 * 1024;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,15 +20,15 @@ pub(super) struct Request {
     /// The parts of the path, decoded; none of them is empty, `.` or `..`.
     pub(super) path: Vec<String>,
     query: Vec<(String, String)>,
-    /// Their values are texts.
+    /// All values are UTF-8.
     headers: HeaderMap,
     pub(super) body: Bytes,
 }
 
-/// Why a request is not answered as asked.
+/// Why a request is rejected.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(super) enum Refusal {
-    #[error("this is not a request of HTTP/1.1: {0}")]
+    #[error("this is not an HTTP/1.1 request: {0}")]
     Malformed(String),
     #[error("there is no such page")]
     NotFound,
@@ -36,12 +36,12 @@ pub(super) enum Refusal {
     Method,
     #[error("a body needs its length (Content-Length)")]
     NoLength,
-    #[error("the body is longer than {MOST_BODY} bytes")]
+    #[error("the body is longer than {MAX_BODY} bytes")]
     Body,
 }
 
 impl Refusal {
-    /// The status of HTTP (RFC 9110, section 15).
+    /// The HTTP status (RFC 9110, section 15).
     pub(super) fn status(&self) -> u16 {
         match self {
             Self::Malformed(_) => 400,
@@ -54,7 +54,7 @@ impl Refusal {
 }
 
 impl Request {
-    /// Takes a head apart, and reads the body if its length is within the limit.
+    /// Parses the head, and reads the body if its length is within the limit.
     pub(super) async fn read<B: Body>(request: hyper::Request<B>) -> Result<Self, Refusal> {
         let (head, body) = request.into_parts();
         if ![Method::GET, Method::HEAD, Method::POST, Method::DELETE].contains(&head.method) {
@@ -68,35 +68,35 @@ impl Request {
         Ok(Self { method: head.method, path, query, headers: head.headers, body: body.to_bytes() })
     }
 
-    /// A header that may be given once.
+    /// The value of a header.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
     }
 
-    /// A value behind the `?` of the address.
+    /// The value of a query parameter.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str())
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The address without its host and one name behind the `?`.
+    /// The path and the query, without one query parameter.
     pub(super) fn address_without(&self, name: &str) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let path: Vec<String> = self.path.iter().map(|part| encoded(part)).collect();
-        let rest = self.query.iter().filter(|(of, _)| of != name);
+        let rest = self.query.iter().filter(|(key, _)| key != name);
         let pairs: Vec<String> =
-            rest.map(|(of, value)| format!("{}={}", encoded(of), encoded(value))).collect();
+            rest.map(|(key, value)| format!("{}={}", encoded(key), encoded(value))).collect();
         let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
         format!("/{}{query}", path.join("/"))
     }
 
-    /// A cookie.
+    /// The value of a cookie.
     pub(super) fn cookie(&self, name: &str) -> Option<&str> {
         let pairs = self.header("cookie")?.split(';').filter_map(|pair| pair.trim().split_once('='));
-        pairs.into_iter().find(|(of, _)| *of == name).map(|(_, value)| value)
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 }
 
-/// Refuses headers that others could read in another way, and bodies that are too long or have no length.
+/// Rejects headers that could be read in two ways, and bodies that are too long or have no length.
 fn check(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
     for (name, value) in headers {
         if std::str::from_utf8(value.as_bytes()).is_err() {
@@ -114,18 +114,18 @@ fn check(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
     match headers.get(CONTENT_LENGTH) {
         None if method == Method::POST => Err(Refusal::NoLength),
         None => Ok(()),
-        // hyper has seen to it that this is a number.
+        // hyper has checked that this is a number.
         Some(length) => {
             let length: Option<usize> = length.to_str().ok().and_then(|length| length.parse().ok());
-            if length.is_some_and(|length| length <= MOST_BODY) { Ok(()) } else { Err(Refusal::Body) }
+            if length.is_some_and(|length| length <= MAX_BODY) { Ok(()) } else { Err(Refusal::Body) }
         }
     }
 }
 
-/// The parts of a path. What could lead elsewhere is nowhere.
+/// The parts of a path. A path that could lead elsewhere is not found.
 fn parts(address: &Uri) -> Result<Vec<String>, Refusal> {
     let below = address.path().strip_prefix('/').ok_or(Refusal::NotFound)?;
-    // Of another host, as proxies are asked.
+    // An absolute address, as sent to proxies.
     if address.authority().is_some() {
         return Err(Refusal::NotFound);
     }
@@ -165,7 +165,7 @@ pub(super) mod tests {
 
     use super::{Method, Refusal, Request};
 
-    /// What becomes of a request with headers such as `Host: localhost`, one a line.
+    /// Reads a request with headers such as `Host: localhost`, one per line.
     pub(in crate::serve) fn read(
         method: &str,
         target: &str,
@@ -177,15 +177,15 @@ pub(super) mod tests {
             let (name, value) = line.split_once(':').expect("a header");
             request.header(name, value.trim())
         });
-        let request = request.body(Full::new(Bytes::from(body.to_owned()))).expect("a request of HTTP");
+        let request = request.body(Full::new(Bytes::from(body.to_owned()))).expect("an HTTP request");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(Request::read(request))
     }
 
     #[test]
-    fn a_request_is_read_with_path_query_cookies_and_body() {
+    fn path_query_cookies_and_body_are_read() {
         let headers = "Host: localhost:1\nCookie: a=1; dc0-1=ab\nContent-Length: 4";
-        let request = read("POST", "/api/play/1?after=3&x=%2b", headers, "body").expect("sound");
+        let request = read("POST", "/api/play/1?after=3&x=%2b", headers, "body").expect("a valid request");
         assert_eq!((&request.method, request.path.join("|")), (&Method::POST, "api|play|1".to_owned()));
         assert_eq!(
             (request.query("after"), request.query("x"), request.query("y")),
@@ -197,7 +197,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn paths_that_lead_elsewhere_lead_nowhere() {
+    fn paths_that_lead_elsewhere_are_not_found() {
         let get = |path: &str| read("GET", path, "Host: localhost", "").map(|request| request.path);
         for path in [
             "/..",
@@ -219,7 +219,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_can_be_read_in_two_ways_is_refused() {
+    fn overlong_and_ambiguous_requests_are_rejected() {
         let post = |headers: &str| read("POST", "/", headers, "");
         assert_eq!(post("Content-Length: 99999"), Err(Refusal::Body));
         assert_eq!(post("Content-Length: 99999999999999999999999"), Err(Refusal::Body));

@@ -1,11 +1,11 @@
-//! What each address answers with.
+//! The answer to each address.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::task::{JoinError, spawn_blocking};
 
-use super::event_stream::Follow;
+use super::event_stream::EventStream;
 use super::library::{Found, Kind};
 use super::play::{all_nets, nets};
 use super::reply::Reply;
@@ -14,10 +14,10 @@ use super::{Server, assets, shard};
 
 /// An answer.
 pub(super) enum Answer {
-    /// That ends.
+    /// A complete reply.
     Reply(Reply),
     /// Events until the reader is gone.
-    Events(Box<Follow>),
+    Events(Box<EventStream>),
 }
 
 impl From<Reply> for Answer {
@@ -26,7 +26,7 @@ impl From<Reply> for Answer {
     }
 }
 
-/// Answers a request. Waiting for a move takes no thread; everything else runs on one of its own, because it may read files.
+/// Answers a request. Waiting for a move takes no thread; everything else runs on a blocking thread, because it may read files.
 pub(super) async fn answer(server: &Arc<Server>, request: Request) -> Result<Answer, JoinError> {
     if let Some(reply) = server.access.check(&request) {
         return Ok(reply.into());
@@ -39,7 +39,7 @@ pub(super) async fn answer(server: &Arc<Server>, request: Request) -> Result<Ans
     spawn_blocking(move || answer_now(&server, &request)).await
 }
 
-/// The game, and the version of it that is known, of a request that waits for another version.
+/// The game and the known version of a request that waits for a later version.
 fn awaited_game(request: &Request) -> Option<(&str, u64)> {
     match (&request.method, request.path.as_slice()) {
         (&Method::GET, [api, play, id]) if api == "api" && play == "play" => {
@@ -63,69 +63,70 @@ fn read(server: &Arc<Server>, request: &Request, path: &[&str]) -> Answer {
     match path {
         [] => assets::home().into(),
         ["play"] => assets::play().into(),
-        ["assets", name] => assets::asset(name).unwrap_or_else(assets::absent).into(),
-        ["run", ..] => run(Kind::Run).map_or_else(assets::absent, |_| assets::run()).into(),
-        ["sweep", ..] => run(Kind::Sweep).map_or_else(assets::absent, |_| assets::sweep()).into(),
+        ["assets", name] => assets::asset(name).unwrap_or_else(assets::not_found).into(),
+        ["run", ..] => run(Kind::Run).map_or_else(assets::not_found, |_| assets::run()).into(),
+        ["sweep", ..] => run(Kind::Sweep).map_or_else(assets::not_found, |_| assets::sweep()).into(),
         ["api", "events", rest @ ..] => events(server, request, rest),
         ["api", "runs"] => Reply::json(200, &server.list()).into(),
         ["api", "nets"] => Reply::json(200, &all_nets(&server.library)).into(),
         ["api", "limits"] => {
-            Reply::json(200, &json!({ "simulations": server.rooms.most_simulations() })).into()
+            Reply::json(200, &json!({ "simulations": server.rooms.max_simulations() })).into()
         }
-        ["api", what, ..] => about(server, request, what).into(),
-        _ => assets::absent().into(),
+        ["api", topic, ..] => about(server, request, topic).into(),
+        _ => assets::not_found().into(),
     }
 }
 
-/// What there is to say of one run or sweep.
-fn about(server: &Arc<Server>, request: &Request, what: &str) -> Reply {
-    let nothing = || Reply::failure(404, "there is no such run or sweep");
-    let Some(of) = server.library.find(&request.path[2..]) else { return nothing() };
-    match (what, of.kind) {
-        ("status", Kind::Run) => Reply::json(200, &server.status(&of)),
-        ("status", Kind::Sweep) => Reply::json(200, &server.sweep(&of)),
-        ("nets", Kind::Run) => Reply::json(200, &nets(&server.library, &of)),
-        ("games", Kind::Run) => games(server, &of),
-        ("report", _) => report(server, &of),
-        _ => nothing(),
+/// Data about one run or sweep.
+fn about(server: &Arc<Server>, request: &Request, topic: &str) -> Reply {
+    let not_found = || Reply::failure(404, "there is no such run or sweep");
+    let Some(found) = server.library.find(&request.path[2..]) else { return not_found() };
+    match (topic, found.kind) {
+        ("status", Kind::Run) => Reply::json(200, &server.status(&found)),
+        ("status", Kind::Sweep) => Reply::json(200, &server.sweep(&found)),
+        ("nets", Kind::Run) => Reply::json(200, &nets(&server.library, &found)),
+        ("games", Kind::Run) => games(server, &found),
+        ("report", _) => report(server, &found),
+        _ => not_found(),
     }
 }
 
 fn games(server: &Server, run: &Found) -> Reply {
-    let nothing = |again: bool| json!({ "source": Value::Null, "games": [], "again": again });
-    let Ok(_permit) = server.making.try_acquire() else { return Reply::json(200, &nothing(true)) };
-    let Some(shard) = shard::latest(&server.library, run) else { return Reply::json(200, &nothing(false)) };
+    let empty = |again: bool| json!({ "source": Value::Null, "games": [], "again": again });
+    let Ok(_permit) = server.expensive.try_acquire() else { return Reply::json(200, &empty(true)) };
+    let Some(shard) = shard::latest(&server.library, run) else { return Reply::json(200, &empty(false)) };
     server.games.get(&server.library, run, &shard).unwrap_or_else(|cause| {
-        // A file has moved while it was looked for; the page asks again.
+        // A file has moved while it was read; the page tries again.
         log::debug!("the games of {} are not shown yet: {cause}", run.path);
-        Reply::json(200, &nothing(true))
+        Reply::json(200, &empty(true))
     })
 }
 
-fn report(server: &Server, of: &Found) -> Reply {
-    let Ok(_permit) = server.making.try_acquire() else { return busy() };
-    server.charts.page(server, of).unwrap_or_else(busy)
+fn report(server: &Server, found: &Found) -> Reply {
+    let Ok(_permit) = server.expensive.try_acquire() else { return busy() };
+    server.charts.page(server, found).unwrap_or_else(busy)
 }
 
 fn events(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {
-    let of = if rest.is_empty() { None } else { server.library.find(&request.path[2..]) };
-    if of.is_none() && !rest.is_empty() {
+    let found = if rest.is_empty() { None } else { server.library.find(&request.path[2..]) };
+    if found.is_none() && !rest.is_empty() {
         return Reply::failure(404, "there is no such run or sweep").into();
     }
     match Arc::clone(&server.waiting).try_acquire_owned() {
-        // An endless answer has a head, too.
+        // A stream has a head, too.
         Ok(_permit) if request.method == Method::HEAD => Reply::events().into(),
-        Ok(permit) => Answer::Events(Box::new(Follow::new(of, request.header("last-event-id"), permit))),
+        Ok(permit) => {
+            Answer::Events(Box::new(EventStream::new(found, request.header("last-event-id"), permit)))
+        }
         Err(_) => busy().into(),
     }
 }
 
 fn busy() -> Reply {
-    Reply::failure(503, "there is too much to do just now; close pages, or try again in a moment")
-        .with("Retry-After", "5")
+    Reply::failure(503, "the server is busy; close pages, or try again in a moment").with("Retry-After", "5")
 }
 
-/// Requests of games, which change something and are therefore asked for with JSON, as only pages of this server can.
+/// Answers requests about games. Those that change something must send JSON, as only pages of this server can.
 fn play(server: &Server, request: &Request, rest: &[&str]) -> Reply {
     let kind = request.header("content-type").unwrap_or_default();
     if request.method == Method::POST && kind.split(';').next() != Some("application/json") {

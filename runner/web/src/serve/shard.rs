@@ -1,4 +1,4 @@
-//! The games that were stored last, position by position, with what the search thought of them.
+//! The latest stored games, position by position, with the results of their searches.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,29 +20,29 @@ const GAMES: usize = 24;
 /// Moves of a search that are shown.
 const MOVES: usize = 6;
 
-/// Files larger than this are not read for the sake of a few games.
-const MOST_BYTES: u64 = 64 << 20;
+/// Larger files are not read for a few games.
+const MAX_BYTES: u64 = 64 << 20;
 
-/// Files of a shard, relative to the run.
+/// The files of a shard, relative to the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shard {
-    /// Its games.
+    /// The games.
     pub(super) games: String,
-    /// What was searched, in self-play.
+    /// The searched positions, in self-play.
     positions: Option<String>,
 }
 
 impl Shard {
-    /// The shards of a step's files.
+    /// The shards among a step's files.
     fn all(files: &[FileEntry]) -> Vec<Self> {
         let path = |file: &FileEntry| file.path.clone();
         GameFiles::among(files)
-            .map(|of| Self { games: path(of.games), positions: of.positions.map(path) })
+            .map(|shard| Self { games: path(shard.games), positions: shard.positions.map(path) })
             .collect()
     }
 }
 
-/// The shard that was stored last: of the unfinished step, or of the last finished one.
+/// The latest stored shard: of the unfinished step, or else of the last finished one.
 pub(super) fn latest(library: &Library, run: &Found) -> Option<Shard> {
     let is_there = |shard: &Shard| {
         let mut files = std::iter::once(&shard.games).chain(&shard.positions);
@@ -52,7 +52,7 @@ pub(super) fn latest(library: &Library, run: &Found) -> Option<Shard> {
     unfinished(library, run).chain(finished).find(is_there)
 }
 
-/// The games that were read last, as they are answered: all who watch a run ask for the same.
+/// The reply with the games that were read last: all readers of a run request the same.
 #[derive(Debug, Default)]
 pub(super) struct Games(Mutex<Option<(Source, Reply)>>);
 
@@ -60,12 +60,12 @@ pub(super) struct Games(Mutex<Option<(Source, Reply)>>);
 type Source = (String, Shard, Option<Stamp>);
 
 impl Games {
-    /// The games of a shard. Whoever asks meanwhile waits.
+    /// The reply with the games of a shard. Concurrent callers wait.
     pub(super) fn get(&self, library: &Library, run: &Found, shard: &Shard) -> Result<Reply, StoreError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = library.file(run, &shard.games);
         let source = (run.path.clone(), shard.clone(), file.and_then(|file| stamp(&file)));
-        if let Some((_, reply)) = last.as_ref().filter(|(of, _)| *of == source) {
+        if let Some((_, reply)) = last.as_ref().filter(|(known, _)| *known == source) {
             return Ok(reply.clone());
         }
         let reply = Reply::json(200, &games(library, run, shard)?);
@@ -74,7 +74,7 @@ impl Games {
     }
 }
 
-/// What changes when the tables of finished steps do: the names of their manifests.
+/// A version that changes when the tables of finished steps do: a digest of their manifests' names, or of a sweep's journal length.
 pub(super) fn version(library: &Library, run: &Found) -> String {
     let names: Vec<String> = match run.kind {
         Kind::Run => manifests(library, run).iter().map(|path| path.display().to_string()).collect(),
@@ -86,13 +86,13 @@ pub(super) fn version(library: &Library, run: &Found) -> String {
     blake3::hash(names.join("\n").as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// The manifests of finished steps in their order; none where they cannot be listed just now.
+/// The manifests of finished steps in their order; none if they cannot be listed now.
 fn manifests(library: &Library, run: &Found) -> Vec<PathBuf> {
     let is_own = library.own(run.folder.steps()).is_some();
     if is_own { manifest_files(&run.folder).unwrap_or_default() } else { Vec::new() }
 }
 
-/// Shards of steps under way, the last one first. A note is read when its turn comes: there may be thousands.
+/// Shards of unfinished steps, the latest first. Notes are read lazily: there may be thousands.
 fn unfinished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
     let notes = shard_notes(&run.folder).into_iter().filter_map(|note| library.own(note));
     let dated = |note: PathBuf| {
@@ -104,7 +104,7 @@ fn unfinished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
     found.into_iter().flat_map(|(.., note)| Shard::all(&ShardNote::files(&note)))
 }
 
-/// The last shards of the last finished steps, the last one first.
+/// The last shards of the last finished steps, the latest first.
 fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
     let has_games = |path: &PathBuf| matches!(Manifest::kind_of(path), Some("self_play" | "arena"));
     let last = manifests(library, run).into_iter().rev().filter(has_games).take(3);
@@ -112,7 +112,7 @@ fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
     manifests.filter_map(|manifest| Shard::all(&manifest.files).pop())
 }
 
-/// The games of a shard, as the board of the page reads them.
+/// The games of a shard, as the page's board reads them.
 pub(super) fn games(library: &Library, run: &Found, shard: &Shard) -> Result<Value, StoreError> {
     let games: Vec<Result<StoredGame, GameTextError>> = if let Some(positions) = &shard.positions {
         let searched = rows::<PositionRow>(library, run, positions)?;
@@ -144,7 +144,7 @@ fn rows<R: dc0_core::store::TableRow>(
 ) -> Result<Vec<R>, StoreError> {
     let missing = || StoreError::Missing { file: run.folder.path(file) };
     let path = library.file(run, file).ok_or_else(missing)?;
-    let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= MOST_BYTES);
+    let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= MAX_BYTES);
     if is_small { read_table(&path) } else { Ok(Vec::new()) }
 }
 
@@ -166,12 +166,12 @@ fn result(result: GameResult) -> &'static str {
     }
 }
 
-/// One entry for each position: the men and the side to move, the move that led to it, and what the search thought.
+/// One entry for each position: the pieces and the side to move, the move that led to it, and the search's result.
 pub(super) fn plies<'a>(game: &Game, search: impl Fn(usize) -> Option<&'a PositionRow>) -> Vec<Value> {
     let mut before = Value::Null;
     let shown = |(ply, position): (usize, &Position)| {
-        let thought = search(ply).map(|row| opinion(position, row));
-        let shown = json!({ "b": men(position), "m": before, "t": thought });
+        let searched = search(ply).map(|row| search_result(position, row));
+        let shown = json!({ "b": placement(position), "m": before, "t": searched });
         if let Some(played) = game.moves().get(ply) {
             before = json!([position.san(*played), played.from(), played.to()]);
         }
@@ -180,26 +180,25 @@ pub(super) fn plies<'a>(game: &Game, search: impl Fn(usize) -> Option<&'a Positi
     game.positions().enumerate().map(shown).collect()
 }
 
-/// The first two fields of the FEN.
-pub(super) fn men(position: &Position) -> String {
+/// The first two fields of the FEN: piece placement and side to move.
+pub(super) fn placement(position: &Position) -> String {
     position.fen().split(' ').take(2).collect::<Vec<_>>().join(" ")
 }
 
-fn opinion(position: &Position, thought: &PositionRow) -> Value {
-    let all: u32 = thought.visits.iter().sum();
-    let mut tried: Vec<(u16, u32)> =
-        thought.moves.iter().copied().zip(thought.visits.iter().copied()).collect();
+fn search_result(position: &Position, row: &PositionRow) -> Value {
+    let all: u32 = row.visits.iter().sum();
+    let mut tried: Vec<(u16, u32)> = row.moves.iter().copied().zip(row.visits.iter().copied()).collect();
     tried.sort_by_key(|(packed, visits)| (std::cmp::Reverse(*visits), *packed));
-    let row = |(packed, visits): &(u16, u32)| {
-        let made = Move::from_packed(*packed).filter(|made| position.is_legal(*made))?;
+    let shown = |(packed, visits): &(u16, u32)| {
+        let mv = Move::from_packed(*packed).filter(|mv| position.is_legal(*mv))?;
         let share = f64::from(*visits) / f64::from(all.max(1));
-        Some(json!([position.san(made), made.from(), made.to(), visits, share, *packed == thought.played]))
+        Some(json!([position.san(mv), mv.from(), mv.to(), visits, share, *packed == row.played]))
     };
     json!({
-        "q": [thought.root_q, thought.root_d],
-        "n": [thought.net_q, thought.net_d],
-        "s": thought.simulations,
-        "p": tried.iter().take(MOVES).filter_map(row).collect::<Vec<_>>(),
+        "q": [row.root_q, row.root_d],
+        "n": [row.net_q, row.net_d],
+        "s": row.simulations,
+        "p": tried.iter().take(MOVES).filter_map(shown).collect::<Vec<_>>(),
     })
 }
 
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_stored_shard_is_of_the_step_under_way_or_else_of_the_last_finished_one() {
+    fn the_latest_shard_is_of_the_unfinished_or_the_last_finished_step() {
         let folder = tempfile::tempdir().expect("a folder");
         let (library, run) = run(folder.path());
         let entries = |files: &[&str]| -> Vec<FileEntry> {
@@ -272,7 +271,7 @@ mod tests {
         assert_ne!(version(&library, &run), empty);
         note("shard-00001.json", &["games/a", "positions/a"]);
         assert_eq!(latest(&library, &run), Some(of_games("a")));
-        // Files that are gone, and notes that are cut short, are passed over.
+        // Missing files and truncated notes are skipped.
         fs::remove_file(folder.path().join("x/games/a")).expect("removes");
         note("shard-00000.json", &["steps/work/aa/shard-00000.parquet"]);
         fs::write(folder.path().join("x/steps/work/aa/shard-00002.json"), "{\"files\":[{").expect("writes");
@@ -281,11 +280,11 @@ mod tests {
     }
 
     #[test]
-    fn a_game_is_told_position_by_position() {
+    fn a_game_is_listed_position_by_position() {
         let game = Game::from_text("startpos moves e2e4 e7e5").expect("a game");
-        let told = plies(&game, |_| None);
-        assert_eq!(told.len(), 3);
-        assert_eq!(told[1]["m"].to_string(), "[\"e4\",12,28]");
-        assert_eq!(told[2]["b"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w");
+        let plies = plies(&game, |_| None);
+        assert_eq!(plies.len(), 3);
+        assert_eq!(plies[1]["m"].to_string(), "[\"e4\",12,28]");
+        assert_eq!(plies[2]["b"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w");
     }
 }

@@ -1,32 +1,32 @@
-//! How far the exchange with a client is, and by when the client has to have done its part.
+//! The stage of an exchange with a client, and the client's deadline in it.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// A part of an exchange.
+/// A stage of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The client has to have sent its request by then.
-    Arriving(Instant),
-    /// The server works on the answer, or waits for something to tell.
+    /// The client must have sent its request by then.
+    Receiving(Instant),
+    /// The server works on the answer, or waits for something to send.
     Answering,
-    /// The client has to have taken what was sent by then.
-    Leaving(Instant),
+    /// The client must have received what was sent by then.
+    Sending(Instant),
 }
 
 impl Stage {
-    pub(super) fn arriving(limit: Duration) -> Self {
-        Self::Arriving(Instant::now() + limit)
+    pub(super) fn receiving(limit: Duration) -> Self {
+        Self::Receiving(Instant::now() + limit)
     }
 
-    pub(super) fn leaving(limit: Duration) -> Self {
-        Self::Leaving(Instant::now() + limit)
+    pub(super) fn sending(limit: Duration) -> Self {
+        Self::Sending(Instant::now() + limit)
     }
 }
 
-/// The stage of one exchange, shared by those who take part in it.
+/// The stage of one exchange, shared by its tasks.
 #[derive(Debug, Clone)]
 pub(super) struct Progress(watch::Sender<Stage>);
 
@@ -51,7 +51,7 @@ impl Progress {
             let changed = changes.changed();
             let changed = match stage {
                 Stage::Answering => changed.await,
-                Stage::Arriving(limit) | Stage::Leaving(limit) => match timeout_at(limit, changed).await {
+                Stage::Receiving(limit) | Stage::Sending(limit) => match timeout_at(limit, changed).await {
                     Ok(changed) => changed,
                     Err(_) => return,
                 },
@@ -70,26 +70,26 @@ mod tests {
     use super::{Progress, Stage};
 
     #[test]
-    fn a_client_is_late_only_where_it_has_something_to_do() {
+    fn a_client_is_late_only_while_it_must_act() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         let moment = Duration::from_millis(20);
         let is_late = |progress: &Progress| {
             runtime.block_on(async { timeout(4 * moment, progress.until_late()).await.is_ok() })
         };
-        let progress = Progress::new(Stage::arriving(moment));
+        let progress = Progress::new(Stage::receiving(moment));
         assert!(is_late(&progress));
         progress.set(Stage::Answering);
         assert!(!is_late(&progress));
-        progress.set(Stage::leaving(Duration::from_hours(1)));
+        progress.set(Stage::sending(Duration::from_hours(1)));
         assert!(!is_late(&progress));
-        progress.set(Stage::leaving(moment));
+        progress.set(Stage::sending(moment));
         assert!(is_late(&progress));
     }
 
     #[test]
-    fn who_goes_on_in_time_is_not_late() {
+    fn a_client_that_acts_in_time_is_not_late() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        let progress = Progress::new(Stage::arriving(Duration::from_millis(50)));
+        let progress = Progress::new(Stage::receiving(Duration::from_millis(50)));
         let other = progress.clone();
         runtime.block_on(async {
             tokio::spawn(async move { other.set(Stage::Answering) });

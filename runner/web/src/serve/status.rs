@@ -1,5 +1,5 @@
-//! How a run stands: what its journal says, what step it is in, and whether a process works on it. What is half written or cut
-//! off is passed over and read again the next time.
+//! The status of a run: its journal, its current step, and whether a process works on it. Half-written data are skipped and read
+//! again the next time.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -15,7 +15,7 @@ use dc0_steps::progress::{FILE, Playing, Standing};
 
 pub(super) use dc0_runs::Locks;
 
-/// A run in a line of the list.
+/// A run's row in the list.
 pub(super) fn summary(library: &Library, run: &Found, locks: &Locks) -> Value {
     let status = status(library, run, locks);
     let step = &status["step"];
@@ -37,8 +37,8 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
     });
     let lock = library.own(run.folder.lock());
     let worker = lock.as_deref().map_or(Worker::None, |path| locks.holder(path));
-    let state = state(progress, is_at_work(&worker, standing.as_ref()));
-    // What a killed process has told of a step says nothing of how far the next one is.
+    let state = state(progress, is_running(&worker, standing.as_ref()));
+    // Progress reported by a killed process says nothing about the process that holds the lock now.
     let is_own = |standing: &Standing| {
         let taken = lock.as_deref().and_then(|path| fs::metadata(path).ok()?.modified().ok());
         worker.process().is_none() || taken.is_none_or(|taken| !is_before(&standing.at, taken))
@@ -83,31 +83,31 @@ fn step(progress: &Progress, standing: Option<Standing>) -> Value {
     json!({
         "identity": identity, "kind": kind, "label": standing.label, "unit": standing.unit, "done": standing.done,
         "total": standing.total, "elapsed": standing.seconds, "left": left, "rates": rates,
-        "figures": standing.figures, "at": standing.at, "game": standing.game.and_then(|game| playing(&game)),
+        "figures": standing.figures, "at": standing.at, "game": standing.game.and_then(|playing| live_game(&playing)),
     })
 }
 
-/// A game that is being played, as the page's board shows it: its last position.
-fn playing(game: &Playing) -> Option<Value> {
-    let played = Game::from_packed(&game.start, &game.moves).ok()?;
-    let mut last = shard::plies(&played, |_| None).pop()?;
-    last["title"] = format!("game {}", game.number).into();
-    last["ply"] = game.moves.len().into();
+/// A game in progress, as the page's board shows it: its last position.
+fn live_game(playing: &Playing) -> Option<Value> {
+    let game = Game::from_packed(&playing.start, &playing.moves).ok()?;
+    let mut last = shard::plies(&game, |_| None).pop()?;
+    last["title"] = format!("game {}", playing.number).into();
+    last["ply"] = playing.moves.len().into();
     Some(last)
 }
 
-/// A sweep in a line of the list.
+/// A sweep's row in the list.
 pub(super) fn sweep_summary(library: &Library, sweep: &Found, locks: &Locks) -> Value {
     let lock = library.own(sweep.folder.lock());
-    let is_at_work = match lock.map_or(Worker::None, |path| locks.holder(&path)) {
+    let is_running = match lock.map_or(Worker::None, |path| locks.holder(&path)) {
         Worker::Process(_) => true,
         Worker::None => false,
-        // Then its trials tell.
+        // Then its trials decide.
         Worker::Unknown => {
             library.trials(sweep).iter().any(|run| status(library, run, locks)["state"] == "running")
         }
     };
-    let state = if is_at_work { "running" } else { "rests" };
+    let state = if is_running { "running" } else { "rests" };
     let trials = library.files(sweep, "trials").len();
     json!({ "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state, "trials": trials })
 }
@@ -130,10 +130,10 @@ pub(super) fn list(library: &Library) -> Value {
     Value::Array(rows)
 }
 
-/// Where the system does not tell, a step that has been told of within this time is under way.
+/// Where the system does not know whether a process lives, a step with progress within this time counts as running.
 const FRESH: Duration = Duration::from_secs(15);
 
-fn is_at_work(worker: &Worker, standing: Option<&Standing>) -> bool {
+fn is_running(worker: &Worker, standing: Option<&Standing>) -> bool {
     let is_fresh = |standing: &Standing| clock::since(&standing.at).is_some_and(|since| since < FRESH);
     match worker {
         Worker::Process(_) => true,
@@ -142,10 +142,10 @@ fn is_at_work(worker: &Worker, standing: Option<&Standing>) -> bool {
     }
 }
 
-/// Whether a moment that [`clock::timestamp`] has written, to the second, lies before another one.
-fn is_before(moment: &str, other: SystemTime) -> bool {
-    let moment = humantime::parse_rfc3339(moment).ok();
-    moment.is_some_and(|moment| moment + Duration::from_secs(1) <= other)
+/// Whether a time that [`clock::timestamp`] has written, to the second, is before another one.
+fn is_before(timestamp: &str, other: SystemTime) -> bool {
+    let time = humantime::parse_rfc3339(timestamp).ok();
+    time.is_some_and(|time| time + Duration::from_secs(1) <= other)
 }
 
 #[cfg(test)]
@@ -154,13 +154,13 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::{Journal, Worker, is_at_work, is_before, playing, state};
+    use super::{Journal, Worker, is_before, is_running, live_game, state};
     use dc0_process::clock;
     use dc0_steps::progress::Playing;
     use dc0_steps::progress::Standing;
 
     #[test]
-    fn a_run_that_is_not_under_way_was_stopped_or_cut_short_or_rests() {
+    fn a_run_that_is_not_running_is_stopped_or_cut_or_rests() {
         let started = r#"{"at":"4","event":"started","kind":"train","secs":0.0,"step":"bb"}"#;
         let journal = Journal::of(&format!("{started}\n{{\"at\":\"5\",\"eve"));
         assert_eq!((state(&journal.progress, true), state(&journal.progress, false)), ("running", "cut"));
@@ -173,29 +173,29 @@ mod tests {
     }
 
     #[test]
-    fn where_the_system_does_not_tell_a_step_that_was_told_of_just_now_is_under_way() {
-        let told = |at: &str| Standing { at: at.to_owned(), ..Standing::default() };
-        assert!(is_at_work(&Worker::Unknown, Some(&told(&clock::timestamp()))));
-        assert!(!is_at_work(&Worker::Unknown, Some(&told("2020-01-01T00:00:00Z"))));
-        assert!(!is_at_work(&Worker::Unknown, Some(&told("now"))) && !is_at_work(&Worker::Unknown, None));
+    fn recent_progress_counts_as_running_where_the_process_is_unknown() {
+        let progress = |at: &str| Standing { at: at.to_owned(), ..Standing::default() };
+        assert!(is_running(&Worker::Unknown, Some(&progress(&clock::timestamp()))));
+        assert!(!is_running(&Worker::Unknown, Some(&progress("2020-01-01T00:00:00Z"))));
+        assert!(!is_running(&Worker::Unknown, Some(&progress("now"))) && !is_running(&Worker::Unknown, None));
         assert!(
-            !is_at_work(&Worker::None, Some(&told(&clock::timestamp())))
-                && is_at_work(&Worker::Process(1), None)
+            !is_running(&Worker::None, Some(&progress(&clock::timestamp())))
+                && is_running(&Worker::Process(1), None)
         );
     }
 
     #[test]
-    fn of_a_game_that_is_being_played_the_last_position_is_told() {
+    fn a_live_game_shows_its_last_position() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned();
-        let told = playing(&Playing { number: 5, start, moves: vec![12 + 64 * 28] }).expect("a game");
-        assert_eq!((&told["title"], &told["ply"]), (&"game 5".into(), &1.into()));
-        assert_eq!(told["b"], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b");
-        assert_eq!(told["m"][0], "e4");
-        assert!(playing(&Playing { number: 5, start: "x".to_owned(), moves: Vec::new() }).is_none());
+        let shown = live_game(&Playing { number: 5, start, moves: vec![12 + 64 * 28] }).expect("a game");
+        assert_eq!((&shown["title"], &shown["ply"]), (&"game 5".into(), &1.into()));
+        assert_eq!(shown["b"], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b");
+        assert_eq!(shown["m"][0], "e4");
+        assert!(live_game(&Playing { number: 5, start: "x".to_owned(), moves: Vec::new() }).is_none());
     }
 
     #[test]
-    fn a_moment_is_known_to_the_second() {
+    fn times_are_compared_to_the_second() {
         let at = SystemTime::UNIX_EPOCH + Duration::from_millis(86_400_900);
         assert!(is_before("1970-01-01T23:59:59Z", at) && !is_before("1970-01-02T00:00:00Z", at));
         assert!(!is_before("soon", at));

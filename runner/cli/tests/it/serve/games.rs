@@ -115,6 +115,6 @@ fn games_have_limits_and_wrong_requests_are_named() {
         assert_eq!(ask("", "white", none.clone(), json!(9)).0, 200);
     }
     let full = ask("", "white", none, json!(9));
-    assert_eq!(full, (200, "8 games are under way, the most that there may be; end one first".to_owned()));
+    assert_eq!(full, (200, "8 games are in progress, the most allowed; end one first".to_owned()));
     assert_eq!(server.post("/api/play/77/undo", &json!({})).json(), json!({ "gone": true }));
 }

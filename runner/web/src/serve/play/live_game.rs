@@ -1,4 +1,4 @@
-//! One game: how it stands, and the thread that searches for it.
+//! One game: its state, and the thread that searches for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,40 +19,41 @@ use dc0_engine::play::record::Record;
 use dc0_engine::uci::{Engine, SearchResult};
 use dc0_process::clock::Stopwatch;
 
-/// Searches that wait for a game's thread: those that were given up and have not ended yet, and one more.
-const WAITING: usize = 4;
+/// The queue length of a game's thread: cancelled searches that have not ended yet, and one more.
+const QUEUE: usize = 4;
 
-/// A request that waits for news is answered after this time at the latest.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest that a request waits for a change.
+const WAIT_LIMIT: Duration = Duration::from_secs(20);
 
-/// A game.
+/// A game in progress.
 pub(super) struct LiveGame {
     id: String,
     about: Value,
     state: Mutex<State>,
-    /// Counts up with each change of the state.
+    /// Counts the changes of the state.
     version: watch::Sender<u64>,
+    /// Restarted by each request about the game.
     used: Mutex<Stopwatch>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 struct State {
     record: Record,
-    /// The player's side; `None` where the player moves for both.
+    /// The player's side; `None` if the player moves for both.
     human: Option<Side>,
     /// To the game's thread; `None` once the game has ended.
     searches: Option<SyncSender<SearchRequest>>,
-    /// The search that is waited for.
+    /// The search whose result is awaited.
     pending: Option<PendingSearch>,
     info: Option<SearchInfo>,
     error: Option<String>,
 }
 
 struct PendingSearch {
-    /// The version that it was asked for with.
+    /// The version of the state that requested it.
     number: u64,
     stop: Arc<AtomicBool>,
-    /// Whether its move is played.
+    /// Whether to play its move.
     plays: bool,
 }
 
@@ -72,7 +73,7 @@ impl LiveGame {
         engine: Engine,
         permits: Arc<Semaphore>,
     ) -> Result<Arc<Self>, PlayError> {
-        let (searches, requests) = sync_channel(WAITING);
+        let (searches, requests) = sync_channel(QUEUE);
         let state = State { record, human, searches: Some(searches), pending: None, info: None, error: None };
         let game = Arc::new(Self {
             id,
@@ -100,12 +101,12 @@ impl LiveGame {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long nobody has looked.
-    pub(super) fn unused(&self) -> Duration {
+    /// The time since the last request about the game.
+    pub(super) fn idle_time(&self) -> Duration {
         self.used().elapsed()
     }
 
-    /// How the game stands.
+    /// The state of the game.
     pub(super) fn snapshot(&self) -> Value {
         *self.used() = Stopwatch::start();
         let state = self.state();
@@ -118,20 +119,20 @@ impl LiveGame {
             is_thinking: state.pending.is_some(),
             info: state.info.as_ref(),
             error: state.error.as_deref(),
-            can_undo: undone_to(&state).is_some(),
+            can_undo: undo_ply(&state).is_some(),
         };
         snapshot.json()
     }
 
-    /// Waits for a later version than a known one, but not for long.
+    /// Waits, up to a limit, for a later version than `known`.
     pub(super) async fn wait_for_change(&self, known: u64) {
         *self.used() = Stopwatch::start();
         let mut version = self.version.subscribe();
-        // Either way the game is looked at next.
-        let _changed = timeout(PATIENCE, version.wait_for(|version| *version > known)).await.is_ok();
+        // Either way the caller takes a snapshot next.
+        let _changed = timeout(WAIT_LIMIT, version.wait_for(|version| *version > known)).await.is_ok();
     }
 
-    /// Plays a move of the player's, and lets the engine answer.
+    /// Plays the player's move, and lets the engine answer.
     pub(super) fn play(&self, text: &str) -> Result<(), PlayError> {
         let mut state = self.state();
         if state.record.is_over() {
@@ -142,9 +143,9 @@ impl LiveGame {
             return Err(refused("it is the net's turn"));
         }
         let found = state.record.game.position().read_move(text);
-        let played = found.map_err(|error| refused(&error.to_string()))?;
+        let mv = found.map_err(|error| refused(&error.to_string()))?;
         cancel_search(&mut state);
-        state.record.play(played, None);
+        state.record.play(mv, None);
         self.change(&mut state);
         self.let_engine_move(&mut state)
     }
@@ -152,7 +153,7 @@ impl LiveGame {
     /// Takes the player's last move back, with the answer.
     pub(super) fn undo(&self) -> Result<(), PlayError> {
         let mut state = self.state();
-        let ply = undone_to(&state).ok_or_else(|| refused("there is no move of yours to take back"))?;
+        let ply = undo_ply(&state).ok_or_else(|| refused("there is no move of yours to take back"))?;
         cancel_search(&mut state);
         state.record.take_back_to(ply);
         state.info = None;
@@ -160,7 +161,7 @@ impl LiveGame {
         Ok(())
     }
 
-    /// Lets the engine move for whoever has the turn; the player has the other side then.
+    /// Lets the engine move for the side to move; the player takes the other side.
     pub(super) fn go(&self) -> Result<(), PlayError> {
         let mut state = self.state();
         let turn = state.record.game.position().side_to_move();
@@ -171,19 +172,19 @@ impl LiveGame {
         Ok(())
     }
 
-    /// Looks for the best moves without playing one.
+    /// Searches for the best moves without playing one.
     pub(super) fn hint(&self) -> Result<(), PlayError> {
         self.search(&mut self.state(), false)
     }
 
-    /// Ends the search under way; what it has found so far counts.
+    /// Ends the search under way; its result so far is used.
     pub(super) fn stop(&self) {
         if let Some(search) = &self.state().pending {
             search.stop.store(true, Ordering::SeqCst);
         }
     }
 
-    /// Ends the game; its thread ends with the search under way, and nobody waits for news any longer.
+    /// Ends the game; its thread ends after the search under way, and waiting requests are answered.
     pub(super) fn close(&self) {
         let mut state = self.state();
         cancel_search(&mut state);
@@ -226,7 +227,7 @@ impl LiveGame {
                 return Err(refused("the last search has not ended yet; try again in a moment"));
             }
             Some(Err(TrySendError::Disconnected(_))) | None => {
-                return Err(refused("the net of this game moves no more; begin another game"));
+                return Err(refused("the engine of this game has ended; begin another game"));
             }
         }
         state.pending = Some(PendingSearch { number, stop, plays });
@@ -234,7 +235,7 @@ impl LiveGame {
         Ok(())
     }
 
-    /// Searches until nobody can ask any more.
+    /// Runs searches until the game ends.
     fn work(
         &self,
         mut engine: Engine,
@@ -243,31 +244,31 @@ impl LiveGame {
         runtime: &Handle,
     ) {
         for request in requests {
-            if request.stop.load(Ordering::SeqCst) && !self.is_waited_for(&request) {
+            if request.stop.load(Ordering::SeqCst) && !self.is_awaited(&request) {
                 continue;
             }
-            let permit = runtime.block_on(permits.acquire()).expect("nobody closes the semaphore");
+            let permit = runtime.block_on(permits.acquire()).expect("the semaphore is never closed");
             let found =
                 caught(|| engine.search(&request.game, &request.stop).map_err(|error| error.to_string()));
             drop(permit);
-            // What a panic leaves of an engine is not searched with again.
+            // An engine that has panicked is not used again.
             let is_whole = found.is_some();
             let failed = || {
                 Err("the search has failed; please report the message in the server's terminal".to_owned())
             };
-            self.take(&request, found.unwrap_or_else(failed));
+            self.finish(&request, found.unwrap_or_else(failed));
             if !is_whole {
                 return;
             }
         }
     }
 
-    fn is_waited_for(&self, request: &SearchRequest) -> bool {
+    fn is_awaited(&self, request: &SearchRequest) -> bool {
         self.state().pending.as_ref().is_some_and(|search| search.number == request.number)
     }
 
-    /// Takes what a search found, if it is still waited for.
-    fn take(&self, request: &SearchRequest, found: Result<SearchResult, String>) {
+    /// Applies the result of a search, if it is still awaited.
+    fn finish(&self, request: &SearchRequest, found: Result<SearchResult, String>) {
         let mut state = self.state();
         let Some(search) = state.pending.take_if(|search| search.number == request.number) else { return };
         let mut error = None;
@@ -285,20 +286,20 @@ impl LiveGame {
     }
 }
 
-/// What some work comes to; `None` where it panics.
+/// The result of some work; `None` if it panics.
 fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// The ply that the player's last move is taken back to; `None` where there is no such move.
-fn undone_to(state: &State) -> Option<usize> {
+/// The ply that undo returns to; `None` if there is no move to take back.
+fn undo_ply(state: &State) -> Option<usize> {
     match state.human {
         Some(human) => state.record.last_turn_of(human),
         None => state.record.game.ply().checked_sub(1),
     }
 }
 
-/// Ends the search under way, and what it finds is not waited for.
+/// Ends the search under way and drops its result.
 fn cancel_search(state: &mut State) {
     if let Some(search) = state.pending.take() {
         search.stop.store(true, Ordering::SeqCst);
@@ -314,8 +315,8 @@ mod tests {
     use super::caught;
 
     #[test]
-    fn a_panic_of_a_search_is_no_panic_of_its_thread() {
+    fn a_panic_in_a_search_is_caught() {
         assert_eq!(caught(|| 7), Some(7));
-        assert_eq!(caught(|| -> u32 { panic!("as a test") }), None);
+        assert_eq!(caught(|| -> u32 { panic!("a test") }), None);
     }
 }

@@ -1,9 +1,9 @@
-//! How a game stands, as its page reads it.
+//! The state of a game as JSON, for its page.
 
 use dc0_core::board::{Game, Move, Promotion, Side, numbered_moves};
 use serde_json::{Value, json};
 
-use crate::serve::shard::men;
+use crate::serve::shard::placement;
 use dc0_engine::play::record::Record;
 use dc0_engine::play::score::Score;
 use dc0_engine::uci::{MoveLine, SearchResult};
@@ -14,13 +14,13 @@ const MOVES: usize = 8;
 /// Moves of a line that are shown.
 const LINE: usize = 8;
 
-/// What a search found in a position.
+/// The result of a search, as JSON.
 pub(super) struct SearchInfo(Value);
 
 /// A game at one moment.
 pub(super) struct Snapshot<'a> {
     pub(super) id: &'a str,
-    /// What the game was asked for with.
+    /// The settings of the game.
     pub(super) about: &'a Value,
     pub(super) version: u64,
     pub(super) record: &'a Record,
@@ -38,8 +38,8 @@ impl Snapshot<'_> {
         let legal = if is_over { Vec::new() } else { position.legal_moves() };
         let legal: Vec<Value> = legal
             .into_iter()
-            .map(|of| {
-                json!([of.to_string(), of.from(), of.to(), of.promotion().map(letter), position.san(of)])
+            .map(|mv| {
+                json!([mv.to_string(), mv.from(), mv.to(), mv.promotion().map(letter), position.san(mv)])
             })
             .collect();
         json!({
@@ -47,7 +47,7 @@ impl Snapshot<'_> {
             "about": self.about,
             "version": self.version,
             "fen": position.fen(),
-            "men": men(position),
+            "men": placement(position),
             "turn": name(position.side_to_move()),
             "human": self.human.map(name),
             "check": position.is_check(),
@@ -83,24 +83,24 @@ fn letter(promotion: Promotion) -> &'static str {
 }
 
 impl SearchInfo {
-    /// Of a search of the present position of a game.
+    /// The result of a search of a game's current position.
     pub(super) fn new(game: &Game, found: &SearchResult) -> Self {
         let position = game.position();
         let side = position.side_to_move();
         let all: u32 = found.lines.iter().map(|line| line.visits).sum();
-        let line = |(at, told): (usize, &MoveLine)| {
-            let first: Move = told.moves[0];
-            let shown = &told.moves[..told.moves.len().min(LINE)];
+        let line = |(index, line): (usize, &MoveLine)| {
+            let first: Move = line.moves[0];
+            let shown = &line.moves[..line.moves.len().min(LINE)];
             json!({
-                "san": position.san(first), "from": first.from(), "to": first.to(), "visits": told.visits,
-                "share": f64::from(told.visits) / f64::from(all.max(1)), "prior": told.prior, "q": told.q,
-                "score": Score::of(told, side).text(), "line": numbered_moves(position, shown).join(" "),
-                "chosen": at == found.chosen,
+                "san": position.san(first), "from": first.from(), "to": first.to(), "visits": line.visits,
+                "share": f64::from(line.visits) / f64::from(all.max(1)), "prior": line.prior, "q": line.q,
+                "score": Score::of(line, side).text(), "line": numbered_moves(position, shown).join(" "),
+                "chosen": index == found.chosen,
             })
         };
         let best = Score::of(&found.lines[found.chosen], side);
         Self(json!({
-            "ply": game.ply(), "side": name(side), "men": men(position), "simulations": found.simulations,
+            "ply": game.ply(), "side": name(side), "men": placement(position), "simulations": found.simulations,
             "score": best.text(), "chances": best.chances,
             "lines": found.lines.iter().enumerate().take(MOVES).map(line).collect::<Vec<_>>(),
             "more": found.lines.len().saturating_sub(MOVES),
