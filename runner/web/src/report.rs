@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dc0_analysis::charts::{Chart, ChartError, Theme};
-use dc0_analysis::report::{Report, report as render};
+use dc0_analysis::report::{Report, report as written};
 use dc0_analysis::{AnalysisError, Database, Work};
 use dc0_core::durable;
 use thiserror::Error;
@@ -89,7 +89,7 @@ pub(crate) fn page(folder: &Path) -> Result<String, String> {
     let make = || -> Result<String, ReportError> {
         let inputs = about::inputs(Path::new(""), &[name])?;
         let database = Database::new(inputs.sources.runs, inputs.sources.sweeps, Work::Exact);
-        Ok(render(&database, &inputs.runs, &inputs.sweeps)?.html)
+        Ok(written(&database, &inputs.runs, &inputs.sweeps)?.html)
     };
     make().map_err(|cause| chain(&cause))
 }
@@ -104,7 +104,7 @@ fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportErro
         console.note(&warning);
     }
     let database = Database::new(inputs.sources.runs, inputs.sources.sweeps, Work::Exact);
-    let Report { html, charts } = render(&database, &inputs.runs, &inputs.sweeps)?;
+    let Report { html, charts } = written(&database, &inputs.runs, &inputs.sweeps)?;
     let file = given.map_or_else(|| inputs.default_folder.join("report.html"), Path::to_owned);
     put(&file, html.as_bytes())?;
     let mut lines =

@@ -1,4 +1,4 @@
-// What all pages share: requests, events that come by themselves, elements, figures as people read them, light and dark.
+// Shared by all pages: requests, server-sent events, elements, number formats, light and dark colours.
 
 export const at = (id) => document.getElementById(id);
 
@@ -13,33 +13,33 @@ export function make(tag, { text, children, ...attributes } = {}) {
   return element;
 }
 
-// Other text, if it is another one: what stays can be selected and is not read out again.
-export function tell(element, text) {
+// Sets a text, if it differs: unchanged text stays selected and is not read out again.
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// Makes the children of an element like wanted ones and touches only what differs, so that a click, a selection or the keyboard's
-// focus survives. Children with a `data-key` are found again wherever they stand.
-export function renew(parent, wanted) {
+// Makes the children of an element equal to the wanted ones and changes only what differs, so that clicks, selections and the
+// keyboard focus survive. Children with a `data-key` are reused wherever they are.
+export function patch(parent, wanted) {
   const focused = document.activeElement;
-  follow(parent, wanted.map((of) => (of instanceof Node ? of : document.createTextNode(of))));
+  patchChildren(parent, wanted.map((child) => (child instanceof Node ? child : document.createTextNode(child))));
   if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
 }
 
-function follow(parent, wanted) {
-  const known = new Map([...parent.children].filter((of) => of.dataset.key).map((of) => [of.dataset.key, of]));
+function patchChildren(parent, wanted) {
+  const known = new Map([...parent.children].filter((child) => child.dataset.key).map((child) => [child.dataset.key, child]));
   wanted.forEach((node, index) => {
     const here = parent.childNodes[index] ?? null;
     const key = node.dataset?.key;
     const own = key ? known.get(key) : here?.dataset?.key ? null : here;
     if (own && own !== here) parent.insertBefore(own, here);
-    if (own) become(own, node);
+    if (own) patchNode(own, node);
     else parent.insertBefore(node, here);
   });
   while (parent.childNodes.length > wanted.length) parent.lastChild.remove();
 }
 
-function become(old, node) {
+function patchNode(old, node) {
   if (old.nodeName !== node.nodeName) {
     old.replaceWith(node);
   } else if (old.nodeType === Node.TEXT_NODE) {
@@ -47,24 +47,24 @@ function become(old, node) {
   } else {
     for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
     for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-    follow(old, [...node.childNodes]);
+    patchChildren(old, [...node.childNodes]);
   }
 }
 
 export const encoded = (path) => path.split("/").map(encodeURIComponent).join("/");
 
-// The run or sweep that the page's address names.
-export const named = () => location.pathname.split("/").slice(2).map(decodeURIComponent).join("/");
+// The path of the run or sweep in the page's address.
+export const pagePath = () => location.pathname.split("/").slice(2).map(decodeURIComponent).join("/");
 
-export class Refused extends Error {
+export class Rejected extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;
   }
 }
 
-// Asks the server; what it refuses is an error with its words.
-export async function ask(path, { method = "GET", body } = {}) {
+// Sends a request; a rejected one throws an error with the server's message.
+export async function request(path, { method = "GET", body } = {}) {
   const options = { method };
   if (method === "POST") {
     options.headers = { "Content-Type": "application/json" };
@@ -73,14 +73,14 @@ export async function ask(path, { method = "GET", body } = {}) {
   const answer = await fetch(path, options);
   const isJson = (answer.headers.get("Content-Type") ?? "").startsWith("application/json");
   const value = isJson ? await answer.json() : null;
-  if (!answer.ok) throw new Refused(answer.status, value?.error ?? lost(answer.status));
+  if (!answer.ok) throw new Rejected(answer.status, value?.error ?? failure(answer.status));
   return value;
 }
 
-const lost = (status) => (status === 401 || status === 403 ? "The server has started anew: open the address that it prints." : `The server answers ${status}.`);
+const failure = (status) => (status === 401 || status === 403 ? "The server was restarted: open the address that it prints." : `The server answered with status ${status}.`);
 
-// Listens to events while the page is seen: browsers allow few connections to a server, and pages that nobody sees need none.
-// A lost connection comes back by itself, and the server goes on behind the last event.
+// Listens to events while the page is visible: browsers allow few connections to a server, and hidden pages need none.
+// A lost connection is restored automatically, and the server continues after the last event.
 export function listen(path, handlers) {
   let source = null;
   let again = 0;
@@ -93,15 +93,15 @@ export function listen(path, handlers) {
     if (source || document.hidden) return;
     const own = new EventSource(path);
     source = own;
-    own.onopen = () => { link("live", "live"); };
+    own.onopen = () => { showLink("live", "live"); };
     own.onerror = async () => {
       if (source !== own) return;
-      link("lost", "no connection; trying again");
+      showLink("lost", "no connection; trying again");
       if (own.readyState !== EventSource.CLOSED) return;
       close();
       again = setTimeout(open, 3000);
-      // Why the server refuses, in its words; without an answer there is nothing to add.
-      await ask("/api/limits").catch((error) => { if (error instanceof Refused) link("lost", error.message); });
+      // Shows why the server rejects requests; without an answer there is nothing to add.
+      await request("/api/limits").catch((error) => { if (error instanceof Rejected) showLink("lost", error.message); });
     };
     for (const [name, handler] of Object.entries(handlers)) {
       own.addEventListener(name, (event) => handler(JSON.parse(event.data)));
@@ -113,16 +113,16 @@ export function listen(path, handlers) {
   addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 }
 
-// When the page is seen.
-export async function seen() {
+// Resolves once the page is visible.
+export async function visible() {
   while (document.hidden) await new Promise((resolve) => { document.addEventListener("visibilitychange", resolve, { once: true }); });
 }
 
 export const pause = (time) => new Promise((resolve) => { setTimeout(resolve, time); });
 
-function link(state, text) {
+function showLink(state, text) {
   at("link").dataset.state = state;
-  tell(at("link"), text);
+  setText(at("link"), text);
 }
 
 export function duration(seconds) {
@@ -136,7 +136,7 @@ export function duration(seconds) {
 
 export function amount(count) {
   const sizes = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12]];
-  const [prefix, size] = sizes.find(([, of]) => count < of * 999.5) ?? sizes[4];
+  const [prefix, size] = sizes.find(([, factor]) => count < factor * 999.5) ?? sizes[4];
   const scaled = count / size;
   if (!prefix && Number.isInteger(scaled)) return String(scaled);
   return scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0) + prefix;
@@ -151,22 +151,22 @@ export const when = (time) => (time ? new Date(time).toLocaleString() : "–");
 
 const STATES = {
   running: ["▶", "running"],
-  stopped: ["■", "stopped; the same command goes on"],
-  cut: ["✕", "ended in the middle of a step; the same command goes on"],
-  rests: ["✓", "nothing under way"],
+  stopped: ["■", "stopped; the same command resumes it"],
+  cut: ["✕", "interrupted in a step; the same command resumes it"],
+  rests: ["✓", "no step is running"],
 };
 
-// A state in a sign and words, never in colour alone.
+// A state as a sign and a text, never as a colour alone.
 export function badge(state) {
-  const [sign, words] = STATES[state] ?? ["?", state];
+  const [sign, text] = STATES[state] ?? ["?", state];
   const mark = make("span", { text: sign, "aria-hidden": "true", class: "sign" });
-  return make("span", { class: "badge", "data-state": state, children: [mark, make("span", { text: words })] });
+  return make("span", { class: "badge", "data-state": state, children: [mark, make("span", { text })] });
 }
 
 // Characters of a log that a page keeps.
-const MOST_LOG = 200_000;
+const MAX_LOG = 200_000;
 
-// New lines of a log; who reads at its end stays at its end.
+// Appends lines to the log; a reader at its end stays at its end.
 export function showLog({ anew, text }) {
   const log = at("log");
   at("log-card").hidden = false;
@@ -174,7 +174,7 @@ export function showLog({ anew, text }) {
   if (anew) log.replaceChildren();
   log.append(text);
   let length = log.textContent.length;
-  while (length > MOST_LOG && log.childNodes.length > 1) {
+  while (length > MAX_LOG && log.childNodes.length > 1) {
     length -= log.firstChild.length;
     log.firstChild.remove();
   }
@@ -190,7 +190,7 @@ export function showLog({ anew, text }) {
   button.hidden = false;
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    try { localStorage.setItem("dc0-theme", root.dataset.theme); } catch { /* Not remembered, then. */ }
+    try { localStorage.setItem("dc0-theme", root.dataset.theme); } catch { /* Then the choice is not stored. */ }
     name();
     dispatchEvent(new Event("dc0-theme"));
   });

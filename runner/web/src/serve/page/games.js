@@ -1,18 +1,18 @@
-// The games that a run has stored last, one position after the other, and the one that is being played now.
-import { ask, at, encoded, make, percent, signed } from "./common.js";
+// The latest stored games of a run, position by position, and the game in progress.
+import { at, encoded, make, percent, request, signed } from "./common.js";
 import { draw } from "./board.js";
 
 const STEP = 700;
-const REST = 2500;
+const PAUSE_AT_END = 2500;
 
 export class Games {
   constructor(run) {
     this.run = run;
     this.games = [];
     this.game = null;
-    // Games that are stored meanwhile; they come once the game that is shown has ended.
+    // Games stored meanwhile; they follow once the game on the board has ended.
     this.newer = null;
-    // The game that is being played, and whether it is the one on the board.
+    // The game in progress, and whether it is the one on the board.
     this.playing = null;
     this.isLive = false;
     this.ply = 0;
@@ -41,14 +41,14 @@ export class Games {
     this.pace(this.isMoving);
   }
 
-  // Takes the game that is being played as it stands, or that there is none. Before any game is stored, it is shown.
+  // Takes the game in progress, or null for none. It is shown while no game is stored yet.
   now(game) {
-    const isNews = JSON.stringify(game) !== JSON.stringify(this.playing);
-    const isOther = Boolean(game) !== Boolean(this.playing);
+    const hasChanged = JSON.stringify(game) !== JSON.stringify(this.playing);
+    const hasStartedOrEnded = Boolean(game) !== Boolean(this.playing);
     this.playing = game;
-    if (isOther) this.offer();
+    if (hasStartedOrEnded) this.listGames();
     if (game && !this.game && !this.isLive) this.goLive();
-    else if (game && this.isLive && isNews) this.show();
+    else if (game && this.isLive && hasChanged) this.show();
     else if (!game && this.isLive) this.leave();
   }
 
@@ -58,15 +58,15 @@ export class Games {
     at("no-games").hidden = true;
     at("game").value = "now";
     at("players").textContent = "";
-    at("source").textContent = "told by the run each second or two; what the search thinks comes with the stored games";
-    this.steer();
+    at("source").textContent = "reported by the run every second or two; search results come with the stored games";
+    this.enableControls();
     this.show();
     this.schedule();
   }
 
   leave() {
     this.isLive = false;
-    if (this.newer) this.renew();
+    if (this.newer) this.showNewer();
     else if (this.game) this.choose(0);
     else {
       at("viewer").hidden = true;
@@ -74,55 +74,55 @@ export class Games {
     }
   }
 
-  // What can be chosen.
-  offer() {
+  // Fills the list of games.
+  listGames() {
     const chosen = at("game").value;
     const stored = this.games.map((game, index) =>
       make("option", { text: `${game.title}: ${game.result}, ${game.plies.length - 1} plies`, value: index }));
-    at("game").replaceChildren(...(this.playing ? [make("option", { text: "now: being played", value: "now" })] : []), ...stored);
+    at("game").replaceChildren(...(this.playing ? [make("option", { text: "now: in progress", value: "now" })] : []), ...stored);
     at("game").value = chosen;
   }
 
-  steer() {
+  enableControls() {
     for (const id of ["back", "pace", "next"]) at(id).disabled = this.isLive;
   }
 
-  // Loads the games of a shard. The game that is shown comes to its end first, faster than before.
+  // Loads the games of a shard. The game on the board is finished first, at a faster pace.
   async load(source) {
     if (!source) return;
     const own = ++this.loads;
     let found;
     try {
-      found = await ask(`/api/games/${encoded(this.run)}`);
+      found = await request(`/api/games/${encoded(this.run)}`);
     } catch {
       found = { again: true };
     }
     if (found.again) {
-      // A file has moved meanwhile, the server has much to do, or it is gone.
+      // A file has moved meanwhile, the server is busy, or it is gone.
       setTimeout(() => { if (own === this.loads) this.load(source); }, 2000);
       return;
     }
     if (own !== this.loads || found.games.length === 0) return;
     this.newer = found;
-    if (!this.game) this.renew();
+    if (!this.game) this.showNewer();
     else if (!this.isLive) this.schedule();
   }
 
-  // Takes the newer games.
-  renew() {
+  // Switches to the newer games.
+  showNewer() {
     const { games, source } = this.newer;
     this.newer = null;
     this.games = games;
     this.source = source;
     at("viewer").hidden = false;
     at("no-games").hidden = true;
-    this.offer();
+    this.listGames();
     this.choose(0);
   }
 
   choose(index) {
     this.isLive = false;
-    this.steer();
+    this.enableControls();
     at("source").textContent = `from ${this.source}`;
     this.game = this.games[index];
     this.index = index;
@@ -152,14 +152,14 @@ export class Games {
     if (!this.isMoving || !this.game || this.isLive) return;
     const isEnd = this.ply >= this.game.plies.length - 1;
     this.timer = setTimeout(() => {
-      if (isEnd && this.newer) this.renew();
+      if (isEnd && this.newer) this.showNewer();
       else if (isEnd) this.choose((this.index + 1) % this.games.length);
       else {
         this.ply += 1;
         this.show();
         this.schedule();
       }
-    }, isEnd ? REST : this.newer ? STEP / 4 : STEP);
+    }, isEnd ? PAUSE_AT_END : this.newer ? STEP / 4 : STEP);
   }
 
   show() {
@@ -179,7 +179,7 @@ export class Games {
     const ends = { "1–0": 1, "0–1": -1 };
     const value = thought ? white(thought.q[0]) : isEnd ? ends[this.game.result] ?? 0 : 0;
     at("eval").firstElementChild.style.height = `${50 * (1 + value)}%`;
-    at("eval").classList.toggle("unknown", this.isLive || !this.game.plies.some((of) => of.t));
+    at("eval").classList.toggle("unknown", this.isLive || !this.game.plies.some((ply) => ply.t));
     at("eval").classList.toggle("flipped", this.flipped);
     at("eval").setAttribute("aria-label", `White's value ${signed(value)}`);
     at("moves").hidden = !thought;

@@ -1,22 +1,22 @@
-import { at, badge, duration, encoded, listen, make, percent, renew, when } from "./common.js";
+import { at, badge, duration, encoded, listen, make, patch, percent, when } from "./common.js";
 
-function card(of) {
-  const isSweep = of.kind === "sweep";
-  const title = make("h2", { children: [make("a", { text: of.name, href: `/${of.kind}/${encoded(of.path)}` })] });
+function card(row) {
+  const isSweep = row.kind === "sweep";
+  const title = make("h2", { children: [make("a", { text: row.name, href: `/${row.kind}/${encoded(row.path)}` })] });
   const facts = isSweep
-    ? [`sweep of ${of.trials} trials`]
-    : [of.script, `${of.steps} steps`, duration(of.seconds), `last ${when(of.last)}`].filter(Boolean);
-  const parts = [title, badge(of.state), make("p", { text: facts.join(" · "), class: "facts" })];
-  if (!isSweep && of.state !== "rests" && of.total) {
-    parts.push(make("p", { text: `${of.label}: ${percent(of.done / of.total)}` + (of.state === "running" && of.left !== null ? `, ${duration(of.left)} left` : "") }));
-    parts.push(make("progress", { max: of.total, value: of.done, "aria-label": `${of.name}: ${of.label}` }));
+    ? [`sweep of ${row.trials} trials`]
+    : [row.script, `${row.steps} steps`, duration(row.seconds), `last ${when(row.last)}`].filter(Boolean);
+  const parts = [title, badge(row.state), make("p", { text: facts.join(" · "), class: "facts" })];
+  if (!isSweep && row.state !== "rests" && row.total) {
+    parts.push(make("p", { text: `${row.label}: ${percent(row.done / row.total)}` + (row.state === "running" && row.left !== null ? `, ${duration(row.left)} left` : "") }));
+    parts.push(make("progress", { max: row.total, value: row.done, "aria-label": `${row.name}: ${row.label}` }));
   }
-  return make("section", { class: "card", "data-run": of.path, "data-key": of.path, children: parts });
+  return make("section", { class: "card", "data-run": row.path, "data-key": row.path, children: parts });
 }
 
 listen("/api/events", {
   list: (runs) => {
-    renew(at("list"), runs.map(card));
+    patch(at("list"), runs.map(card));
     at("none").hidden = runs.length > 0;
   },
 });

@@ -1,4 +1,4 @@
-import { ask, at, encoded, make, pause, percent, seen, signed, tell } from "./common.js";
+import { at, encoded, make, pause, percent, request, setText, signed, visible } from "./common.js";
 import { draw, manName, menOf, squareName } from "./board.js";
 
 let game = null;
@@ -7,15 +7,15 @@ let focus = 12;
 let flipped = false;
 let watching = 0;
 
-const remember = (id) => { try { sessionStorage.setItem("dc0-game", id); } catch { /* Then a reload begins anew. */ } };
-const remembered = () => { try { return sessionStorage.getItem("dc0-game"); } catch { return null; } };
+const storeId = (id) => { try { sessionStorage.setItem("dc0-game", id); } catch { /* Then a reload starts without a game. */ } };
+const storedId = () => { try { return sessionStorage.getItem("dc0-game"); } catch { return null; } };
 
 function problem(text) {
   at("problem").hidden = !text;
   at("problem").textContent = text ?? "";
 }
 
-// Does something; what goes wrong is said. Tells whether it was done.
+// Does something and shows its error, if any. Returns whether it succeeded.
 async function guarded(work) {
   try {
     problem(null);
@@ -27,22 +27,22 @@ async function guarded(work) {
   }
 }
 
-// What may be done in the game, by its verb.
+// Sends an action in the game.
 const act = (verb, body) => guarded(async () => {
-  const state = await ask(`/api/play/${game.id}/${verb}`, { method: "POST", body });
+  const state = await request(`/api/play/${game.id}/${verb}`, { method: "POST", body });
   take(state);
   if (state.refused) throw new Error(state.refused);
 });
 
-// Takes leave of a game.
+// Leaves the game.
 function leave() {
   watching += 1;
   game = null;
   at("desk").hidden = true;
-  remember("");
+  storeId("");
 }
 
-const GONE = "The game has ended: in another window, because nobody had looked at it for long, or with the server.";
+const GONE = "The game has ended: in another window, after a long time without a viewer, or with the server.";
 
 function take(state) {
   if (state.gone) {
@@ -59,28 +59,28 @@ function take(state) {
   show();
 }
 
-// Asks for news of the game for as long as it is this one and somebody looks; a lost connection is tried again.
+// Follows the game for as long as it is the current one and the page is visible; lost connections are retried.
 async function watch(id) {
   const own = ++watching;
   while (own === watching) {
     try {
-      await seen();
+      await visible();
       if (own !== watching) return;
-      const state = await ask(`/api/play/${id}?after=${game.version}`);
+      const state = await request(`/api/play/${id}?after=${game.version}`);
       if (own !== watching) return;
-      if (at("problem").dataset.of === "watch") { problem(null); delete at("problem").dataset.of; }
+      if (at("problem").dataset.source === "watch") { problem(null); delete at("problem").dataset.source; }
       if (state.gone) {
         leave();
         problem(GONE);
         return;
       }
-      // Whoever tells of the past has nothing to wait for.
+      // After an older version, pause before the next request.
       if (state.version < game.version) await pause(1000);
       take(state);
     } catch (error) {
       if (own !== watching) return;
       problem(error.message);
-      at("problem").dataset.of = "watch";
+      at("problem").dataset.source = "watch";
       await pause(2000);
     }
   }
@@ -90,14 +90,14 @@ async function begin() {
   const old = game?.id;
   const [net, side, fen] = ["net", "side", "fen"].map((id) => at(id).value);
   const body = { net, side, fen: fen.trim() || null, simulations: Number(at("simulations").value) };
-  let state = await ask("/api/play", { method: "POST", body });
+  let state = await request("/api/play", { method: "POST", body });
   if (old && (state.full || !state.refused)) {
     watching += 1;
-    await ask(`/api/play/${old}`, { method: "DELETE" });
+    await request(`/api/play/${old}`, { method: "DELETE" });
   }
   if (old && state.full) {
     leave();
-    state = await ask("/api/play", { method: "POST", body });
+    state = await request("/api/play", { method: "POST", body });
   }
   if (state.refused) throw new Error(state.refused);
   game = null;
@@ -108,7 +108,7 @@ async function begin() {
 function open(state) {
   at("flip").setAttribute("aria-pressed", String(flipped));
   at("desk").hidden = false;
-  remember(state.id);
+  storeId(state.id);
   take(state);
   watch(state.id);
 }
@@ -128,7 +128,7 @@ function offer(goals) {
   const box = at("promotion");
   const names = { q: "queen", r: "rook", b: "bishop", n: "knight" };
   const button = (letter) => {
-    const goal = goals.find((of) => of[3] === letter);
+    const goal = goals.find(([, , , promotion]) => promotion === letter);
     const choice = make("button", { type: "button", text: names[letter] });
     choice.addEventListener("click", () => { box.hidden = true; chosen = null; act("move", { move: goal[0] }); });
     return choice;
@@ -142,13 +142,13 @@ function offer(goals) {
 
 function show() {
   showBoard();
-  showThought();
+  showSearch();
   showMoves();
   const turn = game.turn === "white" ? "White" : "Black";
-  tell(at("where"), game.result ? `${game.result}: ${game.reason}`
+  setText(at("where"), game.result ? `${game.result}: ${game.reason}`
     : game.thinking ? "The net is thinking …"
       : `${turn} to move${game.check ? ", in check" : ""}${mayMove() && game.human ? ". Your turn." : ""}`);
-  tell(at("now"), game.fen);
+  setText(at("now"), game.fen);
   at("undo").disabled = !game.undo;
   for (const id of ["hint", "go"]) at(id).disabled = Boolean(game.result) || game.thinking;
   at("stop").disabled = !game.thinking;
@@ -156,15 +156,15 @@ function show() {
 }
 
 function showBoard() {
-  const thought = game.thought;
-  const isOfNow = thought && thought.men === game.men;
+  const search = game.thought;
+  const isCurrent = search && search.men === game.men;
   draw(at("board"), {
     placement: game.men, last: game.last ?? [], flipped, check: game.check ? game.turn : null,
     marks: chosen === null ? [] : [chosen],
     targets: chosen === null ? [] : [...new Set(movesFrom(chosen).map(([, , to]) => to))],
-    arrows: isOfNow ? thought.lines.slice(0, 3).map((line) => [line.from, line.to, line.share]) : [],
+    arrows: isCurrent ? search.lines.slice(0, 3).map((line) => [line.from, line.to, line.share]) : [],
   });
-  const men = menOf(game.men);
+  const pieces = menOf(game.men);
   const order = [...Array(64).keys()].map((index) => (flipped ? (index >> 3) * 8 + 7 - (index % 8) : (7 - (index >> 3)) * 8 + (index % 8)));
   const grid = at("grid");
   if (grid.children.length === 0) {
@@ -177,37 +177,37 @@ function showBoard() {
   const cells = [...grid.querySelectorAll("button")];
   cells.forEach((cell, index) => {
     const square = order[index];
-    const man = men.get(square);
+    const piece = pieces.get(square);
     cell.dataset.square = square;
     cell.dataset.name = squareName(square);
     cell.tabIndex = square === focus ? 0 : -1;
-    cell.setAttribute("aria-label", squareName(square) + (man ? `, ${manName(man)}` : ""));
+    cell.setAttribute("aria-label", squareName(square) + (piece ? `, ${manName(piece)}` : ""));
     cell.setAttribute("aria-selected", String(square === chosen));
   });
 }
 
-function showThought() {
-  const thought = game.thought;
-  at("moves").hidden = !thought;
+function showSearch() {
+  const search = game.thought;
+  at("moves").hidden = !search;
   at("more").textContent = "";
-  const [win, draws, loss] = thought?.chances ?? [500, 0, 500];
+  const [win, draws, loss] = search?.chances ?? [500, 0, 500];
   const white = (win + draws / 2) / 10;
   at("eval").firstElementChild.style.height = `${white}%`;
   at("eval").classList.toggle("flipped", flipped);
   at("eval").setAttribute("aria-label", `White wins ${win / 10} %, draw ${draws / 10} %, Black wins ${loss / 10} %`);
-  if (!thought) { at("opinion").replaceChildren(); at("moves").tBodies[0].replaceChildren(); return; }
+  if (!search) { at("opinion").replaceChildren(); at("moves").tBodies[0].replaceChildren(); return; }
   const pair = (name, text) => make("div", { children: [make("dt", { text: name }), make("dd", { text })] });
-  at("opinion").replaceChildren(pair("for White", thought.score), pair("White wins", percent(win / 1000)), pair("draw", percent(draws / 1000)), pair("Black wins", percent(loss / 1000)));
-  const side = thought.side === "white" ? "White" : "Black";
-  at("caption").textContent = `The tree's top moves for ${side} at ply ${thought.ply}, ${thought.simulations} simulations; q is ${side}'s`;
-  at("moves").tBodies[0].replaceChildren(...thought.lines.map((line) => make("tr", { class: line.chosen ? "played" : null, children: [
+  at("opinion").replaceChildren(pair("for White", search.score), pair("White wins", percent(win / 1000)), pair("draw", percent(draws / 1000)), pair("Black wins", percent(loss / 1000)));
+  const side = search.side === "white" ? "White" : "Black";
+  at("caption").textContent = `The most visited moves for ${side} at ply ${search.ply}, ${search.simulations} simulations; q is for ${side}`;
+  at("moves").tBodies[0].replaceChildren(...search.lines.map((line) => make("tr", { class: line.chosen ? "played" : null, children: [
     make("th", { text: line.san, scope: "row" }),
     make("td", { text: signed(line.q), class: "n" }),
     make("td", { text: line.visits, class: "n" }),
     make("td", { text: percent(line.prior), class: "n" }),
     make("td", { text: line.line, class: "line" }),
   ] })));
-  at("more").textContent = thought.more ? `${thought.more} more moves were visited.` : "";
+  at("more").textContent = search.more ? `${search.more} more moves were visited.` : "";
 }
 
 function showMoves() {
@@ -259,7 +259,7 @@ at("typed").addEventListener("submit", (event) => {
   if (text) act("move", { move: text }).then((isDone) => { if (isDone) at("move").value = ""; });
 });
 at("end").addEventListener("click", () => guarded(async () => {
-  await ask(`/api/play/${game.id}`, { method: "DELETE" });
+  await request(`/api/play/${game.id}`, { method: "DELETE" });
   leave();
   at("begin").focus();
 }));
@@ -267,19 +267,19 @@ at("setup").addEventListener("submit", (event) => { event.preventDefault(); guar
 
 async function start() {
   const wanted = new URLSearchParams(location.search).get("run");
-  const [limits, runs] = await Promise.all([ask("/api/limits"), ask("/api/nets")]);
+  const [limits, runs] = await Promise.all([request("/api/limits"), request("/api/nets")]);
   at("simulations").max = limits.simulations;
-  if (wanted && !runs.some((of) => of.run === wanted)) runs.push(await ask(`/api/nets/${encoded(wanted)}`));
+  if (wanted && !runs.some(({ run }) => run === wanted)) runs.push(await request(`/api/nets/${encoded(wanted)}`));
   const option = (value, text) => make("option", { value, text });
   at("net").append(option("", "the small net in the program"));
-  for (const of of runs) {
-    at("net").append(make("optgroup", { label: of.run, children: of.nets.map((net) => option(`${of.run}:${net}`, `${of.run} ${String(net).padStart(4, "0")}`)) }));
+  for (const { run, nets } of runs) {
+    at("net").append(make("optgroup", { label: run, children: nets.map((net) => option(`${run}:${net}`, `${run} ${String(net).padStart(4, "0")}`)) }));
   }
-  const own = wanted && runs.find((of) => of.run === wanted);
+  const own = wanted && runs.find(({ run }) => run === wanted);
   if (own?.nets.length) at("net").value = `${wanted}:${own.nets[0]}`;
-  const id = remembered();
+  const id = storedId();
   if (!id) return;
-  const state = await ask(`/api/play/${id}`).catch(() => null);
+  const state = await request(`/api/play/${id}`).catch(() => null);
   if (!state || state.gone) return;
   flipped = state.about.side === "black";
   open(state);

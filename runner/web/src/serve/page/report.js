@@ -1,5 +1,5 @@
-// The report of a run in a frame of its own. When the run has new data, a new frame is made beside the old one and takes its place
-// once it is there, so that nothing flickers and the page does not jump.
+// The report of a run in a frame of its own. When the run has new data, a new frame is loaded beside the old one and replaces it
+// once it is complete, so that nothing flickers and the page does not jump.
 import { at, encoded } from "./common.js";
 
 export class Report {
@@ -32,7 +32,7 @@ export class Report {
   take(frame, version) {
     this.isLoading = false;
     if (!frame.contentDocument?.body || frame.contentDocument.contentType !== "text/html") {
-      // The server has much to do, or it is gone, or the run is; what was there stays until there is more.
+      // The server is busy or gone, or the run is gone; the old report stays until there is a new one.
       frame.remove();
       setTimeout(() => { if (!this.isLoading && this.wanted !== this.shown) this.load(); }, 3000);
       return;
@@ -41,7 +41,7 @@ export class Report {
     this.frame = frame;
     this.shown = version;
     frame.classList.remove("coming");
-    // The page around it has a heading and a switch of colours already.
+    // The page around it has a heading and a colour switch already.
     const header = frame.contentDocument.querySelector("header");
     if (header) header.style.display = "none";
     this.theme();

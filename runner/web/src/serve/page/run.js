@@ -1,8 +1,8 @@
-import { amount, at, badge, duration, encoded, listen, make, named, renew, showLog, tell, when } from "./common.js";
+import { amount, at, badge, duration, encoded, listen, make, pagePath, patch, setText, showLog, when } from "./common.js";
 import { Games } from "./games.js";
 import { Report } from "./report.js";
 
-const run = named();
+const run = pagePath();
 const games = new Games(run);
 const report = new Report(run);
 
@@ -13,20 +13,20 @@ function entry(name, value) {
 function showStep(status) {
   const step = status.step;
   at("bar").hidden = !step?.total;
-  if (!step?.total) renew(at("figures"), []);
+  if (!step?.total) patch(at("figures"), []);
   if (!step) {
-    tell(at("step"), "Nothing is under way.");
+    setText(at("step"), "No step is running.");
     return;
   }
   const isRunning = status.state === "running";
-  tell(at("step"), (isRunning ? "" : "Not going on: ") + step.label + (step.total ? `, ${step.done} of ${step.total} ${step.unit}` : ""));
+  setText(at("step"), (isRunning ? "" : "Not running: ") + step.label + (step.total ? `, ${step.done} of ${step.total} ${step.unit}` : ""));
   if (!step.total) return;
   at("bar").max = step.total;
   at("bar").value = step.done;
-  const rates = step.rates.map(([unit, rate]) => entry(`${unit} a second`, amount(rate)));
+  const rates = step.rates.map(([unit, rate]) => entry(`${unit} per second`, amount(rate)));
   const figures = Object.entries(step.figures).map(([name, value]) => entry(name, value.toFixed(3)));
   const left = isRunning ? [entry("time left", step.left === null ? "not known yet" : `about ${duration(step.left)}`)] : [];
-  renew(at("figures"), [entry("so far", duration(step.elapsed)), ...left, ...rates, ...figures]);
+  patch(at("figures"), [entry("elapsed", duration(step.elapsed)), ...left, ...rates, ...figures]);
 }
 
 function showJournal(lines) {
@@ -36,16 +36,16 @@ function showJournal(lines) {
     make("td", { text: [line.kind, line.step].filter(Boolean).join(" ") }),
     make("td", { text: line.secs ? duration(line.secs) : "", class: "n" }),
   ] });
-  renew(at("journal"), lines.map(row));
+  patch(at("journal"), lines.map(row));
 }
 
 function showState(status) {
   document.title = `${status.name} · dc0`;
   const [sweep, , trial] = status.path.split("/");
   const parts = trial ? [make("a", { text: sweep, href: `/sweep/${encoded(sweep)}` }), ` trial ${trial}`] : [status.name];
-  renew(at("name"), parts);
-  renew(at("state"), [badge(status.state)]);
-  tell(at("facts"), [
+  patch(at("name"), parts);
+  patch(at("state"), [badge(status.state)]);
+  setText(at("facts"), [
     status.script, `seed ${status.seed}`, status.device, `${status.steps} steps in ${duration(status.seconds)}`,
     status.generation === null ? null : `generation ${status.generation}`,
     status.process === null ? null : `process ${status.process}`,

@@ -1,19 +1,19 @@
-import { at, badge, duration, encoded, listen, make, named, percent, renew, showLog, tell } from "./common.js";
+import { at, badge, duration, encoded, listen, make, pagePath, patch, percent, setText, showLog } from "./common.js";
 import { Report } from "./report.js";
 
-const sweep = named();
+const sweep = pagePath();
 const report = new Report(sweep);
 
 const runLink = (path) => make("a", { text: path.split("/").pop(), href: `/run/${encoded(path)}` });
 
 function value(row) {
   if (!row.value) return "–";
-  const [mean, low, high] = row.value.map((of) => of.toFixed(4));
+  const [mean, low, high] = row.value.map((number) => number.toFixed(4));
   return low === high ? mean : `${mean} [${low}, ${high}]`;
 }
 
 function rowOf(row, index) {
-  const point = row.point.map(([name, of]) => `${name} ${of}`).join(", ");
+  const point = row.point.map(([name, setting]) => `${name} ${setting}`).join(", ");
   return make("tr", { "data-key": row.trial, class: index === 0 && row.state === "complete" ? "out" : null, children: [
     make("td", { text: index + 1, class: "n" }),
     make("td", { text: row.trial, class: "n" }),
@@ -25,23 +25,23 @@ function rowOf(row, index) {
   ] });
 }
 
-function underWay(run) {
+function runningTrial(run) {
   const share = run.total ? `${run.label}: ${percent(run.done / run.total)}` : run.label ?? "";
   return make("p", { "data-key": run.path, children: [runLink(run.path), " ", badge(run.state), ` ${share}`] });
 }
 
-function show(told) {
-  document.title = `${told.name} · dc0`;
-  tell(at("name"), told.name);
-  renew(at("state"), [badge(told.state)]);
-  tell(at("facts"), `${told.trials} runs` + (told.objective ? ` · ${told.direction} ${told.objective}` : ""));
-  renew(at("running"), told.running.length ? told.running.map(underWay) : [make("p", { text: "None." })]);
-  at("error").hidden = !told.error;
-  tell(at("error"), told.error ?? "");
-  tell(at("objective"), told.objective ?? "value");
-  renew(at("rows"), (told.rows ?? []).map(rowOf));
-  const more = (told.all ?? 0) - (told.rows ?? []).length;
-  tell(at("more"), more > 0 ? `${more} more trials` : "");
+function show(state) {
+  document.title = `${state.name} · dc0`;
+  setText(at("name"), state.name);
+  patch(at("state"), [badge(state.state)]);
+  setText(at("facts"), `${state.trials} runs` + (state.objective ? ` · ${state.direction} ${state.objective}` : ""));
+  patch(at("running"), state.running.length ? state.running.map(runningTrial) : [make("p", { text: "None." })]);
+  at("error").hidden = !state.error;
+  setText(at("error"), state.error ?? "");
+  setText(at("objective"), state.objective ?? "value");
+  patch(at("rows"), (state.rows ?? []).map(rowOf));
+  const more = (state.all ?? 0) - (state.rows ?? []).length;
+  setText(at("more"), more > 0 ? `${more} more trials` : "");
 }
 
 listen(`/api/events/${encoded(sweep)}`, { state: show, log: showLog, charts: (version) => report.show(version) });
