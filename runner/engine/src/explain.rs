@@ -60,7 +60,7 @@ fn explain(args: &ExplainArgs, console: &Console) -> Result<(), ExplainError> {
     durable::write(path, text.as_bytes()).map_err(|cause| ExplainError::Write { path: path.clone(), cause })
 }
 
-/// What the terminal can show; a file has no colours unless they are asked for.
+/// The output style: what the terminal can show. A file has no colours unless they are asked for.
 fn style(args: &ExplainArgs) -> Look {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let is_terminal = args.out.is_none() && std::io::stdout().is_terminal();

@@ -44,7 +44,7 @@ enum StartError {
     Settings(#[from] SettingsError),
     #[error("--fen: {0}")]
     Position(#[from] GameTextError),
-    #[error("--fen: expected a position in which the game goes on, found \"{fen}\": {reason}")]
+    #[error("--fen: expected a position in which the game is not over, found \"{fen}\": {reason}")]
     Over { fen: String, reason: String },
     #[error(transparent)]
     Keep(#[from] KeepError),

@@ -59,7 +59,7 @@ impl Command for UciArgs {
         let settings = settings(self)?;
         let output: Box<dyn Write + Send> = Box::new(io::stdout());
         session(&mut io::stdin().lock(), output, settings).map_err(|cause| {
-            let message = format!("the chess program cannot be read or written to: {cause}");
+            let message = format!("cannot read from or write to the chess program: {cause}");
             Failure::new(Exit::Failed, message)
         })?;
         Ok(Exit::Done)

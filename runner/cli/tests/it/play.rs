@@ -192,7 +192,7 @@ fn bad_arguments_end_with_code_2_and_say_what_was_expected() {
         (&["--fen", "nonsense"], "--fen: \"nonsense\" is not a FEN"),
         (
             &["--fen", over],
-            "expected a position in which the game goes on, found \"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\"",
+            "expected a position in which the game is not over, found \"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\"",
         ),
         (
             &["--net", "nowhere"],

@@ -33,7 +33,7 @@ pub struct ExplainArgs {
     /// Plies of the tree that are shown [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=40))]
     pub depth: Option<u32>,
-    /// Moves that lists show, and moves of each position in the tree [default: 8].
+    /// Moves shown in each list, and for each position in the tree [default: 8].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=218))]
     pub top: Option<u32>,
     /// How the explanation is shown.
@@ -55,7 +55,7 @@ pub struct ExplainArgs {
 pub enum Format {
     /// For terminals.
     Text,
-    /// One page that needs nothing else, for browsers.
+    /// One self-contained page, for browsers.
     Html,
     /// The tree as a picture.
     Svg,

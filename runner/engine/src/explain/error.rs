@@ -68,8 +68,8 @@ pub enum ExplainError {
     /// Stored games that cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Recorded targets that contradict themselves.
-    #[error("a game's figures contradict themselves: {0}")]
+    /// Recorded targets that contradict each other.
+    #[error("a game's recorded targets contradict each other: {0}")]
     Target(String),
     /// The result cannot be written.
     #[error("cannot write the explanation to {}", path.display())]

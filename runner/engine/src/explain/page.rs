@@ -74,7 +74,7 @@ fn net(study: &Study) -> String {
             percent(prior),
             100.0 * prior / most
         )
-        .expect("text takes everything");
+        .expect("writing to a string cannot fail");
     }
     html + "</table>"
 }
@@ -137,7 +137,7 @@ fn row(study: &Study, searched: &Searched) -> String {
             String::new()
         };
         write!(html, "<td class=\"n\">{:.3}{moves_left}<td class=\"n\">{}", score.u, signed(score.score))
-            .expect("text takes everything");
+            .expect("writing to a string cannot fail");
     }
     let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof_name(proof)));
     html + format!("<td class=\"line\">{proof}{}", line(position, &searched.line, 60)).as_str()

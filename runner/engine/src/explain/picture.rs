@@ -154,7 +154,7 @@ impl Drawing {
             y - 3.0,
             y + 11.0
         )
-        .expect("text takes everything");
+        .expect("writing to a string cannot fail");
     }
 
     fn edge(&mut self, (x, y): (f64, f64), (to_x, to_y): (f64, f64), visits: u32) {
@@ -164,7 +164,7 @@ impl Drawing {
             self.edges,
             "<path class=\"edge\" stroke-width=\"{width:.1}\" d=\"M{x:.1} {y:.1}C{bend:.1} {y:.1} {bend:.1} {to_y:.1} {to_x:.1} {to_y:.1}\"/>"
         )
-        .expect("text takes everything");
+        .expect("writing to a string cannot fail");
     }
 }
 
@@ -178,7 +178,7 @@ fn boards(study: &Study, top: f64) -> (String, f64, f64) {
         let last = game.moves().last().copied();
         drawn += &squares(game.position(), last, is_flipped, (x, top + 18.0, BOARD));
         write!(drawn, "<text class=\"small\" x=\"{x:.1}\" y=\"{:.1}\">{title}</text>", top + 12.0)
-            .expect("text takes everything");
+            .expect("writing to a string cannot fail");
         x += BOARD + 20.0;
     };
     put(game, &format!("{:?} to move", study.side()));

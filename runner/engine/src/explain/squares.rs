@@ -27,7 +27,7 @@ pub(super) fn squares(
             (false, false) => "dark",
         };
         write!(drawn, "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{size:.1}\" height=\"{size:.1}\"/>")
-            .expect("text takes everything");
+            .expect("writing to a string cannot fail");
         if let Some(piece) = position.piece_at(square) {
             drawn += &piece_use(position, square, piece, (left, top, size / PIECE));
         }

@@ -55,7 +55,7 @@ impl Study {
             params.search.engine = Engine::Reference;
         }
         let mut search = Search::new(game, ANALYSIS_RULES, params.search.clone())?;
-        let net = NetOutput::of(search.game(), evaluator)?;
+        let net = NetOutput::evaluate(search.game(), evaluator)?;
         search.watch(params.steps as usize);
         let mut searches = [search];
         search_in_lockstep(&mut searches, evaluator, &mut |_| Ok::<_, ExplainError>(observer.check()?))?;
@@ -90,7 +90,7 @@ impl Study {
 }
 
 impl NetOutput {
-    fn of(game: &Game, evaluator: &mut dyn Evaluator) -> Result<Self, EvaluatorError> {
+    fn evaluate(game: &Game, evaluator: &mut dyn Evaluator) -> Result<Self, EvaluatorError> {
         let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
         batch.push(evaluator.encoding(), game);
         evaluator.evaluate(&batch, &mut answers)?;

@@ -13,10 +13,10 @@ use crate::play::board::{self, Scene, board};
 use dc0_process::figures::amount;
 use dc0_process::look::{Look, Tone, ascii, padded, width};
 
-/// Columns of the page.
+/// The width of the page.
 const COLUMNS: usize = 98;
 
-/// Columns of bars.
+/// The width of bars.
 const BAR: usize = 32;
 
 pub(super) fn page(study: &Study, style: Look) -> String {
@@ -179,7 +179,7 @@ fn row(study: &Study, searched: &Searched) -> String {
         let moves_left =
             if study.counts_moves_left() { format!("{:>8}", signed(score.plies)) } else { String::new() };
         let (sum, width) = (signed(score.score), sum_columns(study));
-        write!(text, "{:>8.3}{moves_left}{sum:>width$}", score.u).expect("text takes everything");
+        write!(text, "{:>8.3}{moves_left}{sum:>width$}", score.u).expect("writing to a string cannot fail");
     }
     let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof_name(proof)));
     let columns = COLUMNS.saturating_sub(text.len() + 2 + proof.len());

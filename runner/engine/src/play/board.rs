@@ -16,7 +16,7 @@ pub struct Scene<'a> {
     pub style: Look,
 }
 
-/// Columns of the board with its labels.
+/// The width of the board with its labels.
 pub const WIDTH: usize = 28;
 
 /// Colours of the 256-colour palette: squares (plain, of the last move), a king in check, the pieces of both sides. The squares are

@@ -6,10 +6,10 @@ use super::board::kind;
 use super::record::Record;
 use dc0_process::look::{Look, Tone, padded, width};
 
-/// Rows of moves, in two columns.
+/// Rows of moves; there are two columns.
 const ROWS: usize = 4;
 
-/// Columns of one column of moves.
+/// The width of one column of moves.
 const COLUMN: usize = 22;
 
 /// The value of a piece in pawns, in the order of [`Piece::ALL`].

@@ -21,12 +21,12 @@ pub(crate) enum Evaluation {
     Mate(i64),
 }
 
-/// Columns of the bar.
+/// The width of the bar.
 const BAR: u32 = 32;
 
 impl Score {
     /// The score of a line, for a side to move.
-    pub fn of(line: &MoveLine, side: Side) -> Self {
+    pub fn from_line(line: &MoveLine, side: Side) -> Self {
         let [win, draw, loss] = line.chances;
         let (chances, sign) = match side {
             Side::White => ([win, draw, loss], 1),
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn scores_are_from_whites_side() {
         let (line, mating) = (line([500, 300, 200], 31, None), line([1000, 0, 0], 12_780, Some(3)));
-        assert_eq!(Score::of(&line, Side::White).text(), "+0.31");
-        let black = Score::of(&line, Side::Black);
+        assert_eq!(Score::from_line(&line, Side::White).text(), "+0.31");
+        let black = Score::from_line(&line, Side::Black);
         assert_eq!((black.chances, black.text().as_str()), ([200, 300, 500], "-0.31"));
-        assert_eq!(Score::of(&mating, Side::Black).text(), "#-3");
+        assert_eq!(Score::from_line(&mating, Side::Black).text(), "#-3");
     }
 
     #[test]

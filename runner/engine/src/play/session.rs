@@ -23,9 +23,9 @@ use dc0_process::look::Look;
 /// Why a game cannot go on.
 #[derive(Debug, Error)]
 pub(super) enum PlayError {
-    #[error("the terminal cannot be written to: {0}")]
+    #[error("cannot write to the terminal: {0}")]
     Output(#[from] io::Error),
-    #[error("the input cannot be read: {0}")]
+    #[error("cannot read the input: {0}")]
     Input(io::Error),
     #[error(transparent)]
     Engine(#[from] EvaluatorError),
@@ -146,7 +146,7 @@ impl<'a> Session<'a> {
     /// Lets the engine make the move.
     fn answer(&mut self) -> Result<(), PlayError> {
         let Some(found) = self.search()? else { return Ok(()) };
-        let score = Score::of(&found.lines[found.chosen], self.turn());
+        let score = Score::from_line(&found.lines[found.chosen], self.turn());
         self.score = Some(score);
         self.show_answer(&found)?;
         self.record.play(found.lines[found.chosen].moves[0], Some(score));

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 /// Length limit of a line in bytes: a game of 10,000 moves takes 50,000. Chosen.
-const LONGEST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,26 +31,26 @@ pub(crate) fn next(from: &mut dyn BufRead) -> io::Result<Input> {
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let part = &bytes[..end.unwrap_or(bytes.len())];
         length += part.len();
-        if length <= LONGEST {
+        if length <= MAX_LENGTH {
             line.extend_from_slice(part);
         }
         let (is_last, used) = (end.is_some() || part.is_empty(), part.len() + usize::from(end.is_some()));
         from.consume(used);
         if is_last {
             let text = || String::from_utf8_lossy(&line).trim().to_owned();
-            return Ok(if length > LONGEST { Input::TooLong } else { Input::Line(text()) });
+            return Ok(if length > MAX_LENGTH { Input::TooLong } else { Input::Line(text()) });
         }
     }
 }
 
 /// The message for a line that is too long.
 pub(crate) fn too_long() -> String {
-    format!("error: a line of more than {LONGEST} bytes is ignored")
+    format!("error: a line of more than {MAX_LENGTH} bytes is ignored")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Input, LONGEST, next};
+    use super::{Input, MAX_LENGTH, next};
 
     fn all(bytes: &[u8]) -> Vec<Input> {
         let mut from = std::io::BufReader::with_capacity(7, bytes);
@@ -76,9 +76,9 @@ mod tests {
 
     #[test]
     fn an_overlong_line_is_skipped() {
-        let mut bytes = vec![b'x'; 3 * LONGEST];
+        let mut bytes = vec![b'x'; 3 * MAX_LENGTH];
         bytes.extend_from_slice(b"\nquit\n");
         assert_eq!(all(&bytes), [Input::TooLong, Input::Line("quit".to_owned()), Input::End]);
-        assert_eq!(all(&vec![b'x'; LONGEST])[0], Input::Line("x".repeat(LONGEST)));
+        assert_eq!(all(&vec![b'x'; MAX_LENGTH])[0], Input::Line("x".repeat(MAX_LENGTH)));
     }
 }

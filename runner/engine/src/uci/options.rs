@@ -27,8 +27,8 @@ pub(super) const CLEAR_HASH: &str = "Clear Hash";
 /// Size of the evaluation cache in MiB: some 40,000 positions, more than a move of a fast game evaluates. Chosen.
 const HASH: u32 = 16;
 
-/// Most threads, and most leaves of one thread: together fewer than the 65,535 descents that may be under way through an edge.
-const MOST: (i64, i64) = (64, 1000);
+/// Limits of threads, and of leaves per thread: their product stays below the 65,535 descents that may be under way through an edge.
+const MAX: (i64, i64) = (64, 1000);
 
 /// Why an option was not set.
 #[derive(Debug, Error)]
@@ -42,7 +42,7 @@ pub enum SettingsError {
         hint: Option<String>,
     },
     /// The option does not take this value.
-    #[error("option {name}: expected {expected}, got \"{value}\"; it stays as it was")]
+    #[error("option {name}: expected {expected}, got \"{value}\"; it keeps its value")]
     Value {
         /// The option.
         name: String,
@@ -52,7 +52,7 @@ pub enum SettingsError {
         value: String,
     },
     /// A parameter of the search or of time management.
-    #[error("{0}; it stays as it was")]
+    #[error("{0}; it keeps its value")]
     Search(#[from] ParamErrors),
     /// The net.
     #[error(transparent)]
@@ -113,10 +113,10 @@ fn all() -> Vec<Declared> {
         ("DC0Cpuct", Kind::Text(search.c_puct.to_string())),
         ("DC0Temperature", Kind::Text("0".to_owned())),
         ("DC0Seed", spin(1, 0, i64::from(u32::MAX))),
-        ("Threads", spin(1, 1, MOST.0)),
+        ("Threads", spin(1, 1, MAX.0)),
         ("Hash", spin(HASH.into(), 0, 65_536)),
         (CLEAR_HASH, Kind::Button),
-        ("BatchSize", spin(BATCH_SIZE.into(), 1, MOST.1)),
+        ("BatchSize", spin(BATCH_SIZE.into(), 1, MAX.1)),
         ("Backend", combo("torch", &["torch", "onnx", "auto"])),
         ("Device", Kind::Text("auto".to_owned())),
         ("MultiPV", spin(1, 1, 218)),

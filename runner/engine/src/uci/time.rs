@@ -88,7 +88,7 @@ impl Allowance {
         Self {
             wanted: millis(even.min(most) as i64),
             most: millis(most as i64),
-            extensions: Extensions::of(params),
+            extensions: Extensions::from_params(params),
         }
     }
 
@@ -116,7 +116,7 @@ impl Allowance {
 }
 
 impl Extensions {
-    fn of(params: &TimeParams) -> Self {
+    fn from_params(params: &TimeParams) -> Self {
         Self { undecided: params.undecided, falling: params.falling, fall: params.fall }
     }
 

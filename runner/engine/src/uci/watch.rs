@@ -15,7 +15,7 @@ use super::signal::Signal;
 use super::time::{Allowance, Stability};
 use dc0_process::clock::Stopwatch;
 
-/// Least time before the first report and between two; most moves of a fast game take less. Chosen.
+/// Minimum time before the first report and between two; most moves of a fast game take less. Chosen.
 const REPORT_AFTER: Duration = Duration::from_millis(100);
 
 /// Time after which a report comes even if nothing changed. Chosen.

@@ -100,7 +100,7 @@ mod tests {
         for number in 0..2 * MAX_ANSWERS {
             memo.get(&number.to_string(), || json!(number));
         }
-        assert!(memo.0.lock().expect("whole").len() <= MAX_ANSWERS);
+        assert!(memo.0.lock().expect("not poisoned").len() <= MAX_ANSWERS);
     }
 
     #[test]

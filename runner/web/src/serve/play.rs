@@ -107,7 +107,7 @@ struct MoveRequest {
     text: String,
 }
 
-/// All games.
+/// All games in progress.
 pub(super) struct GameRooms {
     /// The settings of new engines.
     settings: Settings,

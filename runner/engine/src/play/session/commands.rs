@@ -54,7 +54,7 @@ impl Session<'_> {
 
     fn hint(&mut self) -> Result<(), PlayError> {
         let Some(found) = self.search()? else { return Ok(()) };
-        self.score = Some(Score::of(&found.lines[0], self.turn()));
+        self.score = Some(Score::from_line(&found.lines[0], self.turn()));
         let mut lines: Vec<_> = found.lines.iter().collect();
         lines.truncate(HINTS);
         self.print(&format!(
@@ -66,7 +66,7 @@ impl Session<'_> {
 
     fn evaluate(&mut self) -> Result<(), PlayError> {
         let Some(found) = self.search()? else { return Ok(()) };
-        let score = Score::of(&found.lines[0], self.turn());
+        let score = Score::from_line(&found.lines[0], self.turn());
         self.score = Some(score);
         self.print(&format!("  {}", score.bar(self.setup.style)))
     }

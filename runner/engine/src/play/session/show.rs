@@ -107,7 +107,7 @@ impl Session<'_> {
     pub(super) fn show_lines(&mut self, lines: &[&MoveLine]) -> Result<(), PlayError> {
         let (position, side) = (self.record.game.position().clone(), self.turn());
         for line in lines {
-            let start = format!("  {:>8}  {:>7}  ", line.visits, Score::of(line, side).text());
+            let start = format!("  {:>8}  {:>7}  ", line.visits, Score::from_line(line, side).text());
             let moves = fitting(&numbered_moves(&position, &line.moves), COLUMNS - start.len());
             self.print(&format!("{start}{moves}"))?;
         }

@@ -94,11 +94,11 @@ impl SearchInfo {
             json!({
                 "san": position.san(first), "from": first.from(), "to": first.to(), "visits": line.visits,
                 "share": f64::from(line.visits) / f64::from(all.max(1)), "prior": line.prior, "q": line.q,
-                "score": Score::of(line, side).text(), "line": numbered_moves(position, shown).join(" "),
+                "score": Score::from_line(line, side).text(), "line": numbered_moves(position, shown).join(" "),
                 "chosen": index == found.chosen,
             })
         };
-        let best = Score::of(&found.lines[found.chosen], side);
+        let best = Score::from_line(&found.lines[found.chosen], side);
         Self(json!({
             "ply": game.ply(), "side": name(side), "men": placement(position), "simulations": found.simulations,
             "score": best.text(), "chances": best.chances,
