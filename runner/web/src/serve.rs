@@ -76,8 +76,8 @@ enum ServeError {
     Folder { dir: PathBuf, cause: io::Error },
     #[error("{} is a run or sweep itself; expected the folder that holds it: dc0-run serve {}", dir.display(), parent.display())]
     NotAbove { dir: PathBuf, parent: PathBuf },
-    #[error("cannot listen on {at}: {cause}")]
-    Bind { at: SocketAddr, cause: io::Error },
+    #[error("cannot listen on {address}: {cause}")]
+    Bind { address: SocketAddr, cause: io::Error },
     #[error("cannot draw random numbers for a token: {0}")]
     Token(getrandom::Error),
     #[error(transparent)]
@@ -186,12 +186,12 @@ fn start(
     }
     let mut settings = Settings::new(None)?;
     settings.set("Device", &args.device)?;
-    let (listener, at) = listen(args.bind, args.port)?;
+    let (listener, address) = listen(args.bind, args.port)?;
     let token = random(16).map_err(ServeError::Token)?;
-    greet(console, &library, &args.dir.display().to_string(), at, &token);
+    greet(console, &library, &args.dir.display().to_string(), address, &token);
     let server = Arc::new(Server {
         library,
-        access: Access::new(token, at.port(), args.hosts.clone()),
+        access: Access::new(token, address.port(), args.hosts.clone()),
         rooms: GameRooms::new(settings, args.max_sims),
         waiting: Arc::new(Semaphore::new(MAX_WAITING)),
         expensive: Semaphore::new(MAX_EXPENSIVE),
@@ -215,19 +215,20 @@ fn shortened(path: &Path) -> PathBuf {
 }
 
 /// Listens on the given port, or else on the first free one.
-fn listen(address: IpAddr, port: Option<u16>) -> Result<(net::TcpListener, SocketAddr), ServeError> {
+fn listen(ip: IpAddr, port: Option<u16>) -> Result<(net::TcpListener, SocketAddr), ServeError> {
     let ports = port.map_or(PORT..=PORT + MORE_PORTS, |port| port..=port);
     let mut last = None;
     for port in ports {
-        let at = SocketAddr::new(address, port);
-        match net::TcpListener::bind(at).and_then(|listener| listener.local_addr().map(|at| (listener, at))) {
+        let address = SocketAddr::new(ip, port);
+        let bound = net::TcpListener::bind(address);
+        match bound.and_then(|listener| listener.local_addr().map(|address| (listener, address))) {
             Ok(found) => return Ok(found),
-            Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => last = Some((at, cause)),
-            Err(cause) => return Err(ServeError::Bind { at, cause }),
+            Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => last = Some((address, cause)),
+            Err(cause) => return Err(ServeError::Bind { address, cause }),
         }
     }
-    let (at, cause) = last.expect("some port was tried");
-    Err(ServeError::Bind { at, cause })
+    let (address, cause) = last.expect("some port was tried");
+    Err(ServeError::Bind { address, cause })
 }
 
 /// Random bytes from the system as hex digits.
@@ -250,17 +251,21 @@ fn listen_for_interrupts() -> Result<Arc<Notify>, ServeError> {
     Ok(notified)
 }
 
-fn greet(console: &Console, library: &Library, name: &str, at: SocketAddr, token: &str) {
-    if !at.ip().is_loopback() {
+fn greet(console: &Console, library: &Library, name: &str, address: SocketAddr, token: &str) {
+    if !address.ip().is_loopback() {
         console.note(&format!(
             "warning: {} is not a loopback address. Anyone on the network who sees the address below can look at the runs and play, \
              and nothing is encrypted. Safer: leave out --bind, and on the other machine `ssh -L {}:127.0.0.1:{} THIS_MACHINE`",
-            at.ip(),
-            at.port(),
-            at.port()
+            address.ip(),
+            address.port(),
+            address.port()
         ));
     }
-    let shown = if at.ip().is_unspecified() { SocketAddr::new(loopback(at.ip()), at.port()) } else { at };
+    let shown = if address.ip().is_unspecified() {
+        SocketAddr::new(loopback(address.ip()), address.port())
+    } else {
+        address
+    };
     let count = match library.all().len() {
         0 => "no run yet".to_owned(),
         1 => "1 run".to_owned(),

@@ -77,9 +77,9 @@ impl<'a> Session<'a> {
 
     /// Plays until the player leaves; then prints and saves the game.
     pub(super) fn run(mut self) -> Result<Exit, PlayError> {
-        let played = self.play();
+        let ended = self.play();
         let closed = self.close();
-        let exit = played?;
+        let exit = ended?;
         closed.map(|()| exit)
     }
 

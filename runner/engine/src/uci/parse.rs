@@ -81,32 +81,32 @@ pub fn parse(line: &str) -> Option<Command> {
     };
     let mut is_first = true;
     while !rest.is_empty() {
-        let (word, rest_of_line) = split_word(rest);
-        match command(word, rest_of_line) {
+        let (word, arguments) = split_word(rest);
+        match command(word, arguments) {
             Some(found) if is_first || !is_for_people(&found) => return Some(found),
-            _ => (rest, is_first) = (rest_of_line, false),
+            _ => (rest, is_first) = (arguments, false),
         }
     }
     None
 }
 
 fn split_word(text: &str) -> (&str, &str) {
-    let (word, rest_of_line) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    (word, rest_of_line.trim_start())
+    let (word, tail) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, tail.trim_start())
 }
 
-fn command(word: &str, rest_of_line: &str) -> Option<Command> {
+fn command(word: &str, arguments: &str) -> Option<Command> {
     Some(match word {
         "uci" => Command::Uci,
         "isready" => Command::IsReady,
         "ucinewgame" => Command::NewGame,
-        "setoption" => set_option(rest_of_line)?,
-        "position" => Command::Position(position(rest_of_line)),
-        "go" => Command::Go(go(rest_of_line)),
+        "setoption" => set_option(arguments)?,
+        "position" => Command::Position(position(arguments)),
+        "go" => Command::Go(go(arguments)),
         "stop" => Command::Stop,
         "ponderhit" => Command::PonderHit,
         "quit" => Command::Quit,
-        "debug" => Command::Debug(split_word(rest_of_line).0 != "off"),
+        "debug" => Command::Debug(split_word(arguments).0 != "off"),
         "register" => Command::Register,
         "d" => Command::Board,
         "eval" => Command::Eval,
@@ -117,35 +117,35 @@ fn command(word: &str, rest_of_line: &str) -> Option<Command> {
 }
 
 /// `name NAME… value VALUE…`; values keep their spaces, because they may be paths.
-fn set_option(rest_of_line: &str) -> Option<Command> {
-    let named = rest_of_line.strip_prefix("name").filter(|rest| rest.starts_with(char::is_whitespace))?;
+fn set_option(arguments: &str) -> Option<Command> {
+    let named = arguments.strip_prefix("name").filter(|rest| rest.starts_with(char::is_whitespace))?;
     let mut rest = named.trim_start();
     let mut name: Vec<&str> = Vec::new();
     let mut value = "";
     while !rest.is_empty() {
-        let (word, rest_of_line) = split_word(rest);
+        let (word, tail) = split_word(rest);
         if word == "value" && !name.is_empty() {
-            value = rest_of_line.trim_end();
+            value = tail.trim_end();
             break;
         }
         name.push(word);
-        rest = rest_of_line;
+        rest = tail;
     }
     let value = if value == "<empty>" { "" } else { value };
     (!name.is_empty()).then(|| Command::SetOption { name: name.join(" "), value: value.to_owned() })
 }
 
 /// The start and the moves as [`dc0_core::board::Game::from_text`] reads them; moves may be in capitals.
-fn position(rest_of_line: &str) -> String {
-    let words: Vec<&str> = rest_of_line.split_whitespace().collect();
+fn position(arguments: &str) -> String {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
     let moves = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
     let lower_case = words[moves..].iter().map(|word| word.to_ascii_lowercase());
     words[..moves].iter().map(|word| (*word).to_owned()).chain(lower_case).collect::<Vec<_>>().join(" ")
 }
 
-fn go(rest_of_line: &str) -> Go {
+fn go(arguments: &str) -> Go {
     let mut go = Go::default();
-    let mut words = rest_of_line.split_whitespace().peekable();
+    let mut words = arguments.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let number = match word {
             "ponder" => {
