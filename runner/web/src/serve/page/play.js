@@ -119,12 +119,12 @@ const movesFrom = (square) => (mayMove() ? game.legal.filter(([, from]) => from 
 function pick(square) {
   const goals = chosen === null ? [] : movesFrom(chosen).filter(([, , to]) => to === square);
   if (goals.length === 1) { chosen = null; act("move", { move: goals[0][0] }); return; }
-  if (goals.length > 1) { offer(goals); return; }
+  if (goals.length > 1) { choosePromotion(goals); return; }
   chosen = chosen !== square && movesFrom(square).length > 0 ? square : null;
   show();
 }
 
-function offer(goals) {
+function choosePromotion(goals) {
   const box = at("promotion");
   const names = { q: "queen", r: "rook", b: "bishop", n: "knight" };
   const button = (letter) => {
