@@ -1,4 +1,4 @@
-//! The command line: a script and how it is run, or one of the commands.
+//! The command line: a script with its options, or one of the commands.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::commands::COMMANDS;
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the work failed or what was compared differs, 2 the script, its parameters or the command line are wrong, \
 3 a file cannot be read or written or is damaged, 130 stopped on request.";
 
-/// What the program is told to do.
+/// What the program is to do.
 pub(crate) enum Task {
     /// A command, with its arguments.
     Command(&'static Entry, ArgMatches),
@@ -20,25 +20,25 @@ pub(crate) enum Task {
     Script(Box<ScriptArgs>),
 }
 
-/// Reads the command line of this process. A wrong one, and a question for the program's own help, end it.
+/// Reads the command line of this process. Errors and the program's own help end the process.
 pub(crate) fn parse() -> Task {
     read(std::env::args_os()).unwrap_or_else(|error| error.exit())
 }
 
-/// Reads a command line. Where clap would show its help, and a script is given, the script is to show its own.
-pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
-    let words: Vec<OsString> = words.into_iter().collect();
-    let asked = match program().try_get_matches_from(&words) {
+/// Reads a command line. `--help` with a script is the script's own help.
+pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let help = match program().try_get_matches_from(&args) {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => error,
         matches => return task(&matches?),
     };
-    let Ok(matches) = without_help().try_get_matches_from(words) else { return Err(asked) };
+    let Ok(matches) = without_help().try_get_matches_from(args) else { return Err(help) };
     match task(&matches) {
         Ok(Task::Script(mut script)) if script.script.is_some() => {
             script.help = true;
             Ok(Task::Script(script))
         }
-        _ => Err(asked),
+        _ => Err(help),
     }
 }
 
@@ -62,7 +62,7 @@ fn program() -> Command {
         .subcommands(COMMANDS.iter().map(|entry| (entry.arguments)()))
 }
 
-/// The command line on which `--help` is an option like others.
+/// The command line with `--help` as an ordinary option.
 fn without_help() -> Command {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::SetTrue).help("Show this help");
     program().disable_help_flag(true).arg(help)
@@ -81,7 +81,7 @@ mod tests {
         read(line.split(' ').map(Into::into)).map_err(|error| error.kind())
     }
 
-    fn asks_for_a_scripts_help(line: &str) -> Result<bool, ErrorKind> {
+    fn is_script_help(line: &str) -> Result<bool, ErrorKind> {
         parsed(line).map(|task| matches!(task, Task::Script(script) if script.help))
     }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_word_is_a_command_or_else_a_script() {
+    fn the_first_argument_is_a_command_or_a_script() {
         let Ok(Task::Script(script)) = parsed("dc0-run x.rhai --set a=1 --set b.c=2") else {
             panic!("a script")
         };
@@ -103,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn help_beside_a_script_is_the_scripts_and_else_the_programs() {
+    fn help_with_a_script_is_the_scripts_own() {
         for line in ["dc0-run x.rhai --help", "dc0-run -h x.rhai", "dc0-run --set a=1 x.rhai -h"] {
-            assert_eq!(asks_for_a_scripts_help(line), Ok(true), "{line}");
+            assert_eq!(is_script_help(line), Ok(true), "{line}");
         }
         for line in ["dc0-run --help", "dc0-run doctor --help", "dc0-run uci -h"] {
-            assert_eq!(asks_for_a_scripts_help(line), Err(ErrorKind::DisplayHelp), "{line}");
+            assert_eq!(is_script_help(line), Err(ErrorKind::DisplayHelp), "{line}");
         }
-        assert_eq!(asks_for_a_scripts_help("dc0-run x.rhai"), Ok(false));
-        assert_eq!(asks_for_a_scripts_help("dc0-run x.rhai --hlep"), Err(ErrorKind::UnknownArgument));
+        assert_eq!(is_script_help("dc0-run x.rhai"), Ok(false));
+        assert_eq!(is_script_help("dc0-run x.rhai --hlep"), Err(ErrorKind::UnknownArgument));
     }
 }

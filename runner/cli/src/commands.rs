@@ -1,4 +1,4 @@
-//! What the program can do besides running scripts: one line for each command, in the order of `--help`.
+//! The commands of the program, in the order of `--help`.
 
 mod bench;
 mod docs;
@@ -10,7 +10,7 @@ mod sql;
 
 use dc0_process::command::{Entry, entry};
 
-/// Every command. A new one is a type with [`dc0_process::command::Command`] and a line here.
+/// Every command. A new one is a type that implements [`dc0_process::command::Command`] and a line here.
 pub(crate) const COMMANDS: &[Entry] = &[
     entry::<doctor::DoctorArgs>(),
     entry::<docs::DocsArgs>(),

@@ -1,4 +1,4 @@
-//! The program `dc0-run`: a script, or one of the commands.
+//! The program `dc0-run`: runs a script, or one of the commands.
 
 mod command_line;
 mod commands;
@@ -17,21 +17,21 @@ use dc0_script::{launch, watchdog};
 
 use command_line::Task;
 
-/// The whole program: reads the command line and does what it says.
+/// The whole program: reads the command line and runs the script or command.
 pub fn main() -> ExitCode {
-    let task = if is_plugged_in() { engine() } else { command_line::parse() };
-    // The engine's threads calculate alone, so none waits for another; chess programs want it to start at once.
+    let task = if is_run_as_engine() { uci_task() } else { command_line::parse() };
+    // Setting this restarts the program. Commands whose threads never wait for each other, such as the UCI engine, skip it.
     if !matches!(task, Task::Command(entry, _) if !entry.sleeping_threads) {
         openmp::let_waiting_threads_sleep();
     }
     // Before the first thread and the first net.
     let prepared = runtime::prepare(Allocator::KeepPages);
     let program = Program { console: Arc::new(Console::new()), prepared };
-    let ended = match &task {
+    let result = match &task {
         Task::Command(entry, matches) => (entry.run)(matches, &program),
         Task::Script(args) => run_script(args, &program),
     };
-    let exit = ended.unwrap_or_else(|failure| fail(&program.console, &failure));
+    let exit = result.unwrap_or_else(|failure| fail(&program.console, &failure));
     match program.console.take_failure() {
         Some(cause) if exit == Exit::Done => {
             let message = format!("some output was lost: {cause}");
@@ -41,14 +41,14 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Whether a chess program has started this one: it gives no arguments, and talks through a pipe.
-fn is_plugged_in() -> bool {
+/// Whether a chess GUI has started this program: without arguments, talking through a pipe.
+fn is_run_as_engine() -> bool {
     let input = std::io::stdin();
-    let has_input = || input.lock().fill_buf().is_ok_and(|read| !read.is_empty());
+    let has_input = || input.lock().fill_buf().is_ok_and(|bytes| !bytes.is_empty());
     std::env::args_os().len() == 1 && !input.is_terminal() && has_input()
 }
 
-fn engine() -> Task {
+fn uci_task() -> Task {
     command_line::read(["dc0-run", "uci"].map(Into::into)).unwrap_or_else(|error| error.exit())
 }
 

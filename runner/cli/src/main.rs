@@ -1,4 +1,4 @@
-//! The program `dc0-run`; everything is in the library beside it.
+//! The program `dc0-run`; all of it is in the library of this package.
 
 use std::process::ExitCode;
 

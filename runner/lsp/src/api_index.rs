@@ -1,4 +1,4 @@
-//! What scripts can call and read, from the declarations that the reference is printed from: nothing is written down a second time.
+//! What scripts can call and read, taken from the declarations that the reference is printed from, so that nothing is declared twice.
 //!
 //! Only this module knows how functions are declared.
 
@@ -22,15 +22,15 @@ use super::script::Script;
 pub(super) struct Function {
     /// Its name.
     pub(super) name: &'static str,
-    /// How it is called, once for each number of arguments.
+    /// Its signatures, one for each number of arguments.
     pub(super) forms: Vec<String>,
-    /// How it is called, in one line.
+    /// All its signatures in one line.
     pub(super) form: &'static str,
-    /// What it is called on: `run` of `run.train(…)`.
+    /// Its receiver: `run` of `run.train(…)`.
     pub(super) receiver: Option<&'static str>,
     /// What it does.
     pub(super) meaning: &'static str,
-    /// What it returns, in words.
+    /// What it returns, as the reference says it.
     pub(super) gives: &'static str,
     /// A line of a script that uses it.
     pub(super) example: &'static str,
@@ -48,9 +48,9 @@ impl Function {
 /// What a function returns, as far as its example shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ReturnType {
-    /// A run, a net, games: what it is called.
+    /// A run, a net, games: the name of its type.
     Handle(String),
-    /// Plain data, such as this.
+    /// Plain data, by an example of its value.
     Data(Value),
 }
 
@@ -59,7 +59,7 @@ pub(super) enum ReturnType {
 pub(super) struct BuiltIn {
     /// Its signatures.
     pub(super) forms: Vec<String>,
-    /// What its author says of it, as Markdown.
+    /// Its documentation, as Markdown.
     pub(super) doc: String,
 }
 
@@ -68,19 +68,19 @@ pub(super) struct ApiIndex {
     /// The functions of dc0, in the order of the reference.
     pub(super) functions: Vec<Function>,
     calls: Vec<CallParameters>,
-    /// Names to read from values of each kind, with an example of each.
+    /// Fields of values of each kind, with an example of each.
     fields: BTreeMap<String, Vec<(String, Value)>>,
-    /// What functions return, by the function.
+    /// Return types by function name.
     returns: BTreeMap<String, ReturnType>,
     /// Rhai's own functions by name.
     pub(super) built_in: BTreeMap<String, BuiltIn>,
 }
 
-/// What a trial of a sweep is called.
+/// The type name of a sweep's trials.
 pub(super) const TRIAL: &str = "Trial";
 
 impl ApiIndex {
-    /// Reads the declarations, and plans the examples of the reference for what functions return.
+    /// Reads the declarations, and plans the examples of the reference to learn what functions return.
     pub(super) fn new() -> Self {
         let engine = planning_engine();
         let mut index = Self {
@@ -92,18 +92,18 @@ impl ApiIndex {
         };
         let mut scope = Scope::new();
         for usage in usages() {
-            // An example that fails teaches nothing; a test holds that none does.
+            // A failing example is skipped; a test asserts that none fails.
             if engine.run_with_scope(&mut scope, usage.example).is_ok() {
                 index.learn(usage, &scope);
             }
         }
-        // A fork needs another run, which no example has.
+        // No example can fork, which needs a second run.
         let run = index.returns.get("open_run").cloned();
         index.returns.extend(run.map(|run| ("fork".to_owned(), run)));
         index
     }
 
-    /// Takes in what an example has made.
+    /// Records the type and fields of what an example returned.
     fn learn(&mut self, usage: &Usage, scope: &Scope<'_>) {
         let script = Script::new(usage.example);
         let is_made = |value| calls(&script, value, usage.name);
@@ -132,12 +132,12 @@ impl ApiIndex {
         self.returns.get(function)
     }
 
-    /// The names to read from handles of a kind, with an example of each value.
+    /// The fields of handles of a kind, with an example of each value.
     pub(super) fn fields(&self, kind: &str) -> &[(String, Value)] {
         self.fields.get(kind).map_or(&[], Vec::as_slice)
     }
 
-    /// The names to read from handles of all kinds: the kind, the name, and an example of its value.
+    /// The fields of handles of all kinds: the kind, the name, and an example of its value.
     pub(super) fn all_fields(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
         let of_kind = |(kind, fields)| {
             let (kind, fields): (&String, &Vec<(String, Value)>) = (kind, fields);
@@ -146,7 +146,7 @@ impl ApiIndex {
         self.fields.iter().flat_map(of_kind)
     }
 
-    /// The names to read from a trial of a sweep, but for the dimensions of its space.
+    /// The fields of a sweep's trial, except for the dimensions of its space.
     pub(super) fn fields_of_trials(&self) -> impl Iterator<Item = &'static str> {
         TRIAL_NAMES.iter().copied().filter(|name| self.function(name).is_none())
     }
@@ -176,20 +176,20 @@ impl ApiIndex {
     }
 }
 
-/// The words that an argument of a call can be.
-pub(super) fn argument_words(call: &str, argument: usize) -> Vec<(String, String)> {
+/// The strings that an argument of a call accepts, each with a description.
+pub(super) fn argument_strings(call: &str, argument: usize) -> Vec<(String, String)> {
     match (call, argument) {
         ("network_preset", 0) => {
             presets().into_iter().map(|preset| (preset.name.to_owned(), preset.about.to_owned())).collect()
         }
         ("arena", 1) => {
-            Opponent::NAMES.map(|word| (word.to_owned(), "an opponent without a net".to_owned())).into()
+            Opponent::NAMES.map(|name| (name.to_owned(), "an opponent without a net".to_owned())).into()
         }
         _ => Vec::new(),
     }
 }
 
-/// The arguments of a form as its parentheses list them.
+/// The arguments in the parentheses of a signature.
 pub(super) fn arguments(form: &str) -> Vec<&str> {
     let Some(inner) = form.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')')) else {
         return Vec::new();
@@ -211,14 +211,14 @@ pub(super) fn arguments(form: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a value that begins with a token is what a function returns: the function is called, and nothing comes behind.
+/// Whether the value that begins with a token is exactly a call of the function, with nothing after it.
 fn calls(script: &Script, first: usize, function: &str) -> bool {
     let of_function = (first..script.tokens.len()).find(|token| script.word(*token) == function);
     let end = of_function.and_then(|name| script.partner(name + 1));
     end.is_some_and(|end| matches!(script.kind(end + 1), Some(Kind::Symbol)) && script.word(end + 1) == ";")
 }
 
-/// A script's value as plain data; functions become nothing.
+/// A script's value as plain data; functions become `Value::None`.
 fn plain(value: &Dynamic) -> Value {
     if let Some(map) = value.read_lock::<Map>() {
         return Value::Group(map.iter().map(|(name, member)| (name.to_string(), plain(member))).collect());
@@ -229,7 +229,7 @@ fn plain(value: &Dynamic) -> Value {
     scalar(value).unwrap_or(Value::None)
 }
 
-/// Rhai's own functions; operators, and functions that no script calls by name, are left out.
+/// Rhai's own functions, without operators and functions that no script calls by name.
 fn built_in(engine: &Engine) -> BTreeMap<String, BuiltIn> {
     let is_name = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.contains('$');
     let mut found = engine.collect_fn_metadata(
@@ -247,7 +247,7 @@ fn built_in(engine: &Engine) -> BTreeMap<String, BuiltIn> {
         },
         true,
     );
-    // What is said of lists goes before what is said of bytes.
+    // Documentation for arrays comes before documentation for blobs.
     found.sort_by_key(|(_, form, _)| form.contains("Blob"));
     let mut functions: BTreeMap<String, BuiltIn> = BTreeMap::new();
     for (name, form, doc) in found {
@@ -271,7 +271,7 @@ mod tests {
     use super::{ApiIndex, ReturnType, arguments};
 
     #[test]
-    fn every_example_of_the_reference_teaches_what_its_function_gives() {
+    fn every_function_has_a_return_type_from_its_example() {
         let api = ApiIndex::new();
         let no_value = ["summary", "note", "assert", "table", "log", "report"];
         for function in api.functions.iter().filter(|function| !no_value.contains(&function.name)) {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_groups_are_told_from_those_of_their_groups() {
+    fn members_of_nested_groups_are_kept_apart() {
         let api = ApiIndex::new();
         let names = |path: &[&str]| -> Vec<String> {
             let path: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_fall_into_their_arguments() {
+    fn signatures_are_split_into_arguments() {
         let api = ApiIndex::new();
         let arena = api.function("arena").expect("arena");
         assert_eq!(arena.receiver, Some("run"));
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_rhai_have_their_documentation() {
+    fn rhai_functions_have_their_documentation() {
         let api = ApiIndex::new();
         assert!(api.built_in["push"].doc.contains("array"), "{:?}", api.built_in["push"]);
         assert!(!api.built_in.contains_key("timestamp") && !api.built_in.contains_key("train"));

@@ -1,4 +1,4 @@
-//! Plans scripts beside the conversation with the editor, and tells what is wrong with them.
+//! Plans scripts on a thread of its own, and publishes what is wrong with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ use dc0_script::limits::STACK_BYTES;
 use dc0_script::rehearsal::{DryRunOutcome, EditorState, Rehearsal};
 use dc0_steps::Asking;
 
-/// How long nothing may be typed before a script is checked.
+/// A script is checked when nothing has been typed for this long.
 const QUIET: Duration = Duration::from_millis(150);
-/// Operations of the interpreter in one check: a second or less. A shipped experiment needs some thousands.
+/// Interpreter operations allowed in one check: a second or less. A shipped experiment needs a few thousand.
 const OPERATIONS: u64 = 20_000_000;
 
 /// A script to be checked.
@@ -36,7 +36,7 @@ pub(super) struct Job {
     pub(super) beside: EditorState,
     /// The folder that holds runs.
     pub(super) runs: PathBuf,
-    /// What the editor calls the scripts that are open, and its count of their changes.
+    /// The open scripts, with the editor's URIs and version numbers.
     pub(super) open: BTreeMap<PathBuf, (Uri, i32)>,
 }
 
@@ -45,10 +45,10 @@ enum Task {
     Forget(PathBuf, Uri),
 }
 
-/// The editor's end of the thread that checks.
+/// A handle of the checking thread.
 pub(super) struct Checker {
     tasks: Sender<Task>,
-    /// What tells that the latest check of a script is no longer wanted.
+    /// The latest check of each script: set to true, it is no longer wanted.
     latest: BTreeMap<PathBuf, Arc<AtomicBool>>,
     thread: JoinHandle<()>,
 }
@@ -57,23 +57,23 @@ impl Checker {
     /// Starts the thread.
     pub(super) fn start(api: Arc<ApiIndex>, outbox: Outbox) -> std::io::Result<Self> {
         let (tasks, inbox) = channel();
-        let worker = Worker { api, outbox, told: BTreeMap::new() };
+        let worker = Worker { api, outbox, published: BTreeMap::new() };
         let builder = thread::Builder::new().name("checker".to_owned()).stack_size(STACK_BYTES);
         let thread = builder.spawn(move || worker.work(&inbox))?;
         Ok(Self { tasks, latest: BTreeMap::new(), thread })
     }
 
-    /// Checks a script soon; a check of it that is going on is given up.
+    /// Queues a check of a script; a check of it that is running is cancelled.
     pub(super) fn check(&mut self, job: Job) {
         let is_stale = Arc::new(AtomicBool::new(false));
         if let Some(before) = self.latest.insert(job.path.clone(), Arc::clone(&is_stale)) {
             before.store(true, Ordering::Relaxed);
         }
-        // The thread ends only with this sender.
+        // Cannot fail: the thread ends only when this sender is dropped.
         let _ = self.tasks.send(Task::Check(Box::new(job), is_stale));
     }
 
-    /// Takes back what was told of a script that is closed.
+    /// Withdraws the diagnostics of a closed script.
     pub(super) fn forget(&mut self, path: &Path, uri: Uri) {
         if let Some(latest) = self.latest.remove(path) {
             latest.store(true, Ordering::Relaxed);
@@ -88,17 +88,17 @@ impl Checker {
             is_stale.store(true, Ordering::Relaxed);
         }
         drop(tasks);
-        // A check that panicked has told so on stderr.
+        // A check that panicked has reported it on stderr.
         let _ = thread.join();
     }
 }
 
-/// The checking thread's own.
+/// The state of the checking thread.
 struct Worker {
     api: Arc<ApiIndex>,
     outbox: Outbox,
-    /// What was told, by the script that was checked, for each file.
-    told: BTreeMap<PathBuf, Diagnostics>,
+    /// The published diagnostics of each file, by the script whose check found them.
+    published: BTreeMap<PathBuf, Diagnostics>,
 }
 
 type Waiting = BTreeMap<PathBuf, (Box<Job>, Arc<AtomicBool>)>;
@@ -126,7 +126,7 @@ impl Worker {
             Task::Check(job, is_stale) => _ = waiting.insert(job.path.clone(), (job, is_stale)),
             Task::Forget(path, uri) => {
                 waiting.remove(&path);
-                self.tell(&path, Diagnostics::new(), &[(path.clone(), (uri, 0))].into(), true);
+                self.publish(&path, Diagnostics::new(), &[(path.clone(), (uri, 0))].into(), true);
             }
         }
     }
@@ -135,23 +135,23 @@ impl Worker {
         if is_stale.load(Ordering::Relaxed) {
             return;
         }
-        let rehearsed = rehearse(job, Arc::clone(is_stale));
-        let is_given_up = matches!(&rehearsed.plan, Err(failure) if failure.exit == Exit::Interrupted);
-        if is_given_up || is_stale.load(Ordering::Relaxed) {
+        let outcome = dry_run(job, Arc::clone(is_stale));
+        let is_cancelled = matches!(&outcome.plan, Err(failure) if failure.exit == Exit::Interrupted);
+        if is_cancelled || is_stale.load(Ordering::Relaxed) {
             return;
         }
         let diagnosis = Diagnosis {
             api: &self.api,
             main: &job.path.display().to_string(),
-            texts: &rehearsed.sources.texts(),
+            texts: &outcome.sources.texts(),
             uri: &|file| uri_of(file, &job.open),
         };
-        let found = rehearsed.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default();
-        self.tell(&job.path, found, &job.open, false);
+        let found = outcome.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default();
+        self.publish(&job.path, found, &job.open, false);
     }
 
-    /// Tells what is wrong with every file that a check has or had something to say of.
-    fn tell(
+    /// Publishes the diagnostics of every file that this check or the one before found something in.
+    fn publish(
         &mut self,
         owner: &Path,
         found: Diagnostics,
@@ -160,14 +160,14 @@ impl Worker {
     ) {
         let mut files: BTreeSet<PathBuf> = found.keys().cloned().collect();
         files.insert(owner.to_owned());
-        files.extend(self.told.remove(owner).into_iter().flat_map(Diagnostics::into_keys));
+        files.extend(self.published.remove(owner).into_iter().flat_map(Diagnostics::into_keys));
         if !is_closed {
-            self.told.insert(owner.to_owned(), found);
+            self.published.insert(owner.to_owned(), found);
         }
         for file in files {
             let Some(uri) = uri_of(&file, open) else { continue };
             let mut diagnostics: Vec<_> =
-                self.told.values().filter_map(|found| found.get(&file)).flatten().cloned().collect();
+                self.published.values().filter_map(|found| found.get(&file)).flatten().cloned().collect();
             let mut seen: Vec<(lsp_types::Range, String)> = Vec::new();
             diagnostics.retain(|diagnostic| {
                 let key = (diagnostic.range, diagnostic.message.clone());
@@ -177,7 +177,7 @@ impl Worker {
             });
             let version = open.get(&file).map(|(_, version)| *version).filter(|_| !is_closed);
             let params = PublishDiagnosticsParams { uri, diagnostics, version };
-            // Where the editor is gone, the reading thread ends the program.
+            // If the editor is gone, the reading thread ends the program.
             let _ = self.outbox.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params));
         }
     }
@@ -187,15 +187,15 @@ fn uri_of(file: &Path, open: &BTreeMap<PathBuf, (Uri, i32)>) -> Option<Uri> {
     open.get(file).map(|(uri, _)| uri.clone()).or_else(|| uri::of_path(file))
 }
 
-fn rehearse(job: &Job, is_stale: Arc<AtomicBool>) -> DryRunOutcome {
-    let asking = Asking::below(job.runs.clone());
-    let rehearsal = Rehearsal {
+fn dry_run(job: &Job, is_stale: Arc<AtomicBool>) -> DryRunOutcome {
+    let options = Asking::below(job.runs.clone());
+    let dry_run = Rehearsal {
         path: &job.path,
         text: &job.text,
         overrides: Vec::new(),
-        options: asking,
+        options,
         operations: OPERATIONS,
         is_stopped: Box::new(move || is_stale.load(Ordering::Relaxed)),
     };
-    rehearsal.run_with(&job.beside)
+    dry_run.run_with(&job.beside)
 }

@@ -1,4 +1,4 @@
-//! What could be typed at a place of a script.
+//! Completions at a position in a script.
 
 use std::fs;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use lsp_types::{
     MarkupKind, TextEdit,
 };
 
-use super::api_index::{Function, argument_words};
+use super::api_index::{Function, argument_strings};
 use super::context::{CompletionContext, ParameterPath, members_of, parameter_of};
 use super::cursor::Cursor;
 use super::markdown;
@@ -19,18 +19,18 @@ use super::parameter;
 use super::script::{Declared, What};
 use super::syntax::KEYWORDS;
 
-/// Files that an import is offered, at most.
+/// The most files that are offered to an import.
 const MOST_FILES: usize = 500;
-/// Folders within folders that imports are looked for in.
+/// How deep folders are searched for scripts to import.
 const MOST_DEPTH: usize = 4;
 
-/// Everything that fits at a place; `has_snippets` says that the editor fills in places.
+/// Everything that fits at a position; `has_snippets` says that the editor supports snippets.
 pub(super) fn completions(cursor: Cursor<'_>, has_snippets: bool) -> Vec<CompletionItem> {
     let (offers, word) = match CompletionContext::at(cursor.script(), cursor.offset) {
         CompletionContext::Nothing => return Vec::new(),
         CompletionContext::Import(content) => (cursor.imports(), content),
-        CompletionContext::Text { content, token } => (cursor.texts(token), content),
-        CompletionContext::Member { dot, word } => (cursor.names_behind(dot), word),
+        CompletionContext::Text { content, token } => (cursor.string_values(token), content),
+        CompletionContext::Member { dot, word } => (cursor.members_after(dot), word),
         CompletionContext::InModule { alias, word } => (cursor.functions_of_module(&alias), word),
         CompletionContext::Key { map, word } => (cursor.keys(map, &word), word),
         CompletionContext::Expression { word, parameter } => (cursor.expressions(parameter), word),
@@ -39,7 +39,7 @@ pub(super) fn completions(cursor: Cursor<'_>, has_snippets: bool) -> Vec<Complet
     offers.into_iter().map(|offer| offer.item(range, has_snippets)).collect()
 }
 
-/// What is offered, before it is known what it takes the place of.
+/// A completion, before the range that it replaces is known.
 struct Offer {
     label: String,
     kind: CompletionItemKind,
@@ -47,7 +47,7 @@ struct Offer {
     rank: char,
     detail: String,
     doc: String,
-    /// What is put in, if not the label: as a snippet, and plain.
+    /// What is inserted, if not the label: as a snippet, and plain.
     insert: Option<(String, String)>,
 }
 
@@ -91,13 +91,13 @@ impl Offer {
 }
 
 impl<'a> Cursor<'a> {
-    /// Names of a map's members that are not there yet.
+    /// Names of members that a map does not have yet.
     fn keys(&self, map: usize, word: &Range<usize>) -> Vec<Offer> {
         let script = self.script();
         let Some(ParameterPath { call, path }) = members_of(script, map) else { return Vec::new() };
         let others = script.entries(map).into_iter().filter(|entry| script.range(entry.key) != *word);
         let given: Vec<&str> = others.map(|entry| script.name_of(entry)).collect();
-        // Where a name is changed, its value stays.
+        // A name that already has a value keeps it.
         let has_value = script.text[word.end..].trim_start().starts_with(':');
         let offer = |(order, row): (u32, &Row)| {
             let name = row.path.rsplit('.').next().unwrap_or_default();
@@ -112,25 +112,27 @@ impl<'a> Cursor<'a> {
         (0..).zip(self.api.members(&call, &path)).filter_map(offer).collect()
     }
 
-    /// What fits between the quotes of a text.
-    fn texts(&self, token: usize) -> Vec<Offer> {
+    /// Values that fit between the quotes of a string.
+    fn string_values(&self, token: usize) -> Vec<Offer> {
         let script = self.script();
         if let Some(row) = parameter_of(script, token).and_then(|parameter| self.row(&parameter)) {
-            let word = |word: &&str| Offer::new(*word, CompletionItemKind::ENUM_MEMBER, '5').doc(&row.doc);
-            return row.kind.words().iter().map(word).collect();
+            let offer = |name: &&str| Offer::new(*name, CompletionItemKind::ENUM_MEMBER, '5').doc(&row.doc);
+            return row.kind.words().iter().map(offer).collect();
         }
         let call = script.parent(token).and_then(|paren| Some((paren, script.callee(paren)?)));
         let Some((paren, callee)) = call else { return Vec::new() };
-        let words = argument_words(script.word(callee), script.commas(paren, self.offset)).into_iter();
-        words.map(|(word, doc)| Offer::new(word, CompletionItemKind::ENUM_MEMBER, '5').detail(doc)).collect()
+        let strings = argument_strings(script.word(callee), script.commas(paren, self.offset)).into_iter();
+        strings
+            .map(|(text, doc)| Offer::new(text, CompletionItemKind::ENUM_MEMBER, '5').detail(doc))
+            .collect()
     }
 
     fn row(&self, ParameterPath { call, path }: &ParameterPath) -> Option<&'a Row> {
         self.api.parameter(call, path)
     }
 
-    /// Names and functions of what stands before a dot; of all handles where that is not known.
-    fn names_behind(&self, dot: usize) -> Vec<Offer> {
+    /// Fields and methods of the receiver before a dot; of all handles if the receiver is unknown.
+    fn members_after(&self, dot: usize) -> Vec<Offer> {
         let field = |member: Member, owner: &str| {
             let doc = markdown::of_member(&member, owner);
             Offer::new(member.name, CompletionItemKind::FIELD, '1').detail(member.detail).doc(doc)
@@ -142,14 +144,14 @@ impl<'a> Cursor<'a> {
             return fields.chain(self.methods(None)).chain(self.built_in()).collect();
         };
         let owner = markdown::owner(&receiver);
-        let fields = self.members().of(&receiver).into_iter().map(|member| field(member, &owner));
+        let fields = self.members().all(&receiver).into_iter().map(|member| field(member, &owner));
         match receiver.handle() {
             Some(kind) => fields.chain(self.methods(Some(kind))).collect(),
             None => fields.chain(self.built_in()).collect(),
         }
     }
 
-    /// The functions of dc0 that are called on handles of a kind; of all kinds without one.
+    /// The methods of handles of a kind; of all kinds if none is given.
     fn methods(&self, kind: Option<&str>) -> impl Iterator<Item = Offer> {
         let fits = move |function: &&Function| {
             function.receiver.is_some_and(|own| kind.is_none_or(|kind| kind.eq_ignore_ascii_case(own)))
@@ -185,7 +187,7 @@ impl<'a> Cursor<'a> {
         functions.map(|function| own_function(function).doc(doc(function))).collect()
     }
 
-    /// Scripts that can be imported: those in the folder of this one and below.
+    /// Scripts that can be imported: those in this script's folder and below.
     fn imports(&self) -> Vec<Offer> {
         let path = &self.document.path;
         let mut names = Vec::new();
@@ -204,7 +206,7 @@ impl<'a> Cursor<'a> {
         self.module(path).map(|module| module.script.opening_comment()).unwrap_or_default()
     }
 
-    /// Everything that can begin a value or a statement; what fits the parameter comes first.
+    /// Everything that can begin an expression or a statement; values of the parameter come first.
     fn expressions(&self, parameter: Option<ParameterPath>) -> Vec<Offer> {
         let row = parameter.and_then(|parameter| self.row(&parameter));
         let mut offers: Vec<Offer> = row.map(values).unwrap_or_default();
@@ -238,15 +240,15 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A function of a script; its parameters are places to fill in.
+/// A function that a script declares; its parameters become placeholders.
 fn own_function(function: &Declared) -> Offer {
     let parameters: &[String] =
         if let What::Function(parameters) = &function.what { parameters } else { &[] };
-    let place = |(number, name): (usize, &String)| format!("${{{number}:{}}}", markdown::escaped(name));
-    let places: Vec<String> = (1..).zip(parameters).map(place).collect();
+    let placeholder = |(number, name): (usize, &String)| format!("${{{number}:{}}}", markdown::escaped(name));
+    let placeholders: Vec<String> = (1..).zip(parameters).map(placeholder).collect();
     Offer::new(&function.name, CompletionItemKind::FUNCTION, '3')
         .detail(markdown::form(function, None))
-        .insert(format!("{}({})$0", function.name, places.join(", ")), &function.name)
+        .insert(format!("{}({})$0", function.name, placeholders.join(", ")), &function.name)
 }
 
 /// Values that fit a parameter.
@@ -259,7 +261,7 @@ fn values(row: &Row) -> Vec<Offer> {
     parameter::values(row).into_iter().map(offer).collect()
 }
 
-/// Scripts in a folder and below, as imports name them.
+/// Lists the scripts in a folder and below, as imports name them.
 fn list_scripts(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok) {

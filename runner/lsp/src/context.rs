@@ -1,4 +1,4 @@
-//! What could be typed at a place of a script, and which parameter of which call a value is given to.
+//! What kind of completion fits at a position in a script, and which parameter of which call a value belongs to.
 
 use std::ops::Range;
 
@@ -10,25 +10,25 @@ use super::script::Script;
 pub(super) struct ParameterPath {
     /// The function.
     pub(super) call: String,
-    /// The names that lead to the parameter; none for the call's own map.
+    /// The names from the call's map to the parameter; empty for the map itself.
     pub(super) path: Vec<String>,
 }
 
-/// What could be typed at a place. Ranges are of what stands there already.
+/// What kind of completion fits at a position. Ranges cover what is typed there already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CompletionContext {
-    /// Nothing: a comment, a number, or a name that is being given.
+    /// Nothing: a comment, a number, or the name of a declaration.
     Nothing,
     /// The path of an import.
     Import(Range<usize>),
-    /// The inside of a text.
+    /// The inside of a string.
     Text {
-        /// The text without its quotes.
+        /// The string without its quotes.
         content: Range<usize>,
         /// Its token.
         token: usize,
     },
-    /// A name behind a dot.
+    /// A member after a dot.
     Member {
         /// The dot.
         dot: usize,
@@ -37,7 +37,7 @@ pub(super) enum CompletionContext {
     },
     /// A function of an imported script.
     InModule {
-        /// The name that the import gave it.
+        /// The alias given by the import.
         alias: String,
         /// The name so far.
         word: Range<usize>,
@@ -49,22 +49,22 @@ pub(super) enum CompletionContext {
         /// The name so far.
         word: Range<usize>,
     },
-    /// A value or a statement.
+    /// An expression or a statement.
     Expression {
         /// The name so far.
         word: Range<usize>,
-        /// The parameter whose value it is, if it is one's first token.
+        /// The parameter whose value begins here, if one does.
         parameter: Option<ParameterPath>,
     },
 }
 
-/// Brackets that are left on the way from a value to its call, at most.
+/// The most brackets between a value and its call.
 const MOST_BRACKETS: usize = 24;
-/// Variables on the way from a map to its call, at most.
+/// The most variables between a map and its call.
 const MOST_VARIABLES: usize = 2;
 
 impl CompletionContext {
-    /// What could be typed at a place.
+    /// What fits at an offset.
     pub(super) fn at(script: &Script, offset: usize) -> Self {
         if script.is_in_comment(offset) {
             return Self::Nothing;
@@ -84,7 +84,7 @@ impl CompletionContext {
         }
     }
 
-    /// What a word is that stands behind a token.
+    /// The context of a word after the token `before`.
     fn of_word(script: &Script, word: Range<usize>, before: Option<usize>) -> Self {
         let Some(before) = before else { return Self::Expression { word, parameter: None } };
         match script.word(before) {
@@ -109,7 +109,7 @@ impl CompletionContext {
     }
 }
 
-/// The parameter that the value at a token is given to, directly or in a list.
+/// The parameter whose value contains a token, directly or in a list.
 pub(super) fn parameter_of(script: &Script, token: usize) -> Option<ParameterPath> {
     let mut open = script.parent(token)?;
     while script.opens(open, Bracket::Square) {
@@ -118,7 +118,7 @@ pub(super) fn parameter_of(script: &Script, token: usize) -> Option<ParameterPat
     script.opens(open, Bracket::Map).then(|| member_of(script, open, token))?
 }
 
-/// The parameter that the member of a map is to which a token belongs.
+/// The parameter that is given by the map's member at a token.
 pub(super) fn member_of(script: &Script, map: usize, token: usize) -> Option<ParameterPath> {
     let name = match script.entry_of(map, token) {
         Some(entry) => script.name_of(entry),
@@ -129,7 +129,7 @@ pub(super) fn member_of(script: &Script, map: usize, token: usize) -> Option<Par
     Some(parameter)
 }
 
-/// The call whose parameters a map holds, directly, within other maps, or by way of a variable.
+/// The call whose parameters a map holds: directly, nested in other maps, or through a variable.
 pub(super) fn members_of(script: &Script, map: usize) -> Option<ParameterPath> {
     call_of(script, map, MOST_VARIABLES)
 }
@@ -159,7 +159,7 @@ fn call_of(script: &Script, value: usize, variables: usize) -> Option<ParameterP
     None
 }
 
-/// The token of the variable that the statement around a token gives a value.
+/// The token of the variable that is assigned in the statement around a token.
 fn assigned(script: &Script, token: usize) -> Option<usize> {
     let parent = script.parent(token);
     let is_equals = |at: &usize| script.parent(*at) == parent && matches!(script.word(*at), "=" | "+=");
@@ -168,9 +168,9 @@ fn assigned(script: &Script, token: usize) -> Option<usize> {
     equals.checked_sub(1).filter(|name| script.is_word(*name))
 }
 
-/// Where a variable is used as a value behind a token.
-fn uses(script: &Script, variable: usize, behind: usize) -> impl Iterator<Item = usize> {
-    (behind..script.tokens.len()).filter(move |token| {
+/// Where a variable is used as a value after a token.
+fn uses(script: &Script, variable: usize, after: usize) -> impl Iterator<Item = usize> {
+    (after..script.tokens.len()).filter(move |token| {
         let before = token.checked_sub(1).map_or("", |before| script.word(before));
         script.is_word(*token)
             && script.word(*token) == script.word(variable)
@@ -179,7 +179,7 @@ fn uses(script: &Script, variable: usize, behind: usize) -> impl Iterator<Item =
     })
 }
 
-/// The call around a place whose arguments are being typed: its parenthesis, and the number of the argument.
+/// The call whose arguments are being typed at an offset: its parenthesis, and the index of the argument.
 pub(super) fn call_around(script: &Script, offset: usize) -> Option<(usize, usize)> {
     let mut bracket = script.enclosing(offset)?;
     while script.callee(bracket).is_none() {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_maps_know_their_call() {
+    fn map_members_resolve_to_their_call() {
         assert_eq!(key("run.self_play(net, #{ ¦"), "self_play");
         assert_eq!(key("run.self_play(net, #{ games: 4, sea¦ }); let x = 1;"), "self_play");
         assert_eq!(key("run.self_play(net, #{ search: #{ root: #{ ¦"), "self_play.search.root");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn values_know_their_parameter() {
+    fn values_resolve_to_their_parameter() {
         let (_, context) = at("run.self_play(net, #{ policy_targets: ¦ })");
         let CompletionContext::Expression { parameter: Some(parameter), .. } = context else {
             panic!("{context:?}")
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_apart() {
+    fn contexts_are_distinguished() {
         assert!(matches!(at("run.¦").1, CompletionContext::Member { .. }));
         assert!(
             matches!(at("run.sel¦f_play(a, b)").1, CompletionContext::Member { word, .. } if word == (4..13))
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_know_their_argument() {
+    fn the_call_and_argument_being_typed_are_found() {
         let call = |text: &str| {
             let offset = text.find('¦').expect("a mark");
             let script = Script::new(&text.replace('¦', ""));

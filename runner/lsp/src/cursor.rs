@@ -1,20 +1,20 @@
-//! A place in an open script that the editor asks about.
+//! A position in an open script that the editor asks about.
 
 use super::api_index::ApiIndex;
 use super::members::Members;
 use super::script::Script;
 use super::workspace::{Document, Module, Workspace};
 
-/// A place in an open script.
+/// A position in an open script.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
-    /// What can be called.
+    /// What scripts can call.
     pub(super) api: &'a ApiIndex,
-    /// What is open.
+    /// The open scripts.
     pub(super) workspace: &'a Workspace,
     /// The script.
     pub(super) document: &'a Document,
-    /// The byte.
+    /// The byte offset.
     pub(super) offset: usize,
 }
 
@@ -24,28 +24,28 @@ impl<'a> Cursor<'a> {
         &self.document.script
     }
 
-    /// The names behind dots.
+    /// The reader of members.
     pub(super) fn members(&self) -> Members<'a> {
         Members { script: self.script(), api: self.api }
     }
 
-    /// The token here, outside of comments.
+    /// The token here; none inside a comment.
     pub(super) fn token(&self) -> Option<usize> {
         let script = self.script();
         script.at(self.offset).filter(|_| !script.is_in_comment(self.offset))
     }
 
-    /// The text of the token before another one; nothing before the first.
+    /// The text of the token before another one; empty before the first.
     pub(super) fn word_before(&self, token: usize) -> &'a str {
         token.checked_sub(1).map_or("", |before| self.script().word(before))
     }
 
-    /// The script that an import's path leads to.
+    /// The script that an import's path refers to.
     pub(super) fn module(&self, path: &str) -> Option<Module> {
         self.workspace.module(&self.document.path, path)
     }
 
-    /// The script whose function a token behind `::` names.
+    /// The script whose function is named by a token after `::`.
     pub(super) fn module_of(&self, function: usize) -> Option<Module> {
         self.module(self.script().module_of(function)?)
     }

@@ -1,4 +1,4 @@
-//! Where a name is declared.
+//! Go to definition: where a name is declared.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ pub(super) struct Definition {
     pub(super) path: PathBuf,
     /// The file's text.
     pub(super) text: Text,
-    /// The name's bytes.
+    /// The name's byte range.
     pub(super) name: Range<usize>,
 }
 
-/// Where the name at a place is declared.
+/// Where the name at the cursor is declared.
 pub(super) fn definition(cursor: Cursor<'_>) -> Option<Definition> {
     let (script, token) = (cursor.script(), cursor.token()?);
     if let Some(Kind::Text(content)) = script.kind(token) {
@@ -52,7 +52,7 @@ fn here(cursor: Cursor<'_>, token: usize) -> Definition {
     Definition { path: path.clone(), text: text.clone(), name: script.range(token) }
 }
 
-/// The beginning of an imported script.
+/// The start of an imported script.
 fn file(cursor: Cursor<'_>, path: &str) -> Option<Definition> {
     let module = cursor.module(path)?;
     Some(Definition { path: module.path, text: module.text, name: 0..0 })

@@ -1,4 +1,4 @@
-//! What is wrong with a script, as an editor marks it: each problem at its own word.
+//! What is wrong with a script, as diagnostics for the editor: each problem at its own word.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,12 +20,12 @@ use dc0_script::failure::Failure;
 use dc0_script::place::ScriptLocation;
 use dc0_script::wording::TOO_MUCH_WORK;
 
-/// What marks dc0's problems among those of other programs.
+/// The source of the diagnostics, which sets them apart from those of other tools.
 const SOURCE: &str = "dc0";
 
-/// Tells where failures of a check stand, in the scripts that took part.
+/// Locates the failures of a check in the scripts that took part.
 pub(super) struct Diagnosis<'a> {
-    /// What can be called.
+    /// What scripts can call.
     pub(super) api: &'a ApiIndex,
     /// The script that was checked, as errors name it.
     pub(super) main: &'a str,
@@ -41,11 +41,11 @@ struct CheckedScript {
     script: Script,
 }
 
-/// The problems of each file.
+/// The diagnostics of each file.
 pub(super) type Diagnostics = BTreeMap<PathBuf, Vec<Diagnostic>>;
 
 impl Diagnosis<'_> {
-    /// Everything that a failure tells, by file.
+    /// The diagnostics of a failure, by file.
     pub(super) fn of(&self, failure: &Failure) -> Diagnostics {
         let mut found = Diagnostics::new();
         for failure in std::iter::once(failure).chain(&failure.further.others) {
@@ -100,7 +100,7 @@ impl Diagnosis<'_> {
         Some(DiagnosticRelatedInformation { location: Location { uri, range }, message: message.to_owned() })
     }
 
-    /// A failure in an imported script, told in the script that was checked, too: where it calls or imports it.
+    /// A failure in an imported script, reported also in the checked script: where it calls or imports the other.
     fn in_main(&self, failure: &Failure, diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
         let place = failure.location.as_ref().filter(|place| place.source != self.main)?;
         let outermost = failure.further.calls.iter().rev().find(|call| call.source == self.main)?;
@@ -142,7 +142,7 @@ fn diagnostic(failure: &Failure, range: lsp_types::Range, message: String) -> Di
     }
 }
 
-/// What a failure says while a script is typed.
+/// The message of a failure, worded for a script that is being edited.
 fn message(failure: &Failure) -> String {
     match failure.exit {
         _ if failure.message == TOO_MUCH_WORK => {
@@ -155,7 +155,7 @@ fn message(failure: &Failure) -> String {
 }
 
 impl CheckedScript {
-    /// The word or symbol at a place.
+    /// The range of the token at a place.
     fn range(&self, place: &ScriptLocation) -> Range<usize> {
         let Some(point) = place.point else { return 0..0 };
         let offset = self.text.offset_of_point(point);
@@ -164,13 +164,13 @@ impl CheckedScript {
         let within = self.script.tokens[..next].last().filter(|token| offset < token.end || starts.is_none());
         match (starts, within) {
             (None, Some(token)) if offset < token.end => offset..token.end,
-            // Behind the last word of a line or the text, that word is marked.
+            // Past the last token of a line or of the text, that token is marked.
             (Some(token), _) | (None, Some(token)) => token.start..token.end,
             (None, None) => offset..offset,
         }
     }
 
-    /// Where the parameter of a problem stands, in the call whose name begins at a byte.
+    /// Locates the parameter of a problem in the call whose name begins at a byte offset.
     fn locate(&self, api: &ApiIndex, call: usize, problem: &Problem) -> Option<Range<usize>> {
         let name = self.script.at(call)?;
         let paren = name + 1;
@@ -196,8 +196,7 @@ impl CheckedScript {
         }
     }
 
-    /// The maps within a bracket from a token up to another one, as far as the text tells: those written there, and those of
-    /// variables.
+    /// The maps among some tokens of a bracket, as far as the text shows them: those written there, and those of variables.
     fn maps(&self, api: &ApiIndex, bracket: usize, tokens: Range<usize>) -> Vec<usize> {
         let script = &self.script;
         let map = |token: usize| {
@@ -218,7 +217,7 @@ impl CheckedScript {
         }
     }
 
-    /// The member that a path leads to, or the last one on the way there, and how many names led to it.
+    /// The deepest member along a path that exists, and how many names of the path lead to it.
     fn deepest(&self, api: &ApiIndex, map: usize, path: &[&str]) -> Option<(usize, Entry)> {
         let script = &self.script;
         let (first, rest) = path.split_first()?;
@@ -230,7 +229,7 @@ impl CheckedScript {
         Some(deeper.map_or((1, entry), |(depth, entry)| (depth + 1, entry)))
     }
 
-    /// A member's value where it stands on one line, else its name.
+    /// The range of a member's value if it is on one line, else of its name.
     fn value_range(&self, entry: Entry) -> Range<usize> {
         let script = &self.script;
         let key = script.range(entry.key);

@@ -1,4 +1,4 @@
-//! What a place of a script means.
+//! Hover: what the token at a position in a script means.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ use super::script::{Declared, What};
 pub(super) struct Hover {
     /// The meaning, as Markdown.
     pub(super) markdown: String,
-    /// The token's bytes.
+    /// The token's byte range.
     pub(super) range: Range<usize>,
 }
 
-/// What the token at a place means.
+/// What the token at the cursor means.
 pub(super) fn hover(cursor: Cursor<'_>) -> Option<Hover> {
     let token = cursor.token()?;
     let markdown = match cursor.script().kind(token)? {
-        Kind::Text(content) => cursor.meaning_of_text(token, content),
+        Kind::Text(content) => cursor.meaning_of_string(token, content),
         Kind::Word => cursor.meaning_of_word(token),
         _ => None,
     }?;
@@ -30,8 +30,8 @@ pub(super) fn hover(cursor: Cursor<'_>) -> Option<Hover> {
 }
 
 impl Cursor<'_> {
-    /// A text: the script that it imports, or the parameter whose value it is.
-    fn meaning_of_text(&self, token: usize, content: &Range<usize>) -> Option<String> {
+    /// A string: the script that it imports, or the parameter whose value it is.
+    fn meaning_of_string(&self, token: usize, content: &Range<usize>) -> Option<String> {
         let script = self.script();
         if let Some(meaning) = self.meaning_of_key(token) {
             return Some(meaning);
@@ -64,7 +64,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The name of a member of a map: a parameter of a call, or one that the script declares.
+    /// The name of a map's member: a parameter of a call, or a member of the script's own.
     fn meaning_of_key(&self, token: usize) -> Option<String> {
         let script = self.script();
         let map = script.parent(token).filter(|open| script.opens(*open, Bracket::Map))?;
@@ -74,7 +74,7 @@ impl Cursor<'_> {
         of_call.or_else(|| Some(markdown::of_entry(script, map, entry)))
     }
 
-    /// A name behind a dot; of any handle where it is not known what stands before the dot.
+    /// A member after a dot; of any handle if the receiver is unknown.
     fn meaning_of_member(&self, token: usize) -> Option<String> {
         let (script, members) = (self.script(), self.members());
         let name = script.word(token);
@@ -91,7 +91,7 @@ impl Cursor<'_> {
         of_value.or_else(|| self.meaning_of_function(name))
     }
 
-    /// A name that stands alone.
+    /// A name with neither dot nor `::` before it.
     fn meaning_of_name(&self, token: usize) -> Option<String> {
         let script = self.script();
         let (name, offset) = (script.word(token), script.range(token).end);
@@ -113,7 +113,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A function that needs no declaration.
+    /// A function of dc0 or of Rhai.
     fn meaning_of_function(&self, name: &str) -> Option<String> {
         let of_dc0 = self.api.function(name).map(|function| markdown::of_function(self.api, function));
         of_dc0.or_else(|| self.api.built_in.get(name).map(markdown::of_built_in))

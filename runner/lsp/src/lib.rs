@@ -1,8 +1,8 @@
-//! `dc0-run lsp`: a server for editors (the Language Server Protocol) that checks scripts while they are typed, completes and explains.
+//! `dc0-run lsp`: a language server (LSP) that checks, completes and explains scripts while they are typed.
 //!
-//! One thread reads what the editor says and answers; another one plans scripts and tells what is wrong with them. Nothing is
-//! computed or written. What a place of a text means comes from its tokens, so that it is known in half-typed text, too; what
-//! functions and parameters are comes from the declarations that the reference is printed from.
+//! One thread reads the editor's messages and answers them; another plans scripts and reports what is wrong with them. Nothing is
+//! computed or written. The meaning of a position comes from the tokens of the text, so half-typed text works, too; functions and
+//! parameters come from the declarations that the reference is printed from.
 
 mod api_index;
 mod checker;
@@ -36,13 +36,13 @@ use clap::Args;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 
-/// How editors are served.
+/// Options of the language server.
 #[derive(Debug, Args)]
 pub struct LspArgs {
     /// The folder that holds runs, relative to the editor's folder: results of finished steps are used in checks.
     #[arg(long, value_name = "DIR", default_value = "datasets")]
     pub out: PathBuf,
-    /// Talk over stdin and stdout, as this always does; some editors say so.
+    /// Talk over stdin and stdout. It always does; some editors pass the option anyway.
     #[arg(long)]
     pub stdio: bool,
 }
@@ -53,8 +53,8 @@ impl Command for LspArgs {
 
     fn run(&self, _program: &Program) -> Result<Exit, Failure> {
         let outbox = wire::Outbox::new(Box::new(std::io::stdout()));
-        let left = server::serve(&mut std::io::stdin().lock(), &outbox, &self.out);
-        match left {
+        let ended = server::serve(&mut std::io::stdin().lock(), &outbox, &self.out);
+        match ended {
             Ok(server::Farewell::Proper) => Ok(Exit::Done),
             Ok(server::Farewell::Abrupt) => Ok(Exit::Failed),
             Err(cause) => {

@@ -1,4 +1,4 @@
-//! What is told of functions, variables and results, as Markdown, from the one declaration of each.
+//! Documentation of functions, variables and results as Markdown, from the one declaration of each.
 
 use super::api_index::{ApiIndex, BuiltIn, Function, arguments};
 use super::members::{Member, Members, Receiver};
@@ -10,7 +10,7 @@ pub(super) fn code(text: &str) -> String {
     format!("```rhai\n{text}\n```")
 }
 
-/// A function of dc0, with what its parameters are about.
+/// A function of dc0, with a summary of its parameters.
 pub(super) fn of_function(api: &ApiIndex, function: &Function) -> String {
     let Function { meaning, gives, .. } = function;
     let (forms, example) = (code(&function.forms.join("\n")), code(function.example));
@@ -18,44 +18,44 @@ pub(super) fn of_function(api: &ApiIndex, function: &Function) -> String {
     format!("{forms}\n\n{meaning} Returns {gives}.\n\nExample:\n\n{example}{about}")
 }
 
-/// A function of Rhai's.
+/// A built-in function of Rhai.
 pub(super) fn of_built_in(function: &BuiltIn) -> String {
     format!("{}\n\n{}", code(&function.forms.join("\n")), function.doc)
 }
 
-/// A function of a script.
+/// A function that a script declares.
 pub(super) fn of_own_function(script: &Script, function: &Declared, module: Option<&str>) -> String {
     let form = form(function, module);
     format!("{}\n\n{}", code(&format!("fn {form}")), script.doc_of(function)).trim_end().to_owned()
 }
 
-/// How a function of a script is called.
+/// The signature of a function that a script declares.
 pub(super) fn form(function: &Declared, module: Option<&str>) -> String {
     let What::Function(parameters) = &function.what else { return function.name.clone() };
     let module = module.map(|module| format!("{module}::")).unwrap_or_default();
     format!("{module}{}({})", function.name, parameters.join(", "))
 }
 
-/// An imported script: what it says of itself, and its functions.
+/// An imported script: its opening comment, and its functions.
 pub(super) fn of_module(name: &str, script: &Script) -> String {
     let forms: Vec<String> =
         script.public_functions().map(|function| format!("fn {}", form(function, None))).collect();
     format!("`{name}`\n\n{}\n\n{}", script.opening_comment(), code(&forms.join("\n")))
 }
 
-/// A member of a map that the script itself declares.
+/// A member of a map in the script.
 pub(super) fn of_entry(script: &Script, map: usize, entry: Entry) -> String {
     let declared = code(&format!("{}: {}", script.name_of(entry), script.value_text(map, entry)));
     format!("{declared}\n\n{}", script.doc_of_entry(entry)).trim_end().to_owned()
 }
 
-/// A name to be read from a value.
+/// A member of a value.
 pub(super) fn of_member(member: &Member, owner: &str) -> String {
     let detail = if member.detail.is_empty() { String::new() } else { format!(": {}", member.detail) };
     format!("`{}` of {owner}{detail}\n\n{}", member.name, member.doc).trim_end().to_owned()
 }
 
-/// What a value is called.
+/// How a value is referred to.
 pub(super) fn owner(receiver: &Receiver) -> String {
     match receiver {
         Receiver::Map(_) => "this map".to_owned(),
@@ -64,7 +64,7 @@ pub(super) fn owner(receiver: &Receiver) -> String {
     }
 }
 
-/// A variable: its declaration, what it is, and what the script says of it.
+/// A variable: its declaration, its type, and the script's comment on it.
 pub(super) fn of_variable(members: Members<'_>, declared: &Declared, offset: usize) -> String {
     let script = members.script;
     let line_start = script.text[..script.range(declared.at).start].rfind('\n').map_or(0, |at| at + 1);
@@ -78,10 +78,10 @@ pub(super) fn of_variable(members: Members<'_>, declared: &Declared, offset: usi
     format!("{}{what}\n\n{}", code(line), script.doc_of(declared)).trim_end().to_owned()
 }
 
-/// What a function's form puts into a text when it is chosen, with places to fill in.
+/// The snippet of a function call, with placeholders for its arguments.
 pub(super) fn snippet(function: &Function) -> String {
     let form = function.forms.last().map(String::as_str).unwrap_or_default();
-    let place = |(number, argument): (usize, &str)| match argument {
+    let placeholder = |(number, argument): (usize, &str)| match argument {
         "#{…}" => format!("#{{ ${number} \\}}"),
         "#{ name: value }" => format!("#{{ ${{{number}:name}}: value \\}}"),
         closure if closure.starts_with('|') => format!("|trial| {{ ${number} \\}}"),
@@ -90,11 +90,11 @@ pub(super) fn snippet(function: &Function) -> String {
             format!("${{{number}:{}}}", escaped(argument.split(" or ").next().unwrap_or_default()))
         }
     };
-    let places: Vec<String> = (1..).zip(arguments(form)).map(place).collect();
-    format!("{}({})$0", function.name, places.join(", "))
+    let placeholders: Vec<String> = (1..).zip(arguments(form)).map(placeholder).collect();
+    format!("{}({})$0", function.name, placeholders.join(", "))
 }
 
-/// A text as it stands in a snippet.
+/// A text with the special characters of snippets escaped.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
 }

@@ -1,4 +1,4 @@
-//! Names behind a dot, where the text says at once what stands before it: a call, a variable that is given a call's result or a map, or
+//! Members after a dot, where the receiver is evident from the text: a call, a variable assigned a call's result or a map, or
 //! a path into a map. Values are not followed any further.
 
 use dc0_core::params::Value;
@@ -8,7 +8,7 @@ use super::scan::{Bracket, Kind};
 use super::script::{Script, What};
 use super::syntax::{Entry, is_keyword};
 
-/// What stands before a dot.
+/// The receiver: what stands before a dot.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Receiver {
     /// A run, a net, games, …
@@ -17,26 +17,26 @@ pub(super) enum Receiver {
     Trial(usize),
     /// The map of the script that this bracket opens.
     Map(usize),
-    /// Plain data, such as this.
+    /// Plain data, by an example of its value.
     Data(Value),
 }
 
-/// A name that can be read from a value.
+/// A member that can be read from a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Member {
     /// The name.
     pub(super) name: String,
-    /// What its value is, for people.
+    /// A short description of its value.
     pub(super) detail: String,
-    /// What the script says of it.
+    /// The script's comment on it.
     pub(super) doc: String,
-    /// Where the script declares it.
+    /// The token that declares it in the script.
     pub(super) key: Option<usize>,
-    /// What its own members are read from.
+    /// What its value is, for its own members.
     receiver: Option<Receiver>,
 }
 
-/// Names in a row that are read as one path, at most.
+/// The longest path `a.b.c…` that is followed, in names.
 const MOST_NAMES: usize = 16;
 
 /// Reads members from a script.
@@ -49,7 +49,7 @@ pub(super) struct Members<'a> {
 }
 
 impl Members<'_> {
-    /// What stands before a dot; nothing where the text does not say so at once.
+    /// The receiver before a dot; none where the text does not show it.
     pub(super) fn before_dot(&self, dot: usize) -> Option<Receiver> {
         self.path_before(dot, MOST_NAMES)
     }
@@ -68,20 +68,20 @@ impl Members<'_> {
         }
     }
 
-    /// What a variable is at a place.
+    /// The value of a variable at an offset.
     pub(super) fn variable(&self, name: &str, offset: usize) -> Option<Receiver> {
         let declared = self.script.lookup(name, offset)?;
         if declared.what == What::Parameter { self.trial(declared.at) } else { self.value(declared.value?) }
     }
 
-    /// The parameter of a closure that a sweep is given is a trial.
+    /// The parameter of a closure passed to `sweep` is a trial.
     fn trial(&self, name: usize) -> Option<Receiver> {
         let paren = self.script.parent(name)?;
         let callee = self.script.callee(paren)?;
         (self.script.word(callee) == "sweep").then_some(Receiver::Trial(paren))
     }
 
-    /// The map or the call's result that a value is which begins with a token; nothing where more comes behind a call.
+    /// The map or call result of the value that begins at a token; none where something follows the call.
     fn value(&self, first: usize) -> Option<Receiver> {
         let script = self.script;
         if script.opens(first, Bracket::Map) {
@@ -92,16 +92,16 @@ impl Members<'_> {
             name += 2;
         }
         let is_call = script.is_word(name) && script.opens(name + 1, Bracket::Paren);
-        let behind = script.partner(name + 1).filter(|_| is_call && !is_keyword(script.word(name)))? + 1;
-        let goes_on = match script.kind(behind) {
-            Some(Kind::Symbol) => !matches!(script.word(behind), ";" | ","),
+        let after = script.partner(name + 1).filter(|_| is_call && !is_keyword(script.word(name)))? + 1;
+        let continues = match script.kind(after) {
+            Some(Kind::Symbol) => !matches!(script.word(after), ";" | ","),
             Some(Kind::Open(Bracket::Square)) => true,
             _ => false,
         };
-        if goes_on { None } else { self.returned(name) }
+        if continues { None } else { self.returned(name) }
     }
 
-    /// What a call returns, by the token of the function's name.
+    /// The result of a call, by the token of the function's name.
     fn returned(&self, name: usize) -> Option<Receiver> {
         let (script, word) = (self.script, self.script.word(name));
         if script.declared.iter().any(|own| own.is_function(word)) {
@@ -116,13 +116,13 @@ impl Members<'_> {
         }
     }
 
-    /// A name that can be read from a value.
+    /// A member of a value by its name.
     pub(super) fn member(&self, receiver: &Receiver, name: &str) -> Option<Member> {
-        self.of(receiver).into_iter().find(|member| member.name == name)
+        self.all(receiver).into_iter().find(|member| member.name == name)
     }
 
-    /// The names that can be read from a value.
-    pub(super) fn of(&self, receiver: &Receiver) -> Vec<Member> {
+    /// The members of a value.
+    pub(super) fn all(&self, receiver: &Receiver) -> Vec<Member> {
         match receiver {
             Receiver::Handle(kind) => {
                 let fields = self.api.fields(kind).iter();
@@ -137,7 +137,7 @@ impl Members<'_> {
         }
     }
 
-    /// A trial's own names, and the dimensions of its sweep's space.
+    /// A trial's own fields, and the dimensions of its sweep's space.
     fn of_trial(&self, paren: usize) -> Vec<Member> {
         let own = |name: &str| {
             let receiver = (name == "run").then(|| Receiver::Handle("Run".to_owned()));
@@ -146,7 +146,7 @@ impl Members<'_> {
         };
         let names: Vec<Member> = self.api.fields_of_trials().map(own).collect();
         let space = self.value(paren + 1).and_then(|plan| self.member(&plan, "space")?.receiver);
-        let dimensions = space.map_or_else(Vec::new, |space| self.of(&space));
+        let dimensions = space.map_or_else(Vec::new, |space| self.all(&space));
         [names, dimensions].concat()
     }
 
@@ -165,7 +165,7 @@ impl Members<'_> {
 }
 
 impl Receiver {
-    /// What the handle is called, if it is one.
+    /// The type name of a handle, if this is one.
     pub(super) fn handle(&self) -> Option<&str> {
         match self {
             Self::Handle(kind) => Some(kind),
@@ -175,9 +175,9 @@ impl Receiver {
     }
 }
 
-/// A name of handles or data, by an example of its value.
+/// A member of a handle or of data, by an example of its value.
 pub(super) fn of_data(name: &str, value: &Value) -> Member {
-    let detail = if *value == Value::None { "() where there is none" } else { value.kind() };
+    let detail = if *value == Value::None { "() if there is none" } else { value.kind() };
     Member {
         name: name.to_owned(),
         detail: detail.to_owned(),
@@ -191,17 +191,18 @@ pub(super) fn of_data(name: &str, value: &Value) -> Member {
 mod tests {
     use super::{ApiIndex, Members, Script};
 
-    /// The names behind the dot before the mark.
+    /// The members after the dot before the mark.
     fn names(api: &ApiIndex, text: &str) -> Vec<String> {
         let offset = text.find('¦').expect("a mark");
         let script = Script::new(&text.replace('¦', ""));
         let members = Members { script: &script, api };
         let receiver = members.before_dot(script.before(offset).expect("a dot"));
-        receiver.map_or_else(Vec::new, |receiver| members.of(&receiver).into_iter().map(|m| m.name).collect())
+        receiver
+            .map_or_else(Vec::new, |receiver| members.all(&receiver).into_iter().map(|m| m.name).collect())
     }
 
     #[test]
-    fn names_of_results_maps_and_trials_are_known() {
+    fn members_of_results_maps_and_trials_are_known() {
         let api = ApiIndex::new();
         let has = |text: &str, name: &str| {
             let names = names(&api, text);
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_text_does_not_say_at_once_is_unknown() {
+    fn receivers_not_evident_from_the_text_are_unknown() {
         let api = ApiIndex::new();
         for text in [
             "let n = run.train(a, b, #{}).loss > 1; n.¦",

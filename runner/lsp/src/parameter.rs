@@ -1,4 +1,4 @@
-//! A parameter of a call: what it is, and what can be given to it.
+//! A parameter of a call: its documentation and its possible values.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use dc0_core::params::{ParamKind, Row};
 
 use super::markdown::escaped;
 
-/// A parameter in a line: its kind, range and default.
+/// A parameter in one line: its kind, range and default.
 pub(super) fn detail(row: &Row) -> String {
     let range = row.range.map(|range| format!(" in {range}")).unwrap_or_default();
     let default = if row.default.is_empty() { String::new() } else { format!(" = {}", row.default) };
@@ -25,7 +25,7 @@ pub(super) fn documentation(row: &Row, call: &str) -> String {
     format!("{text}\n\n{}", row.doc)
 }
 
-/// What a snippet puts in for the value.
+/// The snippet for the value.
 pub(super) fn value_snippet(row: &Row) -> String {
     match row.kind.required() {
         ParamKind::Choice(words) => format!("\"${{1|{}|}}\"", words.join(",")),
@@ -37,7 +37,7 @@ pub(super) fn value_snippet(row: &Row) -> String {
     }
 }
 
-/// Values that can be given, the default first.
+/// Possible values, the default first.
 pub(super) fn values(row: &Row) -> Vec<String> {
     let mut all = vec![row.default.clone()];
     all.extend(row.kind.words().iter().map(|word| format!("\"{word}\"")));

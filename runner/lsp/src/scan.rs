@@ -1,4 +1,4 @@
-//! A text as tokens, whether or not it is a script: what is never closed ends where its line or the text does.
+//! Scans any text into tokens. A string or comment that is never closed ends with its line or with the text.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(super) enum Bracket {
     Brace,
     /// `#{`
     Map,
-    /// `${` within a text between backticks.
+    /// `${` within a template string (between backticks).
     Interpolation,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Word,
     /// A number.
     Number,
-    /// A text, or a piece of one between interpolations; the range is what stands between its quotes.
+    /// A string, or a piece of one between interpolations, with the range between its quotes.
     Text(Range<usize>),
     /// An opening bracket.
     Open(Bracket),
@@ -50,9 +50,9 @@ pub(super) enum Kind {
 pub(super) struct Token {
     /// What it is.
     pub(super) kind: Kind,
-    /// Where it begins.
+    /// Its first byte.
     pub(super) start: usize,
-    /// Behind its end.
+    /// One past its last byte.
     pub(super) end: usize,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Token {
 pub(super) struct Scan {
     /// Everything but comments and space.
     pub(super) tokens: Vec<Token>,
-    /// Comments with their marks, without the end of the line.
+    /// Comments with their delimiters, without the line break.
     pub(super) comments: Vec<Range<usize>>,
 }
 
@@ -82,7 +82,7 @@ struct Scanner<'a> {
     text: &'a str,
     at: usize,
     found: Scan,
-    /// Braces that are open, for the end of an interpolation.
+    /// The stack of open braces, to find the end of an interpolation.
     braces: Vec<Bracket>,
 }
 
@@ -91,7 +91,7 @@ impl Scanner<'_> {
         &self.text[self.at..]
     }
 
-    /// The length of what begins here and holds on while `is`.
+    /// The length of the longest run of characters from here that satisfy `is`.
     fn run_of(&self, is: impl Fn(char) -> bool) -> usize {
         let rest = self.rest();
         rest.find(|c| !is(c)).unwrap_or(rest.len())
@@ -103,7 +103,7 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Takes one token, comment or run of spaces; false at the end.
+    /// Consumes one token, comment or run of spaces; false at the end.
     fn step(&mut self) -> bool {
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return false };
@@ -127,7 +127,7 @@ impl Scanner<'_> {
         self.at += length;
     }
 
-    /// A text in double quotes, which ends with its line unless a backslash stands there.
+    /// A string in double quotes. It ends with its line unless the line ends with a backslash.
     fn quoted(&mut self) {
         let mut is_escaped = false;
         let end = self.rest().char_indices().skip(1).find(|(_, c)| {
@@ -143,7 +143,7 @@ impl Scanner<'_> {
         self.push(Kind::Text(self.at + 1..self.at + content_end.max(1)), length);
     }
 
-    /// `'x'`; a quote alone is a symbol.
+    /// `'x'`; a lone quote is a symbol.
     fn character(&mut self) {
         let line = self.rest().lines().next().unwrap_or_default();
         let is_escape = line[1..].starts_with('\\');
@@ -154,7 +154,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A text between backticks, or what is left of it behind an interpolation; `opening` bytes come before its content.
+    /// A template string, or the rest of one after an interpolation; `opening` bytes come before its content.
     fn template(&mut self, opening: usize) {
         let rest = self.rest();
         let content = &rest[opening..];
@@ -210,7 +210,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a character can stand in a name.
+/// Whether a character can be part of a name.
 pub(super) fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
@@ -219,7 +219,7 @@ fn is_raw(rest: &str) -> bool {
     rest.trim_start_matches('#').starts_with('"')
 }
 
-/// The length of a comment between `/*` and `*/`, in which others may stand.
+/// The length of a comment between `/*` and `*/`; such comments nest.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while at < rest.len() {
@@ -238,7 +238,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// The length of a number; a point belongs to it only before a digit.
+/// The length of a number; a decimal point belongs to it only before a digit.
 fn number(rest: &str) -> usize {
     let digits = |from: usize| {
         let tail = &rest[from..];
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_falls_into_its_tokens() {
+    fn a_script_is_split_into_tokens() {
         assert_eq!(
             tokens("let a = run.train(b, #{ x: 1.5e-3, y: 0..=4 }); // end"),
             [
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_told_from_their_interpolations() {
+    fn template_strings_are_split_at_interpolations() {
         assert_eq!(
             tokens("`a ${ #{ b: `c${d}` } } e` f"),
             ["`a ", "${", "#{", "b", ":", "`c", "${", "d", "}", "`", "}", "}", " e`", "f"]
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_closed_ends_somewhere() {
+    fn unclosed_strings_and_comments_end_with_their_line_or_the_text() {
         assert_eq!(tokens("\"abc\nlet"), ["\"abc", "let"]);
         assert_eq!(tokens("`abc\nlet"), ["`abc\nlet"]);
         assert_eq!(tokens("`a ${b"), ["`a ", "${", "b"]);

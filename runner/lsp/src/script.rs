@@ -1,11 +1,11 @@
-//! A script: its syntax, and what it declares, each name with where it can be used.
+//! A script: its syntax, and its declared names with their scopes.
 
 use std::ops::{Deref, Range};
 
 use super::scan::{Bracket, Kind};
 use super::syntax::Syntax;
 
-/// What a name stands for.
+/// The kind of a declared name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum What {
     /// A variable.
@@ -27,22 +27,22 @@ pub(super) struct Declared {
     pub(super) name: String,
     /// Its token.
     pub(super) at: usize,
-    /// What it stands for.
+    /// Its kind.
     pub(super) what: What,
-    /// Where it can be used.
+    /// The byte range of its scope.
     pub(super) visible: Range<usize>,
-    /// The first token of its first value.
+    /// The first token of its initial value.
     pub(super) value: Option<usize>,
 }
 
 impl Declared {
-    /// Whether this is a function of a name.
+    /// Whether this is a function with the given name.
     pub(super) fn is_function(&self, name: &str) -> bool {
         self.name == name && matches!(self.what, What::Function(_))
     }
 }
 
-/// A text as a script.
+/// A parsed script.
 #[derive(Debug)]
 pub(super) struct Script {
     syntax: Syntax,
@@ -59,19 +59,19 @@ impl Deref for Script {
 }
 
 impl Script {
-    /// From a text.
+    /// Parses a text.
     pub(super) fn new(text: &str) -> Self {
         let syntax = Syntax::new(text);
         let declared = (0..syntax.tokens.len()).flat_map(|token| declared_at(&syntax, token)).collect();
         Self { syntax, declared }
     }
 
-    /// What a name stands for at a place; the latest declaration goes before earlier ones.
+    /// The declaration of a name at an offset; later declarations shadow earlier ones.
     pub(super) fn lookup(&self, name: &str, offset: usize) -> Option<&Declared> {
         self.visible(offset).find(|declared| declared.name == name)
     }
 
-    /// The declarations that can be used at a place, the latest first. A function's body sees no variables around it.
+    /// The declarations in scope at an offset, the latest first. A function's body sees no variables outside of it.
     pub(super) fn visible(&self, offset: usize) -> impl Iterator<Item = &Declared> {
         let body = self.function_around(offset);
         self.declared.iter().rev().filter(move |declared| {
@@ -81,7 +81,7 @@ impl Script {
         })
     }
 
-    /// Where the body of the function around a place begins.
+    /// Where the body of the function around an offset begins.
     fn function_around(&self, offset: usize) -> Option<usize> {
         let is_body = |brace: usize| {
             let paren = brace.checked_sub(1).and_then(|close| self.partner(close));
@@ -103,13 +103,13 @@ impl Script {
         function.at.checked_sub(2).is_some_and(|before| self.word(before) == "private")
     }
 
-    /// What is written above a declaration.
+    /// The comment above a declaration.
     pub(super) fn doc_of(&self, declared: &Declared) -> String {
         let mark = if matches!(declared.what, What::Function(_)) { "///" } else { "//" };
         self.comment_above(declared.at, mark)
     }
 
-    /// The path of the module that a function is called in, by the function's token.
+    /// The path of the module in a call `module::function(…)`, by the function's token.
     pub(super) fn module_of(&self, function: usize) -> Option<&str> {
         let alias = function.checked_sub(2).filter(|_| self.word(function - 1) == "::")?;
         match &self.lookup(self.word(alias), self.range(alias).start)?.what {
@@ -119,7 +119,7 @@ impl Script {
     }
 }
 
-/// What a token declares, if it begins a declaration.
+/// What is declared by the declaration that begins at a token, if one does.
 fn declared_at(syntax: &Syntax, token: usize) -> Vec<Declared> {
     let next = token + 1;
     match syntax.word(token) {
@@ -148,7 +148,7 @@ fn variable(syntax: &Syntax, at: usize, what: What) -> Vec<Declared> {
     declared.map(|declared| Declared { value, ..declared }).collect()
 }
 
-/// Where the statement of a declaration ends; a variable is not there in its own value.
+/// Where the statement of a declaration ends; a variable is not in scope in its own initial value.
 fn end_of_statement(syntax: &Syntax, at: usize) -> usize {
     let parent = syntax.parent(at);
     let ends = |token: &usize| {
@@ -168,10 +168,10 @@ fn end_of_block(syntax: &Syntax, token: usize) -> usize {
     block.map_or(syntax.text.len(), |open| syntax.end_of(open)) + 1
 }
 
-/// Names and separators that are read as one list, at most; half-typed text may go on for ever.
+/// The longest list that is read, in names and separators; in half-typed text a list may have no end.
 const MOST_NAMES: usize = 64;
 
-/// The names from a token to a word that ends them, and the token of that word.
+/// The names from a token up to the word `end`, and the token of that word.
 fn names(syntax: &Syntax, from: usize, end: &str) -> (Vec<usize>, usize) {
     let is_listed = |token: &usize| !matches!(syntax.word(*token), ";" | "{") && syntax.word(*token) != end;
     let listed = (from..syntax.tokens.len()).take(MOST_NAMES).take_while(is_listed).count();
@@ -179,8 +179,8 @@ fn names(syntax: &Syntax, from: usize, end: &str) -> (Vec<usize>, usize) {
     (names, from + listed)
 }
 
-/// Names that a body has: of a loop, a function or a `catch`, the next block in the bracket of the `keyword`; of a closure, a block or an
-/// expression.
+/// Names in scope in a body only. The body of a loop, a function or a `catch` is the next block in the bracket of the `keyword`; that of
+/// a closure is a block or an expression.
 fn parameters(syntax: &Syntax, keyword: usize, (names, end): (Vec<usize>, usize)) -> Vec<Declared> {
     let parent = syntax.parent(keyword);
     let is_closure = syntax.word(keyword) == "|";
@@ -202,8 +202,8 @@ fn parameters(syntax: &Syntax, keyword: usize, (names, end): (Vec<usize>, usize)
 fn function(syntax: &Syntax, at: usize) -> Vec<Declared> {
     let has_parameters = syntax.opens(at + 1, Bracket::Paren);
     let listed = if has_parameters { names(syntax, at + 2, ")") } else { (Vec::new(), at) };
-    let words = listed.0.iter().map(|name| syntax.word(*name).to_owned()).collect();
-    let mut all = declare(syntax, at, What::Function(words), 0..syntax.text.len() + 1);
+    let parameter_names = listed.0.iter().map(|name| syntax.word(*name).to_owned()).collect();
+    let mut all = declare(syntax, at, What::Function(parameter_names), 0..syntax.text.len() + 1);
     all.extend(parameters(syntax, at - 1, listed));
     all
 }
@@ -229,7 +229,7 @@ fn begins_closure(syntax: &Syntax, bar: usize) -> bool {
     }
 }
 
-/// Keywords that a value comes behind.
+/// Keywords that are followed by a value.
 const BEFORE_VALUES: [&str; 8] = ["return", "in", "if", "while", "until", "else", "throw", "switch"];
 
 #[cfg(test)]
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_seen_where_rhai_sees_them() {
+    fn scopes_are_those_of_rhai() {
         assert_eq!(seen("let a = 1; { let b = 2; } ¦ let c = 3;"), ["a"]);
         assert_eq!(seen("let a = 1; fn f(x, y) { let z = 2; ¦ } import \"m\" as m;"), ["f", "x", "y", "z"]);
         assert_eq!(seen("import \"m\" as m; fn f(x) { ¦ }"), ["f", "m", "x"]);

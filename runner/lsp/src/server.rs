@@ -1,4 +1,4 @@
-//! The conversation with an editor, from its greeting to its farewell.
+//! The session with an editor, from `initialize` to `exit`.
 
 use std::io::{self, BufRead};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +33,7 @@ use super::wire::{Incoming, Outbox, read};
 use super::workspace::{Document, Workspace};
 use dc0_script::rehearsal::EditorState;
 
-/// How a conversation ended.
+/// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Farewell {
     /// The editor asked to shut down and then to exit.
@@ -42,7 +42,7 @@ pub(super) enum Farewell {
     Abrupt,
 }
 
-/// Malformed messages in a row after which nothing sensible is expected any more.
+/// Malformed messages in a row after which the session ends.
 const MOST_MALFORMED: usize = 100;
 
 /// Talks with one editor until it exits or closes its end.
@@ -59,12 +59,12 @@ pub(super) fn serve(input: &mut dyn BufRead, outbox: &Outbox, runs: &Path) -> io
         phase: Phase::Fresh,
         has_snippets: false,
     };
-    let farewell = server.converse(input);
+    let farewell = server.run(input);
     server.checker.end();
     farewell
 }
 
-/// How far the conversation has come.
+/// The state of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Fresh,
@@ -84,7 +84,7 @@ struct Server {
 }
 
 impl Server {
-    fn converse(&mut self, input: &mut dyn BufRead) -> io::Result<Farewell> {
+    fn run(&mut self, input: &mut dyn BufRead) -> io::Result<Farewell> {
         let mut malformed = 0;
         loop {
             let message = match read(input)? {
@@ -108,8 +108,8 @@ impl Server {
                 Message::Notification(note) if note.method == notification::Exit::METHOD => {
                     return Ok(self.farewell());
                 }
-                Message::Notification(note) => self.take(note)?,
-                // Nothing is asked of the editor, so there is nothing that it could answer.
+                Message::Notification(note) => self.notify(note)?,
+                // The server sends no requests, so there is nothing to answer.
                 Message::Response(_) => {}
             }
         }
@@ -119,7 +119,7 @@ impl Server {
         if self.phase == Phase::ShutDown { Farewell::Proper } else { Farewell::Abrupt }
     }
 
-    /// Answers a request. A mistake of dc0's own is an answer, too, and no end of the conversation.
+    /// Answers a request. A panic becomes an error response and does not end the session.
     fn answer(&mut self, request: Request) -> Response {
         let (id, method) = (request.id.clone(), request.method.clone());
         let answered = catch_unwind(AssertUnwindSafe(|| self.answered(request)));
@@ -134,7 +134,7 @@ impl Server {
             |id, code: ErrorCode, message: &str| Response::new_err(id, code as i32, message.to_owned());
         match (self.phase, request.method.as_str()) {
             (Phase::Fresh, request::Initialize::METHOD) => {
-                reply::<request::Initialize>(request, |params| self.greet(&params))
+                reply::<request::Initialize>(request, |params| self.initialize(&params))
             }
             (Phase::Fresh, _) => {
                 refuse(request.id, ErrorCode::ServerNotInitialized, "expected `initialize` first")
@@ -149,12 +149,12 @@ impl Server {
                 self.phase = Phase::ShutDown;
                 Response::new_ok(request.id, ())
             }
-            (Phase::Open, _) => self.of_text(request),
+            (Phase::Open, _) => self.text_request(request),
         }
     }
 
-    /// Requests about a place in a text.
-    fn of_text(&self, request: Request) -> Response {
+    /// Answers a request about a position in a text.
+    fn text_request(&self, request: Request) -> Response {
         match request.method.as_str() {
             request::Completion::METHOD => reply::<request::Completion>(request, |params| {
                 let items = completions(self.cursor(&params.text_document_position)?, self.has_snippets);
@@ -194,15 +194,15 @@ impl Server {
         }
     }
 
-    fn cursor(&self, place: &TextDocumentPositionParams) -> Option<Cursor<'_>> {
-        let document = self.workspace.get(&place.text_document.uri)?;
-        let offset = document.text.offset(place.position);
+    fn cursor(&self, params: &TextDocumentPositionParams) -> Option<Cursor<'_>> {
+        let document = self.workspace.get(&params.text_document.uri)?;
+        let offset = document.text.offset(params.position);
         Some(Cursor { api: &self.api, workspace: &self.workspace, document, offset })
     }
 
-    fn greet(&mut self, params: &InitializeParams) -> InitializeResult {
+    fn initialize(&mut self, params: &InitializeParams) -> InitializeResult {
         let folder = params.workspace_folders.iter().flatten().next().map(|folder| &folder.uri);
-        #[expect(deprecated, reason = "older editors name the folder in no other way")]
+        #[expect(deprecated, reason = "older editors name the folder only here")]
         let folder = folder.or(params.root_uri.as_ref());
         self.workspace.root = folder.and_then(uri::to_path).or_else(|| std::env::current_dir().ok());
         let item =
@@ -218,36 +218,36 @@ impl Server {
         }
     }
 
-    /// Takes in what the editor tells.
-    fn take(&mut self, note: Notification) -> io::Result<()> {
+    /// Handles a notification.
+    fn notify(&mut self, note: Notification) -> io::Result<()> {
         if self.phase != Phase::Open {
             return Ok(());
         }
-        let taken = match note.method.as_str() {
-            notification::DidOpenTextDocument::METHOD => {
-                told::<notification::DidOpenTextDocument>(note).map(|params| {
+        let handled = match note.method.as_str() {
+            notification::DidOpenTextDocument::METHOD => params_of::<notification::DidOpenTextDocument>(note)
+                .map(|params| {
                     let opened = params.text_document;
                     self.workspace.open(&opened.uri, opened.version, opened.text);
                     self.check_after(&opened.uri);
-                })
-            }
+                }),
             notification::DidChangeTextDocument::METHOD => {
-                told::<notification::DidChangeTextDocument>(note).and_then(|params| self.change(&params))
+                params_of::<notification::DidChangeTextDocument>(note).and_then(|params| self.change(&params))
             }
-            notification::DidCloseTextDocument::METHOD => told::<notification::DidCloseTextDocument>(note)
-                .map(|params| {
+            notification::DidCloseTextDocument::METHOD => {
+                params_of::<notification::DidCloseTextDocument>(note).map(|params| {
                     if let Some(closed) = self.workspace.close(&params.text_document.uri) {
                         self.checker.forget(&closed.path, closed.uri);
                         self.check_importers();
                     }
-                }),
+                })
+            }
             notification::DidSaveTextDocument::METHOD | notification::DidChangeWatchedFiles::METHOD => {
                 self.check_importers();
                 Ok(())
             }
             _ => Ok(()),
         };
-        taken.or_else(|why| self.outbox.log(why))
+        handled.or_else(|why| self.outbox.log(why))
     }
 
     fn change(&mut self, params: &DidChangeTextDocumentParams) -> Result<(), String> {
@@ -262,7 +262,7 @@ impl Server {
         }
     }
 
-    /// Checks a script, and those that may import it.
+    /// Checks a script, and the open scripts that may import it.
     fn check_after(&mut self, uri: &Uri) {
         if let Some(document) = self.workspace.get(uri) {
             let job = self.job(document);
@@ -291,7 +291,7 @@ impl Server {
         let runs_steps = |word: &str| matches!(word, "open_run" | "sweep");
         let is_module =
             !(0..document.script.tokens.len()).any(|token| runs_steps(document.script.word(token)));
-        // A script that starts nothing is there to be imported, by scripts of folders above it, too.
+        // A script that runs no steps is a module, which scripts in the folders above may import, too.
         let folder = (is_module && document.path.starts_with(&root)).then(|| root.clone());
         let texts = self
             .workspace
@@ -312,7 +312,7 @@ impl Server {
         }
     }
 
-    /// Names that were most likely meant, for the problems that the editor asks about.
+    /// Quick fixes for the problems that the editor asks about: the names that were most likely meant.
     fn corrections(&self, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
         let uri = &params.text_document.uri;
         let Some(document) = self.workspace.get(uri) else { return Vec::new() };
@@ -364,7 +364,7 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// The answer to a request, whose parameters may be wrong.
+/// Answers a request, or reports that its parameters are wrong.
 fn reply<R: request::Request>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
     let id: RequestId = request.id;
     match read_params::<R::Params>(request.params) {
@@ -377,8 +377,8 @@ fn reply<R: request::Request>(request: Request, answer: impl FnOnce(R::Params) -
     }
 }
 
-/// What a notification tells, or what is wrong with it.
-fn told<N: notification::Notification>(note: Notification) -> Result<N::Params, String> {
+/// The parameters of a notification, or what is wrong with them.
+fn params_of<N: notification::Notification>(note: Notification) -> Result<N::Params, String> {
     read_params(note.params).map_err(|cause| format!("left out: the parameters of {}: {cause}", N::METHOD))
 }
 

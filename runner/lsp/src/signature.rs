@@ -1,4 +1,4 @@
-//! How the call around a place is made.
+//! Signature help: the forms of the call around a position.
 
 use lsp_types::{
     Documentation, MarkupContent, MarkupKind, ParameterInformation, ParameterLabel, SignatureHelp,
@@ -11,7 +11,7 @@ use super::cursor::Cursor;
 use super::markdown;
 use super::script::Script;
 
-/// How the call around a place is made.
+/// The signatures of the call around the cursor, and the argument that is being typed.
 pub(super) fn signature(cursor: Cursor<'_>) -> Option<SignatureHelp> {
     let (paren, argument) = call_around(cursor.script(), cursor.offset)?;
     let signatures = signatures(cursor, cursor.script().callee(paren)?);
@@ -26,7 +26,7 @@ pub(super) fn signature(cursor: Cursor<'_>) -> Option<SignatureHelp> {
     })
 }
 
-/// The forms of the function that a token names.
+/// The signatures of the function that a token names.
 fn signatures(cursor: Cursor<'_>, callee: usize) -> Vec<SignatureInformation> {
     let (script, name) = (cursor.script(), cursor.script().word(callee));
     let before = cursor.word_before(callee);
@@ -46,14 +46,14 @@ fn signatures(cursor: Cursor<'_>, callee: usize) -> Vec<SignatureInformation> {
     let Some(built_in) = cursor.api.built_in.get(name) else { return Vec::new() };
     let of_built_in = |form: &String| {
         let arguments = arguments(form.split(" -> ").next().unwrap_or(form));
-        // Behind a dot, the first argument is what stands before the dot.
+        // After a dot, the first argument is the receiver.
         let arguments = arguments.get(usize::from(before == ".")..).unwrap_or_default();
         of_form(form, arguments, &built_in.doc)
     };
     built_in.forms.iter().map(of_built_in).collect()
 }
 
-/// The forms of a function that a script declares.
+/// The signatures of a function that a script declares.
 fn own(script: &Script, name: &str, alias: Option<&str>) -> Vec<SignatureInformation> {
     let functions = script.declared.iter().filter(|declared| declared.is_function(name));
     let forms = functions.map(|function| (markdown::form(function, alias), script.doc_of(function)));

@@ -1,4 +1,4 @@
-//! The outline of a script: its functions, its variables outside of blocks, its imports, and the parameters it declares.
+//! The outline of a script: its functions, top-level variables and imports, and the parameters it declares.
 
 use lsp_types::{DocumentSymbol, SymbolKind};
 
@@ -7,7 +7,7 @@ use super::scan::Bracket;
 use super::script::{Declared, What};
 use super::workspace::Document;
 
-/// Everything that the outline shows, in the order of the text.
+/// The outline, in the order of the text.
 pub(super) fn symbols(document: &Document) -> Vec<DocumentSymbol> {
     let script = &document.script;
     let is_shown = |declared: &&Declared| match declared.what {
@@ -29,7 +29,7 @@ fn of_declared(document: &Document, declared: &Declared) -> DocumentSymbol {
     symbol(document, (&declared.name, kind, detail), (declared.at, end), parameters(document, declared))
 }
 
-/// Where what a symbol stands for ends: a function's body, a variable's statement.
+/// The end of a symbol's range: of a function's body, or a variable's statement.
 fn end_of(document: &Document, declared: &Declared) -> usize {
     let script = &document.script;
     let body = || {
@@ -69,7 +69,7 @@ fn symbol(
     children: Vec<DocumentSymbol>,
 ) -> DocumentSymbol {
     let own = document.script.range(token);
-    #[expect(deprecated, reason = "the protocol's own struct has the field, and no way to leave it out")]
+    #[expect(deprecated, reason = "the struct of lsp-types has the field and no constructor without it")]
     DocumentSymbol {
         name: if name.is_empty() { "?".to_owned() } else { name.to_owned() },
         detail,

@@ -1,31 +1,31 @@
-//! A text with its tokens, brackets and comments. It need not compile.
+//! The tokens, brackets and comments of a script's text, which need not compile.
 
 use std::ops::Range;
 
 use super::scan::{Bracket, Kind, Scan, Token, scan};
 
-/// Words that begin a statement, and therefore end every bracket that statements cannot stand in.
+/// Keywords that begin a statement. They close every open bracket that cannot hold statements.
 const STATEMENTS: [&str; 6] = ["let", "const", "import", "export", "fn", "private"];
 
-/// What declares a parameter of a script, and may be told in words what it is for.
+/// Functions that declare a parameter of a script; their last argument may be its description.
 const DECLARING: [&str; 5] = ["number", "whole", "choice", "flag", "text"];
 
-/// A text and what it is made of. Tokens are named by their numbers.
+/// A text with its tokens. Tokens are referred to by index.
 #[derive(Debug)]
 pub(super) struct Syntax {
     /// The text.
     pub(super) text: String,
     /// Everything but comments and space.
     pub(super) tokens: Vec<Token>,
-    /// Comments with their marks.
+    /// Comments with their delimiters.
     comments: Vec<Range<usize>>,
     /// The opening bracket around each token.
     parents: Vec<Option<usize>>,
-    /// The other bracket of each bracket that has one.
+    /// The matching bracket of each bracket that has one.
     partners: Vec<Option<usize>>,
 }
 
-/// A member of a map: its name's token, and the first token of its value, if there is one.
+/// A member of a map: the token of its name, and the first token of its value, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     /// The token of its name.
@@ -35,14 +35,14 @@ pub(super) struct Entry {
 }
 
 impl Syntax {
-    /// From a text.
+    /// Scans a text.
     pub(super) fn new(text: &str) -> Self {
         let Scan { tokens, comments } = scan(text);
         let (parents, partners) = nest(text, &tokens);
         Self { text: text.to_owned(), tokens, comments, parents, partners }
     }
 
-    /// A token's text; nothing behind the last token.
+    /// A token's text; empty past the last token.
     pub(super) fn word(&self, token: usize) -> &str {
         self.tokens.get(token).map_or("", |token| &self.text[token.start..token.end])
     }
@@ -62,12 +62,12 @@ impl Syntax {
         self.kind(token) == Some(&Kind::Open(bracket))
     }
 
-    /// Whether a text is the path of an import.
-    pub(super) fn is_import(&self, text: usize) -> bool {
-        text.checked_sub(1).is_some_and(|before| self.word(before) == "import")
+    /// Whether a string is the path of an import.
+    pub(super) fn is_import(&self, string: usize) -> bool {
+        string.checked_sub(1).is_some_and(|before| self.word(before) == "import")
     }
 
-    /// The bytes of a token.
+    /// The byte range of a token.
     pub(super) fn range(&self, token: usize) -> Range<usize> {
         let end = self.text.len();
         self.tokens.get(token).map_or(end..end, |token| token.start..token.end)
@@ -78,22 +78,22 @@ impl Syntax {
         self.parents.get(token).copied().flatten()
     }
 
-    /// The other bracket of a bracket.
+    /// The matching bracket of a bracket.
     pub(super) fn partner(&self, token: usize) -> Option<usize> {
         self.partners.get(token).copied().flatten()
     }
 
-    /// Where what an opening bracket holds ends.
+    /// Where the contents of an opening bracket end.
     pub(super) fn end_of(&self, open: usize) -> usize {
         self.partner(open).map_or(self.text.len(), |close| self.tokens[close].start)
     }
 
-    /// The last token that begins before a place.
+    /// The last token that begins before an offset.
     pub(super) fn before(&self, offset: usize) -> Option<usize> {
         self.tokens.partition_point(|token| token.start < offset).checked_sub(1)
     }
 
-    /// The token whose bytes a place lies in or at the end of; words go before others.
+    /// The token that contains an offset or ends at it; words are preferred.
     pub(super) fn at(&self, offset: usize) -> Option<usize> {
         let before = self.before(offset).filter(|token| self.tokens[*token].end >= offset);
         let next = self.tokens.partition_point(|token| token.start < offset);
@@ -109,14 +109,14 @@ impl Syntax {
         }
     }
 
-    /// The innermost bracket that is open at a place.
+    /// The innermost bracket that is open at an offset.
     pub(super) fn enclosing(&self, offset: usize) -> Option<usize> {
         let token = self.before(offset)?;
         let is_open = matches!(self.tokens[token].kind, Kind::Open(_));
         if is_open && self.tokens[token].end <= offset { Some(token) } else { self.parent(token) }
     }
 
-    /// Whether a place lies in a comment.
+    /// Whether an offset lies in a comment.
     pub(super) fn is_in_comment(&self, offset: usize) -> bool {
         let is_line = |comment: &Range<usize>| self.text[comment.clone()].starts_with("//");
         self.comments.iter().any(|comment| {
@@ -151,12 +151,12 @@ impl Syntax {
         }
     }
 
-    /// The member of a map whose name or value a token belongs to.
+    /// The member of a map whose name or value contains a token.
     pub(super) fn entry_of(&self, map: usize, token: usize) -> Option<Entry> {
         self.entries(map).into_iter().rfind(|entry| entry.key <= token)
     }
 
-    /// The name of the function whose parenthesis this is, if it is a call's.
+    /// The token of the function's name, if this parenthesis belongs to a call.
     pub(super) fn callee(&self, paren: usize) -> Option<usize> {
         let name =
             paren.checked_sub(1).filter(|name| self.is_word(*name) && self.opens(paren, Bracket::Paren))?;
@@ -164,13 +164,13 @@ impl Syntax {
         (!is_definition && !is_keyword(self.word(name))).then_some(name)
     }
 
-    /// How many commas stand between an opening bracket and a place.
+    /// The number of commas between an opening bracket and an offset.
     pub(super) fn commas(&self, open: usize, offset: usize) -> usize {
         let inside = (open + 1..self.tokens.len()).take_while(|token| self.tokens[*token].end <= offset);
         inside.filter(|token| self.parent(*token) == Some(open) && self.word(*token) == ",").count()
     }
 
-    /// The comment lines right above the line of a token, without their marks; only those that begin with `mark`.
+    /// The comment lines right above the line of a token that begin with `mark`, without it.
     pub(super) fn comment_above(&self, token: usize, mark: &str) -> String {
         let start = self.range(token).start;
         let above = &self.text[..self.text[..start].rfind('\n').unwrap_or(0)];
@@ -184,38 +184,40 @@ impl Syntax {
         lines.join("\n")
     }
 
-    /// The comment behind a token on its line, without its mark.
-    fn comment_behind(&self, token: usize) -> Option<&str> {
+    /// The comment after a token on its line, without its delimiter.
+    fn comment_after(&self, token: usize) -> Option<&str> {
         let end = self.range(token).end;
         let comment = self.comments.iter().find(|comment| comment.start >= end)?;
         let is_near = !self.text[end..comment.start].contains('\n');
         is_near.then(|| self.text[comment.clone()].trim_start_matches('/').trim())
     }
 
-    /// The comment that a script begins with: what it is about.
+    /// The comment that a script begins with.
     pub(super) fn opening_comment(&self) -> String {
         let lines = self.text.lines().take_while(|line| line.starts_with("//") && !line.starts_with("///"));
         lines.map(|line| line.trim_start_matches('/').trim_start()).collect::<Vec<_>>().join("\n")
     }
 
-    /// What is said of a member of a map: what `whole(…)` and its like are told, the comment behind it, or the lines above.
+    /// The documentation of a map's member: the description given to `whole(…)` and its like, the comment after it, or the lines above.
     pub(super) fn doc_of_entry(&self, entry: Entry) -> String {
-        let told =
-            entry.value.and_then(|value| self.told_in(value)).or_else(|| self.comment_behind(entry.key));
-        told.map_or_else(|| self.comment_above(entry.key, "//"), ToOwned::to_owned)
+        let found = entry
+            .value
+            .and_then(|value| self.description_in(value))
+            .or_else(|| self.comment_after(entry.key));
+        found.map_or_else(|| self.comment_above(entry.key, "//"), ToOwned::to_owned)
     }
 
-    /// The last argument of a call that declares a parameter, if it is a text.
-    fn told_in(&self, value: usize) -> Option<&str> {
+    /// The last argument of a call that declares a parameter, if it is a string.
+    fn description_in(&self, value: usize) -> Option<&str> {
         let (open, close) = (value + 1, self.partner(value + 1)?);
         let is_declaration = DECLARING.contains(&self.word(value)) && self.opens(open, Bracket::Paren);
         match self.kind(close.checked_sub(1).filter(|_| is_declaration)?)? {
-            Kind::Text(told) if close > open + 2 => self.text.get(told.clone()),
+            Kind::Text(content) if close > open + 2 => self.text.get(content.clone()),
             _ => None,
         }
     }
 
-    /// The token behind the value of a map's member.
+    /// The token after the value of a map's member.
     pub(super) fn end_of_value(&self, map: usize, value: usize) -> usize {
         let end = self.partner(map).unwrap_or(self.tokens.len());
         let is_separator = |token: &usize| self.parent(*token) == Some(map) && self.word(*token) == ",";
@@ -232,7 +234,7 @@ impl Syntax {
     }
 }
 
-/// The bracket around each token, and the other bracket of each bracket.
+/// The bracket around each token, and the matching bracket of each bracket.
 fn nest(text: &str, tokens: &[Token]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
     let (mut parents, mut partners) = (Vec::new(), vec![None; tokens.len()]);
     let mut open: Vec<(usize, Bracket)> = Vec::new();
@@ -261,14 +263,14 @@ fn nest(text: &str, tokens: &[Token]) -> (Vec<Option<usize>>, Vec<Option<usize>>
     (parents, partners)
 }
 
-/// The open bracket that a closing one belongs to; none is looked for beyond a brace.
+/// The open bracket that a closing one matches; the search ends at a brace.
 fn matching(open: &[(usize, Bracket)], closer: &str) -> Option<usize> {
     let last = open.iter().rposition(|(_, bracket)| bracket.closer() == closer)?;
     let is_hidden = open[last + 1..].iter().any(|(_, bracket)| bracket.closer() == "}");
     (!is_hidden).then_some(last)
 }
 
-/// The language's own words.
+/// The keywords of the language.
 pub(super) const KEYWORDS: [&str; 25] = [
     "let", "const", "if", "else", "switch", "do", "while", "until", "loop", "for", "in", "continue", "break",
     "return", "throw", "try", "catch", "import", "export", "as", "fn", "private", "true", "false", "this",
@@ -285,7 +287,7 @@ mod tests {
     use crate::scan::Bracket;
 
     #[test]
-    fn members_of_maps_are_found_in_half_typed_text() {
+    fn map_members_are_found_in_half_typed_text() {
         let script =
             Syntax::new("run.self_play(net, #{ games: 4, search: #{ root: #{ rule: \"x\" } }, \nlet x = 1;");
         let map = (0..script.tokens.len()).find(|token| script.opens(*token, Bracket::Map)).expect("a map");
@@ -296,29 +298,29 @@ mod tests {
     }
 
     #[test]
-    fn stray_brackets_do_no_harm() {
+    fn stray_brackets_are_ignored() {
         let script = Syntax::new("if a { f(1)) } else { [ } let b = 2;");
         let last = script.before(script.text.len()).expect("tokens");
         assert_eq!(script.parent(last), None);
     }
 
     #[test]
-    fn members_say_what_they_are_for() {
-        let text = "params(#{\n  // above\n  a: 1,\n  b: 2, // behind\n  c: whole(3, 1, 9, \"games\"), // not this\n  \
+    fn map_members_have_their_documentation() {
+        let text = "params(#{\n  // above\n  a: 1,\n  b: 2, // after\n  c: whole(3, 1, 9, \"games\"), // not this\n  \
             d: text(\"x\"), e: choice(1, [1, 2], \"which\") });";
         let script = Syntax::new(text);
         let map = (0..script.tokens.len()).find(|token| script.opens(*token, Bracket::Map)).expect("a map");
-        let said: Vec<String> =
+        let docs: Vec<String> =
             script.entries(map).into_iter().map(|entry| script.doc_of_entry(entry)).collect();
-        assert_eq!(said, ["above", "behind", "games", "", "which"]);
+        assert_eq!(docs, ["above", "after", "games", "", "which"]);
     }
 
     #[test]
-    fn comments_are_found_above_and_behind() {
+    fn comments_are_found_above_and_after() {
         let script = Syntax::new("// one\n\n/// two\n/// three\nfn f(x) { x } // four");
         assert_eq!(script.comment_above(0, "///"), "two\nthree");
         assert_eq!(script.opening_comment(), "one");
-        assert_eq!(script.comment_behind(script.tokens.len() - 1), Some("four"));
+        assert_eq!(script.comment_after(script.tokens.len() - 1), Some("four"));
         assert!(script.is_in_comment(3) && !script.is_in_comment(script.text.find("fn").expect("fn") + 1));
     }
 }

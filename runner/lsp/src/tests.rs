@@ -1,4 +1,4 @@
-//! Questions about shipped experiments that are cut off anywhere, as half-typed scripts are.
+//! Requests about shipped experiments that are cut off anywhere, like half-typed scripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ use dc0_steps::Asking;
 fn experiments() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let folder = folder.canonicalize().expect("the experiments");
-    let of = |folder: &Path| {
+    let files = |folder: &Path| {
         fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()
     };
-    let all = [of(&folder), of(&folder.join("lib"))].concat();
+    let all = [files(&folder), files(&folder.join("lib"))].concat();
     let mut scripts: Vec<_> =
         all.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "rhai")).collect();
     scripts.sort();
     scripts
 }
 
-/// Asks about the end of a text.
+/// Makes a request at the end of a text.
 fn at_end<T>(api: &ApiIndex, path: &Path, text: &str, ask: impl Fn(Cursor<'_>) -> T) -> T {
     let uri = uri::of_path(path).expect("a URI");
     let mut workspace = Workspace::default();
@@ -41,7 +41,7 @@ fn at_end<T>(api: &ApiIndex, path: &Path, text: &str, ask: impl Fn(Cursor<'_>) -
     ask(Cursor { api, workspace: &workspace, document, offset: text.len() })
 }
 
-/// Asks everything, and gives the number of completions.
+/// Makes every kind of request, and returns the number of completions.
 fn ask_all(cursor: Cursor<'_>) -> usize {
     let end = cursor.script().text.len();
     assert!(hover(cursor).is_none_or(|hover| hover.range.end <= end));
@@ -53,22 +53,22 @@ fn ask_all(cursor: Cursor<'_>) -> usize {
 
 /// What a check of a text finds.
 fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
-    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let is_stopped = Box::new(|| false);
-    let rehearsed =
-        Rehearsal { path, text, overrides: Vec::new(), options: asking, operations: 100_000, is_stopped }
+    let outcome =
+        Rehearsal { path, text, overrides: Vec::new(), options, operations: 100_000, is_stopped }
             .run();
     let diagnosis = Diagnosis {
         api,
         main: &path.display().to_string(),
-        texts: &rehearsed.sources.texts(),
+        texts: &outcome.sources.texts(),
         uri: &|_| Uri::from_str("file:///x").ok(),
     };
-    rehearsed.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default()
+    outcome.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default()
 }
 
 #[test]
-fn every_beginning_of_an_experiment_can_be_asked_about() {
+fn requests_about_every_prefix_of_an_experiment_succeed() {
     let api = ApiIndex::new();
     let mut offered = 0;
     for path in experiments() {
@@ -82,7 +82,7 @@ fn every_beginning_of_an_experiment_can_be_asked_about() {
 }
 
 #[test]
-fn behind_an_unknown_value_the_names_of_all_handles_are_offered_and_explained() {
+fn after_an_unknown_receiver_members_of_all_handles_are_offered_and_explained() {
     let api = ApiIndex::new();
     let path = Path::new("/nowhere/x.rhai");
     let labels =
@@ -99,7 +99,7 @@ fn behind_an_unknown_value_the_names_of_all_handles_are_offered_and_explained() 
 }
 
 #[test]
-fn what_is_wrong_with_a_beginning_of_an_experiment_has_a_place() {
+fn problems_in_a_prefix_of_an_experiment_lie_within_it() {
     let api = ApiIndex::new();
     let (mut wrong, mut checked) = (0, 0);
     for path in experiments() {
@@ -121,7 +121,7 @@ fn what_is_wrong_with_a_beginning_of_an_experiment_has_a_place() {
     assert!(wrong > checked / 4, "{wrong} of {checked}");
 }
 
-/// The messages of a check with the words that they mark, in the script itself.
+/// The messages of a check with the words that they mark in the script.
 fn marked(text: &str) -> Vec<(String, String)> {
     let path = Path::new("/nowhere/x.rhai");
     let found = found(&ApiIndex::new(), path, text);
@@ -131,7 +131,7 @@ fn marked(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_problem_of_a_call_is_marked_at_its_own_word() {
+fn every_problem_of_a_call_is_marked_at_its_word() {
     let text = "let run = open_run(\"x\");\nlet net = run.network();\nlet search = #{ c_puct: -1 };\n\
         run.self_play(net, #{ game: 4, max_plies: \"ten\",\n    search: search + #{ simulation: 3 } });";
     let problems = marked(text);
@@ -144,7 +144,7 @@ fn every_problem_of_a_call_is_marked_at_its_own_word() {
 }
 
 #[test]
-fn other_mistakes_are_marked_at_their_word() {
+fn other_errors_are_marked_at_their_word() {
     let mark = |text: &str| marked(text).remove(0).1;
     assert_eq!(mark("let a = 1; print(b);"), "b");
     assert_eq!(mark("let run = open_run(\"x\"); run.slef_play(1);"), "slef_play");

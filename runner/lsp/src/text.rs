@@ -1,4 +1,4 @@
-//! A text as an editor counts it: lines from 0, columns in UTF-16 units.
+//! A text addressed as editors do: lines from 0, columns in UTF-16 units.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("the change of lines {}–{} ends before it begins; the text stays as it was", .0.start.line, .0.end.line)]
 pub(super) struct BackwardsEdit(Span);
 
-/// A text with the beginnings of its lines.
+/// A text with the starts of its lines.
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     text: String,
@@ -27,15 +27,15 @@ impl Text {
         &self.text
     }
 
-    /// The bytes of a line without its end.
+    /// The byte range of a line without its line break.
     fn line(&self, line: usize) -> Range<usize> {
         let start = self.starts[line];
         let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
         start..start + self.text[start..end].trim_end_matches(['\r', '\n']).len()
     }
 
-    /// The byte at a position; behind the end of a line it is the line's end, behind the last line that of the text, as the
-    /// protocol says.
+    /// The byte offset of a position. Past the end of a line it is the line's end, past the last line the end of the text, as the
+    /// protocol requires.
     pub(super) fn offset(&self, position: Position) -> usize {
         let line = position.line as usize;
         if line >= self.starts.len() {
@@ -52,7 +52,7 @@ impl Text {
         line.end
     }
 
-    /// The position of a byte.
+    /// The position of a byte offset.
     pub(super) fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset);
         let line = self.starts.partition_point(|start| *start <= offset) - 1;
@@ -60,12 +60,12 @@ impl Text {
         Position::new(line as u32, units as u32)
     }
 
-    /// The positions of some bytes.
+    /// The positions of a byte range.
     pub(super) fn span(&self, range: &Range<usize>) -> Span {
         Span::new(self.position(range.start), self.position(range.end))
     }
 
-    /// The byte at a line and a column of characters, both from 1, as the script engine counts them.
+    /// The byte offset of a line and a column of characters, both from 1, as the script engine counts them.
     pub(super) fn offset_of_point(&self, (line, column): (usize, usize)) -> usize {
         let mut start = 0;
         for _ in 1..line {
@@ -76,7 +76,7 @@ impl Text {
         start + line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
     }
 
-    /// Takes in an edit: of a part, or of everything.
+    /// Applies an edit of a range, or of the whole text.
     pub(super) fn change(&mut self, change: &TextDocumentContentChangeEvent) -> Result<(), BackwardsEdit> {
         match change.range {
             Some(span) => {
@@ -93,7 +93,7 @@ impl Text {
     }
 }
 
-/// Where lines begin: behind `\n`, `\r\n` and a lone `\r`.
+/// Where lines begin: after `\n`, `\r\n` and a lone `\r`.
 fn line_starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let ends = (0..bytes.len())
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_end_of_a_line_counts_once() {
+    fn every_line_break_counts_once() {
         let text = Text::new("a\r\nb\rc\nd".to_owned());
         let lines = |offset| text.position(offset).line;
         assert_eq!([lines(0), lines(3), lines(5), lines(7)], [0, 1, 2, 3]);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_taken_in_as_they_come() {
+    fn edits_are_applied_in_order() {
         let mut text = Text::new("let a = 1;\nlet é😀 = 2;".to_owned());
         assert!(edit(&mut text, ((1, 4), (1, 7)), "b"));
         assert!(edit(&mut text, ((0, 10), (1, 0)), " "));

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use lsp_types::Uri;
 
-/// The file that a URI names; none for what is no file, such as a text that was never saved.
+/// The file that a URI names; none if it is not a file's, such as that of a text that was never saved.
 pub(super) fn to_path(uri: &Uri) -> Option<PathBuf> {
     let decoded = uri.path().as_estr().decode().into_string().ok()?;
     let is_file = uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file"));
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_taken_out_and_put_in() {
+    fn percent_escapes_round_trip() {
         for name in ["/a b/é ü.rhai", "/plain/x.rhai", "/100%/#1?.rhai", "/😀"] {
             let uri = of_path(Path::new(name)).expect("a URI");
             assert_eq!(to_path(&uri), Some(PathBuf::from(name)), "{}", uri.as_str());
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_has_no_path() {
+    fn uris_of_other_schemes_have_no_path() {
         assert_eq!(path("untitled:Untitled-1"), None);
         assert_eq!(path("https://example.org/a.rhai"), None);
         assert_eq!(path("file:///%FF"), None);

@@ -1,4 +1,4 @@
-//! Messages as they come and go. A message that cannot be read is told and left out; those behind it are read.
+//! Messages on the wire. A malformed message is reported and skipped; the next one is read.
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::{Arc, Mutex};
@@ -9,17 +9,17 @@ use lsp_server::{Message, Notification};
 use lsp_types::notification::{LogMessage, Notification as _};
 use lsp_types::{LogMessageParams, MessageType};
 
-/// Longer messages than any editor sends.
+/// The longest message that is accepted; no editor sends one as long.
 const MOST_BYTES: usize = 64 << 20;
-/// Bytes of one line of a message's head.
-const MOST_HEAD_BYTES: u64 = 4096;
+/// The longest line of a message's header, in bytes.
+const MOST_HEADER_BYTES: u64 = 4096;
 
-/// What has come.
+/// What was read.
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// A message.
     Message(Box<Message>),
-    /// Something that is no message, and why.
+    /// Not a message, and why.
     Malformed(String),
     /// The editor has closed its end.
     End,
@@ -27,10 +27,10 @@ pub(super) enum Incoming {
 
 /// Reads the next message.
 pub(super) fn read(input: &mut dyn BufRead) -> io::Result<Incoming> {
-    let length = match read_head(input)? {
-        Head::Length(length) => length,
-        Head::Malformed(why) => return Ok(Incoming::Malformed(why)),
-        Head::End => return Ok(Incoming::End),
+    let length = match read_header(input)? {
+        Header::Length(length) => length,
+        Header::Malformed(why) => return Ok(Incoming::Malformed(why)),
+        Header::End => return Ok(Incoming::End),
     };
     let mut body = Vec::new();
     if input.take(length as u64).read_to_end(&mut body)? < length {
@@ -39,24 +39,24 @@ pub(super) fn read(input: &mut dyn BufRead) -> io::Result<Incoming> {
     Ok(match serde_json::from_slice(&body) {
         Ok(message) => Incoming::Message(message),
         Err(cause) => {
-            Incoming::Malformed(format!("a message of {length} bytes is no JSON-RPC message: {cause}"))
+            Incoming::Malformed(format!("a message of {length} bytes is not a JSON-RPC message: {cause}"))
         }
     })
 }
 
-enum Head {
+enum Header {
     Length(usize),
     Malformed(String),
     End,
 }
 
-/// Reads the lines up to an empty one.
-fn read_head(input: &mut dyn BufRead) -> io::Result<Head> {
+/// Reads the header lines, up to an empty line.
+fn read_header(input: &mut dyn BufRead) -> io::Result<Header> {
     let (mut length, mut wrong) = (None, None);
     loop {
         let mut line = Vec::new();
-        if input.take(MOST_HEAD_BYTES).read_until(b'\n', &mut line)? == 0 {
-            return Ok(Head::End);
+        if input.take(MOST_HEADER_BYTES).read_until(b'\n', &mut line)? == 0 {
+            return Ok(Header::End);
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end();
@@ -73,14 +73,14 @@ fn read_head(input: &mut dyn BufRead) -> io::Result<Head> {
             Some(_) => {}
             None => {
                 let start: String = line.chars().take(80).collect();
-                wrong = Some(format!("\"{start}\" is no line of a message's head"));
+                wrong = Some(format!("\"{start}\" is not a line of a message's header"));
             }
         }
     }
     Ok(match (length, wrong) {
-        (Some(length), None) => Head::Length(length),
+        (Some(length), None) => Header::Length(length),
         (_, wrong) => {
-            Head::Malformed(wrong.unwrap_or_else(|| "a message's head has no Content-Length".to_owned()))
+            Header::Malformed(wrong.unwrap_or_else(|| "a message's header has no Content-Length".to_owned()))
         }
     })
 }
@@ -111,8 +111,8 @@ impl Outbox {
 mod tests {
     use super::{Incoming, read};
 
-    /// What comes of some bytes, in short.
-    fn come(bytes: &[u8]) -> Vec<String> {
+    /// What is read from some bytes: `message`, or why there is none.
+    fn read_all(bytes: &[u8]) -> Vec<String> {
         let mut input = bytes;
         let mut all = Vec::new();
         loop {
@@ -129,22 +129,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told_and_the_next_one_read() {
+    fn malformed_messages_are_reported_and_the_next_one_is_read() {
         let good = framed(r#"{"jsonrpc":"2.0","method":"exit"}"#);
         let text = format!("{}{good}{}{good}", framed("{nonsense"), framed("[]"));
-        let all = come(text.as_bytes());
+        let all = read_all(text.as_bytes());
         assert_eq!((all.len(), all[1].as_str(), all[3].as_str()), (4, "message", "message"), "{all:?}");
-        assert!(all[0].contains("no JSON-RPC message"), "{all:?}");
-        let all = come(format!("hello\r\n\r\ncontent-length: 99999999999999999999\r\n\r\n{good}").as_bytes());
+        assert!(all[0].contains("not a JSON-RPC message"), "{all:?}");
+        let all =
+            read_all(format!("hello\r\n\r\ncontent-length: 99999999999999999999\r\n\r\n{good}").as_bytes());
         assert!(all[0].contains("hello") && all[1].contains("99999") && all[2] == "message", "{all:?}");
-        let all = come(format!("Content-Type: x\r\n\r\n{good}").as_bytes());
+        let all = read_all(format!("Content-Type: x\r\n\r\n{good}").as_bytes());
         assert!(all[0].contains("no Content-Length"), "{all:?}");
     }
 
     #[test]
-    fn an_end_within_a_message_is_the_end() {
+    fn input_may_end_within_a_message() {
         for text in ["", "Content-Length: 5", "Content-Length: 5\r\n\r\n{", "\u{fffd}"] {
-            assert!(come(text.as_bytes()).len() <= 1, "{text}");
+            assert!(read_all(text.as_bytes()).len() <= 1, "{text}");
         }
     }
 }

@@ -14,38 +14,38 @@ use dc0_script::jail::read_script;
 
 /// An open script.
 pub(super) struct Document {
-    /// What the editor calls it.
+    /// The editor's URI of it.
     pub(super) uri: Uri,
-    /// Its file, or where it would be if it were saved.
+    /// Its file, or where it would be saved.
     pub(super) path: PathBuf,
-    /// The editor's count of its changes.
+    /// The editor's version number of its text.
     pub(super) version: i32,
     /// Its text as it is in the editor.
     pub(super) text: Text,
-    /// The same, taken apart.
+    /// The same, parsed.
     pub(super) script: Arc<Script>,
 }
 
-/// A script that another one imports.
+/// An imported script.
 pub(super) struct Module {
     /// Its file.
     pub(super) path: PathBuf,
     /// Its text.
     pub(super) text: Text,
-    /// The same, taken apart.
+    /// The same, parsed.
     pub(super) script: Script,
 }
 
-/// Everything that is open.
+/// All open scripts.
 #[derive(Default)]
 pub(super) struct Workspace {
-    /// The folder that the editor works in.
+    /// The editor's workspace folder.
     pub(super) root: Option<PathBuf>,
     documents: BTreeMap<String, Document>,
 }
 
 impl Workspace {
-    /// Takes in a script that the editor opens.
+    /// Adds a script that the editor has opened.
     pub(super) fn open(&mut self, uri: &Uri, version: i32, text: String) -> &Document {
         let name = uri.as_str().rsplit([':', '/']).next().unwrap_or("script").to_owned();
         let unsaved = || self.root.clone().unwrap_or_default().join(name).with_extension("rhai");
@@ -57,7 +57,7 @@ impl Workspace {
         &self.documents[&key]
     }
 
-    /// Takes in changes of an open script; none if it is not open.
+    /// Applies the editor's changes to an open script; none if it is not open.
     pub(super) fn change(
         &mut self,
         uri: &Uri,
@@ -71,7 +71,7 @@ impl Workspace {
         Some(changed.map(|()| &*document))
     }
 
-    /// Forgets a script that the editor closes.
+    /// Removes a script that the editor has closed.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<Document> {
         self.documents.remove(uri.as_str())
     }
@@ -86,7 +86,7 @@ impl Workspace {
         self.documents.values()
     }
 
-    /// The script that another one imports by a path; the editor's text goes before the file's.
+    /// The script that `importer` imports by a path; the editor's text takes precedence over the file.
     pub(super) fn module(&self, importer: &Path, path: &str) -> Option<Module> {
         let path = imported(importer, path)?;
         let open = self.documents.values().find(|document| document.path == path);
@@ -99,7 +99,7 @@ impl Workspace {
     }
 }
 
-/// The file that an import leads to.
+/// The file that an import refers to.
 pub(super) fn imported(importer: &Path, path: &str) -> Option<PathBuf> {
     let is_relative = !path.is_empty() && Path::new(path).is_relative();
     is_relative
@@ -114,7 +114,7 @@ mod tests {
     use super::{Uri, Workspace, imported};
 
     #[test]
-    fn the_editors_text_of_a_module_goes_before_its_file() {
+    fn open_text_of_a_module_overrides_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("m.rhai");
         std::fs::write(&file, "fn old() { }").expect("writes");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn unsaved_scripts_have_a_place_in_the_folder() {
+    fn unsaved_scripts_resolve_inside_the_workspace_folder() {
         let mut workspace = Workspace { root: Some("/folder".into()), ..Workspace::default() };
         let uri = Uri::from_str("untitled:Untitled-1").expect("a URI");
         assert_eq!(workspace.open(&uri, 1, String::new()).path, Path::new("/folder/Untitled-1.rhai"));

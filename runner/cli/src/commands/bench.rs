@@ -1,4 +1,4 @@
-//! `dc0-run bench`: the speed of the search without a net, and its signature.
+//! `dc0-run bench`: measures the speed of the search without a net, and prints its signature.
 
 mod args;
 mod calibrate;
@@ -67,12 +67,12 @@ pub(super) enum BenchError {
         /// The names that there are.
         known: Vec<&'static str>,
     },
-    /// A device says something else than the CPU.
+    /// A device's answers differ from the CPU's.
     #[error("{net} in {precision} on {device} is wrong: {what}")]
     Wrong {
         /// The net.
         net: String,
-        /// The numbers.
+        /// The precision.
         precision: &'static str,
         /// The device.
         device: String,
@@ -115,7 +115,7 @@ impl Command for BenchArgs {
     }
 }
 
-/// The engines side by side, and how the fast one scales.
+/// Compares the engines, and shows how the fast one scales.
 fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> {
     let comparison = figures::measure(args)?;
     for line in table::lines(args, &comparison) {
@@ -124,8 +124,8 @@ fn compare(args: &BenchSearchArgs, console: &Console) -> Result<(), BenchError> 
     args.plot.as_deref().map_or(Ok(()), |path| plot::write(path, &comparison))
 }
 
-/// Measures and shows a table on stdout. Its last line has the form that match servers read: the signature as nodes, and the
-/// simulations a second of the engine with its own net.
+/// Measures and prints a table. Its last line has the form that match servers parse: the signature as nodes, and the engine's
+/// simulations per second with its own net.
 fn measure(args: &BenchArgs, console: &Console) -> Result<(), BenchError> {
     let lanes = args.lanes.unwrap_or_else(cores);
     let load = Load::new(args.games, args.simulations, args.seconds);
@@ -135,14 +135,14 @@ fn measure(args: &BenchArgs, console: &Console) -> Result<(), BenchError> {
     for kind in Kind::ALL {
         for lanes in if lanes > 1 { vec![1, lanes] } else { vec![1] } {
             let speed = in_lanes(&load, kind, lanes)?;
-            let [position, each_move] = memory::of_fast(&load, kind)?;
+            let [position, each_move] = memory::of_fast_search(&load, kind)?;
             let name = kind.name();
             console.result(&format!(
                 "fast       {name:9}  {lanes:5}  {speed:13.0}  {position:16.1}  {each_move:12.1}"
             ));
         }
     }
-    let speed = of_reference(&load, Kind::Hashed)?;
+    let speed = reference_speed(&load, Kind::Hashed)?;
     console.result(&format!("reference  hashed         1  {speed:13.0}"));
     console.result(&format!("signature {}", signature()?));
     console.result(&dc0_engine::uci::bench()?);
@@ -152,14 +152,14 @@ fn measure(args: &BenchArgs, console: &Console) -> Result<(), BenchError> {
 /// What is searched, and for how long.
 #[derive(Debug, Clone, Copy)]
 struct Load {
-    /// Games that a lane searches.
+    /// Games per lane.
     games: u32,
-    /// How many of them side by side.
+    /// How many of them share a batch.
     side_by_side: u32,
     simulations: u32,
-    /// Leaves in flight of one tree.
+    /// Parallel leaves of one tree.
     leaves: u32,
-    /// How long a figure is measured for at least.
+    /// The least time that a figure is measured for.
     least: Duration,
 }
 
@@ -199,7 +199,7 @@ impl Kind {
     }
 }
 
-/// Positions from the opening to deep in random games.
+/// Games of 0 to 79 random plies.
 fn games(count: u32) -> impl Iterator<Item = Game> {
     (0..count).map(|number| {
         let mut stream = Seed { run: 1, step: 1 }.stream(number.into(), Purpose::Opening);
@@ -207,15 +207,15 @@ fn games(count: u32) -> impl Iterator<Item = Game> {
     })
 }
 
-/// Searches games side by side.
-fn searched(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
+/// Searches games in lockstep.
+fn search_games(load: &Load, kind: Kind, games: &[Game]) -> Result<Vec<Search>, EvaluatorError> {
     let new = |game: &Game| Search::new(game.clone(), RULES, load.params());
     let mut searches = games.iter().map(new).collect::<Result<Vec<Search>, _>>()?;
     search_in_lockstep(&mut searches, &mut *kind.make(), &mut |_| Ok::<_, EvaluatorError>(()))?;
     Ok(searches)
 }
 
-/// Simulations a second of some lanes together.
+/// Simulations per second of all lanes together.
 fn in_lanes(load: &Load, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> {
     let rates = std::thread::scope(|scope| {
         let lane = || {
@@ -223,7 +223,7 @@ fn in_lanes(load: &Load, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> 
             rate(load.least, || {
                 let mut visits = 0;
                 for group in games.chunks(load.side_by_side as usize) {
-                    let searches = searched(load, kind, group)?;
+                    let searches = search_games(load, kind, group)?;
                     visits += searches.iter().map(|search| u64::from(search.visits())).sum::<u64>();
                 }
                 Ok(visits)
@@ -236,20 +236,20 @@ fn in_lanes(load: &Load, kind: Kind, lanes: u32) -> Result<f64, EvaluatorError> 
     Ok(rates?.iter().sum())
 }
 
-/// Simulations a second of the reference, one game after the other.
-fn of_reference(load: &Load, kind: Kind) -> Result<f64, EvaluatorError> {
+/// Simulations per second of the reference search, one game after the other.
+fn reference_speed(load: &Load, kind: Kind) -> Result<f64, EvaluatorError> {
     let params = load.params();
     let games: Vec<Game> = games(load.games).collect();
     rate(load.least, || {
         let mut visits = 0;
         for game in &games {
-            visits += u64::from(by_reference(game, &params, kind)?.root().visits);
+            visits += u64::from(reference_search(game, &params, kind)?.root().visits);
         }
         Ok(visits)
     })
 }
 
-fn by_reference<'a>(
+fn reference_search<'a>(
     game: &Game,
     params: &'a SearchParams,
     kind: Kind,
@@ -260,7 +260,7 @@ fn by_reference<'a>(
     Ok(search)
 }
 
-/// Repeats some work for the time asked for; its amount a second.
+/// Repeats some work for the least time; the amount of work per second.
 fn rate(
     least: Duration,
     mut work: impl FnMut() -> Result<u64, EvaluatorError>,

@@ -1,4 +1,4 @@
-//! `dc0-run docs`: the pages of the reference that are written from the code.
+//! `dc0-run docs`: the pages of the reference that are generated from the code.
 
 use clap::Args;
 use dc0_process::command::{Command, Failure, Program};

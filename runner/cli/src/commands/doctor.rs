@@ -1,4 +1,4 @@
-//! `dc0-run doctor`: what this machine offers, and whether experiments can run here.
+//! `dc0-run doctor`: checks what this machine offers, and whether experiments can run here.
 
 mod machine;
 
@@ -21,7 +21,7 @@ use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_steps::cores;
 
-/// What `doctor` looks at.
+/// What `doctor` checks.
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
     /// The library of ONNX Runtime, or a folder that holds it [default: that of python3 or of the system].
@@ -35,11 +35,11 @@ pub(super) struct DoctorArgs {
 /// Runs need at least this much free space.
 const LEAST_FREE_BYTES: u64 = 1 << 30;
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Finding {
     what: &'static str,
     found: String,
-    /// Whether experiments can run in spite of it.
+    /// Whether experiments can run.
     is_good: bool,
 }
 
@@ -52,17 +52,16 @@ fn judged(what: &'static str, found: Result<String, String>) -> Finding {
     Finding { what, found: found.unwrap_or_else(|problem| problem), is_good }
 }
 
-/// Looks at everything and shows it on stdout.
 impl Command for DoctorArgs {
     const NAME: &'static str = "doctor";
-    const ABOUT: &'static str = "Say what this machine offers and whether experiments can run here";
+    const ABOUT: &'static str = "Check what this machine offers and whether experiments can run here";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        Ok(examined(self, &program.prepared, &program.console))
+        Ok(examine(self, &program.prepared, &program.console))
     }
 }
 
-fn examined(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit {
+fn examine(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit {
     let findings = [
         good("dc0", env!("CARGO_PKG_VERSION")),
         good("libraries", runtime::versions()),
@@ -131,7 +130,7 @@ fn on_torch(device: Device) -> impl Fn(&Checkpoint) -> Result<Box<dyn Evaluator>
     }
 }
 
-/// Plays a few plies with a tiny net: rules, search and what runs the net at once.
+/// Plays a few plies with a tiny net: exercises the rules, the search and the evaluator together.
 fn try_game(make: &MakeEvaluator<'_>) -> Result<String, String> {
     let tower = TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() };
     let spec = NetworkSpec { tower, ..NetworkSpec::default() };
@@ -154,7 +153,7 @@ fn try_game(make: &MakeEvaluator<'_>) -> Result<String, String> {
     }
 }
 
-/// Writes and removes a file where runs would be written; folders that this makes stay.
+/// Writes and removes a file where runs would be written; folders that this creates stay.
 fn writable(out: &Path) -> Result<String, String> {
     let probe = out.join(format!("doctor.{}.tmp", std::process::id()));
     let tried = std::fs::create_dir_all(out)

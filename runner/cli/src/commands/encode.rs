@@ -28,7 +28,7 @@ enum EncodeError {
     /// A position given on the command line cannot be read.
     #[error(transparent)]
     Position(#[from] GameTextError),
-    /// A line of a file is no position.
+    /// A line of a file is not a position.
     #[error("{}, line {line}: {cause}", file.display())]
     Line {
         /// The file.
@@ -71,27 +71,27 @@ impl Fault for EncodeError {
     }
 }
 
-/// One position as an encoding shows it.
+/// One position in an encoding.
 struct Encoded<'a> {
     encoding: &'a Encoding,
     game: &'a Game,
-    /// In the order of the table.
-    planes: Vec<Shown>,
+    /// In the order of the encoding's table.
+    planes: Vec<PlaneContent>,
     moves: Vec<IndexedMove>,
 }
 
-/// What one plane holds.
+/// The content of one plane.
 #[derive(Debug, Clone, Copy)]
-enum Shown {
-    /// One bit a square, a1 = bit 0.
+enum PlaneContent {
+    /// One bit per square, a1 = bit 0.
     Bits(u64),
     /// The same number on every square.
     Number(f32),
 }
 
-/// A legal move with its places in two policies.
+/// A legal move with its indices in two policies.
 struct IndexedMove {
-    played: Move,
+    chess_move: Move,
     policy: u16,
     leela: u16,
 }
@@ -101,20 +101,22 @@ impl<'a> Encoded<'a> {
         let (mut binary, mut scalars) = (Vec::new(), Vec::new());
         encoding.encode(game, &mut binary, &mut scalars);
         let (mut binary, mut scalars) = (binary.into_iter(), scalars.into_iter());
-        let shown = |plane: &Plane| match plane.kind() {
-            PlaneKind::Binary => Shown::Bits(binary.next().expect("a number for each binary plane")),
-            PlaneKind::Scalar => Shown::Number(scalars.next().expect("a number for each scalar plane")),
+        let content = |plane: &Plane| match plane.kind() {
+            PlaneKind::Binary => PlaneContent::Bits(binary.next().expect("a number for each binary plane")),
+            PlaneKind::Scalar => {
+                PlaneContent::Number(scalars.next().expect("a number for each scalar plane"))
+            }
         };
         let position = game.position();
-        let indexed = |played| IndexedMove {
-            played,
-            policy: encoding.policy_index(played, position.side_to_move()).get(),
-            leela: leela_index(played, position),
+        let indexed = |chess_move| IndexedMove {
+            chess_move,
+            policy: encoding.policy_index(chess_move, position.side_to_move()).get(),
+            leela: leela_index(chess_move, position),
         };
         Self {
             encoding,
             game,
-            planes: encoding.planes().iter().map(shown).collect(),
+            planes: encoding.planes().iter().map(content).collect(),
             moves: position.legal_moves().into_iter().map(indexed).collect(),
         }
     }
@@ -149,7 +151,7 @@ fn try_encode(args: &EncodeArgs) -> Result<(), EncodeError> {
     deliver(args.out.as_deref(), &result)
 }
 
-/// The position of the command line with the moves that `--moves` gives.
+/// The position of the command line with the moves of `--moves`.
 fn one_game(args: &EncodeArgs) -> String {
     let position = args.position.join(" ");
     if args.moves.is_empty() {
@@ -159,7 +161,7 @@ fn one_game(args: &EncodeArgs) -> String {
     format!("{position} {between}{}", args.moves.join(" "))
 }
 
-/// One game from each line of a file, or of stdin for `-`.
+/// Reads one game from each line of a file, or of stdin for `-`.
 fn read_games(file: &Path) -> Result<Vec<Game>, EncodeError> {
     let read = if file == Path::new("-") {
         let mut text = String::new();

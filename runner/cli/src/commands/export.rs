@@ -1,4 +1,4 @@
-//! `dc0-run export`: nets, sweeps and curves in formats of other programs.
+//! `dc0-run export`: writes nets, sweeps and curves in the formats of other programs.
 
 mod args;
 mod curves;
@@ -20,7 +20,7 @@ use dc0_process::fault::Fault;
 use dc0_runs::net::{NetError, named};
 use dc0_runs::{Folder, FolderKind, RunError};
 
-/// A net was not exported.
+/// Why nothing was exported.
 #[derive(Debug, Error)]
 enum ExportError {
     #[error("{}: expected a name that ends in .onnx", path.display())]
@@ -37,7 +37,7 @@ enum ExportError {
     Store(#[from] StoreError),
 }
 
-/// The folder of a run or sweep that is there, as a command line names it.
+/// The existing folder of a run or sweep that a command line names.
 fn found(
     name: &Path,
     kinds: &[FolderKind],
@@ -92,7 +92,7 @@ fn onnx(args: &ExportOnnxArgs) -> Result<Vec<String>, ExportError> {
     Ok(lines)
 }
 
-/// What an ONNX file holds, for people.
+/// Describes an ONNX file, line by line.
 pub(crate) fn lines_of(model: &OnnxModel) -> Vec<String> {
     let digest = model.weights_digest().map_or("never stored", |digest| &digest[..digest.len().min(8)]);
     let mut lines = vec![format!("weights  {digest}"), format!("spec     {}", described(model.spec()))];

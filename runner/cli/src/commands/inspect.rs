@@ -1,4 +1,4 @@
-//! `dc0-run inspect`: a stored net, layer by layer; or an ONNX file.
+//! `dc0-run inspect`: shows a stored net, layer by layer, or an ONNX file.
 
 mod onnx;
 
@@ -19,17 +19,17 @@ use dc0_runs::net::{NetError, named};
 use dc0_steps::inspection_value;
 use dc0_steps::kinds::summary_members;
 
-/// What `inspect` looks at.
+/// What `inspect` shows.
 #[derive(Debug, Args)]
 pub(super) struct InspectArgs {
-    /// A weights file, whose description lies beside it; or a run, for its last generation or the one after a colon; or an
-    /// ONNX file of dc0, for what it says of itself and whether ONNX Runtime takes it.
+    /// A weights file with its description beside it; a run, for its last generation or the one after a colon; or an
+    /// ONNX file of dc0, for its description and whether ONNX Runtime can load it.
     #[arg(value_name = "NET.safetensors|NET.onnx|RUN[:GENERATION]")]
     pub net: String,
     /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
-    /// Positions to show it: the ends of random games, always the same.
+    /// Number of positions to evaluate: the ends of random games, always the same.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(2..=65_536))]
     pub positions: u32,
     /// Print JSON instead of a table.
@@ -59,7 +59,8 @@ impl Fault for InspectError {
 
 impl Command for InspectArgs {
     const NAME: &'static str = "inspect";
-    const ABOUT: &'static str = "Show a net's layers: their sizes, their work, and what they put out";
+    const ABOUT: &'static str =
+        "Show a net's layers: their sizes, their cost and statistics of their outputs";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         program.console.result(&shown(self)?);
@@ -72,29 +73,29 @@ fn shown(args: &InspectArgs) -> Result<String, InspectError> {
     if file.extension().is_some_and(|extension| extension == "onnx") {
         return Ok(onnx::shown(file, args)?);
     }
-    let (net, seen) = look(args)?;
-    Ok(if args.json { json(&net, &seen) } else { table(&net.spec, &seen).join("\n") })
+    let (net, inspection) = inspect(args)?;
+    Ok(if args.json { json(&net, &inspection) } else { table(&net.spec, &inspection).join("\n") })
 }
 
-fn look(args: &InspectArgs) -> Result<(Checkpoint, Inspection), InspectError> {
+fn inspect(args: &InspectArgs) -> Result<(Checkpoint, Inspection), InspectError> {
     let net = named(&args.net)?.net;
     let params = InspectParams { positions: args.positions, layers: true };
-    let seen = torch::inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
-    Ok((net, seen))
+    let inspection = torch::inspect(&net.spec, &net.weights, &params.batch(&net.spec.input()))?;
+    Ok((net, inspection))
 }
 
-fn json(net: &Checkpoint, seen: &Inspection) -> String {
+fn json(net: &Checkpoint, inspection: &Inspection) -> String {
     let mut members = vec![
         ("spec".to_owned(), net.spec.to_value()),
         ("provenance".to_owned(), net.provenance.clone()),
-        ("inspection".to_owned(), inspection_value(seen, true)),
+        ("inspection".to_owned(), inspection_value(inspection, true)),
     ];
     members.extend(summary_members(&net.spec));
     let value = Value::Group(members.into_iter().collect());
     serde_json::to_string_pretty(&value).expect("a value tree has text keys only")
 }
 
-fn table(spec: &NetworkSpec, seen: &Inspection) -> Vec<String> {
+fn table(spec: &NetworkSpec, inspection: &Inspection) -> Vec<String> {
     let graph = Graph::new(spec);
     let mut lines = vec![
         format!(
@@ -104,7 +105,7 @@ fn table(spec: &NetworkSpec, seen: &Inspection) -> Vec<String> {
         ),
         format!(
             "logits of legal moves deviate by {:.3}; values have mean {:.3} and deviate by {:.3}",
-            seen.logit_deviation, seen.value_mean, seen.value_deviation
+            inspection.logit_deviation, inspection.value_mean, inspection.value_deviation
         ),
         String::new(),
         format!(
@@ -112,11 +113,13 @@ fn table(spec: &NetworkSpec, seen: &Inspection) -> Vec<String> {
             "layer", "output", "parameters", "MFLOP", "mean", "deviates", "largest", "zeros", "dead"
         ),
     ];
-    lines.extend(graph.layers.iter().zip(&seen.layers).map(|(layer, seen)| row(layer, seen)));
+    lines.extend(
+        graph.layers.iter().zip(&inspection.layers).map(|(layer, statistics)| row(layer, statistics)),
+    );
     lines
 }
 
-fn row(layer: &Layer, seen: &LayerStatistics) -> String {
+fn row(layer: &Layer, statistics: &LayerStatistics) -> String {
     let output = match layer.output {
         Shape::Board(channels) => format!("{channels}×8×8"),
         Shape::Flat(width) => width.to_string(),
@@ -126,10 +129,10 @@ fn row(layer: &Layer, seen: &LayerStatistics) -> String {
         layer.name,
         layer.parameter_count(),
         2.0 * layer.op.multiply_adds() as f64 / 1e6,
-        seen.mean,
-        seen.deviation,
-        seen.largest,
-        100.0 * seen.zeros,
-        100.0 * seen.dead
+        statistics.mean,
+        statistics.deviation,
+        statistics.largest,
+        100.0 * statistics.zeros,
+        100.0 * statistics.dead
     )
 }

@@ -1,4 +1,4 @@
-//! `dc0-run sql`: questions to the tables of runs.
+//! `dc0-run sql`: queries over the tables of runs.
 
 mod args;
 mod listing;
@@ -19,7 +19,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_tables::{Sources, SourcesError, exit_of};
 
-/// A question without an answer.
+/// A query without an answer.
 #[derive(Debug, Error)]
 enum SqlError {
     #[error(
@@ -27,12 +27,12 @@ enum SqlError {
     )]
     NoRun,
     #[error(
-        "no statement is given; the last word, \"{word}\", is a run. Give one behind it, such as \"select count(*) from games\""
+        "no statement is given; the last word, \"{word}\", is a run. Give one after it, such as \"select count(*) from games\""
     )]
     NoStatement { word: String },
-    #[error("{} does not say its format; give it a name ending in .csv, .json or .parquet, or --format", file.display())]
+    #[error("the format of {} is not clear from its name; give it a name ending in .csv, .json or .parquet, or --format", file.display())]
     NoFormat { file: PathBuf },
-    #[error("Parquet is no text for a terminal or a pipe; give --out FILE.parquet")]
+    #[error("Parquet is not text for a terminal or a pipe; give --out FILE.parquet")]
     NoFile,
     #[error("{} is there already; give another name, or --replace", file.display())]
     Taken { file: PathBuf },
@@ -65,7 +65,7 @@ impl Fault for SqlError {
 
 impl Command for SqlArgs {
     const NAME: &'static str = "sql";
-    const ABOUT: &'static str = "Ask the tables of runs with SQL";
+    const ABOUT: &'static str = "Query the tables of runs with SQL";
     const SLEEPING_THREADS: bool = false;
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
@@ -98,9 +98,9 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
     }
 }
 
-/// The first rows as a table; whether there are more is only counted.
+/// Prints the first rows as a table; the others are only counted.
 fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
-    // The engine counts rows with 32 bits.
+    // The query engine counts rows with 32 bits.
     let first = (args.rows as u64).saturating_add(1).min(u32::MAX.into());
     let rows = frame.head(first)?.rows()?;
     let shown = rows.shown(limits(args.rows, args));
@@ -148,7 +148,7 @@ impl<'a> Target<'a> {
         if format == SqlFormat::Parquet && file.is_none() {
             return Err(SqlError::NoFile);
         }
-        // Before the work, not after it.
+        // Checked before the query runs, not after.
         if let Some(file) = file.filter(|file| file.exists() && !args.replace) {
             return Err(SqlError::Taken { file: file.to_owned() });
         }

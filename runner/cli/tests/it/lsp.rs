@@ -54,7 +54,7 @@ fn nonsense_is_logged_and_what_follows_is_answered() {
     let mut editor = Editor::greeted();
     editor.say_bytes(b"Content-Length: 9\r\n\r\n{nonsense");
     assert!(
-        editor.until("window/logMessage")["params"]["message"].to_string().contains("no JSON-RPC message")
+        editor.until("window/logMessage")["params"]["message"].to_string().contains("not a JSON-RPC message")
     );
     editor.say_bytes(b"hello\r\n\r\n");
     assert!(editor.until("window/logMessage")["params"]["message"].to_string().contains("hello"));

@@ -67,8 +67,8 @@ fn a_run_answers_in_every_format_and_its_mistakes_are_named() {
     refused(&experiment, &[GAMES], 2, "error: no run is named;");
     refused(&experiment, &[], 2, "error: no run is named;");
     refused(&experiment, &["smal", GAMES], 2, "error: \"smal\" is neither a run nor a sweep");
-    refused(&experiment, &["small", GAMES, "--format", "parquet"], 2, "error: Parquet is no text");
-    refused(&experiment, &["small", GAMES, "--out", "x.xls"], 2, "error: x.xls does not say its format");
+    refused(&experiment, &["small", GAMES, "--format", "parquet"], 2, "error: Parquet is not text");
+    refused(&experiment, &["small", GAMES, "--out", "x.xls"], 2, "error: the format of x.xls is not clear");
     refused(
         &experiment,
         &["small", GAMES, "--out", "x.rhai", "--format", "csv"],

@@ -9,10 +9,10 @@ use dc0_core::network::torch::Precision;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchArgs {
-    /// A closer look than the table.
+    /// Which detailed measurement to make instead of the table.
     #[command(subcommand)]
     pub part: Option<BenchPart>,
-    /// Games side by side in a lane.
+    /// Games in a lane, which share a batch.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub games: u32,
     /// Simulations for each move.
@@ -26,12 +26,12 @@ pub(crate) struct BenchArgs {
     pub seconds: u64,
 }
 
-/// What `bench` can look at more closely.
+/// The detailed measurements of `bench`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchPart {
     /// Compare the search engines without a net, and show how the fast one scales.
     Search(BenchSearchArgs),
-    /// Measure for half a minute how fast this machine plays and trains, for the times that `--check` tells.
+    /// Measure for half a minute how fast this machine plays and trains, for the time estimates of `--check`.
     Calibrate,
     /// Check a device's answers, then measure evaluations and self-play on it.
     Device(BenchDeviceArgs),
@@ -51,17 +51,17 @@ pub(crate) struct BenchDeviceArgs {
         default_value = "dc0-6x128,dc0-10x128,alpha-zero-chess"
     )]
     pub nets: Vec<String>,
-    /// The numbers that nets calculate with.
+    /// The precisions that nets are evaluated in.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "auto", value_parser = precision)]
     pub precision: Vec<Precision>,
-    /// Rows of a batch.
+    /// Batch sizes, in rows.
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "64,256,1024,4096",
         value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub batch: Vec<u32>,
     /// Threads that evaluate or play [default: the number of cores on a CPU, 2 on a device].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub lanes: Option<u32>,
-    /// Fill batches up to a multiple of this.
+    /// Pad batches to a multiple of this.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub pad_to: u32,
     /// Seconds that each figure is measured for.
@@ -75,36 +75,36 @@ pub(crate) struct BenchDeviceArgs {
     pub simulations: u32,
 }
 
-fn precision(word: &str) -> Result<Precision, String> {
-    Precision::from_word(word).ok_or_else(|| format!("expected one of {}", Precision::WORDS.join(", ")))
+fn precision(name: &str) -> Result<Precision, String> {
+    Precision::from_word(name).ok_or_else(|| format!("expected one of {}", Precision::WORDS.join(", ")))
 }
 
 /// What `bench search` measures.
 #[derive(Debug, Args)]
 pub(crate) struct BenchSearchArgs {
-    /// Games side by side in a lane, where nothing else is said.
+    /// Games in a lane, which share a batch, unless a measurement varies them.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub games: u32,
-    /// Simulations for each move, where nothing else is said.
+    /// Simulations for each move, unless a measurement sets its own.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub simulations: u32,
-    /// Searches whose time is taken, one after the other.
+    /// Number of searches to time, one after the other.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub searches: u32,
     /// Simulations of each of them.
     #[arg(long, value_name = "N", default_value_t = 800, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub long_simulations: u32,
-    /// Most lanes to try [default: the number of cores].
+    /// The most lanes to try [default: the number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub lanes: Option<u32>,
-    /// Rows of a batch to try, as games side by side and as leaves in flight of one game.
+    /// Batch sizes to try, both as games that share a batch and as parallel leaves of one game.
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,16,64,256",
         value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub rows: Vec<u32>,
     /// Seconds that each figure is measured for.
     #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub seconds: u64,
-    /// Draw the figures into this file, too.
+    /// Also plot the figures to this file.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! `dc0-run bench calibrate`: what steps take on this machine, for the times that `--check` tells. A new process does next to
-//! nothing in a step of every kind; then this one does so again, warm, and nets play and train for some seconds.
+//! `dc0-run bench calibrate`: measures how long steps take on this machine, for the time estimates of `--check`. A new process runs
+//! a minimal step of every kind; then this process does the same again, warm, and nets play and train for some seconds.
 
 mod observed;
 
@@ -26,7 +26,7 @@ use dc0_steps::speeds::Speeds;
 use dc0_steps::{Asking, Runner, lanes_on};
 use observed::Observed;
 
-/// A step of every kind, with as little to do as it can have.
+/// A step of every kind with the least possible work.
 const TINY: &str = r#"
 fn tiny(run) {
     let search = #{ simulations: 2 };
@@ -40,10 +40,10 @@ fn tiny(run) {
 }
 "#;
 
-/// What a new process does.
+/// What a new process runs.
 const COLD: &str = r#"tiny(open_run("cold"));"#;
 
-/// What is measured in a warm one; every lane has as many shards. A remark says what the steps behind it are for.
+/// What is measured in a warm process; every lane gets the same number of shards. A note labels the steps after it.
 const WARM: &str = r#"
 let p = params(#{ lanes: 1 });
 let run = open_run("warm");
@@ -74,17 +74,17 @@ for time in 0..2 {
 }
 "#;
 
-/// How often a new process is started, of which the fastest counts.
+/// How many new processes are started; the fastest counts.
 const STARTS: u32 = 3;
 
-/// Measures this machine, and keeps what came of it.
+/// Measures this machine, and stores the result.
 pub(super) fn measure(console: &Arc<Console>) -> Result<(), BenchError> {
     let folder = std::env::temp_dir().join(format!("dc0-calibrate-{}", std::process::id()));
-    let measured = measured(&folder, console);
+    let measured = measure_in(&folder, console);
     let removed = std::fs::remove_dir_all(&folder);
     let speeds = measured.map_err(|message| BenchError::Calibrate { message })?;
     if let Err(cause) = removed {
-        log::warn!("{} is left behind: {cause}", folder.display());
+        log::warn!("{} could not be removed: {cause}", folder.display());
     }
     let kept = speeds.keep().map_err(|cause| BenchError::Calibrate { message: cause.to_string() })?;
     let (steps, Speeds { start, playing, training, .. }) = (speeds.step.len() as f64, &speeds);
@@ -100,7 +100,7 @@ pub(super) fn measure(console: &Arc<Console>) -> Result<(), BenchError> {
     Ok(())
 }
 
-fn measured(folder: &Path, console: &Arc<Console>) -> Result<Speeds, String> {
+fn measure_in(folder: &Path, console: &Arc<Console>) -> Result<Speeds, String> {
     let cold: Vec<(f64, Observed)> = (0..STARTS)
         .map(|number| {
             let parent = folder.join(format!("start-{number}"));
@@ -109,11 +109,11 @@ fn measured(folder: &Path, console: &Arc<Console>) -> Result<Speeds, String> {
         })
         .collect::<Result<_, String>>()?;
     let lanes = lanes_on(&dc0_backend::devices("auto").map_err(|error| error.to_string())?);
-    perform(folder, lanes, console)?;
+    run_warm(folder, lanes, console)?;
     observed::speeds(&cold, &Observed::read(folder, "warm")?, lanes)
 }
 
-/// Seconds of a new process that does next to nothing.
+/// Runs a new process that does next to nothing; its seconds.
 fn start(parent: &Path) -> Result<f64, String> {
     let io = |cause: std::io::Error| cause.to_string();
     std::fs::create_dir_all(parent).map_err(io)?;
@@ -132,20 +132,20 @@ fn start(parent: &Path) -> Result<f64, String> {
     }
 }
 
-/// Does in this process what is measured warm.
-fn perform(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), String> {
+/// Runs the warm measurements in this process.
+fn run_warm(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), String> {
     let text = format!("{TINY}{WARM}");
     let (sources, path) = (Arc::new(Sources::default()), PathBuf::from("warm.rhai"));
     sources.keep("warm.rhai", &text);
     let declaration = Arc::new(Declaration::new(vec![format!("lanes={lanes}").parse().expect("name=value")]));
-    let asking = Asking::below(folder.to_owned());
+    let options = Asking::below(folder.to_owned());
     let script = ScriptRecord {
         file: "warm.rhai".to_owned(),
         blake3: durable::digest(text.as_bytes()),
         text: text.clone(),
     };
     let process = (Arc::clone(console), Interrupt::default(), LogFile::default());
-    let runner = Runner::new(asking, script, Arc::clone(&declaration), process);
+    let runner = Runner::new(options, script, Arc::clone(&declaration), process);
     let surroundings = Surroundings {
         sources: Arc::clone(&sources),
         print: Box::new(|_| {}),
@@ -153,9 +153,9 @@ fn perform(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Stri
         is_stopped: Box::new(|| false),
         operations: MAX_OPERATIONS,
     };
-    let performance =
+    let script_run =
         Performance { path: &path, folder: None, text: &text, host: Arc::new(runner), declaration };
-    performance.run(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
+    script_run.run(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
 }
 
 #[cfg(test)]
@@ -167,9 +167,9 @@ mod tests {
     use dc0_steps::Asking;
 
     #[test]
-    fn what_is_measured_can_be_asked_for() {
+    fn calibration_scripts_pass_a_check() {
         for script in [COLD, WARM] {
-            let rehearsed = Rehearsal {
+            let outcome = Rehearsal {
                 path: Path::new("calibrate.rhai"),
                 text: &format!("{TINY}{script}"),
                 overrides: Vec::new(),
@@ -178,7 +178,7 @@ mod tests {
                 is_stopped: Box::new(|| false),
             }
             .run();
-            assert_eq!(rehearsed.error(), None);
+            assert_eq!(outcome.error(), None);
         }
     }
 }

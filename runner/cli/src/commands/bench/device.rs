@@ -1,4 +1,4 @@
-//! `dc0-run bench device`: are a device's answers right, and how fast do they come?
+//! `dc0-run bench device`: checks a device's answers, and measures how fast they come.
 
 mod check;
 mod rates;
@@ -18,14 +18,14 @@ use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 use dc0_steps::cores;
 
-/// A net to measure, with weights that prefer some moves.
+/// A net to measure, with weights that give some moves clearly higher priors.
 pub(super) struct Net {
     pub(super) name: String,
     pub(super) spec: NetworkSpec,
     pub(super) weights: Weights,
 }
 
-/// Shows tables on stdout.
+/// Checks and measures, and prints the tables.
 pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), BenchError> {
     let device = parse_device(&args.device)?;
     let lanes = args.lanes.unwrap_or_else(|| if device == Device::Cpu { cores() } else { 2 });
@@ -42,9 +42,9 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
     for precision in &args.precision {
         let options = options(*precision);
         let peak = peak(options, lanes, Duration::from_secs(args.seconds))?;
-        let (word, tera) = (options.precision.word(), peak / 1e12);
+        let (precision, tera) = (options.precision.word(), peak / 1e12);
         console.result(&format!(
-            "\n{device:?} in {word}, {lanes} lanes; matrix products reach {tera:.2} TFLOP/s"
+            "\n{device:?} in {precision}, {lanes} lanes; matrix products reach {tera:.2} TFLOP/s"
         ));
         console.result("net                 batch  evaluations/s  of the peak  bytes to it  bytes back");
         for net in &nets {
@@ -54,7 +54,7 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
     Ok(())
 }
 
-/// A row for each batch size, and one of self-play at the fastest.
+/// Prints a row for each batch size, and one for self-play at the fastest.
 fn of_net(
     args: &BenchDeviceArgs,
     net: &Net,
@@ -92,7 +92,7 @@ fn net(name: &str) -> Result<Net, BenchError> {
     let known = || presets().iter().map(|preset| preset.name).collect();
     let preset = preset(name).ok_or_else(|| BenchError::Net { name: name.to_owned(), known: known() })?;
     let mut weights = initial_weights(&preset.spec, Seed { run: 1, step: 1 });
-    // A fresh net says the same of every move, which would hide mistakes.
+    // The policy of a fresh net is nearly uniform, which would hide errors.
     for name in ["policy.conv2.weight", "policy.dense.weight", "value.dense2.weight"] {
         let tensor = weights.get_mut(name).into_iter();
         tensor.flat_map(|tensor| &mut tensor.data).for_each(|weight| *weight *= 10.0);
@@ -100,7 +100,7 @@ fn net(name: &str) -> Result<Net, BenchError> {
     Ok(Net { name: name.to_owned(), spec: preset.spec, weights })
 }
 
-/// The ends of random games.
+/// A batch of positions after random plies.
 pub(super) fn batch(spec: &NetworkSpec, rows: u32) -> Batch {
     let (encoding, seed) = (spec.input(), Seed { run: 1, step: 2 });
     let mut batch = Batch::default();
@@ -111,7 +111,7 @@ pub(super) fn batch(spec: &NetworkSpec, rows: u32) -> Batch {
     batch
 }
 
-/// What goes to a device and comes back for each row: bits, scalars, places of legal moves; their logits and the value.
+/// Bytes per row sent to a device (bits, scalars, indices of legal moves) and back (their logits and the value).
 fn bytes_per_row(spec: &NetworkSpec, batch: &Batch) -> [f64; 2] {
     let sent = 8 * batch.binary.len() + 4 * batch.scalars.len() + 4 * batch.legal.len();
     let value = if spec.value_head.kind == dc0_core::network::ValueHead::Wdl { 3 } else { 1 };
@@ -120,7 +120,7 @@ fn bytes_per_row(spec: &NetworkSpec, batch: &Batch) -> [f64; 2] {
     [sent, back].map(|bytes| bytes as f64 / batch.len() as f64)
 }
 
-/// Floating-point operations a second of large matrix products.
+/// Floating-point operations per second of large matrix products.
 fn peak(options: TorchOptions, lanes: u32, least: Duration) -> Result<f64, TorchError> {
     // Large enough to hide everything but the multiplication, small enough to take milliseconds.
     let size = if options.device == Device::Cpu { 1536 } else { 8192 };

@@ -6,7 +6,7 @@ use dc0_core::board::Game;
 use dc0_core::network::EvaluatorError;
 
 use super::args::BenchSearchArgs;
-use super::{Kind, Load, by_reference, games, in_lanes, memory, of_reference, searched};
+use super::{Kind, Load, games, in_lanes, memory, reference_search, reference_speed, search_games};
 use dc0_process::clock::Stopwatch;
 use dc0_steps::cores;
 
@@ -20,17 +20,18 @@ pub(super) struct Comparison {
 pub(super) struct Engine {
     pub(super) name: &'static str,
     pub(super) evaluator: &'static str,
-    /// Simulations a second of one lane.
+    /// Simulations per second of one lane.
     pub(super) speed: f64,
-    /// Bytes a position, and bytes a legal move.
+    /// Bytes per position, and bytes per legal move.
     pub(super) memory: [f64; 2],
-    /// Of searches one after the other.
+    /// The time of the searches that run one after the other.
     pub(super) time: Duration,
 }
 
-/// The fast engine's simulations a second against the number of something.
+/// The fast engine's simulations per second against the number of lanes, games or leaves.
 pub(super) struct Scaling {
-    pub(super) of: &'static str,
+    /// What is varied: `lanes`, `games` or `leaves`.
+    pub(super) variable: &'static str,
     pub(super) evaluator: &'static str,
     pub(super) points: Vec<(u32, f64)>,
 }
@@ -55,8 +56,8 @@ fn fast(args: &BenchSearchArgs, load: &Load, kind: Kind) -> Result<Engine, Evalu
         name: "fast",
         evaluator: kind.name(),
         speed: in_lanes(load, kind, 1)?,
-        memory: memory::of_fast(load, kind)?,
-        time: time_of(args, |long, game| searched(long, kind, &[game]).map(drop))?,
+        memory: memory::of_fast_search(load, kind)?,
+        time: time_of(args, |long, game| search_games(long, kind, &[game]).map(drop))?,
     })
 }
 
@@ -64,13 +65,13 @@ fn reference(args: &BenchSearchArgs, load: &Load, kind: Kind) -> Result<Engine, 
     Ok(Engine {
         name: "reference",
         evaluator: kind.name(),
-        speed: of_reference(load, kind)?,
-        memory: memory::of_reference(load, kind)?,
-        time: time_of(args, |long, game| by_reference(&game, &long.params(), kind).map(drop))?,
+        speed: reference_speed(load, kind)?,
+        memory: memory::of_reference_search(load, kind)?,
+        time: time_of(args, |long, game| reference_search(&game, &long.params(), kind).map(drop))?,
     })
 }
 
-/// The time of the searches that are made one after the other.
+/// The time of the searches that run one after the other.
 fn time_of(
     args: &BenchSearchArgs,
     search: impl Fn(&Load, Game) -> Result<(), EvaluatorError>,
@@ -82,13 +83,13 @@ fn time_of(
     Ok(watch.elapsed())
 }
 
-/// How the fast engine's speed grows with lanes, with games side by side, and with leaves in flight of one game.
+/// How the fast engine's speed scales with lanes, with games that share a batch, and with parallel leaves of one game.
 fn scaling(args: &BenchSearchArgs, load: &Load, kind: Kind) -> Result<Vec<Scaling>, EvaluatorError> {
     let most_lanes = args.lanes.unwrap_or_else(cores);
-    let series = |of, counts: &[u32], speed: &dyn Fn(u32) -> Result<f64, EvaluatorError>| {
+    let series = |variable, counts: &[u32], speed: &dyn Fn(u32) -> Result<f64, EvaluatorError>| {
         let points: Result<Vec<(u32, f64)>, EvaluatorError> =
             counts.iter().map(|count| Ok((*count, speed(*count)?))).collect();
-        points.map(|points| Scaling { of, evaluator: kind.name(), points })
+        points.map(|points| Scaling { variable, evaluator: kind.name(), points })
     };
     let all_lanes: Vec<u32> = (1..=most_lanes).collect();
     Ok(vec![

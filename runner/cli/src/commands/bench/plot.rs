@@ -7,10 +7,10 @@ use dc0_analysis::charts::{Axis, Chart, Ink, Marks, Point, Scale, Series, Series
 use super::BenchError;
 use super::figures::{Comparison, Engine, Scaling};
 
-/// The size of a panel.
+/// The size of a panel in pixels.
 const SIZE: (f64, f64) = (640.0, 400.0);
 
-/// Draws the figures into a file.
+/// Plots the figures to a file.
 pub(super) fn write(path: &Path, comparison: &Comparison) -> Result<(), BenchError> {
     let svg = sheet(&panels(comparison), 2, SIZE);
     std::fs::write(path, svg)
@@ -18,8 +18,9 @@ pub(super) fn write(path: &Path, comparison: &Comparison) -> Result<(), BenchErr
 }
 
 fn panels(comparison: &Comparison) -> [Chart; 4] {
-    let speed = |of: &Engine| vec![("", of.speed)];
-    let memory = |of: &Engine| vec![(", a position", of.memory[0]), (", a legal move", of.memory[1])];
+    let speed = |engine: &Engine| vec![("", engine.speed)];
+    let memory =
+        |engine: &Engine| vec![(", a position", engine.memory[0]), (", a legal move", engine.memory[1])];
     [
         bars("speed", "Speed of one lane", "simulations/s", &comparison.engines, speed),
         bars("memory", "Memory of a tree", "bytes", &comparison.engines, memory),
@@ -55,15 +56,15 @@ fn bars(
     )
 }
 
-/// One line for each series of the kinds named.
-fn lines(name: &str, title: &str, x: Axis, scaling: &[Scaling], kinds: &[&str]) -> Chart {
+/// One line for each series of the given variables.
+fn lines(name: &str, title: &str, x: Axis, scaling: &[Scaling], variables: &[&str]) -> Chart {
     let series = |(at, series): (usize, &Scaling)| Series {
-        name: format!("{}, {}", series.of, series.evaluator),
+        name: format!("{}, {}", series.variable, series.evaluator),
         ink: Ink::Series(at),
         style: SeriesStyle::MarkedLine,
         points: series.points.iter().map(|(count, speed)| Point::new(f64::from(*count), *speed)).collect(),
     };
-    let shown = scaling.iter().filter(|series| kinds.contains(&series.of));
+    let shown = scaling.iter().filter(|series| variables.contains(&series.variable));
     let marks = Marks::Series(shown.enumerate().map(series).collect());
     chart(name, title, x, Axis::plain("simulations/s").from_zero(), marks)
 }

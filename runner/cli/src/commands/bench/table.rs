@@ -18,20 +18,21 @@ pub(super) fn lines(args: &BenchSearchArgs, comparison: &Comparison) -> Vec<Stri
     ];
     lines.extend(comparison.engines.iter().map(engine));
     lines.push(String::new());
-    lines.push(format!("How fast scales with the number of lanes, of games side by side in a lane ({games} in all), and of leaves in flight of one game ({} simulations).", args.long_simulations));
+    lines.push(format!("How fast scales with the number of lanes, of games side by side in a lane ({games} in all), and of parallel leaves of one game ({} simulations).", args.long_simulations));
     lines.push("number of  evaluator   count  simulations/s".to_owned());
     lines.extend(comparison.scaling.iter().flat_map(scaling));
     lines
 }
 
-fn engine(of: &Engine) -> String {
-    let [position, each_move] = of.memory;
-    let (name, evaluator, speed, time) = (of.name, of.evaluator, of.speed, of.time.as_secs_f64());
+fn engine(engine: &Engine) -> String {
+    let [position, each_move] = engine.memory;
+    let (name, evaluator, speed) = (engine.name, engine.evaluator, engine.speed);
+    let time = engine.time.as_secs_f64();
     format!("{name:9}  {evaluator:9}  {speed:13.0}  {position:16.1}  {each_move:12.1}  {time:6.2} s")
 }
 
 fn scaling(series: &Scaling) -> Vec<String> {
-    let (of, evaluator) = (series.of, series.evaluator);
-    let line = |(count, speed): &(u32, f64)| format!("{of:9}  {evaluator:9}  {count:6}  {speed:13.0}");
+    let (variable, evaluator) = (series.variable, series.evaluator);
+    let line = |(count, speed): &(u32, f64)| format!("{variable:9}  {evaluator:9}  {count:6}  {speed:13.0}");
     series.points.iter().map(line).collect()
 }

@@ -21,13 +21,13 @@ pub(crate) struct EncodeArgs {
     /// The table of planes.
     #[arg(long, value_name = "NAME", default_value = EncodingName::Dc0.word(), value_parser = encoding_name())]
     pub encoding: EncodingName,
-    /// Whose side of the board planes and policy are seen from.
+    /// The side from which planes and policy see the board.
     #[arg(long, value_name = "SIDE", default_value = Orientation::SideToMove.word(), value_parser = orientation())]
     pub orientation: Orientation,
-    /// Positions that are seen, the present one among them [default: the encoding's own].
+    /// Number of positions in the history, the current one included [default: the encoding's own].
     #[arg(long, value_name = "N")]
     pub history: Option<u32>,
-    /// How it is shown.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = EncodeFormat::Text)]
     pub format: EncodeFormat,
     /// The file to write instead of stdout.
@@ -38,7 +38,7 @@ pub(crate) struct EncodeArgs {
 /// How encoded positions are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EncodeFormat {
-    /// Boards with names.
+    /// Every plane as a board, with its name.
     Text,
     /// One line of JSON for each position; the bits of a plane are 16 hex digits, a1 the lowest bit.
     Json,
@@ -48,10 +48,10 @@ pub(crate) enum EncodeFormat {
 
 fn encoding_name() -> impl TypedValueParser<Value = EncodingName> {
     PossibleValuesParser::new(EncodingName::WORDS)
-        .map(|word| EncodingName::from_word(&word).expect("one of the words"))
+        .map(|name| EncodingName::from_word(&name).expect("one of the names"))
 }
 
 fn orientation() -> impl TypedValueParser<Value = Orientation> {
     PossibleValuesParser::new(Orientation::WORDS)
-        .map(|word| Orientation::from_word(&word).expect("one of the words"))
+        .map(|name| Orientation::from_word(&name).expect("one of the names"))
 }

@@ -1,8 +1,8 @@
-//! Positions as JSON, one in a line.
+//! Positions as JSON lines.
 
 use serde::Serialize;
 
-use super::{Encoded, IndexedMove, Shown};
+use super::{Encoded, IndexedMove, PlaneContent};
 
 /// One line.
 #[derive(Serialize)]
@@ -39,12 +39,12 @@ pub(super) fn write(positions: &[Encoded<'_>]) -> String {
 }
 
 fn line<'a>(position: &Encoded<'a>) -> Line<'a> {
-    let plane = |shown: &Shown| match *shown {
-        Shown::Bits(squares) => Plane::Bits(format!("{squares:016x}")),
-        Shown::Number(number) => Plane::Number(number),
+    let plane = |content: &PlaneContent| match *content {
+        PlaneContent::Bits(squares) => Plane::Bits(format!("{squares:016x}")),
+        PlaneContent::Number(number) => Plane::Number(number),
     };
     let indexed =
-        |one: &IndexedMove| LineMove { uci: one.played.to_string(), policy: one.policy, leela: one.leela };
+        |mv: &IndexedMove| LineMove { uci: mv.chess_move.to_string(), policy: mv.policy, leela: mv.leela };
     Line {
         encoding: position.encoding.name().word(),
         version: position.encoding.name().version(),

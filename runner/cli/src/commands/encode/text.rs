@@ -1,10 +1,10 @@
-//! Positions for people: every plane with its name, boards only where some squares and not all are set.
+//! Positions as text: every plane with its name, drawn as a board if some but not all squares are set.
 
 use std::fmt::Write as _;
 
-use super::{Encoded, Shown};
+use super::{Encoded, PlaneContent};
 
-/// Moves of a line.
+/// Moves per line.
 const MOVES_ACROSS: usize = 4;
 
 pub(super) fn write(positions: &[Encoded<'_>]) -> String {
@@ -15,21 +15,21 @@ fn page(position: &Encoded<'_>) -> String {
     let encoding = position.encoding;
     let (version, fen) = (encoding.name().version(), position.game.position().fen());
     let mut page = format!("{encoding}, version {version}\n{fen}\n\n");
-    for (number, (plane, shown)) in encoding.planes().iter().zip(&position.planes).enumerate() {
+    for (index, (plane, content)) in encoding.planes().iter().zip(&position.planes).enumerate() {
         let name = plane.describe(encoding.orientation());
         let divisor = plane.divisor().map(|divisor| format!(" / {divisor}")).unwrap_or_default();
-        writeln!(page, "{number:>3}  {name}{divisor}:{}", value(*shown)).expect("text takes everything");
+        writeln!(page, "{index:>3}  {name}{divisor}:{}", value(*content)).expect("text takes everything");
     }
     page.push_str(&moves(position));
     page
 }
 
-fn value(shown: Shown) -> String {
-    match shown {
-        Shown::Number(number) => format!(" {number}"),
-        Shown::Bits(0) => " no square".to_owned(),
-        Shown::Bits(u64::MAX) => " all squares".to_owned(),
-        Shown::Bits(squares) => board(squares),
+fn value(content: PlaneContent) -> String {
+    match content {
+        PlaneContent::Number(number) => format!(" {number}"),
+        PlaneContent::Bits(0) => " no square".to_owned(),
+        PlaneContent::Bits(u64::MAX) => " all squares".to_owned(),
+        PlaneContent::Bits(squares) => board(squares),
     }
 }
 
@@ -43,8 +43,9 @@ fn board(squares: u64) -> String {
 }
 
 fn moves(position: &Encoded<'_>) -> String {
-    let one =
-        |of: &super::IndexedMove| format!("{:<5} {:>4} {:>4}", of.played.to_string(), of.policy, of.leela);
+    let one = |mv: &super::IndexedMove| {
+        format!("{:<5} {:>4} {:>4}", mv.chess_move.to_string(), mv.policy, mv.leela)
+    };
     let all: Vec<String> = position.moves.iter().map(one).collect();
     let lines = all.chunks(MOVES_ACROSS).map(|line| format!("     {}\n", line.join("    ")));
     let count = position.moves.len();

@@ -26,10 +26,10 @@ pub(crate) enum ExportFormat {
 /// What `export optuna` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportOptunaArgs {
-    /// A sweep, which may be at work: its folder, or its name in datasets/.
+    /// A sweep, which may be running: its folder, or its name in datasets/.
     #[arg(value_name = "SWEEP")]
     pub sweep: PathBuf,
-    /// The file to write; what was there is replaced.
+    /// The file to write; an existing one is replaced.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
@@ -37,7 +37,7 @@ pub(crate) struct ExportOptunaArgs {
 /// What `export tensorboard` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportTensorboardArgs {
-    /// A run or a sweep, which may be at work: its folder, or its name in datasets/.
+    /// A run or a sweep, which may be running: its folder, or its name in datasets/.
     #[arg(value_name = "RUN|SWEEP")]
     pub run: PathBuf,
     /// The folder to write to, with a folder for each run of a sweep.

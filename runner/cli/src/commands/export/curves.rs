@@ -1,4 +1,4 @@
-//! Training curves as TensorBoard has them: one folder for each run.
+//! Training curves as TensorBoard event files: one folder for each run.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use dc0_runs::sweep::tensorboard::{Scalar, event_file, file_name};
 use dc0_runs::view::trial_names;
 use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
 
-/// Writes the curves of a run, or of every run of a sweep, and says what was written.
+/// Writes the curves of a run, or of every run of a sweep, and returns lines that report what was written.
 pub(super) fn write(args: &ExportTensorboardArgs) -> Result<Vec<String>, ExportError> {
     let (root, kind) = super::found(&args.run, &[FolderKind::Sweep, FolderKind::Run], "run and no sweep")?;
     let runs = match kind {
@@ -38,8 +38,8 @@ fn existing(run: &Path) -> Result<Folder, ExportError> {
         .map_err(|_| ExportError::Nothing { path: run.to_owned(), what: "run and no sweep" })
 }
 
-/// The curves of all trainings of a run behind each other. A point's step counts the updates of the trainings before it, and its
-/// time is its step, because a run's tables know no time.
+/// The curves of all trainings of a run, one after the other. A point's step includes the updates of the trainings before it.
+/// Its wall time is its step, because a run's tables hold no times.
 fn curves(run: &Folder) -> Result<Vec<Scalar>, ExportError> {
     let mut scalars = Vec::new();
     let mut before = 0;

@@ -14,7 +14,7 @@ use dc0_runs::sweep::told::Told;
 use dc0_runs::sweep::trials::Trials;
 use dc0_runs::{FolderKind, RunError};
 
-/// Writes the journal, and says what it holds.
+/// Writes the journal, and returns lines that report what it holds.
 pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError> {
     let (folder, _) = super::found(&args.sweep, &[FolderKind::Sweep], "sweep")?;
     let (params, trials) = SweepFolder::read(&folder)?;
@@ -52,6 +52,6 @@ fn attributes(row: &Row) -> BTreeMap<String, Value> {
         ("seconds", row.spent.seconds),
     ];
     let numbers = numbers.into_iter().map(|(name, number)| (name.to_owned(), Value::Float(number)));
-    let because = row.because.iter().map(|because| ("because".to_owned(), Value::Text(because.clone())));
-    numbers.chain(because).collect()
+    let reason = row.because.iter().map(|reason| ("because".to_owned(), Value::Text(reason.clone())));
+    numbers.chain(reason).collect()
 }

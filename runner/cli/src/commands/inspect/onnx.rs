@@ -1,4 +1,4 @@
-//! What an ONNX file says of its net, and whether ONNX Runtime takes it.
+//! Describes the net of an ONNX file, and tries it with ONNX Runtime.
 
 use std::path::Path;
 
@@ -22,14 +22,14 @@ pub(super) enum OnnxFileError {
     Evaluator { file: String, source: EvaluatorError },
 }
 
-/// What a file says, and what its net says of the initial position, if there is an ONNX Runtime to run it.
+/// Describes a file, with its net's value of the initial position if ONNX Runtime is installed.
 pub(super) fn shown(file: &Path, args: &InspectArgs) -> Result<String, OnnxFileError> {
     let model = OnnxModel::load(file)?;
     if args.json {
         return Ok(json(&model));
     }
     let mut lines = lines_of(&model);
-    lines.push(format!("runs     {}", answer(file, &model, args.onnxruntime.as_deref())?));
+    lines.push(format!("runs     {}", try_run(file, &model, args.onnxruntime.as_deref())?));
     Ok(lines.join("\n"))
 }
 
@@ -44,7 +44,7 @@ fn json(model: &OnnxModel) -> String {
     serde_json::to_string_pretty(&value).expect("a value tree has text keys only")
 }
 
-fn answer(file: &Path, model: &OnnxModel, onnxruntime: Option<&Path>) -> Result<String, OnnxFileError> {
+fn try_run(file: &Path, model: &OnnxModel, onnxruntime: Option<&Path>) -> Result<String, OnnxFileError> {
     let library = match onnxruntime::load(onnxruntime) {
         Ok(library) => library,
         Err(cause) => return Ok(format!("not tried: {cause}")),

@@ -4,25 +4,25 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// A question to runs.
+/// A query over runs.
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
     /// Runs or sweeps, by name or folder, then one SELECT statement; with `--tables` or `--examples`, runs alone.
     #[arg(value_name = "RUN… \"SELECT …\"")]
     pub words: Vec<String>,
-    /// List the tables with their columns, rows and meaning, and the functions that SQL has here beside its own.
+    /// List the tables with their columns, rows and meaning, and the functions that dc0 adds to SQL.
     #[arg(long, conflicts_with_all = ["examples", "format", "out"])]
     pub tables: bool,
-    /// Print twenty questions that others ask, and for a run also their answers.
+    /// Print twenty common questions, and for a run also their answers.
     #[arg(long, conflicts_with_all = ["format", "out"])]
     pub examples: bool,
     /// How the answer is written [default: table, or by the name of `--out`].
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<SqlFormat>,
-    /// The file to write instead of stdout; it must not be there yet.
+    /// The file to write instead of stdout; it must not exist yet.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Replace the file if it is there.
+    /// Replace the file if it exists.
     #[arg(long, requires = "out")]
     pub replace: bool,
     /// The most rows of a printed table; other formats have all rows.
@@ -39,7 +39,7 @@ pub(crate) struct SqlArgs {
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SqlFormat {
-    /// Aligned columns for people.
+    /// Aligned columns.
     Table,
     /// Comma-separated values with a heading.
     Csv,

@@ -1,11 +1,11 @@
-//! What there is to ask: tables, functions, and questions of others.
+//! Lists tables, functions and example questions.
 
 use std::fmt::Write as _;
 
 use dc0_analysis::{AnalysisError, ColumnInfo, Database, Limits, Question, TableInfo, functions};
 use dc0_core::text_table::{Align, aligned};
 
-/// All tables with their columns, then the functions, for people.
+/// All tables with their columns, then the functions, as text.
 pub(super) fn tables(database: &Database) -> Result<String, AnalysisError> {
     let mut text = String::new();
     for table in database.tables()? {
@@ -33,7 +33,7 @@ fn write_table(text: &mut String, table: &TableInfo) {
     text.push('\n');
 }
 
-/// The rows of an answer that an example shows.
+/// How much of an answer an example shows.
 const SHOWN: Limits = Limits { rows: 5, width: 40 };
 
 /// Questions as Markdown, each with its statement and, for a run, its answer.

@@ -1,4 +1,4 @@
-//! A server, asked with raw bytes over loopback.
+//! A server under test, and a client that sends raw bytes over loopback.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,12 +9,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use dc0_process::clock::Stopwatch;
+
+use dc0_process::clock::Stopwatch;
 use serde_json::Value;
 
-/// How long an answer may take on a machine that has other work, too.
+/// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A server of the program under test; it ends with this value.
+/// A running server, which is killed when this value is dropped.
 pub(crate) struct Server {
     pub(crate) process: Child,
     pub(crate) port: u16,
@@ -63,7 +65,7 @@ impl Server {
     /// Sends bytes, and reads the answer to its end.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
-        // A server that refuses early reads no more.
+        // A server that refuses early does not read the rest.
         let _unread = stream.write_all(bytes);
         let mut text = Vec::new();
         stream.read_to_end(&mut text).expect("an answer");
@@ -94,7 +96,7 @@ impl Server {
         self.request("POST", target, &more, &body)
     }
 
-    /// Follows events, from where another reader has left off.
+    /// Follows events, after the event with the given id if there is one.
     pub(crate) fn follow(&self, target: &str, last: Option<&str>) -> Events {
         let mut stream = self.connect();
         let last = last.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
@@ -140,11 +142,11 @@ impl Events {
         }
     }
 
-    /// Reads until a new event of a kind is as wanted.
+    /// Reads until a new event of a kind satisfies the condition.
     pub(crate) fn until(&mut self, event: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        // Words that keep the stream alive come for ever, so that the limit of a read alone ends no wait.
-        let begun = Stopwatch::start();
-        while begun.elapsed() < PATIENCE {
+        // Keep-alive comments never stop, so the read timeout alone would not end the wait.
+        let watch = Stopwatch::start();
+        while watch.elapsed() < PATIENCE {
             let (name, data) = self.next();
             if name == event && is_wanted(&data) {
                 return data;
@@ -153,7 +155,7 @@ impl Events {
         panic!("no {event:?} as wanted; the latest events: {:?}", self.latest);
     }
 
-    /// Reads on until the newest event of a kind is as wanted, which it may be already.
+    /// Reads until the newest event of a kind satisfies the condition, which it may do already.
     pub(crate) fn stands(&mut self, event: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         match self.latest.get(event).filter(|data| is_wanted(data)) {
             Some(data) => data.clone(),
@@ -162,7 +164,7 @@ impl Events {
     }
 }
 
-/// A folder with a run that only has a record, a log and a journal.
+/// A folder with a run that has only a record, a log and a journal.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("first");

@@ -1,4 +1,4 @@
-//! What finished runs show of the machine's speed.
+//! Derives the machine's speed from finished runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,33 +7,33 @@ use dc0_runs::view::finished_steps;
 use dc0_runs::{Folder, History, JournalEvent, Manifest};
 use dc0_steps::speeds::{Costs, Measured, Speeds};
 
-/// The steps of a run, in their order.
+/// The steps of a run, in order.
 pub(super) struct Observed(Vec<Step>);
 
 /// A finished step.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
-    /// What the run remarked last before it.
+    /// The last note before it.
     label: String,
     kind: String,
     seconds: f64,
     /// Evaluations or samples.
     items: f64,
-    /// Positions that it played.
+    /// Positions played.
     positions: f64,
-    /// Floating-point operations of an evaluation by the net that it began with.
+    /// Floating-point operations of one evaluation by its input net.
     flops: f64,
 }
 
 impl Observed {
-    /// Of a run in a folder.
+    /// Reads a run in a folder.
     pub(super) fn read(parent: &Path, name: &str) -> Result<Self, String> {
         let folder = Folder::of_run(parent, name).map_err(|error| error.to_string())?;
         let history = History::read(&folder).map_err(|error| error.to_string())?;
         let finished = finished_steps(&folder).map_err(|error| error.to_string())?;
         let steps: BTreeMap<&str, &Manifest> =
             finished.iter().map(|(identity, step)| (identity.short(), step)).collect();
-        let of_nets: BTreeMap<&str, f64> = finished
+        let net_flops: BTreeMap<&str, f64> = finished
             .values()
             .filter_map(|step| Some((step.weights()?.blake3.as_str(), number(step, "flops"))))
             .collect();
@@ -43,7 +43,8 @@ impl Observed {
                 (Some(JournalEvent::Note), Some(text), _) => text.clone_into(&mut label),
                 (Some(JournalEvent::Finished), _, Some(step)) => {
                     let Some(manifest) = steps.get(step) else { continue };
-                    let of_net = manifest.inputs.first().and_then(|input| of_nets.get(input.digest.as_str()));
+                    let flops =
+                        manifest.inputs.first().and_then(|input| net_flops.get(input.digest.as_str()));
                     let items = number(manifest, "evaluations").max(number(manifest, "samples_seen"));
                     observed.push(Step {
                         label: label.clone(),
@@ -51,7 +52,7 @@ impl Observed {
                         seconds: entry.secs(),
                         items,
                         positions: number(manifest, "positions"),
-                        flops: of_net.copied().unwrap_or(0.0),
+                        flops: flops.copied().unwrap_or(0.0),
                     });
                 }
                 _ => {}
@@ -60,14 +61,14 @@ impl Observed {
         Ok(Self(observed))
     }
 
-    /// The fastest of the steps of a kind behind a remark.
+    /// The fastest step of a kind after a note.
     fn best(&self, label: &str, kind: &str) -> Result<&Step, String> {
-        let equal = self.0.iter().filter(|step| step.label == label && step.kind == kind);
-        let best = equal.min_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        let matching = self.0.iter().filter(|step| step.label == label && step.kind == kind);
+        let best = matching.min_by(|one, other| one.seconds.total_cmp(&other.seconds));
         best.ok_or_else(|| format!("no {kind} was measured for \"{label}\""))
     }
 
-    /// Seconds of the fastest step of each kind behind a remark.
+    /// Seconds of the fastest step of each kind after a note.
     fn steps(&self, label: &str) -> BTreeMap<String, f64> {
         let mut steps: BTreeMap<String, f64> = BTreeMap::new();
         for step in self.0.iter().filter(|step| step.label == label) {
@@ -86,7 +87,7 @@ fn number(manifest: &Manifest, name: &str) -> f64 {
     manifest.summary.member(name).and_then(dc0_core::params::Value::as_f64).unwrap_or(0.0)
 }
 
-/// The speeds that new processes, each with its seconds, and a warm one on so many lanes have shown.
+/// The speeds that follow from new processes, each with its seconds, and a warm one with `lanes` lanes.
 pub(super) fn speeds(cold: &[(f64, Observed)], warm: &Observed, lanes: u32) -> Result<Speeds, String> {
     let step = warm.steps("tiny");
     let fixed = |kind: &str| step.get(kind).copied().unwrap_or(0.0);
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_costs_of_a_machine_follow_from_what_it_shows() {
+    fn costs_are_recovered_from_measured_times() {
         let (cold, warm) = machine();
         let found = speeds(&cold, &warm, 2).expect("everything was measured");
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found} {expected}");
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_named() {
+    fn a_missing_measurement_is_named() {
         let (cold, mut warm) = machine();
         warm.0.retain(|step| step.label != "shards");
         let error = speeds(&cold, &warm, 2).expect_err("something is missing");

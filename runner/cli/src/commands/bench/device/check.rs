@@ -1,4 +1,4 @@
-//! A device's answers beside the CPU's in 32 bits.
+//! Compares a device's answers with the CPU's in f32.
 
 use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Batch, Evaluations, Evaluator};
@@ -7,7 +7,7 @@ use super::{BenchError, Net, batch};
 
 const ROWS: u32 = 256;
 
-/// How far probabilities may be from the CPU's, and the least share of rows with the same best move.
+/// The largest allowed difference of probabilities from the CPU's, and the least share of rows with the same best move.
 fn tolerance(precision: Precision) -> (f32, f64) {
     match precision {
         Precision::F32 | Precision::Auto => (1e-3, 0.99),
@@ -16,7 +16,7 @@ fn tolerance(precision: Precision) -> (f32, f64) {
     }
 }
 
-/// Compares, twice for the same batch, and gives a line to show.
+/// Evaluates one batch twice and compares; returns a line to print.
 pub(super) fn against_cpu(net: &Net, options: TorchOptions) -> Result<String, BenchError> {
     let batch = batch(&net.spec, ROWS);
     let cpu = TorchOptions { device: Device::Cpu, precision: Precision::F32, threads: 1, pad_to: 1 };
@@ -51,7 +51,7 @@ fn difference(a: &Evaluations, b: &Evaluations) -> f32 {
     policy.chain(wdl).fold(0.0, f32::max)
 }
 
-/// The share of rows with the same likeliest move.
+/// The share of rows with the same most likely move.
 fn agreement(a: &Evaluations, b: &Evaluations, batch: &Batch) -> f64 {
     let best = |policy: &[f32]| (0..policy.len()).max_by(|x, y| policy[*x].total_cmp(&policy[*y]));
     let agree = |row: &usize| {

@@ -1,4 +1,4 @@
-//! How fast nets answer, alone and in self-play.
+//! Evaluations per second, alone and in self-play.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn evaluator(net: &Net, options: TorchOptions) -> Result<Box<dyn Evaluator>, Eva
     }
 }
 
-/// Evaluations a second of some lanes together, each with the same batch again and again.
+/// Evaluations per second of all lanes together, each repeating the same batch.
 pub(super) fn evaluations(
     net: &Net,
     options: TorchOptions,
@@ -42,7 +42,7 @@ pub(super) fn evaluations(
     Ok(rates?.iter().sum())
 }
 
-/// Evaluations a second of whole self-play: a shard of as many games as a batch has rows for each lane.
+/// Evaluations per second of whole self-play. Each lane plays one shard with as many games as a batch has rows.
 pub(super) fn self_play(
     net: &Net,
     options: TorchOptions,
