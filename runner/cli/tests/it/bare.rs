@@ -1,4 +1,4 @@
-//! The program as match servers and chess programs start it: under any name, without arguments.
+//! The program as match servers and chess GUIs start it: under any name, without arguments.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,32 +17,32 @@ fn program() -> &'static Path {
 }
 
 #[test]
-fn without_arguments_the_program_is_an_engine_for_whoever_talks_to_it() {
+fn without_arguments_piped_input_starts_the_uci_engine() {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = folder.path().join("some-engine");
     std::fs::copy(program(), &engine).expect("a copy");
     let ended = run(&engine, &[], "uci\nposition startpos moves e2e4\ngo nodes 20\nisready\nquit\n");
-    let told = String::from_utf8(ended.stdout).expect("text");
-    assert!(ended.status.success(), "{told}");
+    let output = String::from_utf8(ended.stdout).expect("text");
+    assert!(ended.status.success(), "{output}");
     for part in ["id name dc0", "uciok", "readyok", "bestmove "] {
-        assert!(told.lines().any(|line| line.starts_with(part)), "{part} in\n{told}");
+        assert!(output.lines().any(|line| line.starts_with(part)), "{part} in\n{output}");
     }
 }
 
 #[test]
-fn without_arguments_and_without_a_word_the_program_explains_itself() {
+fn without_arguments_and_input_the_usage_is_printed() {
     let ended = run(program(), &[], "");
-    let told = String::from_utf8(ended.stderr).expect("text");
+    let errors = String::from_utf8(ended.stderr).expect("text");
     assert_eq!(ended.status.code(), Some(2));
-    assert!(told.contains("Usage: dc0-run"), "{told}");
+    assert!(errors.contains("Usage: dc0-run"), "{errors}");
 }
 
-/// Match servers look for `N nodes` and `N nps` in the last lines, as text in ASCII, and keep 31 bits of the first.
+/// Match servers look for `N nodes` and `N nps` in the last lines, in ASCII, and keep 31 bits of the node count.
 #[test]
-fn bench_ends_with_what_match_servers_read_and_the_engine_says_the_same_signature() {
+fn bench_and_the_engine_end_with_the_same_signature_line() {
     let bench = ["bench", "--games", "2", "--simulations", "8", "--seconds", "1"];
     let table = run(program(), &bench, "");
-    let told = run(program(), &[], "bench\n");
+    let engine = run(program(), &[], "bench\n");
     let signature = |ended: Output| {
         assert!(ended.status.success() && ended.stdout.is_ascii(), "{ended:?}");
         let text = String::from_utf8(ended.stdout).expect("text");
@@ -52,5 +52,5 @@ fn bench_ends_with_what_match_servers_read_and_the_engine_says_the_same_signatur
         assert!(words[2].parse::<u64>().expect("a number") > 0);
         words[0].parse::<i32>().expect("a number of 31 bits")
     };
-    assert_eq!(signature(table), signature(told));
+    assert_eq!(signature(table), signature(engine));
 }

@@ -1,4 +1,4 @@
-//! `dc0-run bench` from outside, as small as it goes: that it runs and what it writes, not how fast it is.
+//! `dc0-run bench` from outside with the least possible work: that it runs and what it prints, not how fast it is.
 
 use crate::experiment::{Ended, Experiment};
 
@@ -23,7 +23,7 @@ fn run(experiment: &Experiment, args: &[&str]) -> Ended {
 }
 
 #[test]
-fn the_engines_are_compared_in_a_table_and_a_plot() {
+fn engines_are_compared_in_a_table_and_a_plot() {
     let experiment = Experiment::new("");
     let ended = run(&experiment, &TINY);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -51,7 +51,7 @@ fn the_engines_are_compared_in_a_table_and_a_plot() {
 }
 
 #[test]
-fn a_plot_that_cannot_be_written_is_named() {
+fn an_unwritable_plot_is_reported() {
     let experiment = Experiment::new("");
     let mut args = TINY.to_vec();
     args[12] = "missing/plot.svg";
@@ -61,7 +61,7 @@ fn a_plot_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_figure_of_nothing_is_bad_input() {
+fn out_of_range_arguments_are_bad_input() {
     let experiment = Experiment::new("");
     for wrong in [["--games", "0"], ["--rows", "1,0"], ["--rows", "one"], ["--simulations", "1"]] {
         let ended = run(&experiment, &["bench", "search", wrong[0], wrong[1]]);
@@ -98,7 +98,7 @@ fn a_device_is_checked_before_it_is_measured() {
 }
 
 #[test]
-fn devices_and_nets_that_are_not_there_are_bad_input() {
+fn missing_devices_and_nets_are_bad_input() {
     for (wrong, expected) in [
         ("--nets=dc0-9x9", "there is no net \"dc0-9x9\"; there are dc0-2x32, "),
         ("--device=cuda:99", "device cuda:99 is not available"),

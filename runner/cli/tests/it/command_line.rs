@@ -1,4 +1,4 @@
-//! The program from outside: messages, exit codes, and what goes to which stream.
+//! The program from outside: messages, exit codes, and what is printed to which stream.
 
 use crate::experiment::{Ended, Experiment, SMALL};
 
@@ -49,7 +49,7 @@ run.search(net, [\"startpos moves e2e5\", \"8/8\", 3, \"7k/5Q2/6K1/8/8/8/8/8 b -
 }
 
 #[test]
-fn a_check_finds_the_same_problems_and_leaves_nothing_behind() {
+fn a_check_finds_the_same_problems_and_writes_nothing() {
     let script = "let run = open_run(\"small\");\nlet net = run.network(#{ encodin: 1 });";
     let experiment = Experiment::new(script);
     let ended = experiment.run(&["--check"]);
@@ -86,7 +86,7 @@ fn a_check_shows_steps_and_parameters_with_their_sources_and_computes_nothing() 
 }
 
 #[test]
-fn a_check_that_would_never_end_says_so() {
+fn an_endless_check_is_reported() {
     let script = "let run = open_run(\"small\");
 let net = run.network();
 let verdict = run.arena(net, \"random\", #{});
@@ -97,7 +97,7 @@ while verdict.score < 0.9 { verdict = run.arena(net, \"random\", #{}); }";
 }
 
 #[test]
-fn unknown_parameters_on_the_command_line_are_named_before_anything_is_done() {
+fn unknown_command_line_parameters_are_reported_before_any_step() {
     let expected = "error: x.rhai:2:9: --set: 1 problem in its parameters
   iteration: the script declares no such parameter; did you mean `iterations`?
   |
@@ -115,7 +115,7 @@ fn unknown_parameters_on_the_command_line_are_named_before_anything_is_done() {
 }
 
 #[test]
-fn what_a_result_does_not_have_is_named_with_the_nearest() {
+fn unknown_fields_of_results_get_a_suggestion() {
     let script = "let run = open_run(\"small\"); print(run.generations)";
     let ended = Experiment::new(script).run(&["--check"]);
     let expected = "error: x.rhai:1:39: Run: there is no `generations` here; did you mean `generation`?";
@@ -141,7 +141,7 @@ fn a_missing_script_and_a_wrong_command_line_are_bad_input() {
 }
 
 #[test]
-fn a_thrown_error_is_a_failure_and_a_caught_one_is_none() {
+fn a_thrown_error_fails_unless_it_is_caught() {
     check_error("throw 1;", &[], 1, "error: x.rhai:1:1: the script threw: 1\n  |\n1 | throw 1;\n  | ^");
     let caught = "try { open_run(\"a/b\") } catch (error) { print(error) }";
     let ended = Experiment::new(caught).run(&[]);
@@ -150,7 +150,7 @@ fn a_thrown_error_is_a_failure_and_a_caught_one_is_none() {
 }
 
 #[test]
-fn doctor_shows_what_it_found_and_fails_where_runs_cannot_be_written() {
+fn doctor_fails_if_runs_cannot_be_written() {
     let experiment = Experiment::new("");
     let ended: Ended = experiment.start(&["doctor"]).wait_with_output().expect("ends").into();
     assert!(ended.stdout.contains("ok     a game on cpu    works"), "{}", ended.stdout);
@@ -187,7 +187,7 @@ open_run(\"a/b\");
 ";
 
 #[test]
-fn help_of_a_script_shows_its_comment_its_parameters_and_the_options() {
+fn help_of_a_script_shows_comment_parameters_and_options() {
     let experiment = Experiment::new(DECLARED);
     let ended = experiment.run(&["--help", "--set", "games=8"]);
     let expected = "Which is better?
@@ -214,7 +214,7 @@ Options:
 }
 
 #[test]
-fn help_of_what_is_no_script_says_so() {
+fn help_of_a_missing_or_broken_script_is_an_error() {
     let experiment = Experiment::new("let x = ;");
     let missing: Ended = experiment.start(&["y.rhai", "-h"]).wait_with_output().expect("ends").into();
     assert!(missing.stderr.starts_with("error: cannot read the script y.rhai\n  because: "), "{missing:?}");
@@ -225,7 +225,7 @@ fn help_of_what_is_no_script_says_so() {
 }
 
 #[test]
-fn values_of_files_and_of_the_command_line_are_held_against_the_declaration_at_once() {
+fn values_from_files_and_the_command_line_are_validated_together() {
     let experiment = Experiment::new(DECLARED);
     let folder = experiment.folder.path();
     std::fs::write(folder.join("a.toml"), "games = 0\n[search]\nc_puct = 9\n").expect("writes");
@@ -241,7 +241,7 @@ fn values_of_files_and_of_the_command_line_are_held_against_the_declaration_at_o
 }
 
 #[test]
-fn a_script_that_is_named_without_its_folder_imports_what_lies_beside_it() {
+fn a_script_named_without_its_folder_finds_its_imports() {
     let experiment = Experiment::new("import \"lib/one\" as one; print(one::value());");
     let lib = experiment.folder.path().join("lib");
     std::fs::create_dir(&lib).expect("creates");

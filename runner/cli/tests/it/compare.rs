@@ -1,4 +1,4 @@
-//! `diff`, `reproduce` and `replay` on small runs: whole ones, changed ones, damaged ones, and some that are killed half-way.
+//! `diff`, `reproduce` and `replay` on small runs: complete, changed, damaged and killed ones.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::experiment::{Ended, Experiment, SMALL};
 use serde_json::Value as Json;
 
-/// One iteration, with a module, a value of the command line, and an import behind the opening of the run.
+/// One iteration, with a module, a value from the command line, and an import after the run is opened.
 const WITH_MODULES: &str = r#"
 import "lib/sizes" as sizes;
 let p = params(#{ updates: 4, temperature: |ply| if ply < 10 { 1 } else { 0.5 } });
@@ -56,7 +56,7 @@ fn copied(from: &Path, to: &Path) {
 }
 
 #[test]
-fn diff_tells_where_two_runs_part_and_why() {
+fn diff_shows_where_two_runs_diverge_and_why() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     copied(&experiment.run_folder(), &experiment.folder.path().join("datasets/copy"));
@@ -90,7 +90,7 @@ fn diff_tells_where_two_runs_part_and_why() {
 }
 
 #[test]
-fn runs_that_are_absent_or_damaged_are_told_with_their_exit_codes() {
+fn missing_and_damaged_runs_have_their_exit_codes() {
     let experiment = with_modules();
     assert_eq!(experiment.run(&[]).code, Some(0));
     let absent = "\"nothing\" is neither the folder of a run nor the name of one in datasets/";
@@ -165,7 +165,7 @@ fn a_run_is_reproduced_from_its_folder_alone() {
         check(&refused, 2, &[], &["must stay as it is; give another --out"]);
     }
     assert_eq!(experiment.results(), before, "the original is as it was");
-    // Another digest in a manifest stands for a run that produced different bytes.
+    // Another digest in a manifest stands for a run that produced other bytes.
     let manifest = experiment.first_in("steps/0001-self_play");
     let text = fs::read_to_string(&manifest).expect("reads");
     let step: Json = serde_json::from_str(&text).expect("JSON");
@@ -181,7 +181,7 @@ fn a_run_is_reproduced_from_its_folder_alone() {
 }
 
 #[test]
-fn a_reproduction_that_was_killed_goes_on_and_an_unfinished_run_is_reproduced_as_far_as_it_came() {
+fn a_killed_reproduction_of_an_unfinished_run_resumes() {
     let experiment = Experiment::new(&SMALL.replace("updates: 8", "updates: 40"));
     let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
     let steps = experiment.run_folder().join("steps");
@@ -208,7 +208,7 @@ fn a_reproduction_that_was_killed_goes_on_and_an_unfinished_run_is_reproduced_as
 }
 
 #[test]
-fn a_run_of_parts_of_another_is_done_anew_and_sweeps_are_refused() {
+fn reproducing_recomputes_reused_steps_and_refuses_sweeps() {
     let experiment = with_modules();
     assert_eq!(experiment.run(&[]).code, Some(0));
     experiment.write(&WITH_MODULES.replace("\"small\")", "\"second\", #{ from: [\"small\"] })"));
@@ -231,7 +231,7 @@ fn a_run_of_parts_of_another_is_done_anew_and_sweeps_are_refused() {
 }
 
 #[test]
-fn every_stored_game_is_shown_and_played_again_to_the_same_moves_and_visits() {
+fn every_stored_game_replays_to_the_same_moves_and_visits() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
     for game in ["0:0", "0:3", "0:5", "match:0:3", "match:1:1"] {
@@ -260,7 +260,7 @@ fn every_stored_game_is_shown_and_played_again_to_the_same_moves_and_visits() {
 }
 
 #[test]
-fn costs_are_written_for_each_step_and_again_where_they_were_lost() {
+fn costs_are_written_for_each_step_and_rewritten_if_lost() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
     let table = experiment.run_folder().join("costs.parquet");
@@ -272,7 +272,7 @@ fn costs_are_written_for_each_step_and_again_where_they_were_lost() {
 }
 
 #[test]
-fn the_smoke_experiment_comes_to_the_same_bytes_again() {
+fn the_smoke_experiment_is_reproduced_byte_for_byte() {
     let experiment = Experiment::new(include_str!("../../../../experiments/smoke.rhai"));
     assert_eq!(experiment.run(&[]).code, Some(0));
     let expected = ["Reproduced: all 10 steps produced the same 25 files."];

@@ -1,4 +1,4 @@
-//! Runs that are killed, stopped, changed and damaged: the same command goes on, and ends with the same bytes.
+//! Runs that are killed, stopped, changed and damaged: the same command resumes, and ends with the same bytes.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn results_go_to_stdout_and_progress_to_stderr_without_escape_codes() {
 }
 
 #[test]
-fn killed_at_any_time_and_on_any_number_of_lanes_a_run_ends_with_the_same_bytes() {
+fn a_run_killed_at_any_time_resumes_to_the_same_bytes_on_any_lanes() {
     let whole = whole();
     let killed = Experiment::new(SMALL);
     for attempt in 1.. {
@@ -48,7 +48,7 @@ fn killed_at_any_time_and_on_any_number_of_lanes_a_run_ends_with_the_same_bytes(
             "1",
         ]);
         sleep(Duration::from_millis(150 + 70 * attempt));
-        // Ends nothing where the run is finished already.
+        // Does nothing if the run has finished already.
         let _ = child.kill();
         let ended: Ended = child.wait_with_output().expect("ends").into();
         match ended.code {
@@ -63,11 +63,11 @@ fn killed_at_any_time_and_on_any_number_of_lanes_a_run_ends_with_the_same_bytes(
 
 #[cfg(unix)]
 #[test]
-fn a_first_interrupt_ends_cleanly_and_the_same_command_goes_on() {
+fn an_interrupt_ends_cleanly_and_the_same_command_resumes() {
     let whole = whole();
     let stopped = Experiment::new(SMALL);
     let child = stopped.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
-    // The first step starts after the program listens.
+    // The first step starts after the signal handler is installed.
     while !stopped.run_folder().join("steps").is_dir() {
         sleep(Duration::from_millis(20));
     }
@@ -82,7 +82,7 @@ fn a_first_interrupt_ends_cleanly_and_the_same_command_goes_on() {
 }
 
 #[test]
-fn a_changed_late_parameter_repeats_only_what_depends_on_it_and_changing_it_back_repeats_nothing() {
+fn a_changed_parameter_reruns_only_dependent_steps_and_reverting_it_none() {
     let experiment = whole();
     let before = experiment.results();
     let changed = experiment.run(&["--set", "updates=6"]);
@@ -97,7 +97,7 @@ fn a_changed_late_parameter_repeats_only_what_depends_on_it_and_changing_it_back
 }
 
 #[test]
-fn a_second_process_is_told_who_writes_the_run() {
+fn a_second_process_is_refused_with_the_pid_of_the_first() {
     let experiment = Experiment::new(SMALL);
     let mut first = experiment.start(&[
         "x.rhai",
@@ -121,7 +121,7 @@ fn a_second_process_is_told_who_writes_the_run() {
     assert_eq!(second.code, Some(1));
 }
 
-/// Damages a file of a finished run, takes away what would make its content unnecessary, and runs again.
+/// Damages a file of a finished run, changes a parameter so that the file is needed, and runs again.
 #[track_caller]
 fn check_damage(folder: &str, damage: impl FnOnce(&mut Vec<u8>), expected: &str) {
     let experiment = whole();
@@ -143,23 +143,23 @@ fn check_damage(folder: &str, damage: impl FnOnce(&mut Vec<u8>), expected: &str)
 }
 
 #[test]
-fn a_table_that_was_cut_short_is_named() {
+fn a_truncated_table_is_reported() {
     check_damage("games/", |content| content.truncate(content.len() / 2), "bytes instead of");
 }
 
 #[test]
-fn a_table_with_a_flipped_bit_is_named_when_it_is_read() {
+fn a_flipped_bit_in_a_table_is_reported() {
     check_damage("games/", |content| *content.last_mut().expect("has bytes") ^= 1, "has changed");
 }
 
 #[test]
-fn a_net_with_a_flipped_bit_is_named_when_it_is_read() {
+fn a_flipped_bit_in_a_net_is_reported() {
     let flip = |content: &mut Vec<u8>| *content.last_mut().expect("has bytes") ^= 1;
     check_damage("networks/0000.safetensors", flip, "networks/0000.safetensors");
 }
 
 #[test]
-fn time_and_disk_can_be_limited_and_the_same_command_goes_on() {
+fn time_and_disk_limits_stop_a_run_and_the_same_command_resumes() {
     let experiment = Experiment::new(&SMALL.replace("iterations: 2", "iterations: 200"));
     let ended = experiment.run(&["--max-hours", "0.0005"]);
     assert_eq!(ended.code, Some(130), "{}", ended.stderr);
@@ -180,7 +180,7 @@ fn planned(experiment: &Experiment, kind: &str) -> serde_json::Value {
     steps.into_iter().find(|step| step["kind"] == kind).expect("a step of the kind")
 }
 
-/// How many files of a step's work have a name that begins like this.
+/// The number of work files of unfinished steps whose names begin like this.
 fn work(experiment: &Experiment, begin: &str) -> u64 {
     let steps = fs::read_dir(experiment.run_folder().join("steps/work")).into_iter().flatten();
     let files = steps.flatten().flat_map(|step| fs::read_dir(step.path()).into_iter().flatten());
@@ -192,7 +192,7 @@ fn work(experiment: &Experiment, begin: &str) -> u64 {
         .count() as u64
 }
 
-/// Runs until the work of some step has so many such files, then kills.
+/// Runs until there are that many such work files, then kills the program.
 fn kill_at(experiment: &Experiment, begin: &str, count: u64) {
     let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
     while work(experiment, begin) < count {
@@ -204,7 +204,7 @@ fn kill_at(experiment: &Experiment, begin: &str, count: u64) {
 }
 
 #[test]
-fn a_check_counts_of_a_killed_step_only_what_is_left() {
+fn a_check_counts_only_the_remaining_games_of_a_killed_step() {
     let games = "let run = open_run(\"small\");
         let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
         run.self_play(net, #{ games: 400, shard_games: 2, search: #{ simulations: SIMULATIONS }, max_plies: 20 });";
@@ -220,7 +220,7 @@ fn a_check_counts_of_a_killed_step_only_what_is_left() {
     assert_eq!(found(), whole);
     let text = experiment.run(&["--check"]).stdout;
     assert!(text.contains(&format!("({done} of 200 shards done)")), "{text}");
-    // Another step takes its place; when the script comes back to it, it goes on where it was.
+    // Another step takes its slot; when the script is changed back, the first step resumes.
     experiment.write(&games.replace("SIMULATIONS", "2"));
     assert_eq!(found(), (0, 0, 400));
     kill_at(&experiment, "shard-", 1);
@@ -229,7 +229,7 @@ fn a_check_counts_of_a_killed_step_only_what_is_left() {
 }
 
 #[test]
-fn a_check_counts_of_a_killed_training_only_the_updates_that_are_left() {
+fn a_check_counts_only_the_remaining_updates_of_a_killed_training() {
     let experiment = Experiment::new(
         "let run = open_run(\"small\");
         let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
@@ -247,7 +247,7 @@ fn a_check_counts_of_a_killed_training_only_the_updates_that_are_left() {
 }
 
 #[test]
-fn a_check_knows_steps_that_others_have_put_aside() {
+fn a_check_finds_superseded_steps() {
     let experiment = whole();
     experiment.run(&["--set", "updates=6"]);
     let left = |args: &[&str]| {

@@ -1,10 +1,10 @@
-//! A folder with a script, and the program run on it.
+//! A temporary folder with a script, and how to run the program on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// Every kind of step, as small as it goes; takes some seconds in all.
+/// Every kind of step with the least possible work; takes some seconds in all.
 pub(crate) const SMALL: &str = r#"
 let p = params(#{ iterations: 2, updates: 8, games: 6 });
 let run = open_run("small");
@@ -27,7 +27,7 @@ pub(crate) struct Experiment {
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// What a finished program gave.
+/// The outcome of a finished program.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -65,7 +65,7 @@ impl Experiment {
 
     /// Runs the script to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
-        // The backend is given, so that no measurement decides what the bytes are.
+        // The backend is fixed, so that no measurement decides which bytes are written.
         let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
         let all: Vec<&str> = fixed.iter().chain(args).copied().collect();
         self.start(&all).wait_with_output().expect("ends").into()
@@ -76,7 +76,7 @@ impl Experiment {
         self.folder.path().join("datasets/small")
     }
 
-    /// Every file of the run whose content must not depend on how it came about, with its digest.
+    /// Every file of the run whose content must be reproducible, with its digest.
     pub(crate) fn results(&self) -> Vec<(String, String)> {
         let mut files = results_of(&self.run_folder());
         let timed = ["journal.jsonl", "run.log", "run.lock", "costs.parquet"];

@@ -1,4 +1,4 @@
-//! `dc0-run explain` and the demonstrations, as users run them.
+//! `dc0-run explain` and the demos, as users run them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,19 +19,21 @@ fn explain(args: &[&str]) -> Ended {
 const MATE: &str = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
 
 #[test]
-fn a_mate_is_found_and_told() {
-    let told = explain(&[MATE, "--sims", "100", "--ascii"]);
-    assert_eq!(told.code, Some(0), "{}", told.stderr);
-    assert!(told.stdout.is_ascii() && !told.stdout.contains('\x1b'));
-    for part in ["White to move; values are for White throughout", "; proven win", "Rd8#", "proven win"] {
-        assert!(told.stdout.contains(part), "no \"{part}\" in\n{}", told.stdout);
+fn a_mate_is_found_and_explained() {
+    let explained = explain(&[MATE, "--sims", "100", "--ascii"]);
+    assert_eq!(explained.code, Some(0), "{}", explained.stderr);
+    assert!(explained.stdout.is_ascii() && !explained.stdout.contains('\x1b'));
+    for part in
+        ["White to move; values are for White throughout", "it is proven: a win", "Rd8#", "proven win"]
+    {
+        assert!(explained.stdout.contains(part), "no \"{part}\" in\n{}", explained.stdout);
     }
     let again = explain(&[MATE, "--sims", "100", "--ascii"]);
-    assert_eq!(again.stdout, told.stdout);
+    assert_eq!(again.stdout, explained.stdout);
 }
 
 #[test]
-fn pages_pictures_and_data_go_to_files() {
+fn every_format_is_written_to_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     for (format, begins) in
         [("html", "<!doctype html>"), ("svg", "<svg xmlns"), ("json", "{"), ("text", "  1 ")]
@@ -44,7 +46,7 @@ fn pages_pictures_and_data_go_to_files() {
         assert_eq!((written.code, written.stdout.as_str()), (Some(0), ""), "{}", written.stderr);
         let text = fs::read_to_string(&file).expect("a file");
         assert!(text.starts_with(begins), "{text}");
-        // A page needs nothing from elsewhere.
+        // A page loads nothing from outside.
         assert!(
             !text.contains("src=") && !text.replace("http://www.w3.org/2000/svg", "").contains("http"),
             "{format}"
@@ -57,7 +59,7 @@ fn pages_pictures_and_data_go_to_files() {
 }
 
 #[test]
-fn bad_input_is_named() {
+fn bad_input_is_reported() {
     for (args, code, part) in [
         (&["x"][..], 2, "\"x\" is not a FEN"),
         (&["startpos moves e2e5"], 2, "\"e2e5\", is not legal"),
@@ -87,19 +89,19 @@ fn bad_input_is_named() {
 }
 
 #[test]
-fn stored_games_and_nets_of_runs_are_explained() {
+fn stored_games_are_explained_with_nets_of_runs() {
     let experiment = Experiment::new(SMALL);
     let ran = experiment.run(&["--set", "iterations=1"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let run = experiment.run_folder();
     let run = run.to_str().expect("UTF-8");
-    let told =
+    let explained =
         explain(&[&format!("{run}:0:3@5"), "--net", run, "--sims", "16", "--search", "root.rule=gumbel"]);
-    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    assert_eq!(explained.code, Some(0), "{}", explained.stderr);
     assert!(
-        told.stdout.contains("Black to move") && told.stdout.contains("sequential halving"),
+        explained.stdout.contains("Black to move") && explained.stdout.contains("sequential halving"),
         "{}",
-        told.stdout
+        explained.stdout
     );
     for (name, part) in
         [(":0:99@1", "has no game 99"), (":7:0@1", "has no game 0"), (":0:3@999", "the game has 30 plies")]
@@ -119,7 +121,7 @@ fn demo(name: &str) -> PathBuf {
 }
 
 #[test]
-fn demonstrations_run_in_any_folder_and_leave_nothing_behind() {
+fn demos_run_in_any_folder_and_write_no_files() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, quick, parts) in [
         ("one_search.rhai", "simulations=12", ["Simulation 2", "The tree", "is the most visited one"]),
@@ -144,7 +146,7 @@ fn demonstrations_run_in_any_folder_and_leave_nothing_behind() {
         let moves = shown.stdout.lines().filter(|line| !line.starts_with("The moves: "));
         let widest = widest.min(moves.map(|line| line.chars().count()).max());
         assert!(widest <= Some(112), "{name}: {widest:?} columns");
-        assert_eq!(shown.stdout, start(&[]).stdout, "{name} shows the same again");
+        assert_eq!(shown.stdout, start(&[]).stdout, "{name} is deterministic");
         let checked = start(&["--check"]);
         assert_eq!(checked.code, Some(0), "{name}: {}", checked.stderr);
     }
@@ -152,7 +154,7 @@ fn demonstrations_run_in_any_folder_and_leave_nothing_behind() {
 }
 
 #[test]
-fn wrong_calls_of_the_functions_are_named() {
+fn wrong_calls_are_reported() {
     for (script, part) in [
         ("load_network(\"nowhere\");", "\"nowhere\" is neither a file"),
         ("explain(load_network(), \"x\", #{});", "\"x\" is not a FEN"),

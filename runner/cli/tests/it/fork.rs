@@ -1,4 +1,4 @@
-//! Runs that begin with another run up to one of its iterations.
+//! Forks: runs that begin with another run's steps up to one of its iterations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::experiment::{Ended, Experiment, SMALL, results_of};
 
-/// Goes on with `small` as `small` does itself.
+/// Continues `small` as `small` itself does.
 const FORK: &str = r#"// A fork.
 let p = params(#{ iterations: 4, at: 1, updates: 8, name: "forked", from: "small" });
 let run = fork(p.from, p.at, #{ name: p.name });
@@ -29,8 +29,8 @@ run.arena(best, "random", #{ games: 2, search: search, max_plies: 30 });
 /// Options that make runs comparable.
 const FIXED: [&str; 6] = ["--device", "cpu", "--backend", "torch", "--threads", "1"];
 
-/// A finished run `small` of four iterations, beside a script that forks it.
-fn donor() -> Experiment {
+/// A finished run `small` of four iterations, and a script that forks it.
+fn source_run() -> Experiment {
     let experiment = Experiment::new(SMALL);
     let ended = experiment.run(&["--set", "iterations=4"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -47,7 +47,7 @@ fn folder(experiment: &Experiment, run: &str) -> PathBuf {
     experiment.folder.path().join("datasets").join(run)
 }
 
-/// Every file of a run with its digest but what says when and by whom it was made.
+/// Every file of a run with its digest, except those that record when and by what it was made.
 fn results(run: &Path) -> Vec<(String, String)> {
     let own = ["journal.jsonl", "run.log", "run.lock", "run.json", "costs.parquet"];
     let mut files = results_of(run);
@@ -56,10 +56,10 @@ fn results(run: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_fork_that_goes_on_as_the_other_run_did_ends_with_the_same_bytes_and_changes_nothing_there() {
-    let experiment = donor();
+fn a_fork_with_the_same_parameters_ends_with_the_same_bytes() {
+    let experiment = source_run();
     let before = experiment.results();
-    // What is not asked for is as in the run that it begins with.
+    // Parameters that are not given are those of the source run.
     let ended = fork(&experiment, &[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(
@@ -82,9 +82,9 @@ fn a_fork_that_goes_on_as_the_other_run_did_ends_with_the_same_bytes_and_changes
 
 #[cfg(unix)]
 #[test]
-fn a_fork_shares_the_files_of_its_beginning_and_does_not_need_the_other_run_any_more() {
+fn a_fork_hard_links_files_and_survives_the_removal_of_its_source() {
     use std::os::unix::fs::MetadataExt;
-    let experiment = donor();
+    let experiment = source_run();
     let ended = fork(&experiment, &["--set", "iterations=3"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let inode = |run: &str| {
@@ -92,7 +92,7 @@ fn a_fork_shares_the_files_of_its_beginning_and_does_not_need_the_other_run_any_
         fs::metadata(file).expect("is there").ino()
     };
     assert_eq!(inode("forked"), inode("small"));
-    let whole = donor();
+    let whole = source_run();
     assert_eq!(fork(&whole, &[]).code, Some(0));
     fs::remove_dir_all(experiment.run_folder()).expect("removes");
     let ended = fork(&experiment, &[]);
@@ -106,15 +106,15 @@ fn a_fork_shares_the_files_of_its_beginning_and_does_not_need_the_other_run_any_
 }
 
 #[test]
-fn a_fork_that_is_killed_at_any_time_ends_with_the_same_bytes() {
-    let experiment = donor();
+fn a_fork_killed_at_any_time_resumes_to_the_same_bytes() {
+    let experiment = source_run();
     assert_eq!(fork(&experiment, &["--set", "name=whole"]).code, Some(0));
     for attempt in 1.. {
         let mut args = vec!["y.rhai"];
         args.extend(FIXED);
         let mut child = experiment.start(&args);
         sleep(Duration::from_millis(100 + 60 * attempt));
-        // Ends nothing where the run is finished already.
+        // Does nothing if the run has finished already.
         let _ = child.kill();
         let ended: Ended = child.wait_with_output().expect("ends").into();
         match ended.code {
@@ -128,18 +128,18 @@ fn a_fork_that_is_killed_at_any_time_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn another_seed_and_other_parameters_change_what_comes_after_the_beginning() {
-    let experiment = donor();
+fn a_new_seed_or_parameter_changes_only_steps_after_the_fork_point() {
+    let experiment = source_run();
     assert_eq!(fork(&experiment, &["--seed", "5", "--set", "updates=6"]).code, Some(0));
     let (own, other) = (results(&folder(&experiment, "forked")), results(&experiment.run_folder()));
-    let of = |files: &[(String, String)], start: &str| -> Vec<(String, String)> {
+    let below = |files: &[(String, String)], start: &str| -> Vec<(String, String)> {
         files.iter().filter(|(name, _)| name.starts_with(start)).cloned().collect()
     };
     for same in ["games/iteration=0000", "games/iteration=0001", "networks/0002"] {
-        assert_eq!(of(&own, same), of(&other, same), "{same}");
+        assert_eq!(below(&own, same), below(&other, same), "{same}");
     }
     for changed in ["games/iteration=0002", "games/iteration=0003", "networks/0003", "networks/0004"] {
-        let digests = |files| of(files, changed).into_iter().map(|(_, digest)| digest).collect::<Vec<_>>();
+        let digests = |files| below(files, changed).into_iter().map(|(_, digest)| digest).collect::<Vec<_>>();
         assert!(digests(&own).iter().all(|digest| !digests(&other).contains(digest)), "{changed}");
     }
     let record = fs::read_to_string(folder(&experiment, "forked").join("run.json")).expect("reads");
@@ -147,8 +147,8 @@ fn another_seed_and_other_parameters_change_what_comes_after_the_beginning() {
 }
 
 #[test]
-fn a_check_knows_what_a_fork_begins_with_and_writes_nothing() {
-    let experiment = donor();
+fn a_check_shows_the_inherited_steps_of_a_fork_and_writes_nothing() {
+    let experiment = source_run();
     let squeezed = |ended: &Ended| -> Vec<String> {
         ended.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };
@@ -189,8 +189,8 @@ fn refused(experiment: &Experiment, args: &[&str], code: i32, expected: &str) {
 }
 
 #[test]
-fn runs_that_cannot_be_forked_so_are_named() {
-    let experiment = donor();
+fn invalid_forks_are_rejected() {
+    let experiment = source_run();
     let at = |at: &'static str| ["--set", at];
     refused(&experiment, &["--set", "from=smal"], 2, "datasets/smal holds no run");
     refused(
@@ -223,8 +223,8 @@ fn runs_that_cannot_be_forked_so_are_named() {
 }
 
 #[test]
-fn a_damaged_run_is_not_forked_and_the_damage_is_named() {
-    let experiment = donor();
+fn forking_a_damaged_run_reports_the_damage() {
+    let experiment = source_run();
     let file = experiment.first_in("games/iteration=0001");
     let sound = fs::read(&file).expect("reads");
     let name = file.file_name().expect("a name").to_string_lossy().into_owned();
@@ -238,7 +238,7 @@ fn a_damaged_run_is_not_forked_and_the_damage_is_named() {
     let ended = fork(&experiment, &[]);
     assert!(ended.stderr.contains(&name) && ended.stderr.contains("changed"), "{}", ended.stderr);
     assert_eq!(ended.code, Some(3));
-    // Before the damage a fork is sound, and the same command goes on once the file is.
+    // A fork before the damage works, and the same command works once the file is restored.
     assert_eq!(fork(&experiment, &["--set", "at=0", "--set", "name=early"]).code, Some(0));
     fs::write(&file, sound).expect("writes");
     assert_eq!(fork(&experiment, &[]).code, Some(0));
@@ -246,8 +246,8 @@ fn a_damaged_run_is_not_forked_and_the_damage_is_named() {
 }
 
 #[test]
-fn a_run_at_work_is_not_forked() {
-    let experiment = donor();
+fn a_running_run_cannot_be_forked() {
+    let experiment = source_run();
     let mut args = vec!["x.rhai", "--set", "iterations=50"];
     args.extend(FIXED);
     let mut first = experiment.start(&args);

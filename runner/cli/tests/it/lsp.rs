@@ -1,4 +1,4 @@
-//! The language server as a process, and an editor's end of the pipes: its greeting and farewell, edits, answers, and nonsense.
+//! The language server as a process, driven over pipes by a simple editor: start and end, edits, requests and malformed input.
 
 mod editor;
 
@@ -12,7 +12,7 @@ const GOOD: &str =
 const BAD: &str =
     "let run = open_run(\"x\");\nlet net = run.network();\nrun.self_play(net, #{ gamse: 4 });\n";
 
-/// The words that answers offer.
+/// The labels of the offered completions.
 fn labels(answer: &Value) -> Vec<&str> {
     let items = answer["result"].as_array().expect("a list of completions");
     items.iter().filter_map(|item| item["label"].as_str()).collect()
@@ -23,65 +23,65 @@ fn at(uri: &str, line: u32, character: u32) -> Value {
 }
 
 #[test]
-fn a_proper_farewell_gives_exit_code_0_and_any_other_1() {
-    let mut editor = Editor::greeted();
-    editor.ask("shutdown", Value::Null);
-    editor.tell("exit", Value::Null);
+fn exit_code_is_0_only_after_shutdown_and_exit() {
+    let mut editor = Editor::initialized();
+    editor.request("shutdown", Value::Null);
+    editor.notify("exit", Value::Null);
     assert_eq!(editor.end(), Some(0));
 
-    let mut editor = Editor::greeted();
-    editor.tell("exit", Value::Null);
+    let mut editor = Editor::initialized();
+    editor.notify("exit", Value::Null);
     assert_eq!(editor.end(), Some(1));
 
-    assert_eq!(Editor::greeted().end(), Some(1));
+    assert_eq!(Editor::initialized().end(), Some(1));
     assert_eq!(Editor::start().end(), Some(1));
 }
 
 #[test]
-fn requests_out_of_turn_are_refused() {
+fn requests_in_the_wrong_state_are_refused() {
     let mut editor = Editor::start();
-    assert_eq!(editor.ask("shutdown", Value::Null)["error"]["code"], -32002);
-    editor.greet();
-    assert_eq!(editor.ask("initialize", json!({ "capabilities": {} }))["error"]["code"], -32600);
-    assert_eq!(editor.ask("textDocument/formatting", json!({}))["error"]["code"], -32601);
-    assert_eq!(editor.ask("textDocument/hover", json!({ "textDocument": 3 }))["error"]["code"], -32602);
-    editor.ask("shutdown", Value::Null);
-    assert_eq!(editor.ask("textDocument/hover", at("file:///x", 0, 0))["error"]["code"], -32600);
+    assert_eq!(editor.request("shutdown", Value::Null)["error"]["code"], -32002);
+    editor.initialize();
+    assert_eq!(editor.request("initialize", json!({ "capabilities": {} }))["error"]["code"], -32600);
+    assert_eq!(editor.request("textDocument/formatting", json!({}))["error"]["code"], -32601);
+    assert_eq!(editor.request("textDocument/hover", json!({ "textDocument": 3 }))["error"]["code"], -32602);
+    editor.request("shutdown", Value::Null);
+    assert_eq!(editor.request("textDocument/hover", at("file:///x", 0, 0))["error"]["code"], -32600);
 }
 
 #[test]
-fn nonsense_is_logged_and_what_follows_is_answered() {
-    let mut editor = Editor::greeted();
-    editor.say_bytes(b"Content-Length: 9\r\n\r\n{nonsense");
+fn malformed_messages_are_logged_and_later_ones_answered() {
+    let mut editor = Editor::initialized();
+    editor.send_bytes(b"Content-Length: 9\r\n\r\n{nonsense");
     assert!(
         editor.until("window/logMessage")["params"]["message"].to_string().contains("not a JSON-RPC message")
     );
-    editor.say_bytes(b"hello\r\n\r\n");
+    editor.send_bytes(b"hello\r\n\r\n");
     assert!(editor.until("window/logMessage")["params"]["message"].to_string().contains("hello"));
-    editor.tell("textDocument/didOpen", json!({ "textDocument": 3 }));
+    editor.notify("textDocument/didOpen", json!({ "textDocument": 3 }));
     assert!(editor.until("window/logMessage")["params"]["message"].to_string().contains("didOpen"));
     editor.change("file:///never/opened.rhai", 2, "let");
     assert!(editor.until("window/logMessage")["params"]["message"].to_string().contains("not open"));
-    editor.tell("$/cancelRequest", json!({ "id": 77 }));
-    editor.tell("unheard/of", json!([1, 2]));
+    editor.notify("$/cancelRequest", json!({ "id": 77 }));
+    editor.notify("unheard/of", json!([1, 2]));
     assert_eq!(
-        editor.ask("textDocument/hover", at("file:///never/opened.rhai", 0, 0))["result"],
+        editor.request("textDocument/hover", at("file:///never/opened.rhai", 0, 0))["result"],
         Value::Null
     );
     editor.open("untitled:Untitled-1", "le¦");
     assert!(editor.diagnostics("untitled:Untitled-1").is_array());
-    editor.ask("shutdown", Value::Null);
-    editor.tell("exit", Value::Null);
+    editor.request("shutdown", Value::Null);
+    editor.notify("exit", Value::Null);
     assert_eq!(editor.end(), Some(0));
 }
 
 #[test]
-fn a_mistake_is_shown_while_it_is_there() {
+fn diagnostics_follow_edits() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a file é.rhai");
     let uri = uri(&file);
     assert!(uri.contains("a%20file%20%C3%A9.rhai"), "{uri}");
-    let mut editor = Editor::greeted();
+    let mut editor = Editor::initialized();
     editor.open(&uri, GOOD);
     assert_eq!(editor.diagnostics(&uri), json!([]));
     editor.edit(&uri, 2, ((2, 22), (2, 27)), "gamse");
@@ -89,29 +89,29 @@ fn a_mistake_is_shown_while_it_is_there() {
     assert_eq!(found[0]["message"], "gamse: unknown parameter; did you mean `games`?");
     let expected = json!({ "start": { "line": 2, "character": 22 }, "end": { "line": 2, "character": 27 } });
     assert_eq!(found[0]["range"], expected);
-    let asked =
+    let params =
         json!({ "textDocument": { "uri": uri }, "range": expected, "context": { "diagnostics": found } });
-    let actions = editor.ask("textDocument/codeAction", asked);
+    let actions = editor.request("textDocument/codeAction", params);
     assert_eq!(actions["result"][0]["edit"]["changes"][&uri][0]["newText"], "games");
     editor.edit(&uri, 3, ((2, 22), (2, 27)), "games");
     assert_eq!(editor.diagnostics(&uri), json!([]));
     editor.edit(&uri, 4, ((0, 0), (3, 0)), BAD);
     assert_eq!(editor.diagnostics(&uri).as_array().map(Vec::len), Some(1));
-    editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     assert_eq!(editor.diagnostics(&uri), json!([]));
     assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 0, "nothing is written");
 }
 
 #[test]
-fn quick_edits_end_with_what_the_last_text_has() {
-    let mut editor = Editor::greeted();
+fn diagnostics_after_quick_edits_are_those_of_the_last_text() {
+    let mut editor = Editor::initialized();
     let uri = "file:///nowhere/quick.rhai";
     editor.open(uri, "loop { let x = 1; }");
     for version in 2..60 {
         let text = if version % 2 == 0 { "loop { let y = 2; }" } else { GOOD };
         editor.change(uri, version, text);
-        editor.ask("textDocument/completion", at(uri, 0, 4));
-        editor.tell("$/cancelRequest", json!({ "id": version }));
+        editor.request("textDocument/completion", at(uri, 0, 4));
+        editor.notify("$/cancelRequest", json!({ "id": version }));
     }
     editor.change(uri, 60, BAD);
     let last = editor.diagnostics_of(uri, 60);
@@ -119,17 +119,17 @@ fn quick_edits_end_with_what_the_last_text_has() {
 }
 
 #[test]
-fn the_editors_text_of_an_imported_script_counts() {
+fn open_text_of_an_imported_script_is_used() {
     let folder = tempfile::tempdir().expect("a folder");
     let (main, module) = (folder.path().join("main.rhai"), folder.path().join("m.rhai"));
     fs::write(&module, "/// Doubles.\nfn twice(x) { x * 2 }\n").expect("writes");
     let (main, module) = (uri(&main), uri(&module));
-    let mut editor = Editor::greeted();
+    let mut editor = Editor::initialized();
     editor.open(&main, "import \"m\" as m;\nlet y = m::twice(2);\n");
     assert_eq!(editor.diagnostics(&main), json!([]));
-    let hover = editor.ask("textDocument/hover", at(&main, 1, 13));
+    let hover = editor.request("textDocument/hover", at(&main, 1, 13));
     assert!(hover["result"]["contents"]["value"].to_string().contains("Doubles."), "{hover}");
-    let definition = editor.ask("textDocument/definition", at(&main, 1, 13));
+    let definition = editor.request("textDocument/definition", at(&main, 1, 13));
     assert_eq!(
         (&definition["result"]["uri"], &definition["result"]["range"]["start"]["line"]),
         (&json!(module), &json!(1))
@@ -147,12 +147,12 @@ fn the_editors_text_of_an_imported_script_counts() {
 }
 
 #[test]
-fn completion_knows_calls_groups_words_results_and_modules() {
+fn completion_offers_methods_parameters_values_and_modules() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("lib")).expect("a folder");
     fs::write(folder.path().join("lib/m.rhai"), "fn step(a, b) { a }\n").expect("writes");
     let uri = uri(&folder.path().join("main.rhai"));
-    let mut editor = Editor::greeted();
+    let mut editor = Editor::initialized();
     editor.open(&uri, "");
     let mut version = 1;
     let mut offers = |text: &str, expected: &str| {
@@ -160,14 +160,14 @@ fn completion_knows_calls_groups_words_results_and_modules() {
         editor.change(&uri, version, text);
         let line = text.lines().count().max(1) - 1;
         let character = text.lines().last().unwrap_or_default().encode_utf16().count();
-        let answer = editor.ask("textDocument/completion", at(&uri, line as u32, character as u32));
+        let answer = editor.request("textDocument/completion", at(&uri, line as u32, character as u32));
         assert!(labels(&answer).contains(&expected), "{expected} in {:?} of {text}", labels(&answer));
         answer
     };
     let start = "let run = open_run(\"é😀\");\nlet net = run.network();\n";
     offers(&format!("{start}run."), "self_play");
     let keys = offers(&format!("{start}let g = run.self_play(net, #{{ games: 4, "), "max_plies");
-    assert!(!labels(&keys).contains(&"games"), "what is given is not offered again");
+    assert!(!labels(&keys).contains(&"games"), "a member that is there is not offered again");
     let item =
         keys["result"].as_array().and_then(|items| items.iter().find(|item| item["label"] == "max_plies"));
     let item = item.expect("max_plies");
@@ -186,30 +186,30 @@ fn completion_knows_calls_groups_words_results_and_modules() {
 }
 
 #[test]
-fn signatures_and_outlines_are_given() {
-    let mut editor = Editor::greeted();
+fn signatures_outlines_and_hovers_are_answered() {
+    let mut editor = Editor::initialized();
     let uri = "file:///nowhere/x.rhai";
     editor.open(
         uri,
         "let p = params(#{ games: 4 });\nfn f(a, b) { a }\nlet run = open_run(\"x\");\nrun.train(1, ",
     );
-    let signature = editor.ask("textDocument/signatureHelp", at(uri, 3, 13));
+    let signature = editor.request("textDocument/signatureHelp", at(uri, 3, 13));
     assert_eq!(signature["result"]["activeParameter"], 1);
     assert_eq!(signature["result"]["signatures"][0]["label"], "run.train(network, window, #{…})");
-    let outline = editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } }));
+    let outline = editor.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } }));
     let names: Vec<_> =
         outline["result"].as_array().expect("symbols").iter().map(|symbol| &symbol["name"]).collect();
     assert_eq!(names, ["p", "f", "run"]);
     assert_eq!(outline["result"][0]["children"][0]["name"], "games");
-    let hover = editor.ask("textDocument/hover", at(uri, 3, 6));
+    let hover = editor.request("textDocument/hover", at(uri, 3, 6));
     assert!(hover["result"]["contents"]["value"].to_string().contains("trains a net"), "{hover}");
 }
 
 #[test]
-fn the_shipped_experiments_and_their_modules_have_no_problems() {
+fn shipped_experiments_have_no_diagnostics() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let folder = fs::canonicalize(folder).expect("the experiments");
-    let mut editor = Editor::greeted_in(folder.parent().expect("the workspace"));
+    let mut editor = Editor::initialized_in(folder.parent().expect("the workspace"));
     for folder in [folder.join("lib"), folder] {
         for file in fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path()) {
             if file.extension().is_some_and(|kind| kind == "rhai") {

@@ -1,4 +1,4 @@
-//! The program from outside, and what its scripts may say, in one test program: linking costs more than testing.
+//! Tests of the program from outside and of its scripts, in one test binary, because linking takes longer than testing.
 
 mod bare;
 mod bench;

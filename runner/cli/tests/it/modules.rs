@@ -1,4 +1,4 @@
-//! The modules in `experiments/lib`, and the functions that scripts speak with.
+//! The modules in `experiments/lib`, and the functions with which scripts print and assert.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ fn run(text: &str) -> DryRunOutcome {
 }
 
 fn run_at(path: &Path, text: &str) -> DryRunOutcome {
-    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let (overrides, is_stopped) = (Vec::new(), Box::new(|| false));
-    Rehearsal { path, text, overrides, options: asking, operations: 1_000_000, is_stopped }.run()
+    Rehearsal { path, text, overrides, options, operations: 1_000_000, is_stopped }.run()
 }
 
 #[track_caller]
@@ -23,7 +23,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn schedules_begin_and_end_where_they_say() {
+fn schedules_have_the_given_endpoints() {
     let import = "import \"lib/schedules\" as schedules;";
     check(
         &format!(
@@ -46,7 +46,7 @@ fn schedules_begin_and_end_where_they_say() {
 }
 
 #[test]
-fn a_schedule_of_a_module_can_be_given_to_a_step() {
+fn a_step_accepts_a_schedule_of_a_module() {
     let ran = run("import \"lib/schedules\" as schedules;
         let run = open_run(\"x\"); let net = run.network();
         run.self_play(net, #{ games: 2, max_plies: 9, temperature: schedules::step(1.0, 0.0, 4) });");
@@ -55,7 +55,7 @@ fn a_schedule_of_a_module_can_be_given_to_a_step() {
 }
 
 #[test]
-fn guards_speak_of_trouble_and_of_nothing_else() {
+fn guards_report_problems_and_nothing_else() {
     check(
         "import \"lib/guards\" as guards;
         let games = #{ draw_rate: 0.5, iteration: 3, mean_entropy: 0.2 };
@@ -79,7 +79,7 @@ fn guards_speak_of_trouble_and_of_nothing_else() {
 }
 
 #[test]
-fn tables_are_aligned_and_wrong_rows_named() {
+fn tables_are_aligned_and_wrong_rows_reported() {
     check(
         "print(table([#{ net: \"0001\", score: 0.5 }, #{ net: \"2\", score: 10, elo: () }]));",
         &["elo  net   score\n  -  0001    0.5\n  -  2        10"],
@@ -92,7 +92,7 @@ fn tables_are_aligned_and_wrong_rows_named() {
 }
 
 #[test]
-fn what_does_not_hold_ends_the_script() {
+fn a_failed_assertion_ends_the_script() {
     check(
         "assert(1 < 2, \"never\"); print(\"on\"); log(\"x\"); let run = open_run(\"x\"); run.note(\"y\");",
         &["on"],
@@ -114,7 +114,7 @@ fn what_does_not_hold_ends_the_script() {
 }
 
 #[test]
-fn a_planned_sweep_counts_the_steps_that_its_trials_share_once() {
+fn a_planned_sweep_counts_shared_steps_once() {
     let ran = run("sweep(#{ name: \"s\", space: #{ c_puct: choice([1.0, 2.0, 4.0]) }, sampler: \"grid\", trials: 9, replicates: 2 }, |trial| {
             let net = trial.run.network(#{ tower: #{ blocks: 1, filters: 8 } });
             let games = trial.run.self_play(net, #{ games: 4, max_plies: 20 });
@@ -132,7 +132,7 @@ fn a_planned_sweep_counts_the_steps_that_its_trials_share_once() {
 }
 
 #[test]
-fn a_declared_parameter_is_a_value_of_the_script_and_a_dimension_of_a_sweep() {
+fn a_declared_parameter_is_a_value_and_a_sweep_dimension() {
     check(
         "let rate = number(2, 0.5, 4, \"c_puct\");
         let p = params(#{ rate: rate, group: #{ few: whole(3, 1, 9) }, on: flag(false), who: text(\"me\") });
@@ -196,7 +196,7 @@ fn every_preset_is_accepted_by_its_step() {
 }
 
 #[test]
-fn the_rate_of_alpha_zero_falls_tenfold_three_times_and_never_twice_at_once() {
+fn the_alphazero_learning_rate_drops_tenfold_three_times() {
     check(
         "import \"lib/presets\" as presets; print(presets::alphazero_training(700).learning_rate);
         print(presets::alphazero_training(2).learning_rate);",
@@ -205,7 +205,7 @@ fn the_rate_of_alpha_zero_falls_tenfold_three_times_and_never_twice_at_once() {
 }
 
 #[test]
-fn every_ablation_can_be_planned_and_says_what_it_asks_how_long_it_takes_and_what_was_seen() {
+fn every_ablation_can_be_planned_and_states_question_expectation_and_result() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/ablations"));
     let files = std::fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path());
     let mut planned = 0;

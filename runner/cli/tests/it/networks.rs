@@ -1,8 +1,8 @@
-//! Nets from scripts: presets, every kind of head, growth, and a look inside.
+//! Nets in scripts: presets, every kind of head, growth and inspection.
 
 use crate::experiment::{Ended, Experiment};
 
-/// The heads, towers and encodings that the default net does not have; each trains on games that another net played.
+/// The heads, towers and encodings that the default net does not have; each trains on games of another net.
 const KINDS: &str = r#"
 let run = open_run("small");
 let small = #{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } };
@@ -29,7 +29,7 @@ print(`${seen.layers.len} ${seen.layers[0].name} ${seen.logit_deviation < 1.5} $
 "#;
 
 #[test]
-fn every_kind_of_net_trains_on_the_same_games_and_plays_on() {
+fn every_kind_of_net_trains_on_the_same_games_and_plays() {
     let experiment = Experiment::new(KINDS);
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -39,11 +39,11 @@ fn every_kind_of_net_trains_on_the_same_games_and_plays_on() {
     assert_eq!(lines[..4], [trained; 4], "{}", ended.stdout);
     assert_eq!(lines[4..7], last, "{}", ended.stdout);
     let again = experiment.run(&[]);
-    assert_eq!((again.code, again.stdout), (Some(0), ended.stdout), "finished steps are walked through");
+    assert_eq!((again.code, again.stdout), (Some(0), ended.stdout), "finished steps are skipped");
 }
 
 #[test]
-fn a_check_plans_all_of_it() {
+fn every_kind_of_net_passes_a_check() {
     let ended = Experiment::new(KINDS).run(&["--check"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     for expected in ["1×16 transformer, ", "0000 grows to 2×12 se_resnet, ", "GFLOP an evaluation"] {
@@ -52,7 +52,7 @@ fn a_check_plans_all_of_it() {
 }
 
 #[test]
-fn a_preset_is_a_map_that_scripts_change() {
+fn scripts_can_edit_a_preset() {
     let script = r#"
 let run = open_run("small");
 let spec = network_preset("dlchess");
@@ -68,7 +68,7 @@ print(run.network(spec).parameters);
 }
 
 #[test]
-fn an_unknown_preset_and_a_net_that_cannot_grow_are_bad_input() {
+fn unknown_presets_and_impossible_growth_are_bad_input() {
     for (script, expected) in [
         ("network_preset(\"dc0-2x23\")", "there is no net \"dc0-2x23\"; did you mean \"dc0-2x32\"?"),
         (
@@ -87,7 +87,7 @@ fn an_unknown_preset_and_a_net_that_cannot_grow_are_bad_input() {
 }
 
 #[test]
-fn inspect_shows_a_stored_net_and_says_what_is_wrong_with_a_damaged_one() {
+fn inspect_shows_a_stored_net_and_rejects_a_damaged_one() {
     let experiment = Experiment::new("open_run(\"small\").network(#{ tower: #{ blocks: 1, filters: 8 } });");
     assert_eq!(experiment.run(&[]).code, Some(0));
     let net = experiment.first_in("networks/0000.safetensors");

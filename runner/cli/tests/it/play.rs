@@ -1,4 +1,4 @@
-//! Games in the terminal through pipes: the program is told moves and what it says is read.
+//! `dc0-run play` through pipes: the tests send moves and read the output.
 
 use std::fs;
 use std::io::Write;
@@ -7,19 +7,19 @@ use std::process::{Command, Stdio};
 /// What a game printed.
 struct Played {
     code: Option<i32>,
-    said: String,
-    complaints: String,
+    output: String,
+    errors: String,
 }
 
 impl Played {
     #[track_caller]
     fn has(&self, part: &str) {
-        assert!(self.said.contains(part), "no \"{part}\" in\n{}\n{}", self.said, self.complaints);
+        assert!(self.output.contains(part), "no \"{part}\" in\n{}\n{}", self.output, self.errors);
     }
 
     #[track_caller]
     fn lacks(&self, part: &str) {
-        assert!(!self.said.contains(part), "\"{part}\" in\n{}", self.said);
+        assert!(!self.output.contains(part), "\"{part}\" in\n{}", self.output);
     }
 }
 
@@ -37,29 +37,29 @@ fn play(args: &[&str], input: &str) -> Played {
     // A program that does not start a game reads nothing.
     let _unread = pipe.write_all(input.as_bytes());
     drop(pipe);
-    let output = program.wait_with_output().expect("ends");
+    let ended = program.wait_with_output().expect("ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
-    Played { code: output.status.code(), said: text(output.stdout), complaints: text(output.stderr) }
+    Played { code: ended.status.code(), output: text(ended.stdout), errors: text(ended.stderr) }
 }
 
 const KINGS: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
 
 #[test]
-fn a_mate_ends_the_game_with_its_reason_and_its_record() {
+fn a_mate_ends_the_game_and_prints_its_pgn() {
     let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1";
     let played = play(&["--ascii", "--fen", mate], "Ra8\ne4\nhint\nquit\n");
-    assert_eq!(played.code, Some(0), "{}", played.complaints);
+    assert_eq!(played.code, Some(0), "{}", played.errors);
     played.has("1. White> Ra8\n");
     played.has("1-0  White won by checkmate.");
     played.has("  8 [R] .     .     . !k! .");
     played.has("game over> e4\nthe game is over: undo, new, pgn or quit\n");
     played.has("[SetUp \"1\"]\n[FEN \"6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1\"]\n");
     played.has("\n\n1. Ra8# {White won by checkmate} 1-0\n");
-    assert!(played.said.is_ascii() && !played.said.contains('\x1b'));
+    assert!(played.output.is_ascii() && !played.output.contains('\x1b'));
 }
 
 #[test]
-fn the_engine_mates_too() {
+fn the_engine_can_mate() {
     // Black to move mates with the queen on h4.
     let start = "startpos moves f2f3 e7e5";
     let played = play(&["--fen", start, "--sims", "200"], "g4\n");
@@ -71,32 +71,32 @@ fn the_engine_mates_too() {
 
 #[test]
 fn equal_seeds_give_equal_games() {
-    let once = || play(&["--seed", "7", "--temperature", "1"], "e4\nhint\nd4\nNc3\nmoves\n").said;
+    let once = || play(&["--seed", "7", "--temperature", "1"], "e4\nhint\nd4\nNc3\nmoves\n").output;
     assert_eq!(once(), once());
-    let random = |seed: &str| play(&["--seed", seed, "--side", "random"], "").said;
+    let random = |seed: &str| play(&["--seed", seed, "--side", "random"], "").output;
     let sides: Vec<bool> = (0..8).map(|seed| random(&seed.to_string()).contains("You play White")).collect();
     assert!(sides.contains(&true) && sides.contains(&false), "{sides:?}");
 }
 
 #[test]
-fn taking_back_gives_the_same_position_once_more() {
+fn undo_restores_the_position() {
     let played = play(&[], "undo\ne4\nfen\nundo\nfen\nquit\n");
     played.has("1. White> undo\nthere is no move of yours to take back\n");
     played.has("1. White> fen\nrnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n");
-    // Nothing was played, so nothing is worth keeping.
+    // No move was made, so there is no game to print.
     played.lacks("[Event");
     let black = play(&["--side", "black"], "undo\ntakeback\n");
     black.has("1. Black> undo\nthere is no move of yours to take back\n");
 }
 
 #[test]
-fn a_mate_can_be_taken_back() {
+fn undo_works_after_mate() {
     let played = play(&["--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"], "Ra8\nundo\nfen\n");
     played.has("1. White> fen\n6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1\n");
 }
 
 #[test]
-fn what_is_no_move_is_explained_and_changes_nothing() {
+fn invalid_moves_are_explained_and_change_nothing() {
     let two = "4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1";
     let played = play(&["--fen", two], "Nd2\nNd4d5\nRa1\nKe3\nhitn\nhint 3\n\nfen\n");
     played.has("White> Nd2\n\"Nd2\" may be Nbd2 or Nfd2; say which\n");
@@ -110,7 +110,7 @@ fn what_is_no_move_is_explained_and_changes_nothing() {
 }
 
 #[test]
-fn black_sees_the_board_from_the_other_side_and_the_engine_begins() {
+fn playing_black_flips_the_board_and_the_engine_moves_first() {
     let played = play(&["--side", "black"], "e7e5\nflip\n");
     played.has("dc0 plays 1. ");
     played.has("\n     h  g  f  e  d  c  b  a\n\n");
@@ -120,7 +120,7 @@ fn black_sees_the_board_from_the_other_side_and_the_engine_begins() {
 }
 
 #[test]
-fn sides_change_and_the_engine_helps_out() {
+fn the_player_can_switch_sides_and_let_the_engine_move() {
     let played = play(&["--fen", KINGS], "go\nswitch\nfen\n");
     played.has("dc0 plays 1. ");
     played.has("dc0 plays 1... ");
@@ -129,7 +129,7 @@ fn sides_change_and_the_engine_helps_out() {
 }
 
 #[test]
-fn draws_are_agreed_where_the_engine_is_not_better_and_giving_up_is_always_taken() {
+fn draws_are_accepted_unless_the_engine_is_better_and_resigning_always_works() {
     // Queen up, the player may have a draw; queen down, not.
     let draw = |side| play(&["--fen", "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", "--side", side], "draw\n");
     draw("white").has("1/2-1/2  draw by agreement.");
@@ -141,12 +141,12 @@ fn draws_are_agreed_where_the_engine_is_not_better_and_giving_up_is_always_taken
 }
 
 #[test]
-fn games_are_added_to_a_file_one_after_the_other() {
+fn games_are_appended_to_the_pgn_file() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let file = folder.path().join("games.pgn");
     let path = file.to_str().expect("a name");
     let played = play(&["--pgn", path], "e4\nnew\nd4\n");
-    assert_eq!(played.said.matches(&format!("The game was added to {path}.")).count(), 2);
+    assert_eq!(played.output.matches(&format!("The game was added to {path}.")).count(), 2);
     let kept = fs::read_to_string(&file).expect("the file");
     assert_eq!(kept.matches("[Event ").count(), 2);
     assert!(
@@ -158,24 +158,24 @@ fn games_are_added_to_a_file_one_after_the_other() {
 }
 
 #[test]
-fn the_evaluation_hides_until_it_is_asked_for() {
+fn hidden_evaluations_are_shown_on_request() {
     let played = play(&["--hide-eval", "--fen", KINGS], "e4\n");
     played.lacks("% draw");
     played.has("\ndc0 plays 1... ");
     let asked = play(&["--hide-eval", "--fen", KINGS], "eval\nhint\n");
-    assert_eq!(asked.said.matches("% draw").count(), 1);
+    assert_eq!(asked.output.matches("% draw").count(), 1);
     asked.has("Best lines, with visits and White's score (20 simulations):\n");
 }
 
 #[test]
-fn colours_come_into_a_pipe_only_when_asked_for() {
-    assert!(!play(&[], "e4\n").said.contains('\x1b'));
-    let coloured = play(&["--color", "always"], "e4\n").said;
+fn piped_output_is_coloured_only_on_request() {
+    assert!(!play(&[], "e4\n").output.contains('\x1b'));
+    let coloured = play(&["--color", "always"], "e4\n").output;
     assert!(coloured.contains("\x1b[1;38;5;") && !coloured.contains("\x1b[K"));
 }
 
 #[test]
-fn bytes_that_are_no_text_and_enormous_lines_are_survived() {
+fn strange_characters_and_huge_lines_are_survived() {
     let played = play(&["--fen", KINGS], &format!("\u{fffd}♘f3\n{}\nfen\n", "x".repeat(3 << 20)));
     played.has("is neither a move");
     played.has("error: a line of more than");
@@ -183,7 +183,7 @@ fn bytes_that_are_no_text_and_enormous_lines_are_survived() {
 }
 
 #[test]
-fn bad_arguments_end_with_code_2_and_say_what_was_expected() {
+fn bad_arguments_exit_with_code_2_and_state_what_was_expected() {
     let over = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1";
     for (args, part) in [
         (&["--side", "green"][..], "[possible values: white, black, random]"),
@@ -202,8 +202,8 @@ fn bad_arguments_end_with_code_2_and_say_what_was_expected() {
         (&["--pgn", "/nowhere/x.pgn"], "--pgn /nowhere/x.pgn: expected a file that can be written to"),
     ] {
         let played = play(args, "e4\n");
-        assert_eq!(played.code, Some(2), "{args:?}: {}", played.complaints);
-        assert!(played.complaints.contains(part), "{args:?}: {}", played.complaints);
-        assert_eq!(played.said, "");
+        assert_eq!(played.code, Some(2), "{args:?}: {}", played.errors);
+        assert!(played.errors.contains(part), "{args:?}: {}", played.errors);
+        assert_eq!(played.output, "");
     }
 }

@@ -1,4 +1,4 @@
-//! Experiments with mistakes in them, over everything between a script's text and its plan.
+//! Fuzzes the check of scripts with mutated experiments.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +12,19 @@ use dc0_script::rehearsal::Rehearsal;
 use dc0_script::report;
 use dc0_steps::Asking;
 
-/// Scripts that each run of the tests tries.
+/// Scripts in each run of the tests.
 const CASES: u64 = 3_000;
 
-/// Scripts that `cargo test --release --workspace --test it -- --ignored script_fuzz::` tries.
+/// Scripts in `cargo test --release --workspace --test it -- --ignored script_fuzz::`.
 const MANY_CASES: u64 = 50_000;
 
-/// Operations of the interpreter for each; a shipped experiment needs a tenth.
+/// Interpreter operations for each script; a shipped experiment needs a tenth.
 const OPERATIONS: u64 = 30_000;
 
-/// The longest that a script may take: a hang, not a speed, is what it finds.
+/// How long a script may take. It is to find hangs, not slowness.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What a number or a name becomes.
+/// Replacements for numbers and names.
 const EXTREMES: [&str; 34] = [
     "0",
     "1",
@@ -62,7 +62,7 @@ const EXTREMES: [&str; 34] = [
     "loop {}",
 ];
 
-/// Pieces of other scripts.
+/// Fragments to insert.
 const PIECES: [&str; 16] = [
     "{",
     "}",
@@ -106,7 +106,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// A script with one to four mistakes.
+/// A script with one to four mutations.
 fn mutated(stream: &mut Stream, experiments: &[Vec<String>]) -> String {
     let mut script = experiments[below(stream, experiments.len())].clone();
     for _ in 0..=below(stream, 4) {
@@ -128,16 +128,16 @@ fn mutated(stream: &mut Stream, experiments: &[Vec<String>]) -> String {
     script.concat()
 }
 
-/// Puts an extreme in the place of a token of some kind.
+/// Replaces a token of some kind by an extreme value.
 fn change(stream: &mut Stream, script: &mut [String], is_kind: impl Fn(&str) -> bool) {
-    let places: Vec<usize> = (0..script.len()).filter(|at| is_kind(&script[*at])).collect();
-    if !places.is_empty() {
-        let place = places[below(stream, places.len())];
-        EXTREMES[below(stream, EXTREMES.len())].clone_into(&mut script[place]);
+    let indices: Vec<usize> = (0..script.len()).filter(|at| is_kind(&script[*at])).collect();
+    if !indices.is_empty() {
+        let index = indices[below(stream, indices.len())];
+        EXTREMES[below(stream, EXTREMES.len())].clone_into(&mut script[index]);
     }
 }
 
-/// Changes letters of a token, perhaps to what is no letter.
+/// Changes characters of a token, not always to letters.
 fn misspell(stream: &mut Stream, token: &mut String) {
     let mut letters: Vec<char> = token.chars().collect();
     for _ in 0..=below(stream, 2) {
@@ -152,7 +152,7 @@ fn misspell(stream: &mut Stream, token: &mut String) {
     *token = letters.into_iter().collect();
 }
 
-/// Every experiment that dc0 comes with.
+/// Every shipped experiment.
 fn experiments(folder: &Path) -> Vec<Vec<String>> {
     let entries = fs::read_dir(folder).expect("lists").map(|entry| entry.expect("an entry").path());
     let mut files: Vec<_> =
@@ -165,23 +165,23 @@ fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments"))
 }
 
-/// Plans one script and holds what comes out against what every user may expect.
+/// Plans one script, and checks what holds for every result; whether it could be planned.
 fn plan(text: &str) -> bool {
-    let asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let path = folder().join("x.rhai");
     let is_stopped = Box::new(|| false);
-    let rehearsal = Rehearsal {
+    let dry_run = Rehearsal {
         path: &path,
         text,
         overrides: Vec::new(),
-        options: asking,
+        options,
         operations: OPERATIONS,
         is_stopped,
     };
-    let rehearsed = rehearsal.run();
-    let Err(failure) = &rehearsed.plan else { return true };
+    let outcome = dry_run.run();
+    let Err(failure) = &outcome.plan else { return true };
     let (shown, json) =
-        (report::render(failure, &rehearsed.sources), report::render_json(failure, &rehearsed.sources));
+        (report::render(failure, &outcome.sources), report::render_json(failure, &outcome.sources));
     assert!(matches!(failure.exit, Exit::BadInput | Exit::Failed), "{:?} for\n{text}", failure.exit);
     assert!(shown.starts_with("error: ") && shown.len() > 10, "{shown} for\n{text}");
     assert!(!shown.contains("dc0-run itself is wrong"), "a panic for\n{text}");
@@ -189,12 +189,12 @@ fn plan(text: &str) -> bool {
     false
 }
 
-/// Plans scripts one after the other, and says before each which it is.
-fn work(experiments: &[Vec<String>], numbers: std::ops::Range<u64>, say: &Sender<(u64, String)>) -> u64 {
+/// Plans scripts one after the other, and announces each before it starts; the number that could be planned.
+fn work(experiments: &[Vec<String>], numbers: std::ops::Range<u64>, starts: &Sender<(u64, String)>) -> u64 {
     let mut planned = 0;
     for number in numbers {
         let text = mutated(&mut Seed { run: 7, step: 0 }.stream(number, Purpose::Sampling), experiments);
-        if say.send((number, text.clone())).is_err() {
+        if starts.send((number, text.clone())).is_err() {
             break;
         }
         planned += u64::from(plan(&text));
@@ -204,11 +204,11 @@ fn work(experiments: &[Vec<String>], numbers: std::ops::Range<u64>, say: &Sender
 
 fn check(cases: u64) {
     let experiments = experiments(folder());
-    let (say, said) = channel();
-    let worker = thread::spawn(move || work(&experiments, 0..cases, &say));
+    let (sender, starts) = channel();
+    let worker = thread::spawn(move || work(&experiments, 0..cases, &sender));
     let mut last = None;
     loop {
-        match said.recv_timeout(PATIENCE) {
+        match starts.recv_timeout(PATIENCE) {
             Ok(case) => last = Some(case),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => panic!("a hang: {last:?}"),
@@ -219,19 +219,19 @@ fn check(cases: u64) {
 }
 
 #[test]
-fn no_experiment_with_mistakes_makes_the_check_panic_or_hang() {
+fn mutated_experiments_never_make_the_check_panic_or_hang() {
     check(CASES);
 }
 
 #[test]
 #[ignore = "takes minutes; see MANY_CASES"]
-fn fifty_thousand_experiments_with_mistakes_neither_panic_nor_hang() {
+fn fifty_thousand_mutated_experiments_never_panic_or_hang() {
     check(MANY_CASES);
 }
 
-/// The fuzzer is only worth something if it starts from scripts that work.
+/// The fuzzer is useful only if it starts from scripts that work.
 #[test]
-fn every_experiment_without_mistakes_can_be_planned() {
+fn every_unmutated_experiment_can_be_planned() {
     for tokens in experiments(folder()) {
         let text = tokens.concat();
         assert!(plan(&text), "{}", text.lines().next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The server of `dc0-run serve`, talked to as any program may talk to it: raw bytes over loopback.
+//! The server of `dc0-run serve`, tested with raw bytes over loopback.
 
 mod games;
 mod server;
@@ -14,7 +14,7 @@ use crate::experiment::{Experiment, SMALL};
 use server::{Events, Server, folder};
 
 #[test]
-fn the_token_opens_and_nothing_else_does() {
+fn requests_need_the_token() {
     let folder = folder();
     let server = Server::start(folder.path());
     let (port, token) = (server.port, server.token.clone());
@@ -49,7 +49,7 @@ fn the_token_opens_and_nothing_else_does() {
 }
 
 #[test]
-fn runs_are_listed_and_tricks_with_paths_lead_nowhere() {
+fn runs_are_listed_and_path_traversal_is_refused() {
     let (folder, outside) = (folder(), tempfile::tempdir().expect("a folder"));
     fs::write(outside.path().join("run.json"), "{\"secret\":1}").expect("writes");
     fs::write(outside.path().join("run.log"), "secret\n").expect("writes");
@@ -95,13 +95,13 @@ fn runs_are_listed_and_tricks_with_paths_lead_nowhere() {
         );
     }
     for net in ["link:0", "../first:0", "first:../../x", "/etc/passwd", "first:0"] {
-        let asked = json!({ "net": net, "side": "white", "fen": null, "simulations": 10 });
-        assert_eq!(server.post("/api/play", &asked).status, 404, "{net}");
+        let body = json!({ "net": net, "side": "white", "fen": null, "simulations": 10 });
+        assert_eq!(server.post("/api/play", &body).status, 404, "{net}");
     }
 }
 
 #[test]
-fn what_is_too_long_too_slow_or_no_http_is_refused() {
+fn long_slow_and_malformed_requests_are_refused() {
     let folder = folder();
     let server = Server::start(folder.path());
     let long = "x".repeat(100_000);
@@ -111,14 +111,14 @@ fn what_is_too_long_too_slow_or_no_http_is_refused() {
     assert_eq!(server.request("POST", "/api/play", "Transfer-Encoding: chunked\r\n", "").status, 411);
     assert_eq!(server.request("PUT", "/", "", "").status, 405);
     assert_eq!(server.raw(&[0x16, 3, 1, 0, 0xff, b'\r', b'\n', b'\r', b'\n']).status, 400);
-    // Begins, and does not go on.
+    // A request that is never completed.
     assert_eq!(server.raw(b"GET / HTTP/1.1\r\nHost: local").status, 408);
     assert_eq!(server.get("/").status, 200);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_thousand_requests_at_once_are_answered_with_few_threads_and_little_memory() {
+fn a_thousand_concurrent_requests_need_few_threads_and_little_memory() {
     let folder = folder();
     let server = Server::start(folder.path());
     let status = |name: &str| -> u64 {
@@ -144,21 +144,21 @@ fn a_thousand_requests_at_once_are_answered_with_few_threads_and_little_memory()
         }
         let answers: Vec<u16> = clients.into_iter().map(|client| client.join().expect("an answer")).collect();
         for (number, status) in answers.into_iter().enumerate() {
-            // Games that would begin wait for each other, and too many do not.
+            // New games wait for each other; those beyond the limit are refused.
             assert!(status == 200 || (status == 503 && number % 5 == 4), "request {number}: {status}");
         }
     });
-    // One for each of 128 connections, and two for each of eight games: its own and its engine's.
+    // One for each of 128 connections, and two for each of eight games: the game's and its engine's.
     assert!(most_threads <= threads + 128 + 8 * 2, "{most_threads} threads, {threads} before");
     let grown = status("VmRSS:").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than {before}");
 }
 
 #[test]
-fn readers_beyond_a_limit_are_asked_to_come_again_and_others_are_served() {
+fn excess_event_readers_are_sent_away_and_others_are_served() {
     let folder = folder();
     let server = Server::start(folder.path());
-    // The head of an endless answer has no endless body.
+    // The answer to HEAD has no body, even for an endless stream.
     let head = server.request("HEAD", "/api/events", "", "");
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     let mut readers: Vec<Events> = (0..48).map(|_| server.follow("/api/events", None)).collect();
@@ -174,7 +174,7 @@ fn readers_beyond_a_limit_are_asked_to_come_again_and_others_are_served() {
 }
 
 #[test]
-fn a_log_is_followed_line_by_line_and_gone_on_with_after_a_break() {
+fn a_log_is_streamed_by_line_and_resumes_after_a_reconnect() {
     let folder = folder();
     let server = Server::start(folder.path());
     let path = folder.path().join("first/run.log");
@@ -189,7 +189,7 @@ fn a_log_is_followed_line_by_line_and_gone_on_with_after_a_break() {
     assert_eq!(events.until("log", |_| true), json!({ "anew": false, "text": "four\n" }));
     fs::write(&path, "new\n").expect("writes");
     assert_eq!(events.until("log", |_| true), json!({ "anew": true, "text": "new\n" }));
-    // A run that appears, and one that goes.
+    // A run that appears, and one that disappears.
     let mut list = server.follow("/api/events", None);
     assert_eq!(list.until("list", |_| true).as_array().map(Vec::len), Some(1));
     fs::create_dir(folder.path().join("second")).expect("a folder");
@@ -199,8 +199,8 @@ fn a_log_is_followed_line_by_line_and_gone_on_with_after_a_break() {
     list.until("list", |list| list[0]["path"] == "second");
 }
 
-/// A thousand requests, of which some have a wrong token and some lead nowhere.
-fn annoy(server: &Server) {
+/// Sends a thousand requests, some with a wrong token and some for paths that do not exist.
+fn disturb(server: &Server) {
     let port = server.port;
     for number in 0..250 {
         let wrong =
@@ -215,8 +215,8 @@ fn annoy(server: &Server) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_without_watching() {
-    // Long enough to be seen as it goes, and killed, on a machine that has other work, too.
+fn watching_a_killed_and_resumed_run_does_not_change_it() {
+    // Long enough to be watched and killed on a busy machine, too.
     let script = SMALL.replace("games: 6", "games: 40");
     let alone = Experiment::new(&script);
     assert_eq!(alone.run(&[]).code, Some(0));
@@ -230,18 +230,17 @@ fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_witho
     let mut events = server.follow("/api/events/small", None);
     let games = events.until("games", Value::is_string);
     assert!(games.as_str().is_some_and(|file| file.ends_with(".parquet")), "{games}");
-    let told = server.get("/api/games/small");
-    let told = told.json();
-    assert!(told["again"] == true || told["games"][0]["plies"][0]["b"].is_string(), "{told}");
+    let shown = server.get("/api/games/small").json();
+    assert!(shown["again"] == true || shown["games"][0]["plies"][0]["b"].is_string(), "{shown}");
     process.kill().expect("kills");
     process.wait().expect("ends");
-    // The run may have ended before it could be killed: then nothing about it changes any more.
+    // The run may have ended before it could be killed; then it does not change any more.
     let cut = events.stands("state", |state| state["state"] != "running");
     assert!(["cut", "rests"].iter().any(|state| cut["state"] == *state), "{cut}");
     thread::scope(|scope| {
-        let annoying = scope.spawn(|| annoy(&server));
+        let disturbing = scope.spawn(|| disturb(&server));
         assert_eq!(watched.run(&[]).code, Some(0));
-        annoying.join().expect("answers");
+        disturbing.join().expect("answers");
     });
     let ended = events.stands("state", |state| state["state"] == "rests" && state["steps"] == 8);
     assert_eq!((&ended["generation"], &ended["step"]), (&json!(2), &Value::Null));
@@ -249,8 +248,8 @@ fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_witho
     assert!(server.get("/api/games/small").json()["games"][0]["plies"][1]["m"][0].is_string());
     // Its nets can be played against.
     assert_eq!(server.get("/api/nets").json(), json!([{ "run": "small", "nets": [2, 1, 0] }]));
-    let asked = json!({ "net": "small:2", "side": "black", "fen": null, "simulations": 8 });
-    let game = server.post("/api/play", &asked).json();
+    let body = json!({ "net": "small:2", "side": "black", "fen": null, "simulations": 8 });
+    let game = server.post("/api/play", &body).json();
     let answered = server
         .get(&format!("/api/play/{}?after={}", game["id"].as_str().expect("an id"), game["version"]))
         .json();
@@ -260,13 +259,13 @@ fn a_run_that_is_watched_killed_and_resumed_is_seen_as_it_goes_and_ends_as_witho
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_it_well_with_readers_and_a_search_under_way() {
+fn ctrl_c_shuts_down_cleanly_with_readers_and_a_search_running() {
     let folder = folder();
     let mut server = Server::start(folder.path());
     let mut events = server.follow("/api/events", None);
     assert_eq!(events.next().0, "list");
-    let asked = json!({ "net": "", "side": "black", "fen": null, "simulations": 10_000 });
-    assert_eq!(server.post("/api/play", &asked).json()["thinking"], true);
+    let body = json!({ "net": "", "side": "black", "fen": null, "simulations": 10_000 });
+    assert_eq!(server.post("/api/play", &body).json()["thinking"], true);
     let signal =
         Command::new("kill").args(["-INT", &server.process.id().to_string()]).status().expect("kill");
     assert!(signal.success());
@@ -274,7 +273,7 @@ fn ctrl_c_ends_it_well_with_readers_and_a_search_under_way() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_or_a_port_that_is_taken_is_named() {
+fn missing_folders_and_ports_in_use_are_reported() {
     let folder = folder();
     let refused = |args: &[&str]| {
         let output =
@@ -314,7 +313,7 @@ sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "rand
 "#;
 
 #[test]
-fn a_sweep_has_its_leaderboard_and_its_trials_are_runs() {
+fn a_sweep_has_a_leaderboard_and_its_trials_are_runs() {
     let experiment = Experiment::new(SWEEP);
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -324,12 +323,12 @@ fn a_sweep_has_its_leaderboard_and_its_trials_are_runs() {
         (&listed[0]["path"], &listed[0]["kind"], &listed[0]["trials"]),
         (&json!("tiny"), &json!("sweep"), &json!(4))
     );
-    let told = server.follow("/api/events/tiny", None).until("state", |_| true);
+    let state = server.follow("/api/events/tiny", None).until("state", |_| true);
     assert_eq!(
-        (&told["objective"], &told["direction"], &told["all"]),
+        (&state["objective"], &state["direction"], &state["all"]),
         (&json!("score"), &json!("maximize"), &json!(4))
     );
-    let rows = told["rows"].as_array().expect("trials");
+    let rows = state["rows"].as_array().expect("trials");
     let values: Vec<f64> = rows.iter().map(|row| row["value"][0].as_f64().expect("a value")).collect();
     assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
     for row in rows {
@@ -339,7 +338,7 @@ fn a_sweep_has_its_leaderboard_and_its_trials_are_runs() {
         assert_eq!(server.get(&format!("/api/status/{run}")).json()["steps"], 3);
     }
     assert_eq!((server.get("/sweep/tiny").status, server.get("/run/tiny").status), (200, 404));
-    // A half-written event is passed over.
+    // A half-written event is skipped.
     let journal = experiment.folder.path().join("datasets/tiny/trials.jsonl");
     let text = fs::read_to_string(&journal).expect("a journal");
     fs::write(&journal, &text[..text.len() - 7]).expect("writes");

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::experiment::{Ended, Experiment, SMALL};
 
-/// A question to the runs of an experiment.
+/// Queries the runs of an experiment.
 fn sql(experiment: &Experiment, args: &[&str]) -> Ended {
     let all: Vec<&str> = ["sql"].iter().chain(args).copied().collect();
     experiment.start(&all).wait_with_output().expect("ends").into()
@@ -19,7 +19,7 @@ fn refused(experiment: &Experiment, args: &[&str], code: i32, expected: &str) {
 const GAMES: &str = "select iteration, count(*) as games from games group by iteration";
 
 #[test]
-fn a_run_answers_in_every_format_and_its_mistakes_are_named() {
+fn queries_are_answered_in_every_format_and_errors_reported() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     let before = experiment.results();
@@ -79,7 +79,7 @@ fn a_run_answers_in_every_format_and_its_mistakes_are_named() {
 }
 
 #[test]
-fn answers_become_files_that_are_not_replaced_unasked() {
+fn existing_files_are_replaced_only_on_request() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     let written = sql(&experiment, &["small", GAMES, "--out", "games.parquet"]);
@@ -132,7 +132,7 @@ fn tables_and_examples_are_listed() {
 }
 
 #[test]
-fn a_damaged_file_ends_with_its_name_and_exit_code_3() {
+fn a_damaged_file_is_reported_with_exit_code_3() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     let file = experiment.first_in("games");
@@ -149,7 +149,7 @@ fn a_damaged_file_ends_with_its_name_and_exit_code_3() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_told_beside_the_answer() {
+fn a_missing_file_is_reported_with_the_answer() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     fs::remove_file(experiment.first_in("games")).expect("removes");
@@ -163,7 +163,7 @@ fn a_file_that_is_gone_is_told_beside_the_answer() {
 }
 
 #[test]
-fn sums_and_differences_of_stored_numbers_do_not_wrap_around() {
+fn arithmetic_on_stored_numbers_does_not_wrap() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     let statement = "select min(ply - 100) as a, min(-legal) < 0 as b, max(simulations) * 3000000000 > 4000000000 as c, \
@@ -173,7 +173,7 @@ fn sums_and_differences_of_stored_numbers_do_not_wrap_around() {
 }
 
 #[test]
-fn a_statement_that_the_faster_engine_cannot_do_is_answered_by_the_other() {
+fn statements_fall_back_to_the_slower_engine() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));
     let one = "(select distinct iteration from games)";
@@ -185,7 +185,7 @@ fn a_statement_that_the_faster_engine_cannot_do_is_answered_by_the_other() {
 }
 
 #[test]
-fn a_run_that_was_stopped_half_way_answers() {
+fn an_interrupted_run_can_be_queried() {
     let experiment = Experiment::new(SMALL);
     let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
     let first = experiment.folder.path().join("datasets/small/games/iteration=0000");
@@ -202,7 +202,7 @@ fn a_run_that_was_stopped_half_way_answers() {
     }
 }
 
-/// Decides and tells by its own tables.
+/// A script that queries its own tables.
 const READING: &str = r#"
 let run = open_run("small");
 let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
@@ -219,7 +219,7 @@ for iteration in 0..3 {
 "#;
 
 #[test]
-fn a_script_sees_what_its_calls_have_stored_and_the_same_when_it_is_run_again() {
+fn a_script_queries_its_own_steps_and_a_rerun_sees_the_same() {
     let experiment = Experiment::new(READING);
     let first = experiment.run(&[]);
     assert_eq!(first.code, Some(0), "{}", first.stderr);
@@ -230,12 +230,12 @@ fn a_script_sees_what_its_calls_have_stored_and_the_same_when_it_is_run_again() 
     assert_eq!(
         (again.code, &again.stdout),
         (Some(0), &first.stdout),
-        "all games are there by now, and the first question sees four"
+        "all games are stored by now, but the first query sees four"
     );
 }
 
 #[test]
-fn a_check_reads_what_is_done_and_has_stand_ins_for_the_rest() {
+fn a_check_reads_finished_steps_and_mocks_the_rest() {
     let script = READING.replace("print(by_reason)", "print(`${by_reason[0].plies + 1}`)");
     let experiment = Experiment::new(&script);
     let planned = experiment.run(&["--check"]);

@@ -1,4 +1,4 @@
-//! Sweeps: killed, stopped, enlarged, in parallel and after each other.
+//! Sweeps: killed, stopped, enlarged, in parallel and in sequence.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::experiment::{Ended, Experiment};
 
-/// A sweep over search and training of tiny nets: every trial with its own training, and few different games.
+/// A sweep over search and training of tiny nets: every trial trains, and trials share games.
 const SWEEP: &str = r#"
 let p = params(#{ name: "tiny", trials: 24, replicates: 2, parallel: 1, sampler: "tpe", pruner: #{ kind: "none" }, from: [],
     updates: [2, 4], fails: -1, rates: [0.01, 0.02, 0.05] });
@@ -35,24 +35,24 @@ fn folder(experiment: &Experiment, name: &str) -> PathBuf {
     experiment.folder.path().join("datasets").join(name)
 }
 
-/// The table of trials, byte by byte, and what the program says of it.
+/// The bytes of the table of trials, and the program's output.
 fn outcome(experiment: &Experiment, name: &str, ended: &Ended) -> (Vec<u8>, String) {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     (fs::read(folder(experiment, name).join("trials.parquet")).expect("a table"), ended.stdout.clone())
 }
 
-/// Steps that were done anew, by the lines that tell of them.
+/// Counts the steps that were not reused, by their lines of progress.
 fn done(ended: &Ended, what: &str) -> usize {
     let is_new = |line: &&str| !line.contains("(done before)") && !line.contains("(taken over");
     ended.stderr.lines().filter(|line| line.contains(what)).filter(is_new).count()
 }
 
 #[test]
-fn a_sweep_killed_five_times_ends_with_the_table_of_one_that_was_not_and_the_next_reuses_its_games() {
+fn a_killed_sweep_resumes_to_the_same_table_and_the_next_reuses_its_games() {
     let whole = Experiment::new(SWEEP);
     let ended = whole.run(&[]);
     let expected = outcome(&whole, "tiny", &ended);
-    // Games depend on nothing that is varied: each replicate's seed plays them once.
+    // Games do not depend on what is varied: they are played once for each replicate's seed.
     assert_eq!(done(&ended, "  iteration 0000  "), 2, "{}", ended.stderr);
     let killed = Experiment::new(SWEEP);
     let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"];
@@ -65,10 +65,10 @@ fn a_sweep_killed_five_times_ends_with_the_table_of_one_that_was_not_and_the_nex
     }
     let ended = killed.run(&[]);
     assert_eq!(outcome(&killed, "tiny", &ended), expected);
-    // A finished sweep is only shown again.
+    // A finished sweep only prints its result again.
     let again = killed.run(&[]);
     assert_eq!((done(&again, "  network 0001  "), outcome(&killed, "tiny", &again)), (0, expected));
-    // A sweep over training alone takes the games over.
+    // A sweep over training alone reuses the games.
     let second = killed.run(&[
         "--set",
         "name=next",
@@ -89,7 +89,7 @@ fn a_sweep_killed_five_times_ends_with_the_table_of_one_that_was_not_and_the_nex
 }
 
 #[test]
-fn trials_at_the_same_time_come_to_the_same_table_on_any_number_of_lanes() {
+fn parallel_trials_give_the_same_table_on_any_number_of_lanes() {
     let experiments = [(); 2].map(|()| Experiment::new(SWEEP));
     let args = ["--set", "trials=8", "--set", "replicates=1", "--set", "parallel=3"];
     let outcomes = [["--lanes", "1"], ["--lanes", "2"]].map(|lanes| [&args[..], &lanes].concat());
@@ -102,7 +102,7 @@ fn trials_at_the_same_time_come_to_the_same_table_on_any_number_of_lanes() {
 }
 
 #[test]
-fn a_sweep_grows_by_trials_values_and_replicates_and_keeps_what_it_has() {
+fn a_sweep_grows_by_trials_values_and_replicates() {
     let experiment = Experiment::new(SWEEP);
     let common = ["--set", "sampler=random", "--set", "replicates=1"];
     let run = |more: &[&str]| {
@@ -114,13 +114,13 @@ fn a_sweep_grows_by_trials_values_and_replicates_and_keeps_what_it_has() {
     assert_eq!(done(&run(&["--set", "trials=5"]), "  match 0000  "), 2);
     assert_eq!(done(&run(&["--set", "trials=5", "--set", "updates=[2, 4, 6]"]), "  match 0000  "), 0);
     assert_eq!(done(&run(&["--set", "trials=5", "--set", "replicates=2"]), "  match 0000  "), 5);
-    // Points that lie in the space no more are kept as stale, and their number is not given away.
+    // Points that are no longer in the space are kept as stale, and their numbers are not reused.
     let ended = run(&["--set", "trials=6", "--set", "updates=[6]", "--set", "replicates=3"]);
     assert!(ended.stdout.contains("stale") && ended.stdout.contains("6 trials"), "{}", ended.stdout);
 }
 
 #[test]
-fn a_changed_script_does_what_differs_in_trials_that_have_ended() {
+fn a_changed_script_reruns_only_changed_steps_of_finished_trials() {
     let experiment = Experiment::new(SWEEP);
     let args = ["--set", "trials=3", "--set", "replicates=1"];
     let before = experiment.run(&args);
@@ -133,7 +133,7 @@ fn a_changed_script_does_what_differs_in_trials_that_have_ended() {
     assert_eq!((done(&back, "  match 0000  "), outcome(&experiment, "tiny", &back).1), (0, before.stdout));
 }
 
-/// The runs that a check says would begin or go on.
+/// The number of runs that a check expects to begin or continue.
 fn planned_runs(experiment: &Experiment, args: &[&str]) -> u64 {
     let ended = experiment.run(&[args, &["--check", "--format", "json"]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -141,18 +141,18 @@ fn planned_runs(experiment: &Experiment, args: &[&str]) -> u64 {
     plan["sweeps"][0]["runs"].as_u64().expect("a number")
 }
 
-/// Replicates that a sweep has started so far, as its journal says.
+/// The number of replicates that a sweep has started so far, by its journal.
 fn started(experiment: &Experiment) -> u64 {
     let journal = fs::read_to_string(folder(experiment, "tiny").join("trials.jsonl")).expect("a journal");
     journal.lines().filter(|line| line.contains("\"event\":\"started\"")).count() as u64
 }
 
 #[test]
-fn a_check_plans_what_the_sweep_itself_then_does() {
+fn a_check_plans_what_the_sweep_then_runs() {
     let experiment = Experiment::new(SWEEP);
     let args = ["--set", "trials=3", "--set", "replicates=1"];
     let failing = [&args[..], &["--set", "fails=1"]].concat();
-    let goes_as_planned = |args: &[&str], expected: u64| {
+    let runs_as_planned = |args: &[&str], expected: u64| {
         let (planned, before) = (planned_runs(&experiment, args), started(&experiment));
         let ended = experiment.run(args);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -161,21 +161,21 @@ fn a_check_plans_what_the_sweep_itself_then_does() {
     assert_eq!(planned_runs(&experiment, &failing), 3);
     assert_eq!(experiment.run(&failing).code, Some(0));
     // Nothing has changed: a failed trial stays as it is.
-    goes_as_planned(&failing, 0);
+    runs_as_planned(&failing, 0);
     // Another value of a declared parameter: the trials that have ended are revisited.
-    goes_as_planned(&args, 2);
+    runs_as_planned(&args, 2);
     experiment.write(&SWEEP.replace("objective:", "retry_failed: true, objective:"));
     // Another script, and the failed trial again.
-    goes_as_planned(&args, 3);
-    goes_as_planned(&args, 0);
-    // What the sweep would refuse is refused.
+    runs_as_planned(&args, 3);
+    runs_as_planned(&args, 0);
+    // A check refuses what the sweep would refuse.
     let refused = experiment.run(&[&args[..], &["--seed", "7", "--check"]].concat());
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("was created with seed 1, and 7 was asked for"), "{}", refused.stderr);
 }
 
 #[test]
-fn a_changed_import_does_what_differs_in_trials_that_have_ended() {
+fn a_changed_import_reruns_only_changed_steps_of_finished_trials() {
     let experiment = Experiment::new(
         &SWEEP
             .replace("let p = params", "import \"plies\" as plies;\nlet p = params")
@@ -194,13 +194,13 @@ fn a_changed_import_does_what_differs_in_trials_that_have_ended() {
     assert_eq!(matches(), (0, 0));
     import("fn most() { 32 }");
     assert_eq!(matches(), (3, 3));
-    // Another text that gives the same: trials are walked through, and every step is there already.
+    // Another text with the same value: trials are revisited, and every step is reused.
     import("fn most() { 16 + 16 }");
     assert_eq!(matches(), (3, 0));
 }
 
 #[test]
-fn what_is_fixed_is_not_changed_in_silence() {
+fn fixed_settings_of_a_sweep_cannot_change() {
     let experiment = Experiment::new(SWEEP);
     let start = |threads: &str| -> Ended {
         let fixed = ["x.rhai", "--device", "cpu", "--backend", "torch", "--set", "trials=1", "--threads"];
@@ -216,7 +216,7 @@ fn what_is_fixed_is_not_changed_in_silence() {
 }
 
 #[test]
-fn a_failed_trial_is_told_apart_and_tried_again_only_when_asked() {
+fn a_failed_trial_is_reported_and_retried_only_on_request() {
     let experiment = Experiment::new(SWEEP);
     let args = ["--set", "trials=3", "--set", "replicates=1", "--set", "fails=1"];
     let ended = experiment.run(&args);
@@ -234,7 +234,7 @@ fn a_failed_trial_is_told_apart_and_tried_again_only_when_asked() {
         retried.stdout,
         retried.stderr
     );
-    // What fails before any trial has a value is the script's fault, not the trial's.
+    // A failure before any trial has a value is the script's error, not the trial's.
     let experiment = Experiment::new(SWEEP);
     let ended = experiment.run(&["--set", "fails=0"]);
     assert_eq!(ended.code, Some(1));
@@ -246,7 +246,7 @@ fn a_failed_trial_is_told_apart_and_tried_again_only_when_asked() {
 }
 
 #[test]
-fn pruners_end_trials_early_and_halving_goes_on_with_the_best() {
+fn pruners_end_trials_early_and_halving_continues_the_best() {
     let experiment = Experiment::new(SWEEP);
     let set = |pruner: &str| {
         let changed = SWEEP
@@ -266,7 +266,7 @@ fn pruners_end_trials_early_and_halving_goes_on_with_the_best() {
 }
 
 #[test]
-fn what_is_wrong_with_a_sweep_is_said_at_once() {
+fn all_problems_of_a_sweep_are_reported_at_once() {
     let experiment = Experiment::new(SWEEP);
     for (script, expected) in [
         (

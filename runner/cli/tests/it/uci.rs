@@ -1,4 +1,4 @@
-//! The engine over pipes, as a chess program sees it.
+//! The UCI engine over pipes, as a chess GUI sees it.
 
 mod check;
 mod compliance;

@@ -1,4 +1,4 @@
-//! Lines that no chess program should send, over the parser and over whole conversations.
+//! Fuzzes the UCI parser and whole sessions with lines that no chess GUI should send.
 
 use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,16 +10,16 @@ use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_engine::uci::parse::{Command, parse};
 use dc0_engine::uci::{Settings, session};
 
-/// Lines over the parser.
+/// Lines given to the parser.
 const LINES_PARSED: u32 = 250_000;
 
-/// Whole conversations, of about 60 lines each.
-const CONVERSATIONS: u64 = 2_000;
+/// Whole sessions, of about 60 lines each.
+const SESSIONS: u64 = 2_000;
 
-/// The longest that a conversation may take: a hang, not a speed, is what it finds.
+/// How long a session may take. It is to find hangs, not slowness.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Words of the protocol, and some that are nearly ones.
+/// Words of the protocol, and some near misses.
 const WORDS: [&str; 56] = [
     "uci",
     "isready",
@@ -115,7 +115,7 @@ fn line(stream: &mut Stream) -> Vec<u8> {
     }
 }
 
-/// A good line with some bytes changed, put in or left out.
+/// A valid line with some bytes changed, inserted or removed.
 fn mutated(stream: &mut Stream) -> Vec<u8> {
     let mut line = LINES[below(stream, LINES.len())].as_bytes().to_vec();
     for _ in 0..=below(stream, 3) {
@@ -144,11 +144,11 @@ fn no_line_makes_the_parser_panic() {
     }
 }
 
-/// A place to write that a test can read.
+/// A writer whose content a test can read.
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Page {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }
@@ -158,11 +158,11 @@ impl Write for Page {
     }
 }
 
-/// A chess program that sends a line at a time, and now and then takes a moment, so that a search is under way.
+/// A GUI that sends one line at a time, with occasional pauses, so that searches are running when lines arrive.
 struct Typist {
     lines: Vec<Vec<u8>>,
-    moments: Stream,
-    /// The line being sent, and how much of it is.
+    pauses: Stream,
+    /// The line that is being sent, and how many of its bytes are.
     sent: (usize, usize),
 }
 
@@ -170,8 +170,8 @@ impl Read for Typist {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let (line, at) = self.sent;
         let Some(whole) = self.lines.get(line) else { return Ok(0) };
-        if at == 0 && below(&mut self.moments, 20) == 0 {
-            thread::sleep(Duration::from_micros(below(&mut self.moments, 3000) as u64));
+        if at == 0 && below(&mut self.pauses, 20) == 0 {
+            thread::sleep(Duration::from_micros(below(&mut self.pauses, 3000) as u64));
         }
         let part = (&whole[at..]).read(into)?;
         self.sent = if at + part == whole.len() { (line + 1, 0) } else { (line, at + part) };
@@ -179,25 +179,25 @@ impl Read for Typist {
     }
 }
 
-fn talk(input: impl Read) -> Vec<String> {
-    let page = Page::default();
+fn output_of(input: impl Read) -> Vec<String> {
+    let buffer = SharedBuffer::default();
     let mut settings = Settings::new(None).expect("the shipped net");
     settings.set("Device", "cpu").expect("there is a CPU");
-    let ended = session(&mut BufReader::new(input), Box::new(page.clone()), settings);
-    ended.expect("the conversation ends well");
-    let bytes = page.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let ended = session(&mut BufReader::new(input), Box::new(buffer.clone()), settings);
+    ended.expect("the session ends well");
+    let bytes = buffer.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     String::from_utf8(bytes).expect("text").lines().map(ToOwned::to_owned).collect()
 }
 
-/// Lines that would make a test slow: large searches without end are stopped, but threads and devices are made anew.
+/// Lines that would make a test slow: endless searches are stopped, but threads and devices would be created again.
 fn is_slow(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line).to_ascii_lowercase();
     ["threads", "batch", "device", "backend", "multipv 2"].iter().any(|word| text.contains(word))
 }
 
-/// Lines of a conversation, and how many of them ask for a move and for `readyok`.
-fn conversation(stream: &mut Stream) -> (Vec<Vec<u8>>, [usize; 2]) {
-    let (mut lines, mut asked) = (Vec::new(), [1, 2]);
+/// The lines of a session, and how many of them request a move and `readyok`.
+fn session_lines(stream: &mut Stream) -> (Vec<Vec<u8>>, [usize; 2]) {
+    let (mut lines, mut expected) = (Vec::new(), [1, 2]);
     for _ in 0..60 {
         let line = match below(stream, 20_000) {
             0 => b"go ".repeat(500_000),
@@ -206,43 +206,43 @@ fn conversation(stream: &mut Stream) -> (Vec<Vec<u8>>, [usize; 2]) {
         if is_slow(&line) || line.contains(&b'\n') {
             continue;
         }
-        // Lines that are too long are left out.
+        // Lines that are too long are ignored.
         match parse(&String::from_utf8_lossy(&line)).filter(|_| line.len() <= 1 << 20) {
             Some(Command::Quit | Command::Bench) => continue,
-            Some(Command::Go(_)) => asked[0] += 1,
-            Some(Command::IsReady) => asked[1] += 1,
+            Some(Command::Go(_)) => expected[0] += 1,
+            Some(Command::IsReady) => expected[1] += 1,
             _ => {}
         }
         lines.push([line, vec![b'\n']].concat());
     }
     lines.push(b"stop\nisready\nposition startpos\ngo nodes 3\nisready\n".to_vec());
-    (lines, asked)
+    (lines, expected)
 }
 
-fn hold(number: u64) {
+fn check(number: u64) {
     let mut stream = Seed { run: 6, step: 0 }.stream(number, Purpose::Sampling);
-    let (lines, [searches, asked]) = conversation(&mut stream);
-    let said = talk(Typist { lines, moments: stream, sent: (0, 0) });
-    let count = |word: &str| said.iter().filter(|line| line.split(' ').next() == Some(word)).count();
-    assert_eq!(count("bestmove"), searches, "conversation {number}");
-    assert_eq!(count("readyok"), asked, "conversation {number}");
-    assert!(said.iter().any(|line| line.starts_with("bestmove ") && !line.contains("(none)")));
+    let (lines, [searches, ready]) = session_lines(&mut stream);
+    let output = output_of(Typist { lines, pauses: stream, sent: (0, 0) });
+    let count = |word: &str| output.iter().filter(|line| line.split(' ').next() == Some(word)).count();
+    assert_eq!(count("bestmove"), searches, "session {number}");
+    assert_eq!(count("readyok"), ready, "session {number}");
+    assert!(output.iter().any(|line| line.starts_with("bestmove ") && !line.contains("(none)")));
     let failed =
-        said.iter().find(|line| line.contains("thread of the engine") || line.contains("engine's thread"));
-    assert_eq!(failed, None, "conversation {number}");
+        output.iter().find(|line| line.contains("thread of the engine") || line.contains("engine's thread"));
+    assert_eq!(failed, None, "session {number}");
 }
 
 #[test]
-fn every_conversation_answers_every_go_and_is_ready_to_the_end() {
-    for number in 0..CONVERSATIONS {
+fn every_session_answers_every_go_and_isready() {
+    for number in 0..SESSIONS {
         let (done, ended) = channel();
-        let held = thread::spawn(move || {
-            hold(number);
-            // The test has given up if nobody hears it.
-            let _heard = done.send(());
+        let worker = thread::spawn(move || {
+            check(number);
+            // Fails if the test has given up waiting.
+            let _sent = done.send(());
         });
-        let heard = ended.recv_timeout(PATIENCE);
-        assert_ne!(heard, Err(RecvTimeoutError::Timeout), "conversation {number} hangs");
-        held.join().unwrap_or_else(|_| panic!("conversation {number} fails"));
+        let received = ended.recv_timeout(PATIENCE);
+        assert_ne!(received, Err(RecvTimeoutError::Timeout), "session {number} hangs");
+        worker.join().unwrap_or_else(|_| panic!("session {number} fails"));
     }
 }

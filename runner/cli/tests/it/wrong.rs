@@ -1,7 +1,7 @@
-//! The catalogue of wrong scripts: `wrong/*.md` holds each script beside the exact message that its user reads.
+//! The catalogue of wrong scripts: `wrong/*.md` holds each script with the exact message that its user reads.
 //!
 //! A case is a heading, a `rhai` block, perhaps a `sh` block with options, and a `text` block with the message. After a change of
-//! messages, `DC0_UPDATE=1 cargo test --release --workspace --test it wrong::` writes them anew; read every line of the difference.
+//! messages, `DC0_UPDATE=1 cargo test --release --workspace --test it wrong::` rewrites them; read every line of the diff.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use dc0_process::exit::Exit;
 use dc0_script::rehearsal::Rehearsal;
 use dc0_steps::Asking;
 
-/// Operations after which a loop counts as endless here; far fewer than in earnest, so that the catalogue is quick.
+/// Operations after which a loop counts as endless; far fewer than in the program, to keep the catalogue fast.
 const OPERATIONS: u64 = 3_000_000;
 
 /// One wrong script.
@@ -48,8 +48,8 @@ fn cases(page: &str) -> Vec<Case> {
     cases
 }
 
-/// The page with other messages.
-fn page_of(head: &str, cases: &[Case]) -> String {
+/// The text of a page of cases.
+fn render_page(head: &str, cases: &[Case]) -> String {
     let mut page = head.trim_end().to_owned() + "\n";
     for Case { title, script, options, message } in cases {
         let _ = write!(page, "\n## {title}\n\n```rhai\n{script}```\n");
@@ -61,28 +61,28 @@ fn page_of(head: &str, cases: &[Case]) -> String {
     page
 }
 
-/// What the user reads, and how the program ends.
+/// The message that the user reads, and the exit code.
 fn message(case: &Case, folder: &Path) -> (String, Exit) {
-    let mut asking = Asking { device: Some("cpu".to_owned()), ..Asking::below("datasets") };
+    let mut options = Asking { device: Some("cpu".to_owned()), ..Asking::below("datasets") };
     let mut overrides = Vec::new();
     for line in case.options.lines() {
         match line.split_once(' ').expect("an option with its value") {
             ("--set", given) => overrides.push(given.parse().expect("name=value")),
-            ("--device", device) => asking.device = Some(device.to_owned()),
+            ("--device", device) => options.device = Some(device.to_owned()),
             (other, _) => panic!("{}: there is no {other} here", case.title),
         }
     }
-    let rehearsed = Rehearsal {
+    let outcome = Rehearsal {
         path: &folder.join("x.rhai"),
         text: case.script.trim_end(),
         overrides,
-        options: asking,
+        options,
         operations: OPERATIONS,
         is_stopped: Box::new(|| false),
     }
     .run();
-    let error = rehearsed.error().unwrap_or_else(|| "no error".to_owned());
-    let exit = rehearsed.plan.err().map_or(Exit::Done, |failure| failure.exit);
+    let error = outcome.error().unwrap_or_else(|| "no error".to_owned());
+    let exit = outcome.plan.err().map_or(Exit::Done, |failure| failure.exit);
     let absolute = folder.canonicalize().expect("is there");
     let shown = error
         .replace(&format!("{}/", folder.display()), "")
@@ -99,7 +99,7 @@ fn pages() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_wrong_script_gets_exactly_its_message() {
+fn every_wrong_script_gets_its_recorded_message() {
     let (mut count, mut wrong) = (0, Vec::new());
     for path in pages() {
         let page = fs::read_to_string(&path).expect("reads");
@@ -116,16 +116,16 @@ fn every_wrong_script_gets_exactly_its_message() {
         }
         if env::var_os("DC0_UPDATE").is_some() {
             let head = page.split("\n## ").next().unwrap_or_default();
-            fs::write(&path, page_of(head, &cases)).expect("writes");
+            fs::write(&path, render_page(head, &cases)).expect("writes");
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count >= 60, "{count} cases");
 }
 
-/// The message comes from the text and the names alone, so it is the same each time.
+/// Messages depend only on the script's text and names, so they are the same each time.
 #[test]
-fn messages_start_in_lower_case_name_a_place_and_never_speak_of_the_engine() {
+fn messages_start_with_error_and_hide_the_script_engine() {
     for path in pages() {
         for case in cases(&fs::read_to_string(&path).expect("reads")) {
             let first = case.message.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A plain editor: what it says is framed by hand, so that it can say nonsense, too.
+//! A simple editor. It frames messages by hand, so that it can also send malformed ones.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The longest that an answer may take before a test gives up: a hang, not a speed, is what it finds.
+/// How long a test waits for an answer. It is to find hangs, not slowness.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) struct Editor {
     program: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// Messages that came while another one was waited for.
+    /// Messages that arrived while the test waited for another one.
     others: VecDeque<Value>,
-    asked: u32,
+    /// The id of the latest request.
+    last_id: u32,
 }
 
 /// A file's URI.
@@ -35,7 +36,7 @@ fn next_message(output: &mut impl BufRead) -> Option<Value> {
     let mut length = 0;
     loop {
         let mut line = String::new();
-        if output.read_line(&mut line).expect("the head is text") == 0 {
+        if output.read_line(&mut line).expect("the header is text") == 0 {
             return None;
         }
         match line.trim_end().split_once(": ") {
@@ -67,51 +68,51 @@ impl Editor {
                 }
             }
         });
-        Self { program, input, messages, others: VecDeque::new(), asked: 0 }
+        Self { program, input, messages, others: VecDeque::new(), last_id: 0 }
     }
 
-    pub(crate) fn greeted() -> Self {
+    pub(crate) fn initialized() -> Self {
         let mut editor = Self::start();
-        editor.greet();
+        editor.initialize();
         editor
     }
 
-    pub(crate) fn greeted_in(folder: &Path) -> Self {
+    pub(crate) fn initialized_in(folder: &Path) -> Self {
         let mut editor = Self::start();
         let folders = json!([{ "uri": uri(folder), "name": "x" }]);
-        editor.ask("initialize", json!({ "capabilities": {}, "workspaceFolders": folders }));
-        editor.tell("initialized", json!({}));
+        editor.request("initialize", json!({ "capabilities": {}, "workspaceFolders": folders }));
+        editor.notify("initialized", json!({}));
         editor
     }
 
     #[track_caller]
-    pub(crate) fn greet(&mut self) {
-        let greeting =
-            self.ask("initialize", json!({ "capabilities": {}, "processId": null, "rootUri": null }));
-        assert_eq!(greeting["result"]["serverInfo"]["name"], "dc0-run");
-        self.tell("initialized", json!({}));
+    pub(crate) fn initialize(&mut self) {
+        let answer =
+            self.request("initialize", json!({ "capabilities": {}, "processId": null, "rootUri": null }));
+        assert_eq!(answer["result"]["serverInfo"]["name"], "dc0-run");
+        self.notify("initialized", json!({}));
     }
 
-    pub(crate) fn say_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("not closed yet");
         input.write_all(bytes).and_then(|()| input.flush()).expect("the server listens");
     }
 
-    fn say(&mut self, message: &Value) {
+    fn send(&mut self, message: &Value) {
         let text = message.to_string();
-        self.say_bytes(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
+        self.send_bytes(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
     }
 
-    pub(crate) fn tell(&mut self, method: &str, params: impl Into<Value>) {
-        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params.into() }));
+    pub(crate) fn notify(&mut self, method: &str, params: impl Into<Value>) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params.into() }));
     }
 
-    /// Asks, and gives the whole answer.
+    /// Sends a request, and returns the whole answer.
     #[track_caller]
-    pub(crate) fn ask(&mut self, method: &str, params: impl Into<Value>) -> Value {
-        self.asked += 1;
-        let id = self.asked;
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params.into() }));
+    pub(crate) fn request(&mut self, method: &str, params: impl Into<Value>) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params.into() }));
         self.first(|message| message["id"] == id)
     }
 
@@ -121,7 +122,7 @@ impl Editor {
         self.first(|message| message["method"] == method)
     }
 
-    /// The first message that fits; others are kept for later.
+    /// The first matching message; others are kept for later.
     #[track_caller]
     fn first(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.others.iter().position(&fits) {
@@ -138,27 +139,30 @@ impl Editor {
 
     pub(crate) fn open(&mut self, uri: &str, text: &str) {
         let document = json!({ "uri": uri, "languageId": "rhai", "version": 1, "text": text });
-        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
     /// Replaces the whole text.
     pub(crate) fn change(&mut self, uri: &str, version: i32, text: &str) {
         let document = json!({ "uri": uri, "version": version });
-        self.tell(
+        self.notify(
             "textDocument/didChange",
             json!({ "textDocument": document, "contentChanges": [{ "text": text }] }),
         );
     }
 
-    /// Replaces a part of the text.
+    /// Replaces a range of the text.
     pub(crate) fn edit(&mut self, uri: &str, version: i32, (from, to): ((u32, u32), (u32, u32)), text: &str) {
         let position = |(line, character)| json!({ "line": line, "character": character });
         let change = json!({ "range": { "start": position(from), "end": position(to) }, "text": text });
         let document = json!({ "uri": uri, "version": version });
-        self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
+        self.notify(
+            "textDocument/didChange",
+            json!({ "textDocument": document, "contentChanges": [change] }),
+        );
     }
 
-    fn told(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+    fn published(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         let is = |message: &Value| {
             message["method"] == "textDocument/publishDiagnostics" && fits(&message["params"])
         };
@@ -168,22 +172,22 @@ impl Editor {
     /// The next diagnostics of a file.
     #[track_caller]
     pub(crate) fn diagnostics(&mut self, uri: &str) -> Value {
-        self.told(|params| params["uri"] == uri)
+        self.published(|params| params["uri"] == uri)
     }
 
     /// The diagnostics of a version of a file.
     #[track_caller]
     pub(crate) fn diagnostics_of(&mut self, uri: &str, version: i32) -> Value {
-        self.told(|params| params["uri"] == uri && params["version"] == version)
+        self.published(|params| params["uri"] == uri && params["version"] == version)
     }
 
     /// The next diagnostics of a file that are not empty.
     #[track_caller]
     pub(crate) fn diagnostics_with_any(&mut self, uri: &str) -> Value {
-        self.told(|params| params["uri"] == uri && params["diagnostics"] != json!([]))
+        self.published(|params| params["uri"] == uri && params["diagnostics"] != json!([]))
     }
 
-    /// Closes the input, and gives the exit code.
+    /// Closes the input, and returns the exit code.
     pub(crate) fn end(mut self) -> Option<i32> {
         self.input = None;
         self.program.wait().expect("it ends").code()

@@ -1,4 +1,4 @@
-//! Games against a net.
+//! Games against a net over HTTP.
 
 use std::thread;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::server::{Server, answered, folder};
 
 #[test]
-fn a_game_is_played_with_legal_moves_only() {
+fn only_legal_moves_are_played() {
     let folder = folder();
     let server = Server::start(folder.path());
-    let asked = |side: &str, fen: Value| json!({ "net": "", "side": side, "fen": fen, "simulations": 16 });
-    let game = server.post("/api/play", &asked("white", Value::Null)).json();
+    let body = |side: &str, fen: Value| json!({ "net": "", "side": side, "fen": fen, "simulations": 16 });
+    let game = server.post("/api/play", &body("white", Value::Null)).json();
     let act = |verb: &str, body: Value| {
         server.post(&format!("/api/play/{}/{verb}", game["id"].as_str().expect("an id")), &body)
     };
@@ -49,20 +49,20 @@ fn a_game_is_played_with_legal_moves_only() {
 }
 
 #[test]
-fn a_promotion_is_chosen_a_mate_ends_the_game_and_a_game_that_is_gone_is_said_to_be() {
+fn promotions_are_offered_mates_end_games_and_deleted_games_are_gone() {
     let folder = folder();
     let server = Server::start(folder.path());
-    let asked = |side: &str, fen: Value| json!({ "net": "", "side": side, "fen": fen, "simulations": 16 });
-    let promotion = server.post("/api/play", &asked("both", json!("8/P6k/8/8/8/8/8/K7 w - - 0 1"))).json();
+    let body = |side: &str, fen: Value| json!({ "net": "", "side": side, "fen": fen, "simulations": 16 });
+    let promotion = server.post("/api/play", &body("both", json!("8/P6k/8/8/8/8/8/K7 w - - 0 1"))).json();
     let letters: Vec<&Value> = promotion["legal"]
         .as_array()
         .expect("moves")
         .iter()
-        .map(|of| &of[3])
-        .filter(|of| of.is_string())
+        .map(|chess_move| &chess_move[3])
+        .filter(|promotion| promotion.is_string())
         .collect();
     assert_eq!(letters.len(), 4);
-    let mate = server.post("/api/play", &asked("white", json!("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"))).json();
+    let mate = server.post("/api/play", &body("white", json!("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"))).json();
     let id = mate["id"].as_str().expect("an id");
     let over = server.post(&format!("/api/play/{id}/move"), &json!({ "move": "Ra8" })).json();
     assert_eq!(
@@ -71,7 +71,7 @@ fn a_promotion_is_chosen_a_mate_ends_the_game_and_a_game_that_is_gone_is_said_to
     );
     let refused = server.post(&format!("/api/play/{id}/go"), &json!({})).json();
     assert_eq!((&refused["refused"], &refused["human"]), (&json!("the game is over"), &json!("white")));
-    // Who waits for news of a game that ends need not wait on.
+    // Clients that wait for a change of a game are released when it is deleted.
     let target = format!("/api/play/{id}?after={}", refused["version"]);
     let waits = thread::scope(|scope| {
         let waits = scope.spawn(|| server.get(&target).json());
@@ -86,14 +86,14 @@ fn a_promotion_is_chosen_a_mate_ends_the_game_and_a_game_that_is_gone_is_said_to
 }
 
 #[test]
-fn games_have_limits_and_wrong_requests_are_named() {
+fn limits_are_enforced_and_wrong_requests_are_reported() {
     let folder = folder();
     let server = Server::start_with(folder.path(), &["--max-sims", "50"]);
     let ask = |net: &str, side: &str, fen: Value, simulations: Value| {
-        let asked = json!({ "net": net, "side": side, "fen": fen, "simulations": simulations });
-        let answer = server.post("/api/play", &asked);
-        let told = answer.json();
-        let why = told["error"].as_str().or(told["refused"].as_str());
+        let body = json!({ "net": net, "side": side, "fen": fen, "simulations": simulations });
+        let answer = server.post("/api/play", &body);
+        let reply = answer.json();
+        let why = reply["error"].as_str().or(reply["refused"].as_str());
         (answer.status, why.unwrap_or_default().to_owned())
     };
     let none = Value::Null;

@@ -1,4 +1,4 @@
-//! What must hold for the lines of every search.
+//! Checks that hold for the output of every search.
 
 use dc0_core::board::{Game, Move};
 
@@ -10,9 +10,9 @@ pub(crate) fn game(position: &str) -> Game {
 #[track_caller]
 pub(crate) fn play(game: &mut Game, moves: &[&str]) {
     for text in moves {
-        let played = Move::from_uci(text).unwrap_or_else(|| panic!("{text} is no move"));
-        assert!(game.position().is_legal(played), "{text} is not legal in {}", game.position().fen());
-        game.play_unchecked(played);
+        let mv = Move::from_uci(text).unwrap_or_else(|| panic!("{text} is not a move"));
+        assert!(game.position().is_legal(mv), "{text} is not legal in {}", game.position().fen());
+        game.play_unchecked(mv);
     }
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn after<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
     words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied()
 }
 
-/// What must hold for every search: whole numbers behind their names, scores with a kind, and legal moves.
+/// Checks the output of a search: integers after their names, scores with a kind, and legal moves.
 #[track_caller]
 pub(crate) fn check(position: &str, lines: &[String]) {
     let infos: Vec<&String> = lines.iter().filter(|line| line.starts_with("info depth")).collect();
@@ -58,7 +58,7 @@ pub(crate) fn best(lines: &[String]) -> &str {
     lines.last().and_then(|line| line.split(' ').nth(1)).expect("bestmove")
 }
 
-/// The number behind a name in the last info line.
+/// The number after a name in the last info line.
 pub(crate) fn last_number(lines: &[String], name: &str) -> i64 {
     let last = lines.iter().rfind(|line| line.starts_with("info depth")).expect("an info line");
     let words: Vec<&str> = last.split(' ').collect();

@@ -1,4 +1,4 @@
-//! One conversation in named steps, as `fastchess --compliance` has it; written anew from its description.
+//! One session in named steps, like that of `fastchess --compliance`; written from its description.
 
 use dc0_core::board::Move;
 use dc0_process::clock::Stopwatch;
@@ -6,33 +6,33 @@ use dc0_process::clock::Stopwatch;
 use super::check::{after, best, game};
 use super::engine::Engine;
 
-/// What a step does, and what it expects.
+/// What a step sends, and what it expects.
 #[derive(Clone, Copy)]
 enum Action {
     /// Sends a line and reads up to the answer.
     Ask(&'static str, &'static str),
-    /// Something was told before `uciok`.
-    Told(&'static str),
+    /// A line before `uciok` starts like this.
+    Introduces(&'static str),
     NewGame,
     Position(&'static str),
-    Say(&'static str),
-    /// Reads up to a move that is legal in the position.
+    Send(&'static str),
+    /// Reads up to `bestmove`, whose move must be legal in the position.
     BestMove,
     HasInfo,
-    /// The numbers of the last info line are whole.
+    /// The numbers of the last info line are integers.
     IsWhole,
     HasScore,
 }
 
-use Action::{Ask, BestMove, HasInfo, HasScore, IsWhole, NewGame, Position, Say, Told};
+use Action::{Ask, BestMove, HasInfo, HasScore, Introduces, IsWhole, NewGame, Position, Send};
 
 fn introduction() -> Vec<(String, Action)> {
     let tactics = "fen 3r2k1/p5n1/1pq1p2p/2p3p1/2P1P1n1/1P1P2pP/PN1Q2K1/5R2 w - - 0 27";
     let steps = [
         ("it starts", Ask("uci", "uciok")),
         ("it is ready", Ask("isready", "readyok")),
-        ("it has a name", Told("id name ")),
-        ("it has an author", Told("id author ")),
+        ("it has a name", Introduces("id name ")),
+        ("it has an author", Introduces("id author ")),
         ("it takes a new game", NewGame),
         ("it takes the initial position", Position("startpos")),
         ("it is ready after the initial position", Ask("isready", "readyok")),
@@ -44,11 +44,11 @@ fn introduction() -> Vec<(String, Action)> {
 
 fn search(go: &'static str) -> [(String, Action); 5] {
     [
-        ("it takes", Say(go)),
+        ("it takes", Send(go)),
         ("it has a legal move after", BestMove),
-        ("it tells a line after", HasInfo),
+        ("it prints an info line after", HasInfo),
         ("its numbers are whole after", IsWhole),
-        ("it tells a score after", HasScore),
+        ("it prints a score after", HasScore),
     ]
     .map(|(name, action)| (format!("{name} \"{go}\""), action))
 }
@@ -70,35 +70,35 @@ fn steps() -> Vec<(String, Action)> {
     steps
 }
 
-/// How far the conversation is.
-struct Conversation {
+/// The state of the session.
+struct Session {
     engine: Engine,
-    /// Since the first step; patience is for all steps together.
+    /// Started with the first step; the time limit is for all steps together.
     start: Stopwatch,
     position: &'static str,
     introduced: Vec<String>,
-    /// What was told since the last line that was sent.
-    told: Vec<String>,
+    /// The lines read since the last line that was sent.
+    lines: Vec<String>,
 }
 
-impl Conversation {
+impl Session {
     fn take(&mut self, action: Action) -> Result<(), String> {
         match action {
             Ask(line, answer) => self.ask(line, answer),
-            Told(start) => expect(self.introduced.iter().any(|line| line.starts_with(start)), || {
+            Introduces(start) => expect(self.introduced.iter().any(|line| line.starts_with(start)), || {
                 format!("no \"{start}\" in {:#?}", self.introduced)
             }),
             NewGame => {
-                self.engine.say("ucinewgame");
+                self.engine.send("ucinewgame");
                 self.ask("isready", "readyok")
             }
             Position(position) => {
                 self.position = position;
-                self.engine.say(&format!("position {position}"));
+                self.engine.send(&format!("position {position}"));
                 Ok(())
             }
-            Say(line) => {
-                self.engine.say(line);
+            Send(line) => {
+                self.engine.send(line);
                 Ok(())
             }
             BestMove => self.best_move(),
@@ -112,25 +112,25 @@ impl Conversation {
     }
 
     fn ask(&mut self, line: &str, answer: &str) -> Result<(), String> {
-        self.engine.say(line);
-        self.told = self.engine.until_since(answer, self.start)?;
+        self.engine.send(line);
+        self.lines = self.engine.until_since(answer, self.start)?;
         if answer == "uciok" {
-            self.introduced.clone_from(&self.told);
+            self.introduced.clone_from(&self.lines);
         }
         Ok(())
     }
 
     fn best_move(&mut self) -> Result<(), String> {
-        self.told = self.engine.until_since("bestmove", self.start)?;
-        let played = Move::from_uci(best(&self.told));
-        let is_legal = |played: &Move| game(self.position).position().is_legal(*played);
-        expect(played.as_ref().is_some_and(is_legal), || format!("no legal move in {:#?}", self.told))
+        self.lines = self.engine.until_since("bestmove", self.start)?;
+        let best = Move::from_uci(best(&self.lines));
+        let is_legal = |best: &Move| game(self.position).position().is_legal(*best);
+        expect(best.as_ref().is_some_and(is_legal), || format!("no legal move in {:#?}", self.lines))
     }
 
     fn last_info(&self) -> Result<&str, String> {
         let info =
-            self.told.iter().rfind(|line| line.starts_with("info ") && !line.starts_with("info string"));
-        info.map(String::as_str).ok_or_else(|| format!("no info line in {:#?}", self.told))
+            self.lines.iter().rfind(|line| line.starts_with("info ") && !line.starts_with("info string"));
+        info.map(String::as_str).ok_or_else(|| format!("no info line in {:#?}", self.lines))
     }
 }
 
@@ -149,20 +149,20 @@ fn is_whole(info: &str) -> Result<(), String> {
 }
 
 #[test]
-fn every_step_of_a_match_runners_check_is_passed() {
-    let mut conversation = Conversation {
+fn every_step_of_the_fastchess_compliance_check_passes() {
+    let mut session = Session {
         engine: Engine::start(&[]),
         start: Stopwatch::start(),
         position: "startpos",
         introduced: Vec::new(),
-        told: Vec::new(),
+        lines: Vec::new(),
     };
     let steps = steps();
     assert!(steps.len() >= 40);
     for (number, (name, action)) in (1..).zip(steps) {
-        let outcome = conversation.take(action);
+        let outcome = session.take(action);
         assert!(outcome.is_ok(), "step {number}, {name}: {}", outcome.unwrap_err());
     }
-    conversation.engine.say("quit");
-    assert_eq!(conversation.engine.end(), (Some(0), Vec::new()), "the last step: it ends");
+    session.engine.send("quit");
+    assert_eq!(session.engine.end(), (Some(0), Vec::new()), "the last step: it ends");
 }

@@ -1,4 +1,4 @@
-//! What is said besides searches: introductions, bad input, and lines for people.
+//! UCI apart from searches: the handshake, bad input, and commands for humans.
 
 use std::process::{Command, Stdio};
 
@@ -20,14 +20,14 @@ fn the_handshake_is_name_author_options_and_uciok() {
     }
     assert!(options.iter().any(|line| line == "option name UCI_ShowWDL type check default false"));
     assert_eq!(engine.ask("isready", "readyok"), ["readyok"]);
-    engine.say("quit");
+    engine.send("quit");
     assert_eq!(engine.end(), (Some(0), Vec::new()));
 }
 
 #[test]
-fn bad_input_is_answered_or_left_out_and_the_engine_stays() {
+fn bad_input_is_reported_or_ignored_and_the_engine_survives() {
     let mut engine = Engine::ready(&[]);
-    for (line, said) in [
+    for (line, expected) in [
         ("setoption name Threads value 100000", "expected a whole number in 1..=64, got \"100000\""),
         ("setoption name NoSuchThing value 1", "there is no option \"NoSuchThing\""),
         ("setoption name search.root.considered value 0", "1..=218"),
@@ -36,23 +36,26 @@ fn bad_input_is_answered_or_left_out_and_the_engine_stays() {
         ("position fen nonsense", "is not a FEN"),
         ("position startpos moves e2e5", "move 1, \"e2e5\", is not legal"),
     ] {
-        engine.say(line);
+        engine.send(line);
         let lines = engine.ask("isready", "readyok");
-        assert!(lines[0].starts_with("info string error: ") && lines[0].contains(said), "{line}: {lines:?}");
+        assert!(
+            lines[0].starts_with("info string error: ") && lines[0].contains(expected),
+            "{line}: {lines:?}"
+        );
         assert_eq!(lines.len(), 2);
     }
-    // There is no position now, so there is no move to be made in it.
+    // The position is invalid now, so there is no move.
     assert_eq!(best(&engine.ask("go nodes 1", "bestmove")), "(none)");
-    engine.say_bytes(b"\xff\xfe\x00 stop go? \r\nsetoption\ngoo\n\n   \nponderhit\nstop\n");
-    engine.say(&"x".repeat(3_000_000));
+    engine.send_bytes(b"\xff\xfe\x00 stop go? \r\nsetoption\ngoo\n\n   \nponderhit\nstop\n");
+    engine.send(&"x".repeat(3_000_000));
     let lines = engine.ask("isready", "readyok");
     assert!(lines[0].contains("a line of more than 1048576 bytes is ignored"), "{lines:?}");
     engine.search("startpos", "go nodes 10");
 }
 
 #[test]
-fn options_of_the_command_line_are_checked_before_the_conversation() {
-    for (args, said) in [
+fn command_line_options_are_checked_before_the_session() {
+    for (args, expected) in [
         (["--net", "no-such-run"], "is neither a file"),
         (["--option", "Threads=none"], "a whole number in 1..=64"),
         (["--device", "cuda:77"], "cuda"),
@@ -61,23 +64,23 @@ fn options_of_the_command_line_are_checked_before_the_conversation() {
             Command::new(env!("CARGO_BIN_EXE_dc0-run")).arg("uci").args(args).stdin(Stdio::null()).output();
         let output = output.expect("the program runs");
         assert_eq!(output.status.code(), Some(2));
-        let told = String::from_utf8(output.stderr).expect("text");
-        assert!(told.contains(said), "{told}");
+        let errors = String::from_utf8(output.stderr).expect("text");
+        assert!(errors.contains(expected), "{errors}");
     }
 }
 
 #[test]
-fn people_can_look_at_the_board_the_net_the_tree_and_the_speed() {
+fn board_net_tree_and_speed_can_be_printed() {
     let mut engine = Engine::ready(&[]);
-    engine.say("tree");
+    engine.send("tree");
     assert_eq!(engine.ask("isready", "readyok")[0], "nothing was searched");
     engine.search("startpos moves e2e4", "go nodes 50");
     for line in ["d", "eval", "tree", "bench"] {
-        engine.say(line);
+        engine.send(line);
     }
     let lines = engine.ask("isready", "readyok");
-    let told = lines.join("\n");
+    let output = lines.join("\n");
     for part in ["a b c d e f g h", "4 . . . . P . . .", " for the side to move", "visits", " nps"] {
-        assert!(told.contains(part), "{part} in\n{told}");
+        assert!(output.contains(part), "{part} in\n{output}");
     }
 }

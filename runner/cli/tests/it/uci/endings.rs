@@ -1,16 +1,16 @@
-//! What ends a search: stops, hits, clocks, another search, and the end of the conversation.
+//! What ends a search: `stop`, `ponderhit`, time controls, another search, and the end of input.
 
 use super::check::check;
 use super::engine::Engine;
 
 #[test]
-fn an_infinite_search_ends_when_told_and_answers_meanwhile() {
+fn an_infinite_search_ends_on_stop_and_answers_isready_meanwhile() {
     for threads in ["1", "3"] {
         let mut engine = Engine::ready(&["--option", &format!("Threads={threads}")]);
         // The second has nothing left to search, and still waits.
         for position in ["startpos", "fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"] {
-            engine.say(&format!("position {position}"));
-            engine.say("go infinite");
+            engine.send(&format!("position {position}"));
+            engine.send("go infinite");
             let mut lines: Vec<String> = (0..3).flat_map(|_| engine.ask("isready", "readyok")).collect();
             assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{lines:?}");
             lines.extend(engine.ask("stop", "bestmove"));
@@ -18,9 +18,9 @@ fn an_infinite_search_ends_when_told_and_answers_meanwhile() {
             check(position, &lines);
         }
         // A stop that comes late, and one that comes with the search.
-        engine.say("stop");
-        engine.say("position startpos");
-        engine.say("go infinite\nstop\ngo nodes 5\nstop\ngo infinite\nstop");
+        engine.send("stop");
+        engine.send("position startpos");
+        engine.send("go infinite\nstop\ngo nodes 5\nstop\ngo infinite\nstop");
         for _ in 0..3 {
             let lines = engine.until("bestmove");
             check("startpos", &lines);
@@ -30,25 +30,25 @@ fn an_infinite_search_ends_when_told_and_answers_meanwhile() {
 }
 
 #[test]
-fn a_second_go_ends_the_first_and_both_tell_their_move() {
+fn a_second_go_ends_the_first_and_both_print_a_bestmove() {
     let mut engine = Engine::ready(&[]);
-    engine.say("position startpos");
-    engine.say("go infinite");
-    engine.say("position startpos moves e2e4");
-    engine.say("go nodes 30");
+    engine.send("position startpos");
+    engine.send("go infinite");
+    engine.send("position startpos moves e2e4");
+    engine.send("go nodes 30");
     check("startpos", &engine.until("bestmove"));
     check("startpos moves e2e4", &engine.until("bestmove"));
 }
 
 #[test]
-fn pondering_waits_for_a_hit_or_a_stop() {
+fn pondering_waits_for_ponderhit_or_stop() {
     let mut engine = Engine::ready(&[]);
     for go in ["go ponder wtime 2000 btime 2000", "go ponder movetime 100", "go ponder nodes 50", "go ponder"]
     {
         for end in ["ponderhit", "stop"] {
             let position = "startpos moves e2e4 e7e5";
-            engine.say(&format!("position {position}"));
-            engine.say(go);
+            engine.send(&format!("position {position}"));
+            engine.send(go);
             let mut lines = engine.ask("isready", "readyok");
             lines.extend(engine.ask("isready", "readyok"));
             assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{go}: {lines:?}");
@@ -56,12 +56,12 @@ fn pondering_waits_for_a_hit_or_a_stop() {
             check(position, &lines);
         }
     }
-    // After a miss the game goes on elsewhere.
+    // After a ponder miss the game continues with another move.
     engine.search("startpos moves e2e4 c7c5", "go nodes 30");
 }
 
 #[test]
-fn every_kind_of_clock_ends_a_search() {
+fn every_time_control_ends_a_search() {
     let mut engine = Engine::ready(&[]);
     for go in [
         "go wtime 100",
@@ -86,18 +86,18 @@ fn every_kind_of_clock_ends_a_search() {
 }
 
 #[test]
-fn quit_and_the_end_of_input_end_the_engine_while_it_searches() {
+fn quit_and_end_of_input_end_the_engine_during_a_search() {
     for go in ["go infinite", "go ponder", "go nodes 9000000"] {
         let mut engine = Engine::ready(&[]);
-        engine.say("position startpos");
-        engine.say(go);
-        engine.say("quit");
+        engine.send("position startpos");
+        engine.send(go);
+        engine.send("quit");
         let (code, lines) = engine.end();
         assert_eq!(code, Some(0));
         check("startpos", &lines);
 
         let mut engine = Engine::ready(&[]);
-        engine.say(go);
+        engine.send(go);
         let (code, lines) = engine.end();
         assert_eq!(code, Some(0));
         check("startpos", &lines);
@@ -105,11 +105,11 @@ fn quit_and_the_end_of_input_end_the_engine_while_it_searches() {
 }
 
 #[test]
-fn a_search_that_ends_while_pondering_tells_its_score_once_more_after_the_hit() {
+fn a_search_finished_while_pondering_repeats_its_score_after_ponderhit() {
     let mut engine = Engine::ready(&[]);
     // A mate in one is proven at once, so the search is over before the hit.
     let position = "fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
-    engine.say(&format!("position {position}\ngo ponder wtime 1000 btime 1000"));
+    engine.send(&format!("position {position}\ngo ponder wtime 1000 btime 1000"));
     engine.until("info");
     let lines = engine.ask("isready", "readyok");
     assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "no move before the hit: {lines:?}");

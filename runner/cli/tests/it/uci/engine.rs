@@ -1,4 +1,4 @@
-//! The engine as a process, and a chess program's end of the pipes.
+//! The engine as a process, and a client that talks to it through pipes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,7 +9,7 @@ use dc0_process::clock::Stopwatch;
 
 use super::check::check;
 
-/// The longest that an answer may take before a test gives up: a hang, not a speed, is what it finds.
+/// How long a test waits for an answer. It is to find hangs, not slowness.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) struct Engine {
@@ -43,11 +43,11 @@ impl Engine {
         engine
     }
 
-    pub(crate) fn say(&mut self, line: &str) {
-        self.say_bytes(format!("{line}\n").as_bytes());
+    pub(crate) fn send(&mut self, line: &str) {
+        self.send_bytes(format!("{line}\n").as_bytes());
     }
 
-    pub(crate) fn say_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("not closed yet");
         input.write_all(bytes).and_then(|()| input.flush()).expect("the engine listens");
     }
@@ -58,7 +58,7 @@ impl Engine {
         self.until_since(word, Stopwatch::start()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The same, or what was said instead until patience ended.
+    /// The same, or the lines read instead until time ran out.
     pub(crate) fn until_since(&mut self, word: &str, start: Stopwatch) -> Result<Vec<String>, String> {
         let mut lines = Vec::new();
         loop {
@@ -77,20 +77,20 @@ impl Engine {
 
     #[track_caller]
     pub(crate) fn ask(&mut self, line: &str, word: &str) -> Vec<String> {
-        self.say(line);
+        self.send(line);
         self.until(word)
     }
 
-    /// Sets up a position, searches it, checks everything that was told, and gives the lines.
+    /// Sets up a position, searches it, checks all output, and returns the lines.
     #[track_caller]
     pub(crate) fn search(&mut self, position: &str, go: &str) -> Vec<String> {
-        self.say(&format!("position {position}"));
+        self.send(&format!("position {position}"));
         let lines = self.ask(go, "bestmove");
         check(position, &lines);
         lines
     }
 
-    /// Closes the input and gives the exit code and the lines that were left.
+    /// Closes the input, and returns the exit code and the remaining lines.
     #[track_caller]
     pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         drop(self.input.take());
@@ -99,7 +99,7 @@ impl Engine {
             match self.next(start) {
                 Ok(line) => lines.push(line),
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("the engine does not end; it said {lines:#?}"),
+                Err(RecvTimeoutError::Timeout) => panic!("the engine does not end; its output: {lines:#?}"),
             }
         }
         let status = self.program.wait().expect("ends");

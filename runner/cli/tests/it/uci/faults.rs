@@ -1,11 +1,11 @@
-//! Faults that chess programs met in engines, each kept out by a test that names where it was found.
+//! Regression tests for faults that chess GUIs met in engines, each with a reference to where it was found.
 
 use std::collections::BTreeSet;
 
 use super::check::{after, check};
 use super::engine::Engine;
 
-/// Positions with special moves, many moves, a mate to be seen, and no move at all.
+/// Positions with special moves, many moves, a mate in one, and no legal move.
 const POSITIONS: [&str; 6] = [
     "startpos moves e2e4 a7a6 e4e5 d7d5",
     "fen r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
@@ -15,7 +15,7 @@ const POSITIONS: [&str; 6] = [
     "fen R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1",
 ];
 
-/// Of the lines of a search, the `info` lines that are not for people.
+/// The `info` lines of a search, without `info string`.
 fn infos(lines: &[String]) -> impl Iterator<Item = Vec<&str>> {
     let infos = lines.iter().filter(|line| line.starts_with("info ") && !line.starts_with("info string"));
     infos.map(|line| line.split(' ').collect())
@@ -23,7 +23,7 @@ fn infos(lines: &[String]) -> impl Iterator<Item = Vec<&str>> {
 
 /// `score -368` without `cp` made a program ignore the analysis (en-croissant #500).
 #[test]
-fn every_score_has_its_kind_and_a_whole_number() {
+fn every_score_is_cp_or_mate_with_an_integer() {
     let mut engine = Engine::ready(&["--option", "MultiPV=3"]);
     for position in POSITIONS {
         for info in infos(&engine.search(position, "go nodes 200")) {
@@ -41,18 +41,18 @@ fn multi_pv_is_an_option_and_numbers_the_lines() {
     let introduced = engine.ask("uci", "uciok");
     assert!(introduced.iter().any(|line| line == "option name MultiPV type spin default 1 min 1 max 218"));
     for lines in 1..=3 {
-        engine.say(&format!("setoption name MultiPV value {lines}"));
-        let told = engine.search("startpos", "go nodes 100");
+        engine.send(&format!("setoption name MultiPV value {lines}"));
+        let output = engine.search("startpos", "go nodes 100");
         let numbers: BTreeSet<&str> =
-            infos(&told).map(|info| after(&info, "multipv").expect("a number")).collect();
-        assert_eq!(numbers.len(), lines, "{told:#?}");
+            infos(&output).map(|info| after(&info, "multipv").expect("a number")).collect();
+        assert_eq!(numbers.len(), lines, "{output:#?}");
     }
 }
 
 /// Moves that are not legal, or followed by stray characters, raise errors in clients (python-chess #427, #429, #570, #1119;
-/// lichess-bot #211, #870; `BotLi` #113). Every search of these tests is checked for legal moves and lines; this one for the form.
+/// lichess-bot #211, #870; `BotLi` #113). Every search of these tests is checked for legal moves; this test checks their form.
 #[test]
-fn moves_are_plain_words_with_nothing_behind_them() {
+fn moves_have_no_trailing_characters() {
     let mut engine = Engine::ready(&["--option", "MultiPV=5"]);
     let is_move = |word: &str| {
         let squares = word.is_char_boundary(4) && {
@@ -82,7 +82,7 @@ fn moves_are_plain_words_with_nothing_behind_them() {
 
 /// A `bestmove` of the position before was taken for the answer to the next one (lichess-bot #211, `BotLi` #113).
 #[test]
-fn every_go_has_one_bestmove_of_its_own_position_however_stops_race() {
+fn every_go_has_one_bestmove_even_with_racing_stops() {
     let mut engine = Engine::ready(&[]);
     // White is to move in the first and Black in the second, so no move is legal in both.
     let (pondered, played) = ("startpos moves e2e4 e7e5", "startpos moves d2d4");
@@ -90,7 +90,7 @@ fn every_go_has_one_bestmove_of_its_own_position_however_stops_race() {
         ["stop", "ponderhit\nstop", "stop\nstop", "ponderhit", "stop\nponderhit", "isready\nstop\nisready"]
     {
         for go in ["go ponder wtime 300 btime 300", "go ponder nodes 5", "go ponder movetime 5"] {
-            engine.say(&format!("position {pondered}\n{go}\n{end}\nposition {played}\ngo nodes 20\nstop"));
+            engine.send(&format!("position {pondered}\n{go}\n{end}\nposition {played}\ngo nodes 20\nstop"));
             for position in [pondered, played] {
                 let mut lines = engine.until("bestmove");
                 lines.retain(|line| line != "readyok");
@@ -98,30 +98,30 @@ fn every_go_has_one_bestmove_of_its_own_position_however_stops_race() {
             }
         }
     }
-    engine.say("stop");
-    assert_eq!(engine.ask("isready", "readyok"), ["readyok"], "nothing is told twice");
+    engine.send("stop");
+    assert_eq!(engine.ask("isready", "readyok"), ["readyok"], "nothing is printed twice");
 }
 
 /// `wdl` in `info` lines breaks some programs (lc0, changes of 0.32).
 #[test]
-fn chances_are_told_only_to_whom_asks_for_them() {
+fn wdl_is_printed_only_on_request() {
     let mut engine = Engine::start(&[]);
     let introduced = engine.ask("uci", "uciok");
     assert!(introduced.iter().any(|line| line == "option name UCI_ShowWDL type check default false"));
-    let has_chances = |lines: &[String]| infos(lines).any(|info| info.contains(&"wdl"));
-    assert!(!has_chances(&engine.search("startpos", "go nodes 50")));
-    engine.say("setoption name UCI_ShowWDL value true");
-    assert!(has_chances(&engine.search("startpos", "go nodes 50")));
+    let has_wdl = |lines: &[String]| infos(lines).any(|info| info.contains(&"wdl"));
+    assert!(!has_wdl(&engine.search("startpos", "go nodes 50")));
+    engine.send("setoption name UCI_ShowWDL value true");
+    assert!(has_wdl(&engine.search("startpos", "go nodes 50")));
 }
 
 /// A backend that the machine lacks must be named to the user, and the engine must play on (en-croissant #180).
 #[test]
-fn a_device_or_backend_that_is_missing_is_named_and_the_cpu_plays_on() {
+fn missing_devices_and_backends_are_reported_and_the_cpu_plays_on() {
     let mut engine = Engine::ready(&["--onnxruntime", "/no/such/libonnxruntime.so"]);
-    for (option, said) in [("Device value cuda:77", "cuda"), ("Backend value onnx", "onnxruntime")] {
-        engine.say(&format!("setoption name {option}"));
+    for (option, expected) in [("Device value cuda:77", "cuda"), ("Backend value onnx", "onnxruntime")] {
+        engine.send(&format!("setoption name {option}"));
         let lines = engine.ask("isready", "readyok");
-        assert!(lines[0].starts_with("info string error: ") && lines[0].contains(said), "{lines:?}");
+        assert!(lines[0].starts_with("info string error: ") && lines[0].contains(expected), "{lines:?}");
         let best = engine.search("startpos", "go nodes 20");
         assert!(!best.contains(&"bestmove (none)".to_owned()), "{best:?}");
     }

@@ -1,4 +1,4 @@
-//! Moves, scores and lines of searches that end by themselves.
+//! Moves, scores and principal variations of searches that end by themselves.
 
 use std::collections::BTreeSet;
 
@@ -23,13 +23,13 @@ fn moves_are_legal_in_positions_with_special_moves() {
     ] {
         engine.search(position, "go nodes 60");
     }
-    // Drawn by repetition, but a chess program may go on.
+    // Drawn by repetition, but a GUI may continue the game.
     let shuffled = format!("startpos moves{}", " g1f3 g8f6 f3g1 f6g8".repeat(3));
     engine.search(&shuffled, "go nodes 60");
 }
 
 #[test]
-fn castling_and_en_passant_are_named_as_kings_and_pawns_move() {
+fn castling_en_passant_and_promotions_use_uci_notation() {
     let mut engine = Engine::ready(&[]);
     let castling = "fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1";
     assert_eq!(best(&engine.search(castling, "go nodes 20 searchmoves e1g1")), "e1g1");
@@ -37,23 +37,23 @@ fn castling_and_en_passant_are_named_as_kings_and_pawns_move() {
     assert_eq!(best(&engine.search(passing, "go searchmoves e5d6 nodes 20")), "e5d6");
     let promotion = "fen 8/P6k/8/8/8/8/8/K7 w - - 0 1";
     assert_eq!(best(&engine.search(promotion, "go searchmoves a7a8n nodes 20")), "a7a8n");
-    // Moves that are not legal are left out.
+    // Illegal moves are ignored.
     assert_ne!(best(&engine.search("startpos", "go nodes 20 searchmoves e2e5 a1a8")), "e2e5");
     assert_eq!(best(&engine.search("startpos", "go nodes 20 searchmoves e2e5 a2a3")), "a2a3");
 }
 
 #[test]
-fn a_finished_game_has_no_move() {
+fn a_finished_game_has_no_bestmove() {
     let mut engine = Engine::ready(&[]);
     assert_eq!(engine.search(MATE, "go nodes 5"), ["info depth 0 score mate 0", "bestmove (none)"]);
     assert_eq!(engine.search(STALEMATE, "go wtime 100"), ["info depth 0 score cp 0", "bestmove (none)"]);
-    engine.say("go infinite");
+    engine.send("go infinite");
     assert_eq!(engine.ask("isready", "readyok").last().expect("a line"), "readyok");
     assert_eq!(best(&engine.ask("stop", "bestmove")), "(none)");
 }
 
 #[test]
-fn one_legal_move_is_played_without_thinking() {
+fn a_single_legal_move_is_played_at_once() {
     let mut engine = Engine::ready(&[]);
     let forced = "fen 7k/8/8/8/8/8/5q2/7K w - - 0 1 moves";
     assert_eq!(game(forced).position().legal_moves().len(), 0);
@@ -64,7 +64,7 @@ fn one_legal_move_is_played_without_thinking() {
 }
 
 #[test]
-fn mates_are_told_with_their_distance() {
+fn mate_scores_give_the_distance() {
     let mut engine = Engine::ready(&[]);
     let in_one = "fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
     let lines = engine.search(in_one, "go nodes 100");
@@ -80,10 +80,10 @@ fn mates_are_told_with_their_distance() {
 }
 
 #[test]
-fn nodes_are_simulations_with_and_without_a_kept_tree() {
+fn nodes_are_simulations_with_and_without_tree_reuse() {
     let mut engine = Engine::ready(&[]);
     for nodes in [1, 2, 17, 300] {
-        engine.say("ucinewgame");
+        engine.send("ucinewgame");
         let lines = engine.search("startpos", &format!("go nodes {nodes}"));
         assert_eq!(last_number(&lines, "nodes"), nodes);
         // The same position once more, then the position after two moves.
@@ -94,15 +94,15 @@ fn nodes_are_simulations_with_and_without_a_kept_tree() {
         let lines = engine.search(&format!("startpos moves {}", pv.join(" ")), &format!("go nodes {nodes}"));
         assert_eq!(last_number(&lines, "nodes"), nodes);
     }
-    engine.say("ucinewgame");
+    engine.send("ucinewgame");
     assert_eq!(last_number(&engine.search("startpos", "go depth 6"), "nodes"), 32);
-    engine.say("setoption name DC0Simulations value 40");
-    engine.say("ucinewgame");
+    engine.send("setoption name DC0Simulations value 40");
+    engine.send("ucinewgame");
     assert_eq!(last_number(&engine.search("startpos", "go"), "nodes"), 40);
 }
 
 #[test]
-fn a_game_that_goes_on_keeps_its_tree_and_equal_games_are_equal() {
+fn the_tree_is_reused_during_a_game_and_games_are_deterministic() {
     let play = || {
         let mut engine = Engine::ready(&[]);
         let mut position = "startpos moves".to_owned();
@@ -116,14 +116,14 @@ fn a_game_that_goes_on_keeps_its_tree_and_equal_games_are_equal() {
     };
     let (first, kept) = play();
     assert!(kept > 0, "some tree was larger than the 250 simulations of one search, which are depth 8");
-    assert_eq!(play().0, first, "one thread plays the same again");
+    assert_eq!(play().0, first, "one thread is deterministic");
 }
 
 #[test]
 fn lines_of_multi_pv_start_with_different_moves() {
     let mut engine = Engine::ready(&[]);
-    engine.say("setoption name MultiPV value 4");
-    engine.say("setoption name UCI_ShowWDL value true");
+    engine.send("setoption name MultiPV value 4");
+    engine.send("setoption name UCI_ShowWDL value true");
     let lines = engine.search("startpos", "go nodes 300");
     let last: Vec<&String> =
         lines.iter().filter(|line| line.starts_with("info depth")).rev().take(4).collect();
@@ -133,12 +133,12 @@ fn lines_of_multi_pv_start_with_different_moves() {
     for (line, number) in last.iter().zip([4, 3, 2, 1]) {
         let words: Vec<&str> = line.split(' ').collect();
         assert_eq!(after(&words, "multipv"), Some(number.to_string().as_str()));
-        let at = words.iter().position(|word| *word == "wdl").expect("chances were asked for");
+        let at = words.iter().position(|word| *word == "wdl").expect("WDL was requested");
         let sum: u32 = words[at + 1..at + 4].iter().map(|word| word.parse::<u32>().expect("a number")).sum();
         assert_eq!(sum, 1000);
     }
     assert!(last[3].contains(&format!(" pv {}", best(&lines))), "the best line is the move's");
-    engine.say("setoption name UCI_ShowWDL value false");
+    engine.send("setoption name UCI_ShowWDL value false");
     assert!(!engine.search("startpos", "go nodes 20").iter().any(|line| line.contains("wdl")));
     // Fewer moves than lines.
     engine.search("fen k7/8/8/8/8/8/6q1/7K w - - 0 1", "go nodes 20");
