@@ -1,4 +1,4 @@
-//! The rules of `docs/ARCHITECTURE.md`, held by reading the source: who may import whom, and who may name what.
+//! The rules of `docs/ARCHITECTURE.md`, checked by reading the source: which modules may import which, and which crates they may use.
 
 mod cycles;
 mod modules;
@@ -20,13 +20,13 @@ struct Package {
     name: String,
     /// Its folder, from the workspace's root.
     folder: PathBuf,
-    /// The first file of its library and of each program.
+    /// The root file of its library and of each program.
     roots: Vec<PathBuf>,
-    /// The packages of the workspace that it depends on, in its tests, too.
+    /// The packages of the workspace that it depends on, including dev-dependencies.
     depends_on: Vec<String>,
 }
 
-/// The packages as cargo knows them, so that a new one is held to the rules from its first day.
+/// The packages as cargo lists them, so that the rules hold for new ones at once.
 fn packages() -> Vec<Package> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -80,19 +80,20 @@ fn read_below(folder: &Path, sources: &mut Sources) {
     }
 }
 
-/// The cycles of a crate at every level: among the modules of its root, and among the modules within each.
+/// The import cycles of a crate at every level: among the modules of its root, and among the child modules of each module.
 fn cycles_in(source: &Crate) -> Vec<String> {
     let imports = source.imports();
     let levels: BTreeSet<&[String]> = imports.iter().map(|import| import.parent.as_slice()).collect();
-    let of_level = |level: &[String]| {
+    let cycles_at = |level: &[String]| {
         let here = imports.iter().filter(|import| import.parent == level);
-        let edges: Vec<Edge<'_>> =
-            here.map(|import| Edge { from: &import.from, to: &import.to, place: &import.place }).collect();
+        let edges: Vec<Edge<'_>> = here
+            .map(|import| Edge { from: &import.from, to: &import.to, location: &import.location })
+            .collect();
         let within =
             std::iter::once("crate").chain(level.iter().map(String::as_str)).collect::<Vec<_>>().join("::");
         cycles(&edges).into_iter().map(move |cycle| format!("within {within}:\n{cycle}")).collect::<Vec<_>>()
     };
-    levels.into_iter().flat_map(of_level).collect()
+    levels.into_iter().flat_map(cycles_at).collect()
 }
 
 #[test]
@@ -106,8 +107,8 @@ fn no_modules_import_each_other_in_a_cycle() {
     assert!(found.is_empty(), "cycles of imports:\n{}", found.join("\n"));
 }
 
-/// The modules of a crate that form a pipeline, in which each uses only those before it; and leaves, which all may use and which use
-/// none of the pipeline. Together they are all modules of the crate's root.
+/// The modules of a crate: stages of a pipeline, each of which may use only earlier ones, and leaves, which all stages may use and
+/// which use no stage. Together they are all modules of the crate's root.
 struct Pipeline {
     package: &'static str,
     stages: &'static [&'static str],
@@ -120,8 +121,8 @@ const PIPELINES: &[Pipeline] = &[Pipeline {
     leaves: &["params", "rng", "event", "durable", "poison", "text_table"],
 }];
 
-/// The imports of a crate that run against its pipeline, and the modules that have no place in it.
-fn against(pipeline: &Pipeline, source: &Crate) -> Vec<String> {
+/// The imports of a crate that violate its pipeline, and the modules that are missing from it.
+fn violations(pipeline: &Pipeline, source: &Crate) -> Vec<String> {
     let stage = |name: &str| pipeline.stages.iter().position(|stage| *stage == name);
     let is_leaf = |name: &str| pipeline.leaves.contains(&name);
     let may_use = |from: &str, to: &str| match (stage(from), stage(to)) {
@@ -132,7 +133,7 @@ fn against(pipeline: &Pipeline, source: &Crate) -> Vec<String> {
     let top = source.imports().into_iter().filter(|import| import.parent.is_empty());
     let upward = top.filter(|import| !may_use(&import.from, &import.to));
     let mut broken: Vec<String> =
-        upward.map(|import| format!("{} uses {}: {}", import.from, import.to, import.place)).collect();
+        upward.map(|import| format!("{} uses {}: {}", import.from, import.to, import.location)).collect();
     let tops = source.modules.iter().filter(|module| module.name.len() == 1 && !module.is_test);
     let unknown = tops.map(|module| &module.name[0]).filter(|name| stage(name).is_none() && !is_leaf(name));
     broken.extend(unknown.map(|name| format!("{name} is neither a stage nor a leaf")));
@@ -140,12 +141,12 @@ fn against(pipeline: &Pipeline, source: &Crate) -> Vec<String> {
 }
 
 #[test]
-fn stages_import_only_what_lies_before_them() {
+fn stages_import_only_earlier_stages() {
     let packages = packages();
     for pipeline in PIPELINES {
         let package = packages.iter().find(|package| package.name == pipeline.package).expect("a package");
         for source in package.crates() {
-            let broken = against(pipeline, &source);
+            let broken = violations(pipeline, &source);
             assert!(
                 broken.is_empty(),
                 "imports against the pipeline of {}:\n{}",
@@ -156,11 +157,11 @@ fn stages_import_only_what_lies_before_them() {
     }
 }
 
-/// The packages of the workspace that some packages may depend on; others may depend on any, in no cycle.
+/// The only workspace packages on which these packages may depend. Others may depend on any, without cycles.
 const BELOW: &[(&str, &[&str])] = &[("dc0-core", &[]), ("dc0-analysis", &["dc0-core"]), ("dc0-xtask", &[])];
 
 #[test]
-fn packages_depend_on_each_other_in_one_direction() {
+fn packages_have_no_dependency_cycles() {
     let packages = packages();
     let edges: Vec<Edge<'_>> = packages
         .iter()
@@ -168,7 +169,7 @@ fn packages_depend_on_each_other_in_one_direction() {
             package.depends_on.iter().map(|other| Edge {
                 from: &package.name,
                 to: other,
-                place: "its Cargo.toml",
+                location: "its Cargo.toml",
             })
         })
         .collect();
@@ -180,7 +181,7 @@ fn packages_depend_on_each_other_in_one_direction() {
     }
 }
 
-/// A package and the only places that may name it.
+/// External crates and the only paths that may use them.
 const NAMES: &[(&str, &[&str])] = &[
     ("shakmaty", &["core/src/board"]),
     ("shakmaty_syzygy", &["core/src/board/tablebase"]),
@@ -219,21 +220,21 @@ const NAMES: &[(&str, &[&str])] = &[
     ("getrandom", &["runner/web/src/serve"]),
 ];
 
-/// The names of a path that is not of this crate.
+/// The first name of a path that begins in another crate.
 fn outside(path: &[String]) -> Option<&str> {
     path.first().map(String::as_str).filter(|first| !["crate", "self", "super"].contains(first))
 }
 
-/// The mentions of packages outside their places.
+/// Uses of external crates outside of their paths.
 fn misplaced(source: &Crate) -> Vec<String> {
     let mut broken = Vec::new();
     for module in &source.modules {
         for mention in &module.mentions {
             let named = NAMES.iter().find(|(package, _)| outside(&mention.path) == Some(package));
-            let Some((package, places)) = named else { continue };
+            let Some((package, allowed)) = named else { continue };
             let file = module.file.to_string_lossy();
-            if !places.iter().any(|place| file.starts_with(place)) {
-                broken.push(format!("{file}:{} names {package}, which belongs to {places:?}", mention.line));
+            if !allowed.iter().any(|path| file.starts_with(path)) {
+                broken.push(format!("{file}:{} names {package}, which belongs to {allowed:?}", mention.line));
             }
         }
     }
@@ -241,24 +242,24 @@ fn misplaced(source: &Crate) -> Vec<String> {
 }
 
 #[test]
-fn each_package_is_named_only_where_it_belongs() {
+fn external_crates_are_used_only_where_allowed() {
     let packages = packages();
     let broken: Vec<String> =
         packages.iter().flat_map(Package::crates).flat_map(|source| misplaced(&source)).collect();
-    assert!(broken.is_empty(), "packages named outside their place:\n{}", broken.join("\n"));
+    assert!(broken.is_empty(), "crates used outside of their paths:\n{}", broken.join("\n"));
 }
 
 #[test]
-fn places_that_may_name_a_package_exist() {
-    for (package, places) in NAMES {
-        for place in *places {
-            let path = root().join(place);
-            assert!(path.exists() || path.with_extension("rs").exists(), "{place} of {package}");
+fn paths_allowed_to_use_a_crate_exist() {
+    for (package, allowed) in NAMES {
+        for allowed in *allowed {
+            let path = root().join(allowed);
+            assert!(path.exists() || path.with_extension("rs").exists(), "{allowed} of {package}");
         }
     }
 }
 
-/// What prints, or asks for the time or the environment.
+/// Code that prints, or reads the clock or the environment.
 fn impurities(source: &Crate) -> Vec<String> {
     let macros = ["println", "eprintln", "print", "eprint", "dbg"];
     let mut broken = Vec::new();
@@ -279,7 +280,7 @@ fn impurities(source: &Crate) -> Vec<String> {
 }
 
 #[test]
-fn core_and_analysis_neither_print_nor_read_the_environment() {
+fn core_and_analysis_do_not_print_or_read_clock_or_environment() {
     let pure = packages()
         .into_iter()
         .filter(|package| ["dc0-core", "dc0-analysis"].contains(&package.name.as_str()));

@@ -1,4 +1,4 @@
-//! Pages that are written from the code are fresh, and pages name only files that exist.
+//! Generated pages are up to date, and pages refer only to existing files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,39 +7,39 @@ use std::process::Command;
 use crate::program::{PROGRAM, root, succeed};
 
 /// Compares a stored page with what the program prints.
-fn is_fresh(page: &str, file: &str) {
+fn check_up_to_date(page: &str, file: &str) {
     let mut command = Command::new(PROGRAM);
     let printed = succeed(command.args(["docs", page])).stdout;
     let stored = root().join(format!("docs/reference/{file}"));
     let stored = fs::read_to_string(stored).expect("the page is checked in");
     assert!(
         stored == String::from_utf8(printed).expect("UTF-8"),
-        "docs/reference/{file} is out of date; write it anew with `dc0-run docs {page} > docs/reference/{file}`"
+        "docs/reference/{file} is out of date; rewrite it with `dc0-run docs {page} > docs/reference/{file}`"
     );
 }
 
 #[test]
-fn the_reference_of_parameters_is_what_the_program_prints() {
-    is_fresh("parameters", "parameters.md");
+fn the_parameter_reference_is_up_to_date() {
+    check_up_to_date("parameters", "parameters.md");
 }
 
 #[test]
-fn the_reference_of_encodings_is_what_the_program_prints() {
-    is_fresh("encodings", "encodings.md");
+fn the_encoding_reference_is_up_to_date() {
+    check_up_to_date("encodings", "encodings.md");
 }
 
 #[test]
-fn the_reference_of_functions_is_what_the_program_prints() {
-    is_fresh("script", "script.md");
+fn the_function_reference_is_up_to_date() {
+    check_up_to_date("script", "script.md");
 }
 
 #[test]
-fn the_definitions_for_editors_are_what_the_program_prints() {
-    is_fresh("definitions", "dc0.d.rhai");
+fn the_definitions_for_editors_are_up_to_date() {
+    check_up_to_date("definitions", "dc0.d.rhai");
 }
 
 #[test]
-fn without_a_page_the_parameters_are_printed() {
+fn docs_prints_the_parameters_by_default() {
     let printed = |page: &[&str]| succeed(Command::new(PROGRAM).arg("docs").args(page)).stdout;
     assert_eq!(printed(&[]), printed(&["parameters"]));
 }
@@ -58,8 +58,8 @@ fn the_guide_to_sql_shows_every_question_and_names_every_function() {
     }
 }
 
-/// The folders that a path of the repository begins with. Runs write to `datasets` and builds to `target`, so pages may name what
-/// is not there yet.
+/// The folders that a path of the repository begins with. Runs write to `datasets` and builds to `target`, so pages name what
+/// does not exist yet.
 const FOLDERS: [&str; 9] =
     ["analysis", "benches", "build", "core", "docs", "experiments", "runner", "tests", "xtask"];
 
@@ -98,7 +98,7 @@ fn pages_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn pages_name_and_link_only_files_that_exist() {
+fn pages_reference_only_existing_files() {
     let mut pages = pages_below(&root().join("docs"));
     pages.extend(["README.md", "CONTRIBUTING.md", "core/README.md"].map(|page| root().join(page)));
     let mut broken = Vec::new();
@@ -112,7 +112,7 @@ fn pages_name_and_link_only_files_that_exist() {
 }
 
 #[test]
-fn a_page_that_names_a_file_that_is_gone_is_found() {
+fn references_to_missing_files_are_found() {
     let page = "Read `core/src/lib.rs`, `core/src/gone.rs` and `core/src/*.rs`.\n\n```sh\necho `core/src/code.rs`\n```\n\n\
                 Then `core/src/after.rs`, [a link](gone.md), [a section](Cargo.toml#lints) and [a site](https://rhai.rs).\n";
     assert_eq!(missing_paths(page), ["core/src/gone.rs", "core/src/after.rs"]);

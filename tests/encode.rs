@@ -1,4 +1,4 @@
-//! `dc0-run encode`: what it prints, and how it fails.
+//! `dc0-run encode`: its output and its errors.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use crate::program::{PROGRAM, succeed};
 use serde_json::Value;
 
-/// `dc0-run encode` with the words of a text.
+/// `dc0-run encode` with arguments separated by spaces.
 fn encode(words: &str) -> Command {
     let mut command = Command::new(PROGRAM);
     command.arg("encode").args(words.split(' ')).stdin(Stdio::null());
@@ -29,7 +29,7 @@ fn refused(words: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn text_shows_planes_with_their_names_and_the_indices_of_the_legal_moves() {
+fn text_shows_named_planes_and_the_indices_of_legal_moves() {
     let page = text(&succeed(&mut encode("4k3/8/8/8/8/8/4P3/4K3 w - - 12 30 --moves e2e4")).stdout);
     let pawns = "  6  the opponent's pawns:\n".to_owned()
         + "      . . . . . . . .\n".repeat(3).as_str()
@@ -49,7 +49,7 @@ fn text_shows_planes_with_their_names_and_the_indices_of_the_legal_moves() {
 }
 
 #[test]
-fn json_has_bits_as_hex_digits_and_numbers_as_they_are() {
+fn json_has_bitboards_as_hex_and_scalars_as_numbers() {
     let words = "startpos moves g1f3 --moves g8f6 --encoding lc0-112 --orientation absolute --history 2";
     let output = succeed(encode(words).args(["--format", "json"]));
     let [line] = &lines(&output)[..] else { panic!("one line") };
@@ -65,7 +65,7 @@ fn json_has_bits_as_hex_digits_and_numbers_as_they_are() {
         (&"0200200000000000".into(), &"4200000000000000".into()),
         "Black's knights"
     );
-    assert_eq!(planes[31].as_f64().map(|plies| (plies * 99.0).round()), Some(2.0), "plies without progress");
+    assert_eq!(planes[31].as_f64().map(|plies| (plies * 99.0).round()), Some(2.0), "halfmove clock");
     let moves = line["moves"].as_array().expect("moves");
     let found = moves.iter().find(|one| one["uci"] == "e2e4").expect("legal");
     assert_eq!((&found["policy"], &found["leela"]), (&76.into(), &322.into()));
@@ -110,28 +110,28 @@ fn many_positions_come_from_stdin() {
 }
 
 #[test]
-fn what_cannot_be_encoded_is_named() {
-    let (code, said) = refused("startpos --moves e2e4 e2e4");
+fn unencodable_input_is_reported() {
+    let (code, message) = refused("startpos --moves e2e4 e2e4");
     assert_eq!(code, Some(2));
-    assert!(said.starts_with("error: move 2, \"e2e4\", is not legal in rnbqkbnr/"), "{said}");
-    let (code, said) = refused("8/8/8/8/8/8/8/8 w - - 0 1");
+    assert!(message.starts_with("error: move 2, \"e2e4\", is not legal in rnbqkbnr/"), "{message}");
+    let (code, message) = refused("8/8/8/8/8/8/8/8 w - - 0 1");
     assert_eq!(code, Some(2));
-    assert!(said.contains("is not a legal position"), "{said}");
-    let (code, said) = refused("startpos --encoding az-118");
+    assert!(message.contains("is not a legal position"), "{message}");
+    let (code, message) = refused("startpos --encoding az-118");
     assert_eq!(code, Some(2));
-    assert!(said.contains("a similar value exists: 'az-119'"), "{said}");
-    let (code, said) = refused("startpos --encoding lc0-112 --history 9");
+    assert!(message.contains("a similar value exists: 'az-119'"), "{message}");
+    let (code, message) = refused("startpos --encoding lc0-112 --history 9");
     assert_eq!(code, Some(2));
-    assert!(said.contains("`lc0-112` takes a history of 1 to 8 positions, got 9"), "{said}");
-    let (code, said) = refused("--positions no/such/file");
+    assert!(message.contains("`lc0-112` takes a history of 1 to 8 positions, got 9"), "{message}");
+    let (code, message) = refused("--positions no/such/file");
     assert_eq!(code, Some(3));
-    assert!(said.starts_with("error: cannot read the positions of no/such/file: "), "{said}");
+    assert!(message.starts_with("error: cannot read the positions of no/such/file: "), "{message}");
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("positions.txt");
     std::fs::write(&file, "startpos\nstartpos moves e2e5\n").expect("written");
-    let (code, said) = refused(&format!("--positions {}", file.display()));
+    let (code, message) = refused(&format!("--positions {}", file.display()));
     assert_eq!(code, Some(2));
-    assert!(said.contains("positions.txt, line 2: move 1, \"e2e5\", is not legal"), "{said}");
+    assert!(message.contains("positions.txt, line 2: move 1, \"e2e5\", is not legal"), "{message}");
     std::fs::write(&file, "").expect("written");
     assert!(refused(&format!("--positions {}", file.display())).1.contains("has no lines"));
 }

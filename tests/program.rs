@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_dc0-run");
 
-/// The workspace.
+/// The root of the workspace.
 pub(crate) fn root() -> PathBuf {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     folders.find(|folder| folder.join("Cargo.lock").exists()).expect("a workspace").to_owned()
@@ -15,7 +15,7 @@ pub(crate) fn root() -> PathBuf {
 /// The command that runs a script of the workspace with its runs in `out`.
 pub(crate) fn dc0_run(script: &str, out: &Path) -> Command {
     let mut command = Command::new(PROGRAM);
-    // The backend is given, so that no measurement decides what the bytes are.
+    // The backend is fixed, so that no measurement decides which bytes are written.
     command.arg(root().join(script)).args(["--backend", "torch", "--out"]).arg(out).stdin(Stdio::null());
     command
 }

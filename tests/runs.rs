@@ -1,4 +1,4 @@
-//! Whole runs of the program: killed and resumed, with one lane and with two, and with bad input.
+//! Whole runs of the program: killed and resumed, and with different lanes and seeds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,14 +9,14 @@ use std::time::Duration;
 use crate::program::{dc0_run, succeed};
 use dc0_core::store::{GameRow, read_table};
 
-/// A loop small enough to be run a dozen times: every kind of step, several shards, several training states.
+/// A training loop that is small enough to run a dozen times: every kind of step, several shards, several training states.
 const TINY: &str = "tests/data/tiny.rhai";
 
 fn run_tiny(out: &Path, lanes: &str) {
     succeed(dc0_run(TINY, out).args(["--lanes", lanes]));
 }
 
-/// The digest of every file of a run that must be the same bytes each time: experience, networks, curves and matches.
+/// The digests of the files of a run that must be reproducible: games, nets, curves, matches and searches.
 fn digests(run: &Path) -> BTreeMap<String, String> {
     let mut digests = BTreeMap::new();
     for folder in ["games", "positions", "networks", "training", "matches", "searches", "trees"] {
@@ -36,7 +36,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_run_killed_at_any_moment_and_run_again_ends_with_the_same_bytes() {
+fn a_run_killed_at_any_time_resumes_to_the_same_bytes() {
     let whole = tempfile::tempdir().expect("a folder");
     run_tiny(whole.path(), "2");
     let expected = digests(&whole.path().join("tiny"));
@@ -95,8 +95,8 @@ fn players(run: &Path, iteration: u32) -> Vec<String> {
 }
 
 #[test]
-fn each_iteration_is_played_by_the_net_that_was_promoted_last() {
-    // Trap: a copy of the weights that self-play never refreshes looks healthy on every curve.
+fn each_iteration_is_played_by_the_latest_promoted_net() {
+    // If self-play kept using stale weights, no training curve would show it.
     let out = tempfile::tempdir().expect("a folder");
     run_tiny(out.path(), "2");
     let run = out.path().join("tiny");

@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One thing that imports another, and where it does.
+/// One node that imports another, and where it does.
 pub(super) struct Edge<'a> {
     pub(super) from: &'a str,
     pub(super) to: &'a str,
-    pub(super) place: &'a str,
+    pub(super) location: &'a str,
 }
 
-/// For each node its successors, each with the place of one edge.
+/// The successors of each node, each with the location of one edge.
 type Graph<'a> = BTreeMap<&'a str, BTreeMap<&'a str, &'a str>>;
 
-/// One text for each strongly connected component of more than one node: a shortest cycle with the place of one edge for each step,
+/// One text for each strongly connected component of more than one node: a shortest cycle with the location of one edge for each step,
 /// and the names of all nodes.
 pub(super) fn cycles(edges: &[Edge<'_>]) -> Vec<String> {
     let mut graph = Graph::new();
     for edge in edges.iter().filter(|edge| edge.from != edge.to) {
-        graph.entry(edge.from).or_default().entry(edge.to).or_insert(edge.place);
+        graph.entry(edge.from).or_default().entry(edge.to).or_insert(edge.location);
     }
     let reachable: BTreeMap<&str, BTreeSet<&str>> =
         graph.keys().map(|node| (*node, predecessors(&graph, node).into_keys().collect())).collect();
@@ -40,7 +40,7 @@ pub(super) fn cycles(edges: &[Edge<'_>]) -> Vec<String> {
     texts
 }
 
-/// Every node that can be reached from `start` in one step or more, with the node before it on a shortest path.
+/// Every node that can be reached from `start` in one or more steps, with its predecessor on a shortest path.
 fn predecessors<'a>(graph: &Graph<'a>, start: &'a str) -> BTreeMap<&'a str, &'a str> {
     let mut predecessors = BTreeMap::new();
     let mut queue = VecDeque::from([start]);

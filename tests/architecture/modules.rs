@@ -1,4 +1,4 @@
-//! The modules of a crate and the paths that each names, read with a parser.
+//! The modules of a crate and the paths that each uses, read with a parser.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// Source files by path, read before or made up by a test.
+/// Source files by path, from the workspace or made up by a test.
 pub(super) type Sources = BTreeMap<PathBuf, String>;
 
-/// A path as it is written, such as `crate::board::Game`; also the path of a macro that is called.
+/// A path as it is written, such as `crate::board::Game`, or the path of a macro that is called.
 #[derive(Debug)]
 pub(super) struct Mention {
     pub(super) path: Vec<String>,
     pub(super) line: usize,
     pub(super) is_macro: bool,
-    /// Whether only tests see it.
+    /// Whether it is in test code.
     is_test: bool,
 }
 
-/// A module with what is written in it; inline modules are modules like all others.
+/// A module with its contents; inline modules are treated like all others.
 #[derive(Debug)]
 pub(super) struct Module {
     /// Names from the crate's root down; empty for the root.
@@ -29,7 +29,7 @@ pub(super) struct Module {
     parent: Option<usize>,
     children: BTreeMap<String, usize>,
     items: BTreeSet<String>,
-    /// What `use` brings into the module, by the name that it has there.
+    /// The paths imported by `use`, by their names in the module.
     imports: BTreeMap<String, Vec<Vec<String>>>,
     globs: Vec<Vec<String>>,
     pub(super) is_test: bool,
@@ -41,27 +41,27 @@ pub(super) struct Crate {
     pub(super) modules: Vec<Module>,
 }
 
-/// Where a module stands, in the tree and among the files.
-struct Place {
+/// Where a module is, in the module tree and in the file system.
+struct Location {
     parent: Option<usize>,
     name: Vec<String>,
     file: PathBuf,
-    /// Where the files of its child modules lie.
+    /// The folder of its child modules' files.
     folder: PathBuf,
     is_test: bool,
 }
 
-/// One module naming something of another; both are children of `parent`, or below children of it.
+/// A use by one module of something in another; `from` and `to` are the children of `parent` that contain them.
 #[derive(Debug, Clone)]
 pub(super) struct Import {
     pub(super) parent: Vec<String>,
     pub(super) from: String,
     pub(super) to: String,
     /// File, line and path as written.
-    pub(super) place: String,
+    pub(super) location: String,
 }
 
-/// What a name stands for: a module, or an item of a module.
+/// What a name refers to: a module, or an item of a module.
 #[derive(Clone, Copy)]
 enum Target {
     Module(usize),
@@ -77,21 +77,21 @@ impl Crate {
         let mut read = Self { modules: Vec::new() };
         let folder = root.parent().expect("a file lies in a folder").to_owned();
         read.add_file(
-            Place { parent: None, name: Vec::new(), file: root.to_owned(), folder, is_test: false },
+            Location { parent: None, name: Vec::new(), file: root.to_owned(), folder, is_test: false },
             sources,
         );
         read
     }
 
-    fn add_file(&mut self, place: Place, sources: &Sources) -> usize {
-        let file = &place.file;
+    fn add_file(&mut self, location: Location, sources: &Sources) -> usize {
+        let file = &location.file;
         let text = sources.get(file).unwrap_or_else(|| panic!("no file {}", file.display()));
         let parsed = syn::parse_file(text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        self.add(place, &parsed.items, sources)
+        self.add(location, &parsed.items, sources)
     }
 
-    fn add(&mut self, place: Place, items: &[syn::Item], sources: &Sources) -> usize {
-        let Place { parent, name, file, folder, is_test } = place;
+    fn add(&mut self, location: Location, items: &[syn::Item], sources: &Sources) -> usize {
+        let Location { parent, name, file, folder, is_test } = location;
         let module = self.modules.len();
         self.modules.push(Module {
             name,
@@ -111,8 +111,8 @@ impl Crate {
         module
     }
 
-    /// The imports between modules in code that is not for tests, each at the level where the two are siblings. A module that
-    /// names its parent, or an item of a module around it, is part of the same whole.
+    /// The imports between modules outside of test code, each at the level where the two are siblings. A module that uses its
+    /// parent, or an item of an enclosing module, does not count as importing it.
     pub(super) fn imports(&self) -> Vec<Import> {
         let mut imports = Vec::new();
         for (from, module) in self.modules.iter().enumerate().filter(|(_, module)| !module.is_test) {
@@ -128,14 +128,14 @@ impl Crate {
                     parent: module.name[..shared].to_vec(),
                     from: module.name[shared].clone(),
                     to: to.name[shared].clone(),
-                    place: format!("{}:{}: {written}", module.file.display(), mention.line),
+                    location: format!("{}:{}: {written}", module.file.display(), mention.line),
                 });
             }
         }
         imports
     }
 
-    /// The module that a path leads to, through re-exports to where the thing is; nothing for other crates and local names.
+    /// The module that a path refers to, with re-exports resolved; none for other crates and local names.
     fn target(&self, from: usize, path: &[String]) -> Option<usize> {
         match self.resolve(from, path, &mut BTreeSet::new())? {
             Target::Module(module) | Target::ItemOf(module) => Some(module),
@@ -187,7 +187,7 @@ impl Crate {
 struct Reader<'a> {
     read: &'a mut Crate,
     module: usize,
-    /// Where the files of its child modules lie.
+    /// The folder of its child modules' files.
     folder: PathBuf,
     is_test: bool,
     sources: &'a Sources,
@@ -199,7 +199,7 @@ impl Reader<'_> {
         self.read.modules[self.module].mentions.push(Mention { path, line, is_macro, is_test });
     }
 
-    /// Notes every path at the ends of a `use` tree and what it is called here.
+    /// Records every path of a `use` tree with its name in this module.
     fn import(&mut self, tree: &syn::UseTree, before: &[String]) {
         let mut path = before.to_vec();
         let (name, line) = match tree {
@@ -230,7 +230,7 @@ impl Reader<'_> {
         self.mention(path, line, false);
     }
 
-    /// The paths in what a macro is given, whose meaning is unknown: names with `::` between them, and names with `!`.
+    /// Records the paths in the arguments of a macro, which cannot be parsed: names joined by `::`, and names followed by `!`.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let (mut line, mut colons) = (0, 0);
@@ -275,14 +275,14 @@ impl Reader<'_> {
         full.push(name.clone());
         let folder = self.folder.join(&name);
         let (parent, is_test) = (Some(self.module), self.is_test);
-        let place = |file| Place { parent, name: full, file, folder: folder.clone(), is_test };
+        let location = |file| Location { parent, name: full, file, folder: folder.clone(), is_test };
         let child = if let Some((_, items)) = &item.content {
             let own = self.read.modules[self.module].file.clone();
-            self.read.add(place(own), items, self.sources)
+            self.read.add(location(own), items, self.sources)
         } else {
             let beside = self.folder.join(format!("{name}.rs"));
             let file = if self.sources.contains_key(&beside) { beside } else { folder.join("mod.rs") };
-            self.read.add_file(place(file), self.sources)
+            self.read.add_file(location(file), self.sources)
         };
         self.read.modules[self.module].children.insert(name, child);
     }
@@ -336,7 +336,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
     }
 
-    /// `pub(super)` says who sees a thing, and uses nothing.
+    /// The path in `pub(super)` is no import.
     fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
 }
 

@@ -1,9 +1,9 @@
-//! The rules fail where something is planted against them.
+//! The rules detect planted violations.
 
 use super::modules::{Crate, Sources};
-use super::{PIPELINES, against, cycles_in, impurities, misplaced};
+use super::{PIPELINES, cycles_in, impurities, misplaced, violations};
 
-/// A crate of the files of `core/src` given here.
+/// A crate made of the given files, as if they were in `core/src`.
 fn planted(files: &[(&str, &str)]) -> Crate {
     let path = |name: &str| ["core/src", name].iter().collect();
     let sources: Sources = files.iter().map(|(name, text)| (path(name), (*text).to_owned())).collect();
@@ -21,7 +21,7 @@ fn check(found: &[String], expected: &[&str]) {
 const TWO: &str = "mod board;\nmod search;\n";
 
 #[test]
-fn a_cycle_is_found_in_whatever_way_it_is_written() {
+fn a_cycle_is_found_in_every_syntax() {
     let board = "pub struct Game;\n";
     let search = "use crate::board::Game;\npub fn run(game: Game) {}\npub struct Tree;\n";
     check(&cycles_in(&planted(&[("lib.rs", TWO), ("board.rs", board), ("search.rs", search)])), &[]);
@@ -73,7 +73,7 @@ fn a_long_cycle_is_reported_as_a_path_with_all_its_modules() {
 }
 
 #[test]
-fn code_for_tests_may_import_whatever_it_tests() {
+fn test_code_is_exempt_from_the_import_rules() {
     let board =
         "pub struct Game;\n#[cfg(test)]\nmod tests;\n#[cfg(all(test, unix))]\nuse crate::search::Tree;\n";
     let search = "use crate::board::Game;\npub struct Tree;\n";
@@ -87,7 +87,7 @@ fn an_import_against_the_pipeline_is_found() {
     let plant = |board: &str, root: &str| {
         let files =
             [("lib.rs", root), ("board.rs", board), ("search.rs", "pub struct Tree;"), ("rng.rs", "")];
-        against(&PIPELINES[0], &planted(&files))
+        violations(&PIPELINES[0], &planted(&files))
     };
     let root = "mod board; mod rng; mod search;";
     check(&plant("use crate::rng;", root), &[]);
@@ -100,7 +100,7 @@ fn an_import_against_the_pipeline_is_found() {
 }
 
 #[test]
-fn a_package_named_outside_its_place_is_found() {
+fn a_crate_used_outside_its_allowed_paths_is_found() {
     let plant = |board: &str| misplaced(&planted(&[("lib.rs", "mod board;"), ("board.rs", board)]));
     check(&plant("use shakmaty::Chess;"), &[]);
     check(&plant("use crate::tch; fn f() { batch::x() }"), &[]);
@@ -113,7 +113,7 @@ fn a_package_named_outside_its_place_is_found() {
 }
 
 #[test]
-fn printing_and_asking_for_the_time_are_found() {
+fn printing_and_reading_clock_or_environment_are_found() {
     let plant = |text: &str| impurities(&planted(&[("lib.rs", text)]));
     check(&plant("fn f() { format!(\"{}\", env!(\"CARGO_PKG_VERSION\")); }"), &[]);
     check(&plant("fn f() { assert!({ println!(); true }) }"), &["lib.rs:1: println"]);

@@ -1,10 +1,10 @@
-"""Asks dc0's twenty questions of a run in DuckDB and in Python's polars, and compares their answers with dc0's.
+"""Runs dc0's twenty questions about a run in DuckDB and in Python's polars, and compares their answers with dc0's.
 
     python ask_questions.py FOLDER
 
-FOLDER holds `questions.jsonl`, each line with the title, the statement and the rows that dc0 answers with; the table that only
-dc0 has, `steps`, as a Parquet file, beside `costs` or `trials`; and where the run is, as `run.txt`. Prints a line for each question. Exits with 1 and
-the differences if there are any.
+FOLDER holds `questions.jsonl`, each line with a title, a statement and the rows of dc0's answer; the table `steps`, which only dc0
+has, as a Parquet file, with `costs` or `trials`; and the path of the run in `run.txt`. Prints a line for each question. Exits with
+1 and the differences if there are any.
 """
 
 import json
@@ -17,7 +17,7 @@ import polars
 
 FOLDERS = {"games": "iteration", "positions": "iteration", "searches": "analysis", "trees": "analysis"}
 NAMES = {"training": "net", "validation": "net", "matches": "match"}
-# What polars calls otherwise than DuckDB.
+# Functions that have other names in polars than in DuckDB.
 MACROS = [
     "create macro array_sum(list) as list_sum(list)",
     "create macro array_upper(list) as list_max(list)",

@@ -1,10 +1,10 @@
-"""Compares what dc0's encodings show with planes and indices made here from their definitions.
+"""Compares the output of dc0's encodings with planes and indices computed here from their definitions.
 
     python encodings.py PROGRAM [POSITIONS]
 
-PROGRAM is dc0-run. Plays random games with python-chess, from the initial position and from corner cases, gives at least
-POSITIONS (5000) of their positions to `dc0-run encode` for every table in both orientations, and compares every plane and
-every index. Prints what was compared. Exits with 1 and the first differences if there are any.
+PROGRAM is dc0-run. Plays random games with python-chess, from the initial position and from corner cases, passes at least
+POSITIONS (default 5000) of their positions to `dc0-run encode` for every encoding in both orientations, and compares every plane
+and every index. Prints what was compared. Exits with 1 and the first differences if there are any.
 """
 
 import json
@@ -34,7 +34,7 @@ STARTS = [
     "1n1n1n1n/P1P1P1P1/8/2k1K3/8/8/1p1p1p1p/N1N1N1N1 w - - 0 1",
     "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
     "rnbqkbnr/pppp1ppp/8/3Pp3/8/8/PPP1PPPP/RNBQKBNR w KQkq e6 0 3",
-    # Taking e3 or e6 would leave the king in check, and nobody can take c6.
+    # Capturing on e3 or e6 would leave the king in check, and no pawn can capture on c6.
     "8/8/8/8/k2pP2Q/8/8/4K3 b - e3 0 1",
     "4k3/8/8/K2Pp2r/8/8/8/8 w - e6 0 1",
     "4k3/8/8/2p5/8/8/4P3/4K3 w - c6 0 9",
@@ -44,8 +44,8 @@ STARTS = [
 ]
 
 
-class Past:
-    """The positions of a game so far, oldest first, and how often each had occurred before."""
+class History:
+    """The positions of a game so far, oldest first, with the number of earlier occurrences of each."""
 
     def __init__(self, start):
         self.start = start
@@ -53,13 +53,13 @@ class Past:
         self.seen = Counter()
         self.boards = []
         self.repetitions = []
-        self.note()
+        self.record()
 
     def push(self, move):
         self.board.push(move)
-        self.note()
+        self.record()
 
-    def note(self):
+    def record(self):
         board = self.board
         key = (board.board_fen(), board.turn, board.castling_xfen(), en_passant(board))
         self.repetitions.append(self.seen[key])
@@ -72,18 +72,18 @@ class Past:
 
 
 class Sample:
-    """One position with what is needed of its past."""
+    """One position with what the encodings need of its history."""
 
-    def __init__(self, past):
-        self.line = past.line()
-        self.board = past.board.copy(stack=False)
-        self.boards = past.boards[-STEPS:][::-1]
-        self.repetitions = past.repetitions[-STEPS:][::-1]
+    def __init__(self, history):
+        self.line = history.line()
+        self.board = history.board.copy(stack=False)
+        self.boards = history.boards[-STEPS:][::-1]
+        self.repetitions = history.repetitions[-STEPS:][::-1]
         self.moves = {move.uci(): move for move in self.board.legal_moves}
         self.leela = {uci: leela_index(self.board, move) for uci, move in self.moves.items()}
-        # The game's start, where the history reaches beyond it.
-        first = chess.Board() if past.start == "startpos" else chess.Board(past.start)
-        self.first = first if len(past.boards) < STEPS else None
+        # The game's start, if the history planes reach beyond it.
+        first = chess.Board() if history.start == "startpos" else chess.Board(history.start)
+        self.first = first if len(history.boards) < STEPS else None
 
 
 def en_passant(board):
@@ -91,7 +91,7 @@ def en_passant(board):
 
 
 def pieces(board):
-    """[12, 8, 8]: White's and Black's pieces; rank 1 and file a first."""
+    """[12, 8, 8]: White's and Black's pieces; rank 1 and file a come first."""
     planes = np.zeros((12, 64), np.float32)
     for square, piece in board.piece_map().items():
         planes[(0 if piece.color == chess.WHITE else 6) + PIECES.index(piece.piece_type), square] = 1
@@ -102,8 +102,8 @@ def filled(value):
     return np.full((1, 8, 8), value, np.float32)
 
 
-class Viewed:
-    """A sample as an orientation sees it."""
+class View:
+    """A sample in an orientation."""
 
     def __init__(self, sample, orientation):
         self.sample = sample
@@ -149,8 +149,8 @@ def nothing(_):
     return np.zeros((12, 8, 8), np.float32)
 
 
-def first_again(sample):
-    """Leela's `fen_only`: the start again unless it is the initial position, before a double step if one was just made."""
+def repeated_start(sample):
+    """Leela's `fen_only`: repeats the start unless it is the initial position; a double step just made is undone."""
     first, initial = sample.first, chess.Board()
     if (first.board_fen(), first.turn, first.castling_xfen()) == (initial.board_fen(), chess.WHITE, "KQkq"):
         return nothing(sample)
@@ -161,33 +161,33 @@ def first_again(sample):
     return pieces(before)
 
 
-def dc0_22(seen):
-    board = seen.board
-    planes = seen.one_step() + [filled(board.turn == chess.WHITE), seen.number(board.fullmove_number, 100)]
-    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
-    return planes + [seen.en_passant(), seen.number(board.halfmove_clock, 100)]
+def dc0_22(view):
+    board = view.board
+    planes = view.one_step() + [filled(board.turn == chess.WHITE), view.number(board.fullmove_number, 100)]
+    planes += [view.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
+    return planes + [view.en_passant(), view.number(board.halfmove_clock, 100)]
 
 
-def dlchess_22(seen):
-    board = seen.board
-    planes = seen.one_step() + [filled(board.turn == chess.BLACK), filled(1)]
-    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
-    return planes + [seen.number(board.halfmove_clock, 100), seen.en_passant()]
+def dlchess_22(view):
+    board = view.board
+    planes = view.one_step() + [filled(board.turn == chess.BLACK), filled(1)]
+    planes += [view.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
+    return planes + [view.number(board.halfmove_clock, 100), view.en_passant()]
 
 
-def az_119(seen):
-    board = seen.board
-    planes = seen.steps(2, nothing)
-    planes += [filled(board.turn == chess.BLACK), seen.number(board.fullmove_number, 100)]
-    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
-    return planes + [seen.number(board.halfmove_clock, 100)]
+def az_119(view):
+    board = view.board
+    planes = view.steps(2, nothing)
+    planes += [filled(board.turn == chess.BLACK), view.number(board.fullmove_number, 100)]
+    planes += [view.castling(king_side, own) for own in (True, False) for king_side in (True, False)]
+    return planes + [view.number(board.halfmove_clock, 100)]
 
 
-def lc0_112(seen):
-    board = seen.board
-    planes = seen.steps(1, first_again)
-    planes += [seen.castling(king_side, own) for own in (True, False) for king_side in (False, True)]
-    planes += [filled(board.turn == chess.BLACK), seen.number(board.halfmove_clock, 99)]
+def lc0_112(view):
+    board = view.board
+    planes = view.steps(1, repeated_start)
+    planes += [view.castling(king_side, own) for own in (True, False) for king_side in (False, True)]
+    planes += [filled(board.turn == chess.BLACK), view.number(board.halfmove_clock, 99)]
     return planes + [filled(0), filled(1)]
 
 
@@ -195,7 +195,7 @@ TABLES = {"dc0-22": dc0_22, "dlchess-22": dlchess_22, "az-119": az_119, "lc0-112
 
 
 def policy_moves():
-    """What each of the 4672 indices means: (from, to, promotion), None off the board; AlphaZero 2018, supplement, table S2."""
+    """The move of each of the 4672 indices: (from, to, promotion), or None off the board; AlphaZero 2018, supplement, table S2."""
     queen = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
     knight = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]
     steps = [(files * far, ranks * far, None) for files, ranks in queen for far in range(1, 8)]
@@ -205,7 +205,7 @@ def policy_moves():
     for files, ranks, promotion in steps:
         for square in chess.SQUARES:
             file, rank = chess.square_file(square) + files, chess.square_rank(square) + ranks
-            # Underpromotions are counted as steps up the board; without a turned board Black's go down.
+            # Underpromotions are steps up the board; if the board is not turned, Black's go down.
             if promotion and chess.square_rank(square) == 1:
                 rank = 0
             on_board = 0 <= file < 8 and 0 <= rank < 8
@@ -214,7 +214,7 @@ def policy_moves():
 
 
 def leela_moves():
-    """Names of Leela's 1858 moves: a queen's and a knight's on an empty board, then promotions."""
+    """Leela's 1858 moves by name: a queen's and a knight's moves on an empty board, then promotions."""
     names = []
     for square in chess.SQUARES:
         board = chess.Board(None)
@@ -263,7 +263,7 @@ def leela_index(board, move):
 
 
 def allows_en_passant(board, move):
-    """Whether a pawn makes a double step to a square beside one of the other side's."""
+    """Whether a pawn makes a double step to a square beside a pawn of the opponent."""
     if board.piece_type_at(move.from_square) != chess.PAWN or abs(move.to_square - move.from_square) != 16:
         return False
     beside = chess.BB_PAWN_ATTACKS[board.turn][(move.from_square + move.to_square) // 2]
@@ -271,7 +271,7 @@ def allows_en_passant(board, move):
 
 
 def choose(rng, board):
-    """A random move; now and then one of the rare kinds, or back where the last own move came from."""
+    """A random move; sometimes one of a rare kind, or one that takes back the player's last move."""
     moves, dice = list(board.legal_moves), rng.random()
     rare = [move for move in moves if move.promotion or board.is_castling(move) or board.is_en_passant(move)]
     if rare and dice < 0.4:
@@ -291,16 +291,16 @@ def samples(count):
     rng = random.Random(20260401)
     found = []
     while len(found) < count:
-        past = Past(rng.choice(["startpos", rng.choice(STARTS)]))
-        while any(past.board.legal_moves) and len(past.boards) < PLIES:
-            if len(past.boards) <= STEPS + 2 or rng.random() < 0.25:
-                found.append(Sample(past))
-            past.push(choose(rng, past.board))
+        history = History(rng.choice(["startpos", rng.choice(STARTS)]))
+        while any(history.board.legal_moves) and len(history.boards) < PLIES:
+            if len(history.boards) <= STEPS + 2 or rng.random() < 0.25:
+                found.append(Sample(history))
+            history.push(choose(rng, history.board))
     return found
 
 
 def kinds(found):
-    """How many positions show what; a comparison without one of them proves little."""
+    """Counts positions by what they cover; without one of these kinds the comparison proves little."""
     return {
         "with a castling": sum(any(map(s.board.is_castling, s.moves.values())) for s in found),
         "with an en-passant capture": sum(en_passant(s.board) is not None for s in found),
@@ -324,8 +324,8 @@ def encoded(program, lines, name, orientation):
         return [json.loads(line) for line in output.splitlines()], np.load(arrays)
 
 
-def shown_planes(row):
-    """[P, 8, 8] of the planes of a line of JSON."""
+def planes_of(row):
+    """[P, 8, 8]: the planes of a line of JSON."""
     planes = np.empty((len(row["planes"]), 64), np.float32)
     is_bits = np.array([isinstance(plane, str) for plane in row["planes"]])
     squares = bytes.fromhex("".join(plane for plane in row["planes"] if isinstance(plane, str)))
@@ -336,9 +336,9 @@ def shown_planes(row):
 
 
 def differences(sample, row, name, orientation):
-    seen = Viewed(sample, orientation)
+    view = View(sample, orientation)
     board = sample.board
-    expected, found = np.concatenate(TABLES[name](seen)), shown_planes(row)
+    expected, found = np.concatenate(TABLES[name](view)), planes_of(row)
     if expected.shape != found.shape:
         yield f"shape {found.shape}, expected {expected.shape}"
     else:
@@ -351,11 +351,11 @@ def differences(sample, row, name, orientation):
         return
     for one in row["moves"]:
         move = sample.moves[one["uci"]]
-        expected = [policy_index(move, seen.turned), sample.leela[one["uci"]]]
+        expected = [policy_index(move, view.turned), sample.leela[one["uci"]]]
         if [one["policy"], one["leela"]] != expected:
             yield f"{one}, expected the indices {expected}"
-        if move_at(board, one["policy"], seen.turned) != move:
-            yield f"{one}: the index means {move_at(board, one['policy'], seen.turned)}"
+        if move_at(board, one["policy"], view.turned) != move:
+            yield f"{one}: the index means {move_at(board, one['policy'], view.turned)}"
 
 
 def main(program, count):
@@ -369,7 +369,7 @@ def main(program, count):
                 where = f"{name} {orientation}: {sample.line}"
                 all_differences += [f"{where}: {what}" for what in differences(sample, row, name, orientation)]
                 moves += len(row["moves"])
-            same = all(np.array_equal(array, shown_planes(row)) for array, row in zip(arrays, rows))
+            same = all(np.array_equal(array, planes_of(row)) for array, row in zip(arrays, rows))
             if not same or len(arrays) != len(rows[:100]):
                 all_differences.append(f"{name} {orientation}: the arrays are not those of the JSON lines")
     print(f"compared {len(found)} positions in {2 * len(TABLES)} encodings, {moves} indices of moves")

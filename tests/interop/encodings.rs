@@ -1,4 +1,4 @@
-//! Every plane and every index of `dc0-run encode` against those that Python makes from the definitions.
+//! Every plane and every index of `dc0-run encode`, compared with those that Python computes from the definitions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,18 +6,18 @@ use std::os::unix::fs::PermissionsExt;
 use crate::interop_command;
 use crate::program::{PROGRAM, succeed};
 
-/// The number that stands before some words in a text.
+/// The number at the start of the line that ends with `what`.
 fn number_of(what: &str, text: &str) -> u32 {
     let line = text.lines().find(|line| line.ends_with(what)).expect("a line for each kind");
     line.split(' ').next().and_then(|word| word.parse().ok()).expect("a number first")
 }
 
 #[test]
-fn python_sees_the_same_planes_and_indices_in_five_thousand_positions() {
-    let said = succeed(interop_command("encodings.py").arg(PROGRAM)).stdout;
-    let said = String::from_utf8_lossy(&said);
-    let compared: u32 = said.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
-    assert!(compared >= 5000 && said.contains(" in 8 encodings, "), "{said}");
+fn python_computes_the_same_planes_and_indices() {
+    let printed = succeed(interop_command("encodings.py").arg(PROGRAM)).stdout;
+    let printed = String::from_utf8_lossy(&printed);
+    let compared: u32 = printed.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a number");
+    assert!(compared >= 5000 && printed.contains(" in 8 encodings, "), "{printed}");
     for (kind, least) in [
         ("with a castling", 50),
         ("with an en-passant capture", 50),
@@ -27,12 +27,12 @@ fn python_sees_the_same_planes_and_indices_in_five_thousand_positions() {
         ("after a FEN start", 1000),
         ("with missing history", 500),
     ] {
-        assert!(number_of(kind, &said) >= least, "{kind}: {said}");
+        assert!(number_of(kind, &printed) >= least, "{kind}: {printed}");
     }
 }
 
-/// What is done to a line that the program prints, and what Python says of it.
-const MISTAKES: [(&str, &str); 7] = [
+/// Edits of lines that the program prints, and what Python reports for each.
+const ERRORS: [(&str, &str); 7] = [
     (r#"1s/"policy":[0-9]*/"policy":4671/"#, "'policy': 4671, "),
     (r#"2s/"leela":[0-9]*/"leela":1857/"#, "'leela': 1857}, expected the indices ["),
     (r#"3s/"uci":"..../"uci":"a1a1/"#, "other legal moves"),
@@ -43,16 +43,16 @@ const MISTAKES: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn the_comparison_notices_every_kind_of_mistake() {
+fn the_comparison_detects_every_kind_of_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("dc0-run");
-    let edit = MISTAKES.map(|(edit, _)| edit).join("\n");
+    let edit = ERRORS.map(|(edit, _)| edit).join("\n");
     fs::write(&program, format!("#!/bin/sh\n'{PROGRAM}' \"$@\" | sed '{edit}'\n")).expect("written");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("made executable");
     let output = interop_command("encodings.py").arg(&program).arg("20").output().expect("Python starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    for (edit, expected) in MISTAKES {
-        assert!(said.contains(expected), "{edit}: expected {expected}, got {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    for (edit, expected) in ERRORS {
+        assert!(printed.contains(expected), "{edit}: expected {expected}, got {printed}");
     }
 }

@@ -4,7 +4,7 @@ use dc0_core::board::{Game, Move, Position};
 use dc0_core::rng::Stream;
 use rand::RngExt;
 
-/// A random position of these pieces and the two kings (`QR` and `p`: capitals are White's), with a random side to move.
+/// A random position with these pieces (capitals are White's) and the two kings, and a random side to move.
 pub(crate) fn random(pieces: &str, clock: u32, stream: &mut Stream) -> Position {
     loop {
         let mut board = [' '; 64];
@@ -37,7 +37,7 @@ fn placement(board: &[char; 64]) -> String {
     board.chunks(8).map(rank).collect::<Vec<_>>().join("/")
 }
 
-/// A random position in which a pawn may be taken en passant.
+/// A random position in which an en-passant capture is legal.
 pub(crate) fn with_en_passant(stream: &mut Stream) -> Position {
     loop {
         let (file, left) = (stream.random_range(1..7_u8), stream.random::<bool>());

@@ -1,4 +1,4 @@
-//! dc0's files read by other programs: python-chess replays the games, DuckDB and polars read the tables, the safetensors
+//! dc0's files, read by other programs: python-chess replays the games, DuckDB and polars read the tables, the safetensors
 //! library opens the nets. `cargo xtask test` installs them; without them these tests fail and say so.
 
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a script that must be content, and gives what it printed.
-fn content(script: &str, path: &Path) -> String {
+/// Runs a script that must succeed, and returns its output.
+fn run_script(script: &str, path: &Path) -> String {
     let output = interop_script(script, path);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{script} {}: {}\n{out}\n{err}", path.display(), output.status);
@@ -43,7 +43,7 @@ fn store(folder: &Path, games: &[GameRow], positions: &[PositionRow]) {
     write(folder, "positions/iteration=0001/part.parquet", positions);
 }
 
-/// Games of a net that knows nothing: as good as random moves, so promotions and many endings occur.
+/// Games of an untrained evaluator: the moves are nearly random, so promotions and many kinds of endings occur.
 fn self_play() -> (Vec<GameRow>, Vec<PositionRow>) {
     let search = SearchParams { simulations: 6, ..SearchParams::default() };
     let params = SelfPlayParams { search, opening_plies: 3, max_plies: 300, ..SelfPlayParams::default() };
@@ -63,7 +63,7 @@ fn self_play() -> (Vec<GameRow>, Vec<PositionRow>) {
     (result.games, result.positions)
 }
 
-/// Games with what random play rarely shows: start, moves, ply cap, reason.
+/// Games with cases that are rare in random play: start, moves, ply cap, reason.
 const CORNERS: [(&str, &str, u32, &str); 12] = [
     ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "f2f3 e7e5 g2g4 d8h4", 512, "checkmate"),
     ("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "f1f7", 512, "stalemate"),
@@ -80,7 +80,7 @@ const CORNERS: [(&str, &str, u32, &str); 12] = [
     ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1 e8g8", 2, "ply_cap"),
     ("4k3/8/8/8/3p4/8/4P3/4K3 w - - 0 1", "e2e4 d4e3", 2, "ply_cap"),
     ("4k3/3p4/8/4P3/8/8/8/4K3 b - - 0 1", "d7d5 e5d6", 2, "ply_cap"),
-    // Taking on e3 would leave the king in check, so the position after e2e4 has no en-passant square.
+    // Capturing on e3 would leave the king in check, so the position after e2e4 has no en-passant square.
     ("8/8/8/8/k2p3Q/8/4P3/4K3 w - - 0 1", "e2e4 a4b5", 2, "ply_cap"),
     ("8/P6P/8/2k5/8/4K3/p6p/8 w - - 0 1", "a7a8n a2a1b h7h8r h2h1q", 4, "ply_cap"),
 ];
@@ -96,19 +96,19 @@ fn corners() -> (Vec<GameRow>, Vec<PositionRow>) {
     (games, positions)
 }
 
-/// A game as self-play would have recorded it, with every legal move visited.
+/// A game as self-play would record it, with every legal move visited.
 fn recorded(number: u32, fen: &str, moves: &str, max_plies: u32) -> (GameRow, Vec<PositionRow>) {
     let mut game = Game::from_position(Position::from_fen(fen).expect("a legal position"));
-    let played: Vec<Move> = moves.split(' ').map(|text| Move::from_uci(text).expect("a move")).collect();
+    let moves: Vec<Move> = moves.split(' ').map(|text| Move::from_uci(text).expect("a move")).collect();
     let mut positions = Vec::new();
-    for &next in &played {
-        positions.push(position(number, &game, next));
-        game.play_unchecked(next);
+    for &mv in &moves {
+        positions.push(position(number, &game, mv));
+        game.play_unchecked(mv);
     }
     let outcome = game.outcome(&Rules { max_plies }).expect("the game is over");
     for row in &mut positions {
         let side =
-            game.position_before(played.len() - row.ply as usize).expect("a ply of the game").side_to_move();
+            game.position_before(moves.len() - row.ply as usize).expect("a ply of the game").side_to_move();
         row.result = outcome.score_for(side);
     }
     (game_row(number, &game, outcome), positions)
@@ -119,7 +119,7 @@ fn game_row(number: u32, game: &Game, outcome: Outcome) -> GameRow {
         game: number,
         network: "0123456789abcdef".to_owned(),
         start_fen: game.start().fen(),
-        moves: game.moves().iter().map(|played| played.packed()).collect(),
+        moves: game.moves().iter().map(|mv| mv.packed()).collect(),
         opening_plies: 0,
         result: outcome.result(),
         reason: outcome.reason,
@@ -148,7 +148,7 @@ fn position(number: u32, game: &Game, played: Move) -> PositionRow {
     }
 }
 
-/// The first player has White in every other game.
+/// The first player has White in games with even numbers.
 fn first_side(game: &GameRow) -> Side {
     if game.game.is_multiple_of(2) { Side::White } else { Side::Black }
 }
@@ -172,28 +172,28 @@ fn match_rows(games: &[GameRow]) -> Vec<MatchGameRow> {
 }
 
 #[test]
-fn python_chess_agrees_with_every_game_of_self_play() {
+fn python_chess_replays_every_self_play_game() {
     let folder = tempfile::tempdir().expect("a folder");
     let (games, positions) = self_play();
     store(folder.path(), &games, &positions);
-    let said = content("replay_games.py", folder.path());
+    let printed = run_script("replay_games.py", folder.path());
     let expected = format!("replayed {} games, {} positions (", games.len(), positions.len());
-    assert!(said.starts_with(&expected), "{said}");
-    assert!(!said.contains(" 0 promotions"), "{said}");
+    assert!(printed.starts_with(&expected), "{printed}");
+    assert!(!printed.contains(" 0 promotions"), "{printed}");
 }
 
 #[test]
-fn python_chess_agrees_with_the_corners_of_the_rules() {
+fn python_chess_agrees_on_corner_cases_of_the_rules() {
     let folder = tempfile::tempdir().expect("a folder");
     let (games, positions) = corners();
     store(folder.path(), &games, &positions);
     write(folder.path(), "matches/0001.parquet", &match_rows(&games));
-    let said = content("replay_games.py", folder.path());
-    assert_eq!(said, "replayed 24 games, 32 positions (8 castlings, 4 en passant, 8 promotions)\n");
+    let printed = run_script("replay_games.py", folder.path());
+    assert_eq!(printed, "replayed 24 games, 32 positions (8 castlings, 4 en passant, 8 promotions)\n");
 }
 
-/// Damages the corner games and expects python-chess to notice.
-fn noticed(damage: &dyn Fn(&mut Vec<GameRow>, &mut Vec<PositionRow>), expected: &str) {
+/// Damages the corner-case games, and checks that the replay reports it.
+fn check_detected(damage: &dyn Fn(&mut Vec<GameRow>, &mut Vec<PositionRow>), expected: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut games, mut positions) = corners();
     damage(&mut games, &mut positions);
@@ -205,16 +205,16 @@ fn noticed(damage: &dyn Fn(&mut Vec<GameRow>, &mut Vec<PositionRow>), expected: 
 }
 
 #[test]
-fn the_replay_notices_every_kind_of_mistake() {
-    noticed(&|games, _| games[0].moves[1] = 0, "game 0: ply 1: 0000 is not legal");
-    noticed(&|games, _| games[1].reason = Reason::PlyCap, "game 1: reason: stored 'ply_cap'");
-    noticed(&|games, _| games[0].result = GameResult::WhiteWins, "game 0: ply 0: result");
-    noticed(&|games, _| games[4].moves.truncate(1), "game 4: positions of plies that were not played");
-    noticed(&|_, rows| rows[0].fen = rows[1].fen.clone(), "game 0: ply 0: fen");
-    noticed(&|_, rows| rows[0].played = rows[1].played, "game 0: ply 0: played");
-    noticed(&|_, rows| rows[0].legal += 1, "game 0: ply 0: legal");
-    noticed(&|_, rows| rows[0].moves[0] = 0, "game 0: ply 0: illegal moves that were visited");
-    noticed(&|_, rows| drop(rows.remove(1)), "game 0: ply 1 has no position");
+fn the_replay_detects_every_kind_of_error() {
+    check_detected(&|games, _| games[0].moves[1] = 0, "game 0: ply 1: 0000 is not legal");
+    check_detected(&|games, _| games[1].reason = Reason::PlyCap, "game 1: reason: stored 'ply_cap'");
+    check_detected(&|games, _| games[0].result = GameResult::WhiteWins, "game 0: ply 0: result");
+    check_detected(&|games, _| games[4].moves.truncate(1), "game 4: positions of plies that were not played");
+    check_detected(&|_, rows| rows[0].fen = rows[1].fen.clone(), "game 0: ply 0: fen");
+    check_detected(&|_, rows| rows[0].played = rows[1].played, "game 0: ply 0: played");
+    check_detected(&|_, rows| rows[0].legal += 1, "game 0: ply 0: legal");
+    check_detected(&|_, rows| rows[0].moves[0] = 0, "game 0: ply 0: illegal moves that were visited");
+    check_detected(&|_, rows| drop(rows.remove(1)), "game 0: ply 1 has no position");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn duckdb_and_polars_read_the_same_tables() {
     let (lines, tree) = a_search();
     write(folder.path(), "searches/analysis=0000/part-0.parquet", &lines);
     write(folder.path(), "trees/analysis=0000/part-0.parquet", &tree);
-    let said = content("read_tables.py", folder.path());
+    let printed = run_script("read_tables.py", folder.path());
     for (table, rows, columns) in [
         (GameRow::TABLE, games.len(), GameRow::columns().len()),
         (PositionRow::TABLE, positions.len(), PositionRow::columns().len()),
@@ -238,10 +238,10 @@ fn duckdb_and_polars_read_the_same_tables() {
         (LineRow::TABLE, lines.len(), LineRow::columns().len()),
         (TreeRow::TABLE, tree.len(), TreeRow::columns().len()),
     ] {
-        assert!(said.contains(&format!("{table}: {rows} rows, {columns} columns\n")), "{said}");
+        assert!(printed.contains(&format!("{table}: {rows} rows, {columns} columns\n")), "{printed}");
     }
     let visits: u64 = positions.iter().flat_map(|row| &row.visits).map(|&visits| u64::from(visits)).sum();
-    assert!(said.contains(&format!("sum of visits: {visits}\n")), "expected {visits} visits: {said}");
+    assert!(printed.contains(&format!("sum of visits: {visits}\n")), "expected {visits} visits: {printed}");
 }
 
 /// The lines and the tree of a search of the initial position.
@@ -289,20 +289,20 @@ fn the_safetensors_library_opens_a_net() {
     let tensors = weights.len();
     let net = Checkpoint { spec, weights, provenance: Value::group() };
     net.save(&path).expect("sound weights");
-    let said = content("read_network.py", &path);
-    assert!(said.contains(&format!("{tensors} tensors, ")), "{said}");
+    let printed = run_script("read_network.py", &path);
+    assert!(printed.contains(&format!("{tensors} tensors, ")), "{printed}");
     for (name, tensor) in &net.weights {
-        assert!(said.contains(&format!("{name} {:?} float32\n", tensor.shape)), "{name}: {said}");
+        assert!(printed.contains(&format!("{name} {:?} float32\n", tensor.shape)), "{name}: {printed}");
     }
 }
 
 #[test]
-fn outside_programs_read_everything_that_a_run_leaves() {
+fn external_programs_read_every_file_of_a_run() {
     let folder = tempfile::tempdir().expect("a folder");
     succeed(&mut dc0_run("tests/data/tiny.rhai", folder.path()));
     let run = folder.path().join("tiny");
-    content("replay_games.py", &run);
-    let said = content("read_tables.py", &run);
+    run_script("replay_games.py", &run);
+    let printed = run_script("read_tables.py", &run);
     for table in [
         GameRow::TABLE,
         PositionRow::TABLE,
@@ -312,7 +312,7 @@ fn outside_programs_read_everything_that_a_run_leaves() {
         TreeRow::TABLE,
         "costs",
     ] {
-        assert!(said.contains(&format!("{table}: ")), "{said}");
+        assert!(printed.contains(&format!("{table}: ")), "{printed}");
     }
     let networks = std::fs::read_dir(run.join("networks")).expect("the run made nets");
     let weights: Vec<PathBuf> = networks
@@ -321,6 +321,6 @@ fn outside_programs_read_everything_that_a_run_leaves() {
         .collect();
     assert!(!weights.is_empty());
     for net in weights {
-        content("read_network.py", &net);
+        run_script("read_network.py", &net);
     }
 }

@@ -1,12 +1,15 @@
-//! The language server in the hands of pygls, an editor's end of the protocol made by others.
+//! The language server driven by pygls, an independent client.
 
 use crate::interop_command;
 use crate::program::{PROGRAM, succeed};
 
 #[test]
-fn pygls_opens_breaks_asks_and_mends_the_experiments() {
+fn pygls_checks_breaks_queries_and_fixes_the_experiments() {
     let mut command = interop_command("lsp_client.py");
     let output = succeed(command.arg(PROGRAM));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("1 broken and mended; 0 complaints") && !said.starts_with("0 scripts"), "{said}");
+    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        summary.contains("1 broken and fixed; 0 complaints") && !summary.starts_with("0 scripts"),
+        "{summary}"
+    );
 }

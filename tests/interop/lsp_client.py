@@ -2,9 +2,9 @@
 
     python lsp_client.py PROGRAM
 
-PROGRAM is `dc0-run`. pygls reads every answer into the types of lsprotocol, which are made from the protocol's own model, and complains
-of what does not fit. Opens the shipped experiments, breaks one, asks, mends it. Prints a summary line; exits with 1 if anything was
-wrong.
+PROGRAM is `dc0-run`. pygls reads every answer into the types of lsprotocol, which are generated from the protocol's metamodel, and
+complains about what does not fit. Opens the shipped experiments, breaks one, makes requests, fixes it. Prints a summary line; exits
+with 1 if anything was wrong.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class Client(LanguageClient):
         COMPLAINTS.append(f"pygls: {error}")
 
     async def checked(self, uri, version):
-        """The diagnostics of a version of a file, once they have come."""
+        """The diagnostics of a version of a file, once they have arrived."""
         async with self.arrived:
             there = self.arrived.wait_for(lambda: (uri, version) in self.diagnostics)
             await asyncio.wait_for(there, PATIENCE)
@@ -53,15 +53,15 @@ def expect(what, holds):
         COMPLAINTS.append(what)
 
 
-def place(text, mark):
-    """The position behind the first `mark` in a text, in UTF-16 units."""
+def position_after(text, mark):
+    """The position after the first `mark` in a text, in UTF-16 units."""
     before = text[: text.index(mark) + len(mark)]
     line = before.rsplit("\n", 1)[-1]
     return types.Position(line=before.count("\n"), character=len(line.encode("utf-16-le")) // 2)
 
 
 def span(text, mark):
-    end = place(text, mark)
+    end = position_after(text, mark)
     units = len(mark.encode("utf-16-le")) // 2
     return types.Range(start=types.Position(line=end.line, character=end.character - units), end=end)
 
@@ -72,7 +72,7 @@ def open_text(client, uri, text):
 
 
 def change(client, uri, version, changed, text):
-    """Puts `text` in the place of a range."""
+    """Replaces a range by `text`."""
     edit = types.TextDocumentContentChangePartial(range=changed, text=text)
     document = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
     client.text_document_did_change(types.DidChangeTextDocumentParams(text_document=document, content_changes=[edit]))
@@ -90,8 +90,8 @@ async def open_experiments(client):
     return len(scripts)
 
 
-async def break_and_mend(client):
-    """A misspelt parameter is marked where it stands, explained, and gone after the correction."""
+async def break_and_fix(client):
+    """A misspelt parameter is marked at its position, explained, and fixed by the code action."""
     script = EXPERIMENTS / "smoke.rhai"
     text = script.read_text(encoding="utf-8")
     uri = (EXPERIMENTS / "a copy of it.rhai").as_uri()
@@ -110,7 +110,7 @@ async def break_and_mend(client):
     edits = actions[0].edit.changes[uri]
     expect(f"another correction: {edits}", [edit.new_text for edit in edits] == ["shard_games"])
     change(client, uri, 3, edits[0].range, edits[0].new_text)
-    expect("the mended copy has problems", not await client.checked(uri, 3))
+    expect("the fixed copy has problems", not await client.checked(uri, 3))
     return uri, text
 
 
@@ -118,22 +118,22 @@ def at(kind, uri, position):
     return kind(text_document=types.TextDocumentIdentifier(uri), position=position)
 
 
-async def ask(client, uri, text):
-    """Completion, hover, signature, definition and outline of the mended copy."""
-    items = await client.text_document_completion_async(at(types.CompletionParams, uri, place(text, "run.")))
+async def check_requests(client, uri, text):
+    """Completion, hover, signature, definition and outline of the fixed copy."""
+    items = await client.text_document_completion_async(at(types.CompletionParams, uri, position_after(text, "run.")))
     labels = {item.label for item in items}
     expect(f"no self_play in {labels}", {"self_play", "train", "generation"} <= labels)
-    items = await client.text_document_completion_async(at(types.CompletionParams, uri, place(text, "self_play(best, #{")))
+    items = await client.text_document_completion_async(at(types.CompletionParams, uri, position_after(text, "self_play(best, #{")))
     keys = {item.label: item for item in items}
     expect(f"no opening_plies in {set(keys)}", "opening_plies" in keys and "games" not in keys)
     edit = keys["opening_plies"].text_edit
     expect(f"no snippet: {edit}", edit is not None and edit.new_text.startswith("opening_plies: ${1:"))
-    hover = await client.text_document_hover_async(at(types.HoverParams, uri, place(text, "temperat")))
+    hover = await client.text_document_hover_async(at(types.HoverParams, uri, position_after(text, "temperat")))
     expect(f"no meaning of temperature: {hover}", hover is not None and "`self_play`" in hover.contents.value)
-    called = at(types.SignatureHelpParams, uri, place(text, "run.train(best, "))
+    called = at(types.SignatureHelpParams, uri, position_after(text, "run.train(best, "))
     signature = await client.text_document_signature_help_async(called)
     expect(f"another argument: {signature}", signature is not None and signature.active_parameter == 1)
-    definition = at(types.DefinitionParams, uri, place(text, "verdict.score >= 0.5) { best"[:7]))
+    definition = at(types.DefinitionParams, uri, position_after(text, "verdict.score >= 0.5) { best"[:7]))
     found = await client.text_document_definition_async(definition)
     expect(f"no definition: {found}", found is not None and found.uri == uri)
     outline = await client.text_document_document_symbol_async(
@@ -151,13 +151,13 @@ async def main(program):
         text_document=types.TextDocumentClientCapabilities(completion=completion)
     )
     folder = types.WorkspaceFolder(uri=EXPERIMENTS.parent.as_uri(), name="dc0")
-    greeting = types.InitializeParams(capabilities=capabilities, workspace_folders=[folder])
-    answer = await client.initialize_async(greeting)
+    params = types.InitializeParams(capabilities=capabilities, workspace_folders=[folder])
+    answer = await client.initialize_async(params)
     expect("no name", answer.server_info is not None and answer.server_info.name == "dc0-run")
     client.initialized(types.InitializedParams())
     scripts = await open_experiments(client)
-    uri, text = await break_and_mend(client)
-    await ask(client, uri, text)
+    uri, text = await break_and_fix(client)
+    await check_requests(client, uri, text)
     await client.shutdown_async(None)
     client.exit(None)
     code = await asyncio.wait_for(client._server.wait(), PATIENCE)
@@ -165,7 +165,7 @@ async def main(program):
     await client.stop()
     for complaint in COMPLAINTS:
         print(complaint, file=sys.stderr)
-    print(f"{scripts} scripts without a problem, 1 broken and mended; {len(COMPLAINTS)} complaints")
+    print(f"{scripts} scripts without a problem, 1 broken and fixed; {len(COMPLAINTS)} complaints")
     return 1 if COMPLAINTS else 0
 
 

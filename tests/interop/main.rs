@@ -1,5 +1,5 @@
-//! Tests that need what `cargo xtask test` fetches: programs of others that read and check what dc0 writes and says, ONNX Runtime,
-//! and tablebases. The scripts beside these tests are those programs.
+//! Tests that need what `cargo xtask test` installs: external programs that read and check dc0's files and output, ONNX Runtime,
+//! and tablebases. The scripts in this folder drive those programs.
 
 mod encodings;
 mod endings;
@@ -26,7 +26,7 @@ use std::process::{Command, Output};
 
 use program::root;
 
-/// The Python with the packages of the interop tests.
+/// The Python interpreter with the packages of the interop tests.
 pub(crate) fn interop_python() -> PathBuf {
     let own = root().join("target/interop-venv/bin/python");
     let python = env::var_os("DC0_PYTHON").map_or(own, PathBuf::from);
@@ -34,12 +34,12 @@ pub(crate) fn interop_python() -> PathBuf {
     python
 }
 
-/// What a script of `tests/interop` says of a path.
+/// Runs a script of `tests/interop` on a path.
 pub(crate) fn interop_script(script: &str, path: &Path) -> Output {
     interop_command(script).arg(path).output().expect("Python starts")
 }
 
-/// The command that runs a script of `tests/interop`, still without arguments.
+/// The command that runs a script of `tests/interop`, without arguments.
 pub(crate) fn interop_command(script: &str) -> Command {
     let mut command = Command::new(interop_python());
     command.arg(root().join("tests/interop").join(script));
@@ -51,7 +51,7 @@ pub(crate) fn syzygy() -> PathBuf {
     let folder = env::var_os("DC0_SYZYGY").map_or_else(|| root().join("target/syzygy"), PathBuf::from);
     assert!(
         folder.exists(),
-        "no tablebases at {}; run `cargo xtask test`, which fetches them",
+        "no tablebases at {}; run `cargo xtask test`, which downloads them",
         folder.display()
     );
     folder

@@ -1,4 +1,4 @@
-//! Small nets of every kind, positions for them, and the library that runs them as ONNX files.
+//! Small nets of every kind, positions for them, and the ONNX Runtime library.
 
 use dc0_backend::onnxruntime::library_of_python;
 use dc0_core::board::{Rules, random_opening};
@@ -40,7 +40,7 @@ fn inputs() -> Vec<(EncodingName, Orientation, Option<u32>)> {
     EncodingName::ALL.into_iter().flat_map(with_history).flat_map(both).collect()
 }
 
-/// Every tower with all heads and every input with all heads; the inputs go round among the towers.
+/// Every tower and every input, each with all heads; towers and inputs are paired cyclically.
 pub(crate) fn matrix() -> Vec<NetworkSpec> {
     let (towers, inputs) = (towers(), inputs());
     let mut nets = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn matrix() -> Vec<NetworkSpec> {
     nets
 }
 
-/// Weights of a net that has learned something: nothing is zero, statistics are not trivial.
+/// Weights like those of a trained net: nothing is zero, and batch-norm statistics are not trivial.
 pub(crate) fn trained_weights(spec: &NetworkSpec) -> Weights {
     let mut weights = initial_weights(spec, Seed { run: 5, step: 0 });
     let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Weights);
@@ -94,7 +94,7 @@ pub(crate) fn positions(encoding: &Encoding, games: impl IntoIterator<Item = u64
         let game = random_opening(plies, &Rules { max_plies: 512 }, &mut stream);
         encoding.encode(&game, &mut batch.binary, &mut batch.scalars);
         let position = game.position();
-        let index = |played| encoding.policy_index(played, position.side_to_move());
+        let index = |mv| encoding.policy_index(mv, position.side_to_move());
         batch.legal.extend(position.legal_moves().into_iter().map(index));
         batch.legal_ends.push(batch.legal.len() as u32);
         batch.keys.push(game.key());

@@ -1,4 +1,4 @@
-//! Every encoding and every head, on the same stored games: trained, stored, read back, exported, and asked again.
+//! Every encoding and every head on the same stored games: trained, stored, loaded, exported and evaluated again.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ use dc0_core::trainer::{TrainJob, TrainParams, train};
 
 const SEED: Seed = Seed { run: 3, step: 1 };
 
-/// Games that an evaluator without a net played, as a file gives them back.
+/// Games played by an evaluator without a net, written to a file and read back.
 fn stored_games(folder: &Path) -> (Vec<GameRow>, Vec<PositionRow>) {
     let search = SearchParams { simulations: 4, ..SearchParams::default() };
     let params = SelfPlayParams { games: 4, max_plies: 400, search, ..SelfPlayParams::default() };
@@ -97,7 +97,7 @@ fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
 }
 
 #[test]
-fn every_net_trains_on_the_same_games_and_says_the_same_after_storing_and_exporting() {
+fn every_net_trains_and_gives_equal_answers_after_storing_and_exporting() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let (games, rows) = stored_games(folder.path());
     assert!(games.iter().any(|game| game.reason != Reason::PlyCap), "some games must end by themselves");

@@ -1,4 +1,4 @@
-//! Exported nets on ONNX Runtime, called from Python and from dc0, against libtorch; and libraries that are not the right ones.
+//! Exported nets on ONNX Runtime, called from Python and from dc0, compared with libtorch; and wrong libraries.
 //! `cargo xtask test` installs ONNX Runtime; without it these tests fail and say so.
 
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ fn case(spec: &NetworkSpec, batch: &Batch, out: &Evaluations) -> serde_json::Val
 }
 
 #[test]
-fn onnx_runtime_in_python_says_what_libtorch_says() {
+fn onnx_runtime_in_python_agrees_with_libtorch() {
     let folder = tempfile::tempdir().expect("a folder");
     let nets = matrix();
     for (number, spec) in nets.iter().enumerate() {
@@ -96,7 +96,7 @@ fn onnx_runtime_in_python_says_what_libtorch_says() {
 }
 
 #[test]
-fn onnx_runtime_in_dc0_says_what_libtorch_says() {
+fn onnx_runtime_in_dc0_agrees_with_libtorch() {
     for spec in matrix() {
         let weights = trained_weights(&spec);
         let batch = positions(&spec.input(), 0..9);
@@ -110,7 +110,7 @@ fn onnx_runtime_in_dc0_says_what_libtorch_says() {
 }
 
 #[test]
-fn the_comparison_can_fail() {
+fn the_comparison_detects_changed_weights() {
     let (spec, mut weights) = small_net();
     let batch = positions(&spec.input(), 0..9);
     let expected = answers(&mut torch(&spec, &weights), &batch);
@@ -120,7 +120,7 @@ fn the_comparison_can_fail() {
 }
 
 #[test]
-fn a_rows_answer_depends_neither_on_the_other_rows_nor_on_its_place_nor_on_threads() {
+fn answers_do_not_depend_on_batch_position_or_threads() {
     let (spec, weights) = small_net();
     let [mut one, mut two] = [1, 2].map(|threads| onnx(&spec, &weights, InputForm::Planes, threads));
     let first = answers(&mut one, &positions(&spec.input(), 0..17));
@@ -133,7 +133,7 @@ fn a_rows_answer_depends_neither_on_the_other_rows_nor_on_its_place_nor_on_threa
 }
 
 #[test]
-fn both_inputs_and_all_batch_sizes_of_one_evaluator_agree() {
+fn both_input_forms_agree_for_every_batch_size() {
     let (spec, weights) = small_net();
     let mut planes = onnx(&spec, &weights, InputForm::Planes, 1);
     let mut packed = onnx(&spec, &weights, InputForm::Packed, 1);
@@ -146,7 +146,7 @@ fn both_inputs_and_all_batch_sizes_of_one_evaluator_agree() {
 }
 
 #[test]
-fn answers_that_are_not_finite_are_named() {
+fn non_finite_answers_are_rejected() {
     let (spec, mut weights) = small_net();
     for name in ["value.dense1.weight", "value.dense2.weight"] {
         weights.get_mut(name).expect("in the layout").data.fill(1e30);
@@ -157,7 +157,7 @@ fn answers_that_are_not_finite_are_named() {
 }
 
 #[test]
-fn a_second_library_is_refused_and_the_first_goes_on() {
+fn a_second_library_is_refused() {
     let library = onnx_library();
     let again = OnnxLibrary::load(library.path()).expect("the same one");
     assert_eq!(again.version(), library.version());
@@ -168,9 +168,9 @@ fn a_second_library_is_refused_and_the_first_goes_on() {
     assert!(error.contains("cannot be loaded beside"), "{error}");
 }
 
-/// A shared library that says it is ONNX Runtime, of some version.
-fn pretender(folder: &Path, version: &str) -> PathBuf {
-    let (source, library) = (folder.join("pretender.c"), folder.join("libonnxruntime.so"));
+/// A shared library that claims to be ONNX Runtime of some version.
+fn fake_library(folder: &Path, version: &str) -> PathBuf {
+    let (source, library) = (folder.join("fake.c"), folder.join("libonnxruntime.so"));
     let code = format!(
         "static const char *version(void) {{ return \"{version}\"; }}\n\
          static const void *api(unsigned wanted) {{ return 0; }}\n\
@@ -190,39 +190,39 @@ fn doctor(onnxruntime: &Path, out: &Path) -> Output {
 }
 
 #[test]
-fn doctor_says_which_library_it_found_and_that_it_plays() {
+fn doctor_reports_a_working_library() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = onnx_library();
     let output = doctor(library.path(), folder.path());
-    let said = text(&output.stdout);
+    let printed = text(&output.stdout);
     let expected = format!("{} from {}; a game on it works", library.version(), library.path().display());
-    assert!(output.status.success() && said.contains(&expected), "{said}");
+    assert!(output.status.success() && printed.contains(&expected), "{printed}");
 }
 
 #[test]
-fn doctor_says_what_is_wrong_with_a_library() {
+fn doctor_reports_a_broken_library() {
     let folder = tempfile::tempdir().expect("a folder");
-    let told = |path: &Path, expected: &str| {
+    let check = |path: &Path, expected: &str| {
         let output = doctor(path, folder.path());
-        let said = text(&output.stdout);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("WRONG  ONNX Runtime") && said.contains(expected), "{said}");
+        let printed = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{printed}");
+        assert!(printed.contains("WRONG  ONNX Runtime") && printed.contains(expected), "{printed}");
     };
     let least = OnnxLibrary::LEAST_MINOR_VERSION;
-    let old = pretender(folder.path(), "1.16.3");
-    told(&old, &format!("expected ONNX Runtime 1.{least} or newer, found 1.16.3"));
-    told(&folder.path().join("nothing.so"), "no such library of ONNX Runtime");
+    let old = fake_library(folder.path(), "1.16.3");
+    check(&old, &format!("expected ONNX Runtime 1.{least} or newer, found 1.16.3"));
+    check(&folder.path().join("nothing.so"), "no such library of ONNX Runtime");
     std::fs::write(folder.path().join("text.so"), "text").expect("writes");
-    told(&folder.path().join("text.so"), "cannot be loaded as the library of ONNX Runtime");
+    check(&folder.path().join("text.so"), "cannot be loaded as the library of ONNX Runtime");
 }
 
 #[test]
-fn a_library_that_only_pretends_to_be_new_is_an_error() {
+fn a_library_that_fakes_its_version_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = doctor(&pretender(folder.path(), "1.99.0"), folder.path());
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("ONNX Runtime 1.99.0 does not start"), "{said}");
+    let output = doctor(&fake_library(folder.path(), "1.99.0"), folder.path());
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("ONNX Runtime 1.99.0 does not start"), "{printed}");
 }
 
 fn export(net: &str, out: &Path, more: &[&str]) -> Output {
@@ -232,7 +232,7 @@ fn export(net: &str, out: &Path, more: &[&str]) -> Output {
 }
 
 #[test]
-fn a_runs_net_is_exported_and_runs_in_python() {
+fn a_net_of_a_run_is_exported_and_loaded_again() {
     let folder = tempfile::tempdir().expect("a folder");
     succeed(dc0_run("tests/data/tiny.rhai", folder.path()).args(["--device", "cpu"]));
     let run = folder.path().join("tiny");
@@ -240,14 +240,14 @@ fn a_runs_net_is_exported_and_runs_in_python() {
     let path = folder.path().join("net.onnx");
     let written = export(run, &path, &[]);
     assert!(written.status.success(), "{}", text(&written.stderr));
-    let said = text(&written.stdout);
+    let printed = text(&written.stdout);
     for line in [
         "ONNX operator set 17",
         "se_resnet 1x8",
         "input    input float32 [batch, 22, 8, 8]",
         "output   wdl float32 [batch, 3]",
     ] {
-        assert!(said.contains(line), "{said}");
+        assert!(printed.contains(line), "{printed}");
     }
     let first = std::fs::read(&path).expect("a file");
     assert!(export(run, &path, &["--packed"]).status.success());
@@ -258,22 +258,22 @@ fn a_runs_net_is_exported_and_runs_in_python() {
     let mut evaluator = OnnxEvaluator::new(&onnx_library(), &model, OnnxOptions::default()).expect("loads");
     assert_eq!(answers(&mut evaluator, &positions(&model.encoding(), 0..2)).wdl.len(), 2);
 
-    let complains = |net: &str, out: &str, code: i32, expected: &str| {
+    let refused = |net: &str, out: &str, code: i32, expected: &str| {
         let output = export(net, &folder.path().join(out), &[]);
         let err = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{err}");
         assert!(err.contains(expected), "{err}");
     };
-    complains(&format!("{run}:99"), "x.onnx", 2, "has no generation 99; its generations are 0 to");
-    complains("no-such-run", "x.onnx", 2, "is neither a file ending in .safetensors nor the folder of a run");
-    complains(run, "x.txt", 2, "expected a name that ends in .onnx");
-    complains(&format!("{run}/nothing.safetensors"), "x.onnx", 3, "nothing");
+    refused(&format!("{run}:99"), "x.onnx", 2, "has no generation 99; its generations are 0 to");
+    refused("no-such-run", "x.onnx", 2, "is neither a file ending in .safetensors nor the folder of a run");
+    refused(run, "x.txt", 2, "expected a name that ends in .onnx");
+    refused(&format!("{run}/nothing.safetensors"), "x.onnx", 3, "nothing");
     std::fs::create_dir(folder.path().join("y.onnx")).expect("a folder in the way");
-    complains(run, "y.onnx", 3, "cannot be written");
+    refused(run, "y.onnx", 3, "cannot be written");
 }
 
 #[test]
-fn inspect_reads_an_onnx_file_and_tells_what_is_wrong_with_one() {
+fn inspect_reads_an_onnx_file_and_rejects_damaged_ones() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("net.onnx");
     let (spec, weights) = small_net();
@@ -285,15 +285,15 @@ fn inspect_reads_an_onnx_file_and_tells_what_is_wrong_with_one() {
         command.output().expect("starts")
     };
     let output = inspect(&[]);
-    let said = text(&output.stdout);
-    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", text(&output.stderr));
     for line in [
         "weights  01234567",
         "input    scalars float32 [batch, 2]",
         "runs     on ONNX Runtime",
         "se_resnet 2x32",
     ] {
-        assert!(said.contains(line), "{said}");
+        assert!(printed.contains(line), "{printed}");
     }
     let json: serde_json::Value = serde_json::from_slice(&inspect(&["--json"]).stdout).expect("JSON");
     assert_eq!(json["spec"]["tower"]["filters"], 32);
@@ -301,15 +301,15 @@ fn inspect_reads_an_onnx_file_and_tells_what_is_wrong_with_one() {
     let refused = |bytes: &[u8], expected: &str| {
         std::fs::write(&path, bytes).expect("writes");
         let output = inspect(&[]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        assert!(said.contains(expected), "{said}");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{printed}");
+        assert!(printed.contains(expected), "{printed}");
     };
     refused(&model.bytes()[..model.bytes().len() - 100], "expected an ONNX file");
     refused(b"not a message", "expected an ONNX file");
     // A sound message with a graph (field 7) and nothing else, as another program might write it.
     refused(&[0x3a, 0x02, 0x12, 0x00], "found none of its metadata (`format`)");
-    // The operator of the last node (`Softmax`) is none that there is.
+    // The operator of the last node (`Softmax`) becomes an unknown one.
     let damaged = text_replaced(model.bytes(), b"Softmax", b"Saftmax");
     refused(&damaged, "cannot load the net");
 }
@@ -317,17 +317,17 @@ fn inspect_reads_an_onnx_file_and_tells_what_is_wrong_with_one() {
 /// The same bytes with every `from` replaced by a `to` of the same length.
 fn text_replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    let places: Vec<usize> =
+    let offsets: Vec<usize> =
         (0..bytes.len() - from.len()).filter(|at| bytes[*at..].starts_with(from)).collect();
-    assert!(!places.is_empty());
-    for at in places {
+    assert!(!offsets.is_empty());
+    for at in offsets {
         bytes[at..at + from.len()].copy_from_slice(to);
     }
     bytes
 }
 
 #[test]
-fn the_blocks_of_the_guide_to_python_run_in_order() {
+fn code_blocks_of_the_python_guide_run_in_order() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir_all(folder.path().join("tests/data")).expect("a folder");
     let script = "tests/data/tiny.rhai";
@@ -340,6 +340,6 @@ fn the_blocks_of_the_guide_to_python_run_in_order() {
     python.arg(root().join("tests/interop/run_guide.py")).arg(root().join("docs/guides/python.md"));
     let output =
         succeed(python.current_dir(folder.path()).env("PATH", path.expect("folders without colons")));
-    let said = text(&output.stdout);
-    assert!(said.contains("ran 4 shell blocks and 9 of Python"), "{said}");
+    let printed = text(&output.stdout);
+    assert!(printed.contains("ran 4 shell blocks and 9 of Python"), "{printed}");
 }

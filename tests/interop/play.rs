@@ -1,4 +1,4 @@
-//! Games of `dc0-run play` read by python-chess.
+//! Games of `dc0-run play`, read by python-chess.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::interop_script;
 use crate::program::PROGRAM;
 
-/// Plays a game into a file; the result that it said, and the last position.
+/// Plays a game into a file; returns the printed result and the last position.
 fn play(file: &Path, args: &[&str], input: &str) -> (String, String) {
     let mut command = Command::new(PROGRAM);
     command.args(["play", "--device", "cpu", "--seed", "5", "--temperature", "1", "--sims", "12", "--pgn"]);
@@ -17,22 +17,23 @@ fn play(file: &Path, args: &[&str], input: &str) -> (String, String) {
     program.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("it listens");
     let output = program.wait_with_output().expect("ends");
     assert!(output.status.success());
-    let said = String::from_utf8(output.stdout).expect("text");
-    let fen = said.lines().skip_while(|line| !line.ends_with("> fen")).nth(1).expect("a position").to_owned();
-    let result = said.lines().rev().find_map(|line| line.strip_prefix("[Result \"")).expect("a result");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    let fen =
+        printed.lines().skip_while(|line| !line.ends_with("> fen")).nth(1).expect("a position").to_owned();
+    let result = printed.lines().rev().find_map(|line| line.strip_prefix("[Result \"")).expect("a result");
     (result.trim_end_matches("\"]").to_owned(), fen)
 }
 
 #[test]
-fn python_chess_reads_the_games_with_their_evaluations() {
+fn python_chess_reads_games_with_their_evaluations() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let file = folder.path().join("games.pgn");
-    // The engine plays both sides, until the game is over or the lines are.
-    let itself = "go\n".repeat(250);
+    // The engine plays both sides, until the game or the input ends.
+    let self_play = "go\n".repeat(250);
     let games = [
-        play(&file, &[], &itself),
+        play(&file, &[], &self_play),
         play(&file, &["--side", "black"], "e5\nNf6\nundo\nd6\nresign\n"),
-        play(&file, &["--fen", "8/P6k/8/8/8/8/5p2/K7 b - - 7 41"], &itself),
+        play(&file, &["--fen", "8/P6k/8/8/8/8/5p2/K7 b - - 7 41"], &self_play),
         play(&file, &["--fen", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"], "0-0\no-o\n"),
         play(&file, &["--fen", "startpos moves e2e4 a7a6 e4e5 d7d5"], "exd6\n"),
     ];
@@ -50,7 +51,7 @@ fn python_chess_reads_the_games_with_their_evaluations() {
 }
 
 #[test]
-fn the_check_of_games_can_fail() {
+fn a_wrong_move_in_a_pgn_is_detected() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let file = folder.path().join("game.pgn");
     play(&file, &[], "e4\n");

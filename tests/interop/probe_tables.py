@@ -1,9 +1,9 @@
-"""Compares dc0's answers from Syzygy tablebases with python-chess's.
+"""Compares dc0's probes of Syzygy tablebases with python-chess's.
 
     python probe_tables.py POSITIONS.jsonl
 
-The first line names the folder of the tables, every other one holds a position with dc0's WDL value (-2 to 2), the
-outcome with the halfmove clock counted in (-1 to 1, or null), and every legal move as [uci, dtz, result, rank].
+The first line names the folder of the tablebases. Every other line holds a position with dc0's WDL value (-2 to 2), the
+outcome under the fifty-move rule (-1 to 1, or null), and every legal move as [uci, dtz, result, rank].
 Prints how many positions and moves were compared. Exits with 1 and the first differences if there are any.
 """
 
@@ -48,7 +48,7 @@ def rank(distance, clock):
 
 
 def outcomes_with_clock(tables, board):
-    """What the outcome may be; both ends where it hangs on a ply by which stored distances are rounded."""
+    """The possible outcomes; more than one if it depends on the ply by which stored distances are rounded."""
     wdl, clock = tables.probe_wdl(board), board.halfmove_clock
     if abs(wdl) < 2:
         return [0]

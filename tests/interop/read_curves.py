@@ -1,4 +1,4 @@
-"""Reads the event files of a folder as TensorBoard does and prints the curves as JSON: tag to [time, step, value].
+"""Reads the event files of a folder with TensorBoard's reader and prints the curves as JSON: tag to [time, step, value].
 
     python read_curves.py FOLDER
 """

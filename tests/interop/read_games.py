@@ -2,8 +2,8 @@
 
     python read_games.py FILE
 
-A line holds result, plies, moves with an evaluation, and the last position. Exits with 1 where a game has an error, a tag of the
-roster is missing, or the result does not fit the board.
+A line holds the result, the number of plies, the number of moves with an evaluation, and the last position. Exits with 1 if a game
+has an error, a tag of the roster is missing, or the result contradicts the board.
 """
 
 import sys
@@ -19,7 +19,7 @@ def faults(game):
     end = game.end()
     outcome = end.board().outcome(claim_draw=True)
     if outcome is not None and outcome.result() != game.headers["Result"]:
-        found.append(f"{outcome} is told as {game.headers['Result']}")
+        found.append(f"{outcome} is recorded as {game.headers['Result']}")
     if int(game.headers["PlyCount"]) != sum(1 for _ in game.mainline()):
         found.append("PlyCount is wrong")
     return found

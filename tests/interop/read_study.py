@@ -1,8 +1,8 @@
-"""Opens a sweep's Optuna journal with Optuna and prints what it finds as JSON; then asks Optuna for one more trial.
+"""Opens a sweep's Optuna journal with Optuna and prints its content as JSON, after asking Optuna for one more trial.
 
     python read_study.py JOURNAL NAME
 
-Any warning of Optuna's while it reads is an error.
+Any warning from Optuna while it reads is an error.
 """
 
 import json
@@ -48,7 +48,7 @@ def main(path, name):
         "distributions": {name: repr(kind) for trial in trials for name, kind in trial.distributions.items()},
         "importances": list(get_param_importances(study, evaluator=PedAnovaImportanceEvaluator()).items()),
     }
-    # Optuna's own sampler goes on from the trials it has read.
+    # Optuna's own sampler continues from the trials it has read.
     study.sampler = optuna.samplers.TPESampler(seed=1)
     found["next"] = study.ask(study.best_trial.distributions).number
     print(json.dumps(found))

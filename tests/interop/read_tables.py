@@ -1,4 +1,4 @@
-"""Reads every table of a run with DuckDB and with polars and compares what they find.
+"""Reads every table of a run with DuckDB and with polars, and compares what they read.
 
     python read_tables.py RUN_FOLDER
 

@@ -1,8 +1,8 @@
-"""Replays every stored game with python-chess and compares what dc0 says with what python-chess finds.
+"""Replays every stored game with python-chess and compares dc0's records with python-chess.
 
     python replay_games.py RUN_FOLDER
 
-Looks at `games/**/*.parquet` with the file of the same name under `positions/`, and at `matches/**/*.parquet`.
+Reads `games/**/*.parquet` with the file of the same name under `positions/`, and `matches/**/*.parquet`.
 Prints a summary line. Exits with 1 and the first differences if there are any.
 """
 
@@ -18,7 +18,7 @@ PROMOTIONS = [None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN]
 
 
 class Difference(Exception):
-    """A game that python-chess sees otherwise; the rest of it is not compared."""
+    """A game on which python-chess disagrees; the rest of it is not compared."""
 
 
 def unpack(packed):
@@ -32,7 +32,7 @@ def expect(what, stored, found):
 
 
 def ending(board):
-    """Why the game is over, in the order in which dc0 asks; None while only a ply cap could end it."""
+    """Why the game is over, checked in dc0's order; None while only a ply cap could end it."""
     if not any(board.legal_moves):
         return "checkmate" if board.is_check() else "stalemate"
     if board.is_insufficient_material():
@@ -60,14 +60,14 @@ def check_end(board, game):
     expect("result", game["result"], winner if game["reason"] == "checkmate" else 0)
 
 
-def note_kind(board, move, kinds):
+def count_kind(board, move, kinds):
     kinds["castlings"] += board.is_castling(move)
     kinds["en passant"] += board.is_en_passant(move)
     kinds["promotions"] += move.promotion is not None
 
 
 def replay(game, positions, kinds):
-    """Plays one game through; `positions` are its rows by ply, or None where none are stored."""
+    """Replays one game; `positions` are its rows by ply, or None if none are stored."""
     board = chess.Board(game["start_fen"])
     expect("start_fen", game["start_fen"], board.fen(en_passant="legal"))
     for ply, packed in enumerate(game["moves"]):
@@ -77,7 +77,7 @@ def replay(game, positions, kinds):
         expect(f"ending before ply {ply}", None, ending(board))
         if positions is not None and ply >= game["opening_plies"]:
             check_row(board, move, positions.pop(ply, None), ply, game)
-        note_kind(board, move, kinds)
+        count_kind(board, move, kinds)
         board.push(move)
     expect("positions of plies that were not played", sorted(positions or {}), [])
     check_end(board, game)
@@ -114,7 +114,7 @@ def check_file(path, positions, counts, differences):
         except Difference as difference:
             differences.append(f"{path}: game {game['game']}: {difference}")
     if positions:
-        differences.append(f"{path}: positions of games that are not there: {sorted(positions)}")
+        differences.append(f"{path}: positions of games that do not exist: {sorted(positions)}")
 
 
 def main(folder):

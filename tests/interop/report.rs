@@ -1,5 +1,5 @@
-//! A report of a real run, opened in a browser. `cargo xtask test` makes the browser; without it the test that needs it fails and
-//! says so.
+//! A report of a real run, opened in a browser. `cargo xtask test` installs the browser; without it the test that needs it fails
+//! and says so.
 
 use std::env;
 use std::fs;
@@ -9,23 +9,23 @@ use std::process::{Command, Output};
 use crate::program::{PROGRAM, dc0_run, root, succeed};
 use serde_json::{Value, json};
 
-/// Elements of HTML that have no end.
-const ENDLESS: [&str; 5] = ["meta", "link", "input", "br", "!doctype"];
+/// Elements of HTML without an end tag.
+const VOID_ELEMENTS: [&str; 5] = ["meta", "link", "input", "br", "!doctype"];
 
-fn made(variable: &str, place: &str) -> PathBuf {
-    let path = env::var_os(variable).map_or_else(|| root().join("target/browser").join(place), PathBuf::from);
+fn installed(variable: &str, path: &str) -> PathBuf {
+    let path = env::var_os(variable).map_or_else(|| root().join("target/browser").join(path), PathBuf::from);
     assert!(path.exists(), "no browser at {}; run `cargo xtask test`, which installs it", path.display());
     path
 }
 
-fn report(out: &Path, words: &[&str]) -> Output {
+fn report(out: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(PROGRAM);
-    command.args(["report", "--runs"]).arg(out).args(words);
+    command.args(["report", "--runs"]).arg(out).args(args);
     command.output().expect("the program starts")
 }
 
-/// What stands against a page's elements being one in another.
-fn broken(page: &str) -> Option<String> {
+/// Why the elements of a page are not properly nested; none if they are.
+fn nesting_error(page: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = page;
     while let Some(start) = rest.find('<') {
@@ -41,9 +41,9 @@ fn broken(page: &str) -> Option<String> {
             if open.pop() != Some(ended) {
                 return Some(format!("</{ended}> ends nothing; open are {open:?}"));
             }
-        } else if !tag.ends_with('/') && !ENDLESS.contains(&name) {
+        } else if !tag.ends_with('/') && !VOID_ELEMENTS.contains(&name) {
             open.push(name);
-            // What stands in these is no HTML.
+            // The content of these is not HTML.
             if ["script", "style"].contains(&name) {
                 let end = rest.find(&format!("</{name}>")).unwrap_or(rest.len());
                 rest = &rest[end..];
@@ -53,15 +53,16 @@ fn broken(page: &str) -> Option<String> {
     (!open.is_empty()).then(|| format!("{open:?} have no end"))
 }
 
-fn looked_at(page: &Path) -> Value {
+fn inspect_in_browser(page: &Path) -> Value {
     let mut node = Command::new("node");
-    node.arg(root().join("tests/interop/browser/report.mjs")).arg(made("DC0_CHROMIUM", "unpacked/chromium"));
-    let output = succeed(node.arg(page).env("DC0_BROWSER", made("DC0_BROWSER", "")));
+    node.arg(root().join("tests/interop/browser/report.mjs"))
+        .arg(installed("DC0_CHROMIUM", "unpacked/chromium"));
+    let output = succeed(node.arg(page).env("DC0_BROWSER", installed("DC0_BROWSER", "")));
     serde_json::from_slice(&output.stdout).expect("one line of JSON")
 }
 
 #[test]
-fn a_report_opens_in_a_browser_and_says_the_same_each_time() {
+fn a_report_opens_in_a_browser_and_is_deterministic() {
     let out = tempfile::tempdir().expect("a folder");
     succeed(&mut dc0_run("experiments/smoke.rhai", out.path()));
     let charts = out.path().join("charts");
@@ -69,7 +70,7 @@ fn a_report_opens_in_a_browser_and_says_the_same_each_time() {
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let file = out.path().join("smoke/report.html");
     let page = fs::read_to_string(&file).expect("the report");
-    assert_eq!(broken(&page), None);
+    assert_eq!(nesting_error(&page), None);
     assert!(
         !page.contains("http://")
             || page.matches("http://").count() == page.matches("http://www.w3.org").count()
@@ -80,7 +81,7 @@ fn a_report_opens_in_a_browser_and_says_the_same_each_time() {
     assert!(page == fs::read_to_string(&again).expect("the report"), "two reports of one run differ");
     let pictures = fs::read_dir(&charts).expect("charts").count();
 
-    let seen = looked_at(&file);
+    let seen = inspect_in_browser(&file);
     assert_eq!(seen["problems"], json!([]), "{seen}");
     let requests = seen["requests"].as_array().expect("requests");
     assert!(requests.iter().all(|url| url.as_str().is_some_and(|url| url.starts_with("file://"))), "{seen}");
@@ -98,13 +99,13 @@ fn a_report_opens_in_a_browser_and_says_the_same_each_time() {
         seen["game"].as_array().expect("a game").iter().filter_map(|step| step[0].as_u64()).collect();
     assert_eq!(plies[..5], [0, 1, 2, 3, 2]);
     assert_eq!(plies.last().copied(), seen["plies"].as_u64());
-    assert!(seen["men"].as_u64().is_some_and(|men| (2..=32).contains(&men)), "{seen}");
+    assert!(seen["pieces"].as_u64().is_some_and(|pieces| (2..=32).contains(&pieces)), "{seen}");
     let backgrounds = seen["backgrounds"].as_array().expect("colours");
     assert!(backgrounds[0] != backgrounds[1] && backgrounds[1] == backgrounds[2], "{seen}");
 }
 
 #[test]
-fn what_cannot_be_reported_is_named() {
+fn unreportable_runs_are_rejected() {
     let out = tempfile::tempdir().expect("a folder");
     let script = "let run = open_run(\"first\"); let net = run.network(#{ tower: #{ blocks: 1, filters: 8 } });\n\
         run.self_play(net, #{ games: 2, max_plies: 6, search: #{ simulations: 2 } });";
@@ -115,8 +116,8 @@ fn what_cannot_be_reported_is_named() {
     assert_eq!(report(out.path(), &["first"]).status.code(), Some(0));
 
     let unknown = report(out.path(), &["fist"]);
-    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
-    assert!(unknown.status.code() == Some(2) && said.contains("first"), "{said}");
+    let message = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(unknown.status.code() == Some(2) && message.contains("first"), "{message}");
     let wrong = report(out.path(), &["first", "--out", "page.pdf"]);
     assert_eq!(wrong.status.code(), Some(2));
 
@@ -126,12 +127,16 @@ fn what_cannot_be_reported_is_named() {
     bytes.truncate(bytes.len() / 2);
     fs::write(&part, bytes).expect("a damaged part");
     let damaged = report(out.path(), &["first"]);
-    let said = String::from_utf8_lossy(&damaged.stderr).into_owned();
-    assert!(damaged.status.code() == Some(3) && said.contains(".parquet"), "{said}");
+    let message = String::from_utf8_lossy(&damaged.stderr).into_owned();
+    assert!(damaged.status.code() == Some(3) && message.contains(".parquet"), "{message}");
 }
 
 #[test]
-fn the_check_of_pages_can_fail() {
-    assert_eq!(broken("<p>a<br>b</p><script>if (a < b) {}</script><svg><path d=\"\"/></svg>"), None);
-    assert!(broken("<p><b></p></b>").is_some() && broken("<p>").is_some() && broken("</p>").is_some());
+fn unbalanced_html_is_detected() {
+    assert_eq!(nesting_error("<p>a<br>b</p><script>if (a < b) {}</script><svg><path d=\"\"/></svg>"), None);
+    assert!(
+        nesting_error("<p><b></p></b>").is_some()
+            && nesting_error("<p>").is_some()
+            && nesting_error("</p>").is_some()
+    );
 }

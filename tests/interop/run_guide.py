@@ -1,9 +1,9 @@
-"""Runs every block of a guide, in order: `sh` blocks in a shell, `python` blocks in one Python.
+"""Runs every code block of a guide, in order: `sh` blocks in a shell, `python` blocks in one interpreter.
 
     python run_guide.py GUIDE.md
 
-Blocks run in the current folder, with the PATH as it is. Prints how many of each ran. Exits with 1 and the block's place
-if one fails, or if one of Python's prints nothing and defines nothing.
+Blocks run in the current folder with the current PATH. Prints how many of each kind ran. Exits with 1 and the block's location
+if one fails, or if a Python block neither prints nor defines anything.
 """
 
 import contextlib
@@ -23,16 +23,16 @@ def run_shell(text):
     return None if done.returncode == 0 else f"ended with {done.returncode}\n{done.stdout}{done.stderr}"
 
 
-def run_python(text, place, names):
+def run_python(text, location, names):
     """Why a block failed, or None."""
     printed, before = io.StringIO(), len(names)
     try:
         with contextlib.redirect_stdout(printed):
-            exec(compile(text, place, "exec"), names)
+            exec(compile(text, location, "exec"), names)
     except Exception:
         return traceback.format_exc()
     print(printed.getvalue(), end="")
-    return None if printed.getvalue() or len(names) > before else "says and defines nothing"
+    return None if printed.getvalue() or len(names) > before else "prints and defines nothing"
 
 
 def main(page):
@@ -40,10 +40,10 @@ def main(page):
     names, ran = {}, {"sh": 0, "python": 0}
     for block in BLOCK.finditer(text):
         kind, code = block.groups()
-        place = f"{Path(page).name}:{text.count(chr(10), 0, block.start()) + 1}"
-        problem = run_shell(code) if kind == "sh" else run_python(code, place, names)
+        location = f"{Path(page).name}:{text.count(chr(10), 0, block.start()) + 1}"
+        problem = run_shell(code) if kind == "sh" else run_python(code, location, names)
         if problem:
-            print(f"{place}: {problem}", file=sys.stderr)
+            print(f"{location}: {problem}", file=sys.stderr)
             return 1
         ran[kind] += 1
     print(f"ran {ran['sh']} shell blocks and {ran['python']} of Python")

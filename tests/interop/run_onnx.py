@@ -2,9 +2,9 @@
 
     python run_onnx.py FOLDER
 
-FOLDER holds cases: NAME.json with positions and what dc0's libtorch says of them, NAME.planes.onnx and NAME.packed.onnx.
+FOLDER holds cases: NAME.json with positions and libtorch's answers, NAME.planes.onnx and NAME.packed.onnx.
 Each file is checked by onnx.checker, then run on the whole batch and on its first position alone.
-Policies and values must agree within 1e-4, plies left within 1e-4 of 20 plies. Exits with 1 if anything is wrong.
+Policies and values must agree within 1e-4, moves left within 1e-4 of 20 plies. Exits with 1 if anything is wrong.
 """
 
 import json
@@ -35,7 +35,7 @@ def expanded(case):
     return numpy.array(rows, dtype=numpy.float32).reshape(len(rows), -1, 8, 8)
 
 
-def fed(case, form):
+def feed_of(case, form):
     if form == "planes":
         return {"input": expanded(case)}
     packed = {"input": numpy.array(case["binary"], dtype=numpy.uint64)}
@@ -71,7 +71,7 @@ def check(path, case, form):
     expected = {"policy", case["value"]} | ({"moves_left"} if case["moves_left"] else set())
     if set(names) != expected:
         raise ValueError(f"{path.name}: expected outputs {expected}, found {names}")
-    feed = fed(case, form)
+    feed = feed_of(case, form)
     worst = 0.0
     for rows in (len(case["binary"]), 1):
         answers = dict(zip(names, session.run(names, {name: array[:rows] for name, array in feed.items()})))

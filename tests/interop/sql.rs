@@ -1,5 +1,5 @@
-//! The twenty questions of `docs/guides/sql.md`, asked of a real run and a real sweep: DuckDB and Python's polars answer as dc0 does.
-//! `cargo xtask test` installs both; without them this test fails and says so.
+//! The twenty questions of `docs/guides/sql.md` on a real run and a real sweep: DuckDB and Python's polars give the same answers as dc0.
+//! `cargo xtask test` installs both; without them these tests fail and say so.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn sql(runs: &Path, run: &str, statement: &str, more: &[&str]) -> String {
     String::from_utf8(succeed(&mut command).stdout).expect("UTF-8")
 }
 
-/// A question with dc0's answer, as a line for the script. The rows stay as dc0 writes them, in the order of their columns.
+/// A question with dc0's answer, as a line for the script. Rows stay as dc0 writes them, in the order of their columns.
 fn line(runs: &Path, run: &str, question: &Question) -> String {
     let answer = sql(runs, run, question.statement, &["--format", "json"]);
     let rows: Vec<&str> = answer.lines().filter(|line| !line.is_empty()).collect();
@@ -24,7 +24,7 @@ fn line(runs: &Path, run: &str, question: &Question) -> String {
     format!("{{\"title\":{title},\"statement\":{statement},\"rows\":[{}]}}", rows.join(","))
 }
 
-/// Writes down what dc0 answers, for the script.
+/// Writes dc0's answers for the script.
 fn prepare(runs: &Path, run: &str, own: &Path, questions: &[Question]) {
     fs::create_dir_all(own).expect("a folder");
     fs::write(own.join("run.txt"), runs.join(run).display().to_string()).expect("writes");
@@ -34,11 +34,11 @@ fn prepare(runs: &Path, run: &str, own: &Path, questions: &[Question]) {
     sql(runs, run, "select * from steps", &["--out", &steps]);
 }
 
-fn agreed(own: &Path) -> String {
+fn check_agreement(own: &Path) -> String {
     let output = interop_script("ask_questions.py", own);
-    let (said, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}\n{err}");
-    said.into_owned()
+    let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{printed}\n{err}");
+    printed.into_owned()
 }
 
 #[test]
@@ -46,18 +46,18 @@ fn duckdb_and_polars_answer_every_question_as_dc0_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let runs = folder.path().join("runs");
     succeed(&mut dc0_run("tests/data/tiny.rhai", &runs));
-    let (of_sweep, of_run): (Vec<Question>, Vec<Question>) =
-        questions().into_iter().partition(|question| question.needs_sweep);
-    assert_eq!((of_sweep.len(), of_run.len()), (1, 19));
+    let (sweep_questions, run_questions): (Vec<Question>, Vec<Question>) =
+        questions().into_iter().partition(|question| question.of_sweep);
+    assert_eq!((sweep_questions.len(), run_questions.len()), (1, 19));
     let own = folder.path().join("run");
-    prepare(&runs, "tiny", &own, &of_run);
+    prepare(&runs, "tiny", &own, &run_questions);
     fs::copy(runs.join("tiny/costs.parquet"), own.join("costs.parquet")).expect("copies");
-    assert_eq!(agreed(&own).lines().count(), of_run.len());
-    noticed(&own);
+    assert_eq!(check_agreement(&own).lines().count(), run_questions.len());
+    check_detection(&own);
 }
 
-/// A wrong answer must not pass.
-fn noticed(own: &Path) {
+/// Checks that a wrong answer is detected.
+fn check_detection(own: &Path) {
     let file = own.join("questions.jsonl");
     let right = fs::read_to_string(&file).expect("the questions");
     let first = right.lines().next().expect("a line");
@@ -84,11 +84,12 @@ fn duckdb_and_polars_answer_for_a_sweep_as_dc0_does() {
             .args(["--backend", "torch"])
             .current_dir(root()),
     );
-    let of_sweep: Vec<Question> = questions().into_iter().filter(|question| question.needs_sweep).collect();
+    let sweep_questions: Vec<Question> =
+        questions().into_iter().filter(|question| question.of_sweep).collect();
     let own = folder.path().join("sweep");
-    prepare(&runs, "swept", &own, &of_sweep);
+    prepare(&runs, "swept", &own, &sweep_questions);
     fs::copy(runs.join("swept/trials.parquet"), own.join("trials.parquet")).expect("copies");
-    assert!(agreed(&own).contains("4 rows"));
+    assert!(check_agreement(&own).contains("4 rows"));
     let games = sql(
         &runs,
         "swept",

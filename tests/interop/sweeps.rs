@@ -1,4 +1,4 @@
-//! Exports of sweeps read by the programs they are for: Optuna loads the study, TensorBoard's reader the curves.
+//! Exports of sweeps, read by the programs they are for: Optuna loads the study, TensorBoard's reader the curves.
 //! `cargo xtask test` installs both; without them these tests fail and say so.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ fn space() -> Space {
     Space::from_value(&serde_json::from_value(space).expect("a value")).expect("a sound space")
 }
 
-/// What a state is called in Optuna, and how many trials of each the study has.
+/// The states of the study's trials, each with its name in Optuna.
 const STATES: [(TrialState, &str); 40] = {
     let mut states = [(TrialState::Complete, "COMPLETE"); 40];
     states[3] = (TrialState::Failed, "FAIL");
@@ -38,7 +38,7 @@ const STATES: [(TrialState, &str); 40] = {
     states
 };
 
-/// Nearly all of it is `c_puct`'s doing.
+/// An objective that depends almost only on `c_puct`.
 fn objective(point: &Point) -> f64 {
     let number = |name: &str| point[name].as_f64().expect("a number");
     -(number("c_puct").ln() - 0.4).powi(2) - number("share").powi(2) / 100.0
@@ -65,7 +65,7 @@ fn trial(number: u32, point: Point, state: TrialState) -> Trial {
     }
 }
 
-/// A sweep by chance, with every kind of trial.
+/// A random sweep, with trials in every state.
 fn trials(space: &Space) -> Vec<Trial> {
     let params = SamplerParams { kind: SamplerKind::Random, ..SamplerParams::default() };
     let sampler = Sampler { space, params: &params, direction: Direction::Maximize, seed: 2 };
@@ -73,7 +73,7 @@ fn trials(space: &Space) -> Vec<Trial> {
     (0..).zip(STATES).map(|(number, (state, _))| trial(number, point(number), state)).collect()
 }
 
-/// A trial as `read_study.py` tells of it, from dc0's data alone.
+/// A trial as `read_study.py` prints it, computed from dc0's data alone.
 fn expected(trial: &Trial, state: &str) -> Json {
     let seconds = |time: SystemTime| {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
@@ -122,7 +122,7 @@ fn read_study(study: &Study<'_>) -> Json {
 }
 
 #[test]
-fn optuna_finds_every_trial_with_its_parameters_reports_and_times() {
+fn optuna_reads_every_trial_with_parameters_reports_and_times() {
     let space = space();
     let attributes = BTreeMap::from([("question".to_owned(), Value::Text("which “c”?".to_owned()))]);
     let study = Study {
@@ -148,7 +148,7 @@ fn optuna_finds_every_trial_with_its_parameters_reports_and_times() {
 }
 
 #[test]
-fn optuna_names_the_best_trial_and_what_matters_and_goes_on_from_there() {
+fn optuna_finds_the_best_trial_and_importances_and_continues_the_study() {
     let space = space();
     for direction in [Direction::Maximize, Direction::Minimize] {
         let mut trials = trials(&space);
@@ -163,7 +163,7 @@ fn optuna_names_the_best_trial_and_what_matters_and_goes_on_from_there() {
         let study = Study { name: "nets", direction, space: &space, attributes: BTreeMap::new(), trials };
         let found = read_study(&study);
         assert_eq!(found["best"], json!(best));
-        // The first in a list from the most important down.
+        // The list is sorted by importance, highest first.
         assert_eq!(found["importances"][0][0], "c_puct", "{}", found["importances"]);
         assert!(found["importances"][0][1].as_f64().expect("a share") > 0.5, "{}", found["importances"]);
         assert_eq!(found["next"], json!(STATES.len()));

@@ -1,5 +1,5 @@
-//! Syzygy tablebases against what is known of small endings, over whole games, and in training.
-//! `cargo xtask test` fetches the tables; without them these tests fail and say so.
+//! Syzygy tablebases: known results of small endings, whole games, and rescoring in training.
+//! `cargo xtask test` downloads the tablebases; without them these tests fail and say so.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use dc0_core::trainer::samples::{Part, Samples};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
-fn tables() -> Tablebase {
+fn tablebase() -> Tablebase {
     Tablebase::open(&syzygy()).expect("tables")
 }
 
@@ -33,111 +33,111 @@ fn known_positions_have_their_known_results() {
     let cases: [(&str, TablebaseResult); 10] = [
         ("4k3/8/8/8/8/8/8/3QK3 w - - 0 1", Win),
         ("4k3/8/8/8/8/8/8/3QK3 b - - 0 1", Loss),
-        // The queen hangs.
+        // The queen can be taken.
         ("8/8/8/8/8/8/3k4/3Q3K b - - 0 1", Draw),
         // Stalemate, and mate.
         ("k7/2Q5/8/8/8/8/8/7K b - - 0 1", Draw),
         ("k7/1Q6/1K6/8/8/8/8/8 b - - 0 1", Loss),
-        // The king on the sixth rank before its pawn wins; a king behind its pawn, or a rook's pawn, does not.
+        // A king on the sixth rank in front of its pawn wins; a king behind its pawn, or a rook pawn, does not.
         ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 1", Loss),
         ("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1", Draw),
         ("k7/8/8/8/8/8/P7/K7 w - - 0 1", Draw),
         ("8/8/8/3k4/8/8/8/KBN5 w - - 0 1", Win),
         ("8/8/8/3k4/8/8/8/KNN5 w - - 0 1", Draw),
     ];
-    let tables = tables();
+    let tablebase = tablebase();
     for (fen, expected) in cases {
-        assert_eq!(tables.probe_wdl(&position(fen)).expect("sound tables"), Some(expected), "{fen}");
+        assert_eq!(tablebase.probe_wdl(&position(fen)).expect("sound tables"), Some(expected), "{fen}");
     }
 }
 
 #[test]
-fn castling_rights_and_too_many_pieces_have_no_value() {
-    let tables = tables();
-    assert_eq!((tables.max_pieces(), tables.tables()), (4, 35));
+fn castling_rights_and_too_many_pieces_are_not_covered() {
+    let tablebase = tablebase();
+    assert_eq!((tablebase.max_pieces(), tablebase.tables()), (4, 35));
     for fen in ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "4k3/8/8/8/8/8/8/R3K1NR w - - 0 1"] {
-        assert_eq!(tables.probe_wdl(&position(fen)).expect("sound tables"), None, "{fen}");
-        assert_eq!(tables.probe_with_clock(&position(fen)).expect("sound tables"), None, "{fen}");
+        assert_eq!(tablebase.probe_wdl(&position(fen)).expect("sound tables"), None, "{fen}");
+        assert_eq!(tablebase.probe_with_clock(&position(fen)).expect("sound tables"), None, "{fen}");
         let game = Game::from_position(position(fen));
-        assert_eq!(tables.best_moves(&game).expect("sound tables"), None, "{fen}");
+        assert_eq!(tablebase.best_moves(&game).expect("sound tables"), None, "{fen}");
     }
 }
 
 #[test]
-fn several_folders_are_one_set_of_tables() {
+fn several_folders_form_one_tablebase() {
     let (folder, empty) = (syzygy(), tempfile::tempdir().expect("a folder"));
     let both = format!("{}:{}", empty.path().display(), folder.display());
     let both = Tablebase::open(Path::new(&both)).expect("tables");
-    assert_eq!((both.digest(), &both), (tables().digest(), &tables()));
+    assert_eq!((both.digest(), &both), (tablebase().digest(), &tablebase()));
     std::fs::copy(folder.join("KQvK.rtbw"), empty.path().join("KQvK.rtbw")).expect("copies");
     let few = Tablebase::open(empty.path()).expect("one table");
     assert_ne!((few.digest(), &few), (both.digest(), &both));
-    // Without distances, the result after a capture or pawn move is known and the ranks are not.
+    // Without DTZ files the WDL is known, but moves cannot be ranked.
     let game = Game::from_position(position("4k3/8/8/8/8/8/8/3QK3 w - - 0 1"));
     assert_eq!(few.probe_wdl(game.position()).expect("a sound table"), Some(Win));
     assert_eq!(few.rank_root(&game).expect("a sound table"), None);
 }
 
 #[test]
-fn a_win_that_comes_after_the_fifty_moves_is_a_draw() {
-    let tables = tables();
-    let probe = |fen: &str| tables.probe_with_clock(&position(fen)).expect("sound tables");
+fn a_win_beyond_the_fifty_move_rule_is_a_draw() {
+    let tablebase = tablebase();
+    let probe = |fen: &str| tablebase.probe_with_clock(&position(fen)).expect("sound tables");
     assert_eq!(probe("4k3/8/8/8/8/8/8/3QK3 w - - 40 90"), Some(Win));
     assert_eq!(probe("4k3/8/8/8/8/8/8/3QK3 w - - 95 90"), Some(CursedWin));
-    // Mated with the hundredth ply: the mate counts.
+    // Mated by the hundredth ply: the mate counts.
     assert_eq!(probe("k6R/8/1K6/8/8/8/8/8 b - - 100 90"), Some(Loss));
     let late = Game::from_position(position("4k3/8/8/8/8/8/8/3QK3 w - - 95 90"));
-    let ranked = tables.rank_root(&late).expect("sound tables").expect("covered");
+    let ranked = tablebase.rank_root(&late).expect("sound tables").expect("covered");
     assert!(ranked.iter().all(|ranked| ranked.result.outcome() == 0));
     let mate = Game::from_position(position("k7/8/1K6/8/8/8/8/7R w - - 99 90"));
-    let best = tables.best_moves(&mate).expect("sound tables").expect("covered");
+    let best = tablebase.best_moves(&mate).expect("sound tables").expect("covered");
     assert_eq!(best, [Move::from_uci("h1h8").expect("a move")]);
 }
 
 #[test]
-fn the_best_moves_keep_the_result_and_no_other_does_better() {
-    let tables = tables();
+fn best_moves_keep_the_result_and_no_other_is_better() {
+    let tablebase = tablebase();
     for number in 0..300 {
         let mut stream = stream(number);
         let pieces = ["Q", "R", "P", "BN", "Qr", "Rp", "Pp", "QP"][number as usize % 8];
         let game = Game::from_position(endings::random(pieces, 0, &mut stream));
-        let before = tables.probe_wdl(game.position()).expect("sound tables").expect("covered");
-        let ranked = tables.rank_root(&game).expect("sound tables").expect("covered");
-        let best = tables.best_moves(&game).expect("sound tables").expect("covered");
+        let before = tablebase.probe_wdl(game.position()).expect("sound tables").expect("covered");
+        let ranked = tablebase.rank_root(&game).expect("sound tables").expect("covered");
+        let best = tablebase.best_moves(&game).expect("sound tables").expect("covered");
         assert!(!best.is_empty());
         for ranked in ranked {
-            let kept = best.contains(&ranked.played);
-            assert!(ranked.result <= before && (!kept || ranked.result == before), "{ranked:?}");
+            let is_best = best.contains(&ranked.played);
+            assert!(ranked.result <= before && (!is_best || ranked.result == before), "{ranked:?}");
         }
     }
 }
 
-/// Plays the best moves on both sides, any of them, to the end.
-fn play_out(tables: &Tablebase, game: &mut Game, stream: &mut Stream) -> Outcome {
+/// Plays random best moves on both sides to the end.
+fn play_out(tablebase: &Tablebase, game: &mut Game, stream: &mut Stream) -> Outcome {
     loop {
         if let Some(outcome) = game.outcome(&Rules { max_plies: 2000 }) {
             return outcome;
         }
-        let best = tables.best_moves(game).expect("sound tables").expect("covered");
-        game.play_unchecked(*best.choose(stream).expect("the game goes on"));
+        let best = tablebase.best_moves(game).expect("sound tables").expect("covered");
+        game.play_unchecked(*best.choose(stream).expect("the game is not over"));
     }
 }
 
 #[test]
-fn any_of_the_best_moves_wins_what_is_won_before_the_fifty_moves_are_over() {
-    let tables = tables();
+fn any_best_moves_win_within_the_fifty_move_rule() {
+    let tablebase = tablebase();
     let mut won = 0;
     for number in 0..160 {
         let mut stream = stream(1000 + number);
         let pieces = ["Q", "R", "BN", "Qr", "P", "QP", "BB", "Rn"][number as usize % 8];
         let clock = stream.random_range(0..30);
         let mut game = Game::from_position(endings::random(pieces, clock, &mut stream));
-        let Some(expected) = tables.probe_with_clock(game.position()).expect("sound tables") else {
+        let Some(expected) = tablebase.probe_with_clock(game.position()).expect("sound tables") else {
             continue;
         };
         let side = game.position().side_to_move();
         let start = game.position().fen();
-        let outcome = play_out(&tables, &mut game, &mut stream);
+        let outcome = play_out(&tablebase, &mut game, &mut stream);
         assert_eq!(outcome.score_for(side), expected.outcome(), "{start} {outcome:?}");
         won += u32::from(outcome.reason == Reason::Checkmate);
     }
@@ -145,17 +145,17 @@ fn any_of_the_best_moves_wins_what_is_won_before_the_fifty_moves_are_over() {
 }
 
 #[test]
-fn after_a_repetition_only_the_shortest_way_is_left() {
-    let tables = tables();
+fn after_a_repetition_only_the_shortest_wins_remain() {
+    let tablebase = tablebase();
     let mut game = Game::from_position(position("4k3/8/8/8/8/8/8/3QK3 w - - 0 1"));
-    let best = |game: &Game| tables.best_moves(game).expect("sound tables").expect("covered");
+    let best = |game: &Game| tablebase.best_moves(game).expect("sound tables").expect("covered");
     let free = best(&game).len();
     for text in ["d1d2", "e8e7", "d2d1", "e7e8"] {
         game.play_unchecked(Move::from_uci(text).expect("a move"));
     }
     assert!(game.has_repeated());
     assert!(best(&game).len() < free);
-    let ranked = tables.rank_root(&game).expect("sound tables").expect("covered");
+    let ranked = tablebase.rank_root(&game).expect("sound tables").expect("covered");
     let shortest = ranked.iter().filter(|ranked| ranked.dtz > 0).map(|ranked| ranked.dtz).min();
     let kept = best(&game);
     assert!(
@@ -166,16 +166,16 @@ fn after_a_repetition_only_the_shortest_way_is_left() {
     );
 }
 
-/// A game as self-play stores it, with White's result as the caller claims it.
+/// A game as self-play stores it, with the given result from White's side.
 fn stored(fen: &str, moves: &str, result: i8, reason: Reason) -> (GameRow, Vec<PositionRow>) {
     let mut game = Game::from_position(position(fen));
     let mut rows = Vec::new();
     for text in moves.split(' ') {
-        let played = Move::from_uci(text).expect("a move");
-        rows.push(row(&game, played, result));
-        game.play_unchecked(played);
+        let mv = Move::from_uci(text).expect("a move");
+        rows.push(row(&game, mv, result));
+        game.play_unchecked(mv);
     }
-    let moves = game.moves().iter().map(|played| played.packed()).collect();
+    let moves = game.moves().iter().map(|mv| mv.packed()).collect();
     let network = "0123456789abcdef".to_owned();
     let result = GameResult::from_white_score(result).expect("1, 0 or -1");
     let start_fen = game.start().fen();
@@ -202,13 +202,17 @@ fn row(game: &Game, played: Move, result: i8) -> PositionRow {
     }
 }
 
-/// A digest of the samples of some plies of a game. With tables, a result that only the ply cap gave counts little where they know
-/// nothing; without, it counts in full.
-fn digest((game, rows): &(GameRow, Vec<PositionRow>), plies: std::ops::Range<usize>, tables: bool) -> String {
+/// A digest of the samples of some plies of a game. With tablebases, results of the ply cap have a low weight in positions that
+/// are not covered; without, they have full weight.
+fn digest(
+    (game, rows): &(GameRow, Vec<PositionRow>),
+    plies: std::ops::Range<usize>,
+    rescored: bool,
+) -> String {
     let params = TrainParams {
-        tablebases: tables.then(|| syzygy().display().to_string()),
+        tablebases: rescored.then(|| syzygy().display().to_string()),
         validation_fraction: 0.0,
-        ply_cap_value_weight: if tables { 0.25 } else { 1.0 },
+        ply_cap_value_weight: if rescored { 0.25 } else { 1.0 },
         ..TrainParams::default()
     };
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
@@ -219,8 +223,8 @@ fn digest((game, rows): &(GameRow, Vec<PositionRow>), plies: std::ops::Range<usi
 }
 
 #[test]
-fn a_won_ending_that_the_ply_cap_cut_off_is_trained_as_won_from_the_first_move_on() {
-    // Five pieces, so no table holds the position before the rook is taken.
+fn a_won_ending_cut_off_by_the_ply_cap_is_trained_as_won() {
+    // Five pieces, so the position before the rook is taken is not covered.
     let fen = "4k3/8/8/8/8/8/3r4/3QKN2 w - - 0 1";
     let moves = "d1d2 e8e7 d2d4 e7e6 d4e3";
     let as_played = stored(fen, moves, 0, Reason::PlyCap);
@@ -231,7 +235,7 @@ fn a_won_ending_that_the_ply_cap_cut_off_is_trained_as_won_from_the_first_move_o
 }
 
 #[test]
-fn a_win_thrown_away_is_a_win_before_the_mistake_and_a_draw_after_it() {
+fn a_blundered_win_is_a_win_before_the_blunder_and_a_draw_after_it() {
     // The queen's last move gives stalemate.
     let fen = "k7/8/8/8/8/8/8/K2Q4 w - - 0 1";
     let moves = "d1d7 a8b8 d7e7 b8a8 e7c7";
@@ -247,7 +251,7 @@ fn a_win_thrown_away_is_a_win_before_the_mistake_and_a_draw_after_it() {
 }
 
 #[test]
-fn a_folder_without_tables_stops_the_training_before_it_begins() {
+fn a_folder_without_tablebases_is_an_error_before_training() {
     let folder = tempfile::tempdir().expect("a folder");
     let tablebases = Some(folder.path().display().to_string());
     let params = TrainParams { tablebases, ..TrainParams::default() };

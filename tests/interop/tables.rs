@@ -1,4 +1,4 @@
-//! dc0's answers from tablebases against python-chess's, which reads the same files with code of its own.
+//! dc0's tablebase probes, compared with those of python-chess, which reads the same files with code of its own.
 //! `cargo xtask test` installs both; without them these tests fail and say so.
 
 use std::fs;
@@ -11,7 +11,7 @@ use dc0_core::rng::{Purpose, Seed};
 use rand::RngExt;
 use serde_json::{Value, json};
 
-/// All balances of material with three and four pieces, either side the stronger.
+/// All material balances with three and four pieces; either side is the stronger one.
 const BALANCES: [&str; 35] = [
     "Q", "r", "b", "N", "P", "QQ", "qr", "QB", "qn", "QP", "RR", "rb", "RN", "rp", "BB", "bn", "BP", "nn",
     "NP", "pp", "Qq", "Qr", "bQ", "Qn", "Qp", "Rr", "Rb", "nR", "Rp", "Bb", "Bn", "Bp", "Nn", "pN", "Pp",
@@ -28,7 +28,7 @@ fn positions() -> Vec<Position> {
     let mut positions: Vec<Position> = (0..150).map(|_| endings::with_en_passant(&mut stream)).collect();
     for balance in BALANCES {
         for number in 0..EACH {
-            // Half of the clocks are 0, a quarter anything, a quarter near the end.
+            // Half of the clocks are 0, a quarter anything, a quarter near 100.
             let clock =
                 [0, 0, stream.random_range(1..100), stream.random_range(80..100)][number as usize % 4];
             positions.push(endings::random(balance, clock, &mut stream));
@@ -50,7 +50,7 @@ fn answers(tables: &Tablebase, position: &Position) -> Value {
     json!({ "fen": position.fen(), "wdl": number(wdl), "outcome": outcome, "moves": moves })
 }
 
-fn compared(lines: &[Value], folder: &Path) -> Output {
+fn compare(lines: &[Value], folder: &Path) -> Output {
     let path = folder.join("positions.jsonl");
     let heading = json!({ "tables": syzygy().display().to_string() });
     let text: String = [&heading].into_iter().chain(lines).map(|line| format!("{line}\n")).collect();
@@ -59,29 +59,29 @@ fn compared(lines: &[Value], folder: &Path) -> Output {
 }
 
 #[test]
-fn python_chess_agrees_with_every_answer_from_the_tables() {
+fn python_chess_agrees_with_every_tablebase_answer() {
     let folder = tempfile::tempdir().expect("a folder");
     let tables = Tablebase::open(&syzygy()).expect("tables");
     let lines: Vec<Value> = positions().iter().map(|position| answers(&tables, position)).collect();
-    let output = compared(&lines, folder.path());
-    let (said, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}\n{err}");
-    assert!(said.starts_with("compared 2250 positions, "), "{said}");
+    let output = compare(&lines, folder.path());
+    let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{printed}\n{err}");
+    assert!(printed.starts_with("compared 2250 positions, "), "{printed}");
 }
 
 #[test]
-fn the_comparison_notices_every_kind_of_mistake() {
+fn the_comparison_detects_every_kind_of_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let tables = Tablebase::open(&syzygy()).expect("tables");
     let queen = Position::from_fen("4k3/8/8/8/8/8/8/3QK3 w - - 10 60").expect("a position");
     let right = answers(&tables, &queen);
-    assert!(compared(std::slice::from_ref(&right), folder.path()).status.success());
+    assert!(compare(std::slice::from_ref(&right), folder.path()).status.success());
     for (what, wrong) in
         [("wdl", json!(1)), ("outcome", json!(0)), ("outcome", json!(null)), ("moves", json!([]))]
     {
         let mut line = right.clone();
         line[what] = wrong;
-        let output = compared(&[line], folder.path());
+        let output = compare(&[line], folder.path());
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("{what}: dc0 says")));
     }

@@ -1,4 +1,4 @@
-//! The engine in the hands of python-chess, a strict chess program.
+//! The engine driven by python-chess, a strict UCI client.
 
 use crate::interop_command;
 use crate::program::{PROGRAM, succeed};
@@ -7,19 +7,19 @@ use crate::program::{PROGRAM, succeed};
 fn python_chess_plays_analyses_and_ponders_with_the_engine() {
     let mut command = interop_command("uci_client.py");
     let output = succeed(command.arg(PROGRAM));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
     for part in ["10 analyses", " games", " 0 losses on time", " ponder hits", " ponder misses", " 30 stops"]
     {
-        assert!(said.contains(part), "{part} in {said}");
+        assert!(summary.contains(part), "{part} in {summary}");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_steady_over_a_few_games() {
+fn memory_does_not_grow_over_games() {
     let mut command = interop_command("uci_memory.py");
     command.arg(PROGRAM).args(["--moves", "500"]);
     let output = succeed(&mut command);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("after 500 moves") && said.contains("memory is steady"), "{said}");
+    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(summary.contains("after 500 moves") && summary.contains("memory is steady"), "{summary}");
 }

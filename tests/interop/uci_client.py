@@ -1,12 +1,12 @@
-"""Plays and analyses with python-chess as the chess program, which checks every line that the engine says.
+"""Plays and analyses with python-chess as the GUI, which checks every line of the engine's output.
 
     python uci_client.py PROGRAM
     python uci_client.py PROGRAM --games 200 --clock 1 --increment 0.01 --overhead 10 --ponder
 
-PROGRAM is `dc0-run`. Games by nodes, by clock and by depth, analysis with several lines, pondering, stops at random times; games
-against Stockfish, if a program of that name is on the PATH; with `--games` only these, each to its end. python-chess raises an error
-at an illegal move, and logs one at a line that it cannot read; both count, and with `--games` so do losses on time. Prints a summary
-line; exits with 1 if anything was wrong.
+PROGRAM is `dc0-run`. Games limited by nodes, by clock and by depth, analysis with several lines, pondering, stops at random times;
+games against Stockfish, if it is on the PATH; with `--games` only those, each to its end. python-chess raises an error for an illegal
+move, and logs one for a line that it cannot read; both count, and with `--games` so do losses on time. Prints a summary line; exits
+with 1 if anything was wrong.
 """
 
 import argparse
@@ -25,8 +25,8 @@ COMPLAINTS = []
 
 
 @dataclass
-class Terms:
-    """What a game is played by; times in seconds."""
+class TimeControl:
+    """Clock, length and pondering of a game; times in seconds."""
 
     clock: float = 2.0
     increment: float = 0.05
@@ -35,7 +35,7 @@ class Terms:
 
 
 class Complaints(logging.Handler):
-    """Keeps what python-chess logs as a warning or worse."""
+    """Collects warnings and errors that python-chess logs."""
 
     def emit(self, record):
         COMPLAINTS.append(record.getMessage())
@@ -46,11 +46,11 @@ def expect(what, holds):
         COMPLAINTS.append(what)
 
 
-def opening(chance):
+def opening(rng):
     """A position after a few random moves."""
     board = chess.Board()
-    for _ in range(chance.randrange(8)):
-        board.push(chance.choice(list(board.legal_moves)))
+    for _ in range(rng.randrange(8)):
+        board.push(rng.choice(list(board.legal_moves)))
     return board
 
 
@@ -60,31 +60,31 @@ async def start(program, options=None):
     return engine
 
 
-async def play_game(engine, board, limit, counts, opponent=None, terms=None):
-    """A game with itself or an opponent to its end or for a number of plies; the clock runs if the limit has one."""
-    terms = terms or Terms()
-    clocks = {chess.WHITE: terms.clock, chess.BLACK: terms.clock}
+async def play_game(engine, board, limit, counts, opponent=None, control=None):
+    """Plays a game against itself or an opponent, to its end or for a number of plies; the clock runs if `limit` is "clock"."""
+    control = control or TimeControl()
+    clocks = {chess.WHITE: control.clock, chess.BLACK: control.clock}
     loop = asyncio.get_running_loop()
     own = board.turn
     game = object()
-    for _ in range(terms.plies):
+    for _ in range(control.plies):
         if board.is_game_over():
             break
         player = engine if opponent is None or board.turn == own else opponent
         if limit == "clock":
-            asked = chess.engine.Limit(
+            move_limit = chess.engine.Limit(
                 white_clock=clocks[chess.WHITE],
                 black_clock=clocks[chess.BLACK],
-                white_inc=terms.increment,
-                black_inc=terms.increment,
+                white_inc=control.increment,
+                black_inc=control.increment,
             )
         else:
-            asked = limit
-        begun = loop.time()
+            move_limit = limit
+        started = loop.time()
         result = await player.play(
-            board, asked, game=game, info=chess.engine.INFO_ALL, ponder=terms.ponder and player is engine
+            board, move_limit, game=game, info=chess.engine.INFO_ALL, ponder=control.ponder and player is engine
         )
-        spent = loop.time() - begun
+        spent = loop.time() - started
         expect(f"no move in {board.fen()}", result.move is not None)
         if result.move is None:
             break
@@ -92,7 +92,7 @@ async def play_game(engine, board, limit, counts, opponent=None, terms=None):
             if player is engine and spent > clocks[board.turn]:
                 counts["losses on time"] += 1
                 print(f"{spent:.3f} s of {clocks[board.turn]:.3f} s at ply {board.ply()} of {board.fen()}", file=sys.stderr)
-            clocks[board.turn] = max(clocks[board.turn] - spent, 0) + terms.increment
+            clocks[board.turn] = max(clocks[board.turn] - spent, 0) + control.increment
         if player is engine:
             expect(f"no score in {board.fen()}", "score" in result.info)
         board.push(result.move)
@@ -101,29 +101,29 @@ async def play_game(engine, board, limit, counts, opponent=None, terms=None):
 
 
 async def play_games(program, counts):
-    chance = random.Random(1)
+    rng = random.Random(1)
     engine = await start(program)
     limits = [chess.engine.Limit(nodes=30)] * 4 + [chess.engine.Limit(depth=5)] * 2 + [chess.engine.Limit(time=0.07)]
     for limit in [*limits, "clock", "clock"]:
-        await play_game(engine, opening(chance), limit, counts)
+        await play_game(engine, opening(rng), limit, counts)
     await engine.quit()
 
 
 async def analyse(program, counts):
-    """Several lines, with chances, in every kind of position; then without an end, stopped after a random time."""
-    chance = random.Random(2)
+    """Analyses several lines with WDL in random positions; then infinite analyses, stopped after a random time."""
+    rng = random.Random(2)
     engine = await start(program, {"UCI_ShowWDL": True, "Threads": 2})
     for _ in range(10):
-        board = opening(chance)
+        board = opening(rng)
         infos = await engine.analyse(board, chess.engine.Limit(nodes=100), multipv=3)
         firsts = {info["pv"][0] for info in infos}
         expect(f"{len(infos)} lines in {board.fen()}", len(infos) == 3 and len(firsts) == 3)
-        expect("no chances", all("wdl" in info for info in infos))
+        expect("no WDL", all("wdl" in info for info in infos))
         counts["analyses"] += 1
     for _ in range(30):
-        board = opening(chance)
+        board = opening(rng)
         with await engine.analysis(board) as analysis:
-            await asyncio.sleep(chance.random() * 0.1)
+            await asyncio.sleep(rng.random() * 0.1)
             analysis.stop()
             best = await analysis.wait()
         expect(f"{best.move} in {board.fen()}", best.move in board.legal_moves)
@@ -132,8 +132,8 @@ async def analyse(program, counts):
 
 
 async def ponder(program, counts):
-    """Pondering: python-chess sends `ponderhit` where the expected move is played, else `stop` and the new position."""
-    chance = random.Random(3)
+    """Pondering: python-chess sends `ponderhit` if the expected move is played, else `stop` and the new position."""
+    rng = random.Random(3)
     engine = await start(program)
     for _ in range(4):
         board, game = chess.Board(), object()
@@ -144,24 +144,24 @@ async def ponder(program, counts):
             board.push(result.move)
             if board.is_game_over():
                 break
-            hits = result.ponder is not None and chance.random() < 0.5
-            board.push(result.ponder if hits else chance.choice(list(board.legal_moves)))
+            hits = result.ponder is not None and rng.random() < 0.5
+            board.push(result.ponder if hits else rng.choice(list(board.legal_moves)))
             counts["ponder hits" if hits else "ponder misses"] += 1
             if board.is_game_over():
                 break
     await engine.quit()
 
 
-async def play_stockfish(program, counts, games=4, terms=None, options=None):
+async def play_stockfish(program, counts, games=4, control=None, options=None):
     path = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
     if path is None:
         print("no stockfish on the PATH: games against it are left out")
         return
-    chance = random.Random(4)
+    rng = random.Random(4)
     engine = await start(program, options)
     _, opponent = await chess.engine.popen_uci(path)
     for _ in range(games):
-        await play_game(engine, opening(chance), "clock", counts, opponent, terms)
+        await play_game(engine, opening(rng), "clock", counts, opponent, control)
         counts["games against stockfish"] += 1
     await engine.quit()
     await opponent.quit()
@@ -174,10 +174,10 @@ async def main(args):
         for part in (play_games, analyse, ponder, play_stockfish):
             await part(args.program, counts)
     else:
-        terms = Terms(args.clock, args.increment, plies=600, ponder=args.ponder)
+        control = TimeControl(args.clock, args.increment, plies=600, ponder=args.ponder)
         options = {} if args.overhead is None else {"Move Overhead": args.overhead}
-        await play_stockfish(args.program, counts, args.games, terms, options)
-        # Without a number of games this is a test, which a busy machine must not fail.
+        await play_stockfish(args.program, counts, args.games, control, options)
+        # Checked only with `--games`: the test must not fail on a busy machine.
         expect(f"{counts['losses on time']} losses on time", counts["losses on time"] == 0)
     print(", ".join(f"{count} {name}" for name, count in sorted(counts.items())))
     for complaint in COMPLAINTS[:10]:
@@ -188,9 +188,9 @@ async def main(args):
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--games", type=int, help="only play as many games against Stockfish")
-    parser.add_argument("--clock", type=float, default=Terms.clock, help="seconds of each side for a game")
-    parser.add_argument("--increment", type=float, default=Terms.increment, help="seconds added after a move")
+    parser.add_argument("--games", type=int, help="only play this many games against Stockfish")
+    parser.add_argument("--clock", type=float, default=TimeControl.clock, help="seconds per side and game")
+    parser.add_argument("--increment", type=float, default=TimeControl.increment, help="seconds added after a move")
     parser.add_argument("--overhead", type=int, help="the engine's Move Overhead in milliseconds")
     parser.add_argument("--ponder", action="store_true", help="the engine thinks on the opponent's time")
     return parser.parse_args()

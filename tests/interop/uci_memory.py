@@ -1,10 +1,10 @@
-"""Plays many moves in one engine process and looks at its memory: Linux only.
+"""Plays many moves in one engine process and watches its memory. Linux only.
 
     python uci_memory.py PROGRAM [--moves 10000]
 
-PROGRAM is `dc0-run`. The engine plays itself, game after game: most moves by few nodes, some by many, by a clock or as an analysis of
-several lines, half of the games with pondering, with one or two threads in turn. Every tenth part of the moves a line tells the
-resident memory (VmRSS). Memory is steady if from the first fifth of the moves on it grows by less than 5 % or 16 MB, whichever is
+PROGRAM is `dc0-run`. The engine plays itself, game after game: most moves with few nodes, some with many, with a clock or as an
+analysis of several lines; half of the games with pondering; with one or two threads. After each tenth of the moves a line reports the
+resident memory (VmRSS). Memory is steady if after the first fifth of the moves it grows by less than 5 % or 16 MB, whichever is
 more; exits with 1 if it is not.
 """
 
@@ -28,39 +28,39 @@ def resident(pid):
     raise ValueError(f"process {pid} has no VmRSS")
 
 
-def limit_of(chance):
-    kind = chance.randrange(20)
+def limit_of(rng):
+    kind = rng.randrange(20)
     if kind == 0:
-        return chess.engine.Limit(nodes=chance.randrange(500, 2000))
+        return chess.engine.Limit(nodes=rng.randrange(500, 2000))
     if kind == 1:
         return chess.engine.Limit(white_clock=0.5, black_clock=0.5)
-    return chess.engine.Limit(nodes=chance.randrange(1, 80))
+    return chess.engine.Limit(nodes=rng.randrange(1, 80))
 
 
-async def move(engine, board, game, chance, ponders):
-    """A move, played or found by an analysis."""
-    if chance.randrange(20) > 0:
-        result = await engine.play(board, limit_of(chance), game=game, ponder=ponders)
+async def move(engine, board, game, rng, ponders):
+    """A move, from play or from an analysis."""
+    if rng.randrange(20) > 0:
+        result = await engine.play(board, limit_of(rng), game=game, ponder=ponders)
         return result.move
     infos = await engine.analyse(board, chess.engine.Limit(nodes=100), multipv=4, game=game)
     return infos[0]["pv"][0]
 
 
-async def play(engine, moves, look):
-    """Plays as many moves, game after game; a random one now and then, so that games differ and expected moves fail."""
-    chance = random.Random(7)
+async def play(engine, moves, sample):
+    """Plays that many moves, game after game; some at random, so that games differ and pondered moves are missed."""
+    rng = random.Random(7)
     done, number = 0, 0
     while done < moves:
         board, game, ponders = chess.Board(), object(), number % 2 == 1
         if number % 10 == 0:
             await engine.configure({"Threads": 1 + number // 10 % 2})
         while done < moves and not board.is_game_over(claim_draw=True) and board.ply() < 200:
-            played = await move(engine, board, game, chance, ponders)
-            if chance.randrange(4) == 0:
-                played = chance.choice(list(board.legal_moves))
-            board.push(played)
+            chosen = await move(engine, board, game, rng, ponders)
+            if rng.randrange(4) == 0:
+                chosen = rng.choice(list(board.legal_moves))
+            board.push(chosen)
             done += 1
-            look(done)
+            sample(done)
         number += 1
     return number
 
@@ -69,12 +69,12 @@ async def main(args):
     transport, engine = await chess.engine.popen_uci([args.program, "uci", "--device", "cpu"])
     sizes = {}
 
-    def look(done):
+    def sample(done):
         if done % (args.moves // 10) == 0:
             sizes[done] = resident(transport.get_pid())
             print(f"{sizes[done] / MEGABYTE:.1f} MB after {done} moves")
 
-    games = await play(engine, args.moves, look)
+    games = await play(engine, args.moves, sample)
     await engine.quit()
     early, end = sizes[args.moves // 10 * 2], sizes[args.moves // 10 * 10]
     is_steady = end - early < max(0.05 * early, 16 * MEGABYTE)

@@ -1,22 +1,22 @@
-// Opens the pages of `dc0-run serve` in a browser while a run goes on, is killed and goes on again, and plays a move against the
-// net. Arguments: the program, a script, the browser, the folder of what drives it, a folder to work in, and a folder for pictures
-// or nothing.
+// Opens the pages of `dc0-run serve` in a browser while a run is running, killed and resumed, and plays a move against the net.
+// Arguments: the program, a script, the browser, the folder of its driver's packages, a working folder, and optionally a folder for
+// screenshots.
 //
-// Fails on any error in the browser's console, on any request that leaves the server, and where the page does not follow.
+// Fails on any error in the browser's console, on any request to another server, and if the page does not follow the run.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
-const [program, script, executablePath, packages, folder, pictures] = process.argv.slice(2);
+const [program, script, executablePath, packages, folder, screenshots] = process.argv.slice(2);
 const puppeteer = createRequire(resolve(packages, "package.json"))("puppeteer-core");
 const runs = join(folder, "runs");
 mkdirSync(runs, { recursive: true });
 const PATIENCE = 120_000;
 
-function check(isSo, what) {
-  if (!isSo) throw new Error(`expected: ${what}`);
+function check(holds, what) {
+  if (!holds) throw new Error(`expected: ${what}`);
 }
 
 async function serve() {
@@ -24,7 +24,7 @@ async function serve() {
   for await (const line of createInterface({ input: server.stdout })) {
     if (line.startsWith("open ")) return { server, address: line.slice(5) };
   }
-  throw new Error("the server ended before it told its address");
+  throw new Error("the server ended before it printed its address");
 }
 
 function start() {
@@ -33,7 +33,7 @@ function start() {
   return { run, ended: new Promise((resolve) => { run.on("exit", resolve); }) };
 }
 
-// A sweep of four tiny trials, to its end.
+// Runs a sweep of four tiny trials to its end.
 async function sweep() {
   const text = `sweep(#{ name: "tiny", space: #{ updates: choice([2, 4, 6, 8]) }, sampler: "random", pruner: #{ kind: "none" }, trials: 4 }, |trial| {
     let run = trial.run;
@@ -48,157 +48,157 @@ async function sweep() {
   check(code === 0, `the sweep comes to its end, not to ${code}`);
 }
 
-// A page on which nothing may go wrong.
-async function page(browser, origin, faults, { width = 1200, height = 1000, scheme = "light" } = {}) {
-  const made = await browser.newPage();
-  await made.setViewport({ width, height });
-  await made.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-  made.on("console", (message) => { if (["error", "warn"].includes(message.type())) faults.push(`console: ${message.text()}`); });
-  made.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-  made.on("request", (request) => {
+// Opens a page that records every error and every outside request as a fault.
+async function openPage(browser, origin, faults, { width = 1200, height = 1000, scheme = "light" } = {}) {
+  const opened = await browser.newPage();
+  await opened.setViewport({ width, height });
+  await opened.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  opened.on("console", (message) => { if (["error", "warn"].includes(message.type())) faults.push(`console: ${message.text()}`); });
+  opened.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  opened.on("request", (request) => {
     const url = request.url();
     if (!url.startsWith(origin) && !url.startsWith("data:")) faults.push(`request outside: ${url}`);
   });
-  made.setDefaultTimeout(PATIENCE);
-  return made;
+  opened.setDefaultTimeout(PATIENCE);
+  return opened;
 }
 
-async function picture(of, name) {
-  if (pictures) await of.screenshot({ path: join(pictures, `${name}.png`) });
+async function screenshot(page, name) {
+  if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
-const text = (of, selector) => of.$eval(selector, (element) => element.textContent);
-const until = (of, condition, ...args) => of.waitForFunction(condition, { timeout: PATIENCE }, ...args);
+const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
+const until = (page, condition, ...args) => page.waitForFunction(condition, { timeout: PATIENCE }, ...args);
 
-async function watch(of, address, origin) {
-  await of.goto(address);
-  check(!of.url().includes("token"), "no token in the address once it is a cookie");
-  await until(of, () => document.querySelector("#none")?.hidden === false);
+async function watch(page, address, origin) {
+  await page.goto(address);
+  check(!page.url().includes("token"), "no token in the address once it is a cookie");
+  await until(page, () => document.querySelector("#none")?.hidden === false);
   let { run, ended } = start();
-  await until(of, () => document.querySelector('[data-run="smoke"] [data-state="running"]'));
-  await of.goto(`${origin}/run/smoke`);
-  await until(of, () => document.querySelector("#bar")?.hidden === false);
-  await until(of, () => document.querySelector("#board use"));
-  const before = await text(of, "#log");
-  await until(of, (known) => document.querySelector("#log").textContent.length > known, before.length);
-  await picture(of, "running");
-  await stays(of, origin);
-  await of.goto(`${origin}/run/smoke`);
-  await until(of, () => document.querySelector("#board use"));
+  await until(page, () => document.querySelector('[data-run="smoke"] [data-state="running"]'));
+  await page.goto(`${origin}/run/smoke`);
+  await until(page, () => document.querySelector("#bar")?.hidden === false);
+  await until(page, () => document.querySelector("#board use"));
+  const before = await text(page, "#log");
+  await until(page, (known) => document.querySelector("#log").textContent.length > known, before.length);
+  await screenshot(page, "running");
+  await keepsFocus(page, origin);
+  await page.goto(`${origin}/run/smoke`);
+  await until(page, () => document.querySelector("#board use"));
   run.kill("SIGKILL");
   await ended;
-  await until(of, () => document.querySelector("#state [data-state]").dataset.state !== "running");
-  const cut = await of.$eval("#state [data-state]", (element) => element.dataset.state);
+  await until(page, () => document.querySelector("#state [data-state]").dataset.state !== "running");
+  const cut = await page.$eval("#state [data-state]", (element) => element.dataset.state);
   check(["cut", "rests"].includes(cut), `a killed run is cut, not ${cut}`);
   ({ run, ended } = start());
-  await until(of, () => document.querySelector("#state [data-state]").dataset.state === "running");
+  await until(page, () => document.querySelector("#state [data-state]").dataset.state === "running");
   check(await ended === 0, "the run goes on to its end");
-  await until(of, () => document.querySelector("#state [data-state]").dataset.state === "rests");
-  check((await text(of, "#log")).includes("match 0002"), "the log has the last match");
-  const opened = (await text(of, "#log")).split("\n").filter((line) => line.includes(": run ")).length;
-  check(opened === 2, `the log tells of both starts once each, not ${opened}`);
+  await until(page, () => document.querySelector("#state [data-state]").dataset.state === "rests");
+  check((await text(page, "#log")).includes("match 0002"), "the log has the last match");
+  const opened = (await text(page, "#log")).split("\n").filter((line) => line.includes(": run ")).length;
+  check(opened === 2, `the log shows both starts once each, not ${opened}`);
 }
 
-async function charts(of) {
-  await until(of, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelectorAll("figure svg").length > 3);
-  await narrow(of);
+async function charts(page) {
+  await until(page, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelectorAll("figure svg").length > 3);
+  await narrow(page);
 }
 
-async function narrow(of) {
-  const [width, window] = await of.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  check(width <= window, `${of.url()} is not wider than the window, but ${width} of ${window}`);
+async function narrow(page) {
+  const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  check(width <= window, `${page.url()} is not wider than the window, but ${width} of ${window}`);
 }
 
-// Every page on a phone, in dark colours.
+// Every page on a small screen, with the dark colour scheme.
 async function phone(browser, origin, faults) {
-  const of = await page(browser, origin, faults, { width: 360, height: 740, scheme: "dark" });
-  await of.goto(origin);
-  await until(of, () => document.querySelectorAll("#list [data-run]").length === 2);
-  await narrow(of);
-  await picture(of, "home-phone");
-  await of.goto(`${origin}/run/smoke`);
-  await charts(of);
-  await picture(of, "run-phone");
-  await of.goto(`${origin}/sweep/tiny`);
-  await until(of, () => document.querySelectorAll("#rows tr").length === 4);
-  await narrow(of);
-  await picture(of, "sweep-phone");
-  await of.goto(`${origin}/play`);
-  await until(of, () => document.querySelectorAll("#net option").length > 2);
-  await of.click("#begin");
-  await until(of, () => document.querySelectorAll("#grid button").length === 64);
-  await narrow(of);
-  await of.evaluate(() => document.querySelector("#desk").scrollIntoView());
-  await picture(of, "play-phone");
-  await of.click("#end");
-  await until(of, () => document.querySelector("#desk").hidden);
-  await of.close();
+  const page = await openPage(browser, origin, faults, { width: 360, height: 740, scheme: "dark" });
+  await page.goto(origin);
+  await until(page, () => document.querySelectorAll("#list [data-run]").length === 2);
+  await narrow(page);
+  await screenshot(page, "home-phone");
+  await page.goto(`${origin}/run/smoke`);
+  await charts(page);
+  await screenshot(page, "run-phone");
+  await page.goto(`${origin}/sweep/tiny`);
+  await until(page, () => document.querySelectorAll("#rows tr").length === 4);
+  await narrow(page);
+  await screenshot(page, "sweep-phone");
+  await page.goto(`${origin}/play`);
+  await until(page, () => document.querySelectorAll("#net option").length > 2);
+  await page.click("#begin");
+  await until(page, () => document.querySelectorAll("#grid button").length === 64);
+  await narrow(page);
+  await page.evaluate(() => document.querySelector("#desk").scrollIntoView());
+  await screenshot(page, "play-phone");
+  await page.click("#end");
+  await until(page, () => document.querySelector("#desk").hidden);
+  await page.close();
 }
 
-// A promotion is chosen, and a mate ends the game.
-async function end(of) {
-  await of.select("#side", "both");
-  await of.$eval("#fen", (input) => { input.value = "7k/P5pp/8/8/8/8/8/K7 w - - 0 1"; });
-  await of.click("#begin");
-  await until(of, () => document.querySelector("#now").textContent.startsWith("7k/P5pp"));
-  await of.click('#grid [data-name="a7"]');
-  await of.click('#grid [data-name="a8"]');
-  await until(of, () => document.querySelector("#promotion").hidden === false);
-  await picture(of, "promotion");
-  await of.keyboard.press("Enter");
-  await until(of, () => document.querySelector("#where").textContent === "1-0: White won by checkmate");
-  await until(of, () => document.querySelector("#hint").disabled);
+// Chooses a promotion, which mates and ends the game.
+async function end(page) {
+  await page.select("#side", "both");
+  await page.$eval("#fen", (input) => { input.value = "7k/P5pp/8/8/8/8/8/K7 w - - 0 1"; });
+  await page.click("#begin");
+  await until(page, () => document.querySelector("#now").textContent.startsWith("7k/P5pp"));
+  await page.click('#grid [data-name="a7"]');
+  await page.click('#grid [data-name="a8"]');
+  await until(page, () => document.querySelector("#promotion").hidden === false);
+  await screenshot(page, "promotion");
+  await page.keyboard.press("Enter");
+  await until(page, () => document.querySelector("#where").textContent === "1-0: White won by checkmate");
+  await until(page, () => document.querySelector("#hint").disabled);
 }
 
-// What stays in the page as it follows: an element that was clicked or has the focus is not replaced.
-async function stays(of, origin) {
-  await of.goto(origin);
+// An element that has the focus is not replaced when the page is updated.
+async function keepsFocus(page, origin) {
+  await page.goto(origin);
   const link = '[data-run="smoke"] a';
-  await until(of, () => document.querySelector('[data-run="smoke"] [data-state="running"]'));
-  await of.$eval(link, (element) => element.focus());
-  const told = () => of.$eval('[data-run="smoke"]', (card) => card.textContent);
-  const before = await told();
-  await until(of, (known) => document.querySelector('[data-run="smoke"]').textContent !== known, before);
-  check(await of.$eval(link, (element) => element === document.activeElement), "the link keeps the focus");
+  await until(page, () => document.querySelector('[data-run="smoke"] [data-state="running"]'));
+  await page.$eval(link, (element) => element.focus());
+  const content = () => page.$eval('[data-run="smoke"]', (card) => card.textContent);
+  const before = await content();
+  await until(page, (known) => document.querySelector('[data-run="smoke"]').textContent !== known, before);
+  check(await page.$eval(link, (element) => element === document.activeElement), "the link keeps the focus");
 }
 
-async function step(of) {
-  await of.click("#next");
-  const first = await text(of, "#where");
-  await of.click("#next");
-  check(first !== await text(of, "#where"), "the board steps on");
+async function step(page) {
+  await page.click("#next");
+  const first = await text(page, "#where");
+  await page.click("#next");
+  check(first !== await text(page, "#where"), "the board shows the next ply");
 }
 
-// With the mouse, with the keyboard, and typed.
-async function play(of, origin) {
-  await of.goto(`${origin}/play?run=smoke`);
-  await until(of, () => document.querySelectorAll("#net option").length > 2);
-  await of.$eval("#simulations", (input) => { input.value = "32"; });
-  await of.click("#begin");
-  await until(of, () => document.querySelectorAll("#grid button").length === 64);
-  const moves = () => of.$$eval("#list li", (items) => items.map((item) => item.textContent));
-  const plies = (count) => until(of, (wanted) => [...document.querySelectorAll("#list li")]
+// Moves with the mouse, with the keyboard, and as text.
+async function play(page, origin) {
+  await page.goto(`${origin}/play?run=smoke`);
+  await until(page, () => document.querySelectorAll("#net option").length > 2);
+  await page.$eval("#simulations", (input) => { input.value = "32"; });
+  await page.click("#begin");
+  await until(page, () => document.querySelectorAll("#grid button").length === 64);
+  const moves = () => page.$$eval("#list li", (items) => items.map((item) => item.textContent));
+  const plies = (count) => until(page, (wanted) => [...document.querySelectorAll("#list li")]
     .flatMap((item) => item.textContent.split(" ").slice(1)).length === wanted, count);
-  await of.click('#grid [data-name="e2"]');
-  check(await of.$$eval("#board .target", (dots) => dots.length) === 2, "two squares for the pawn");
-  await of.click('#grid [data-name="e4"]');
+  await page.click('#grid [data-name="e2"]');
+  check(await page.$$eval("#board .target", (dots) => dots.length) === 2, "two squares for the pawn");
+  await page.click('#grid [data-name="e4"]');
   await plies(2);
   check((await moves())[0].startsWith("1. e4 "), "the move was played");
-  check(await of.$$eval("#moves tbody tr", (rows) => rows.length) > 1, "the tree's moves are shown");
-  await of.focus('#grid [data-name="d2"]').catch(() => null);
-  await of.$eval('#grid [data-name="d2"]', (cell) => cell.focus());
-  await of.keyboard.press("Enter");
-  await of.$eval('#grid [data-name="d3"]', (cell) => cell.focus());
-  await of.keyboard.press("Enter");
+  check(await page.$$eval("#moves tbody tr", (rows) => rows.length) > 1, "the tree's moves are shown");
+  await page.focus('#grid [data-name="d2"]').catch(() => null);
+  await page.$eval('#grid [data-name="d2"]', (cell) => cell.focus());
+  await page.keyboard.press("Enter");
+  await page.$eval('#grid [data-name="d3"]', (cell) => cell.focus());
+  await page.keyboard.press("Enter");
   await plies(4);
-  await of.type("#move", "Ke9");
-  await of.keyboard.press("Enter");
-  await until(of, () => document.querySelector("#problem").hidden === false);
-  await picture(of, "play");
-  await of.click("#undo");
+  await page.type("#move", "Ke9");
+  await page.keyboard.press("Enter");
+  await until(page, () => document.querySelector("#problem").hidden === false);
+  await screenshot(page, "play");
+  await page.click("#undo");
   await plies(2);
-  await of.click("#flip");
-  await of.reload();
+  await page.click("#flip");
+  await page.reload();
   await plies(2);
 }
 
@@ -208,11 +208,11 @@ async function main() {
   const browser = await puppeteer.launch({ executablePath, headless: "shell", args: ["--no-sandbox", "--disable-gpu"] });
   const faults = [];
   try {
-    const desktop = await page(browser, origin, faults);
+    const desktop = await openPage(browser, origin, faults);
     await watch(desktop, address, origin);
     await charts(desktop);
     await step(desktop);
-    await picture(desktop, "run");
+    await screenshot(desktop, "run");
     await sweep();
     await phone(browser, origin, faults);
     await play(desktop, origin);

@@ -1,4 +1,4 @@
-// Unpacks the browser that the package brings along into the folder of temporary files, and says where it is.
+// Unpacks the bundled browser into the folder for temporary files, and prints its path.
 import chromium from "@sparticuz/chromium";
 
 console.log(await chromium.executablePath());
