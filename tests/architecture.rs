@@ -158,7 +158,8 @@ fn stages_import_only_earlier_stages() {
 }
 
 /// The only workspace packages on which these packages may depend. Others may depend on any, without cycles.
-const BELOW: &[(&str, &[&str])] = &[("dc0-core", &[]), ("dc0-analysis", &["dc0-core"]), ("dc0-xtask", &[])];
+const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] =
+    &[("dc0-core", &[]), ("dc0-analysis", &["dc0-core"]), ("dc0-xtask", &[])];
 
 #[test]
 fn packages_have_no_dependency_cycles() {
@@ -174,7 +175,7 @@ fn packages_have_no_dependency_cycles() {
         })
         .collect();
     assert_eq!(cycles(&edges), Vec::<String>::new());
-    for (name, allowed) in BELOW {
+    for (name, allowed) in ALLOWED_DEPENDENCIES {
         let package = packages.iter().find(|package| package.name == *name).expect("a package");
         let broken = package.depends_on.iter().find(|other| !allowed.contains(&other.as_str()));
         assert_eq!(broken, None, "{name} may depend on {allowed:?}");
@@ -182,7 +183,7 @@ fn packages_have_no_dependency_cycles() {
 }
 
 /// External crates and the only paths that may use them.
-const NAMES: &[(&str, &[&str])] = &[
+const ALLOWED_PATHS: &[(&str, &[&str])] = &[
     ("shakmaty", &["core/src/board"]),
     ("shakmaty_syzygy", &["core/src/board/tablebase"]),
     ("tch", &["core/src/network/torch", "core/src/trainer/torch"]),
@@ -230,7 +231,7 @@ fn misplaced(source: &Crate) -> Vec<String> {
     let mut broken = Vec::new();
     for module in &source.modules {
         for mention in &module.mentions {
-            let named = NAMES.iter().find(|(package, _)| outside(&mention.path) == Some(package));
+            let named = ALLOWED_PATHS.iter().find(|(package, _)| outside(&mention.path) == Some(package));
             let Some((package, allowed)) = named else { continue };
             let file = module.file.to_string_lossy();
             if !allowed.iter().any(|path| file.starts_with(path)) {
@@ -251,7 +252,7 @@ fn external_crates_are_used_only_where_allowed() {
 
 #[test]
 fn paths_allowed_to_use_a_crate_exist() {
-    for (package, allowed) in NAMES {
+    for (package, allowed) in ALLOWED_PATHS {
         for allowed in *allowed {
             let path = root().join(allowed);
             assert!(path.exists() || path.with_extension("rs").exists(), "{allowed} of {package}");

@@ -14,7 +14,7 @@ use dc0_script::reference::{CallParameters, all_calls};
 use dc0_steps::handles::Opponent;
 use rhai::{Array, Dynamic, Engine, Map, Scope};
 
-use super::scan::Kind;
+use super::scan::TokenKind;
 use super::script::Script;
 
 /// A function of dc0.
@@ -107,7 +107,7 @@ impl ApiIndex {
     fn learn(&mut self, usage: &Usage, scope: &Scope<'_>) {
         let script = Script::new(usage.example);
         let is_made = |value| calls(&script, value, usage.name);
-        let made = script.declared.iter().find(|declared| declared.value.is_some_and(is_made));
+        let made = script.declarations.iter().find(|declaration| declaration.value.is_some_and(is_made));
         let Some(value) = made.and_then(|made| scope.get(&made.name)) else { return };
         let returned = match fields_of(value) {
             Some((kind, fields)) => {
@@ -215,7 +215,9 @@ pub(super) fn arguments(form: &str) -> Vec<&str> {
 fn calls(script: &Script, first: usize, function: &str) -> bool {
     let of_function = (first..script.tokens.len()).find(|token| script.word(*token) == function);
     let end = of_function.and_then(|name| script.partner(name + 1));
-    end.is_some_and(|end| matches!(script.kind(end + 1), Some(Kind::Symbol)) && script.word(end + 1) == ";")
+    end.is_some_and(|end| {
+        matches!(script.kind(end + 1), Some(TokenKind::Symbol)) && script.word(end + 1) == ";"
+    })
 }
 
 /// A script's value as plain data; functions become `Value::None`.

@@ -146,7 +146,8 @@ impl Worker {
             texts: &outcome.sources.texts(),
             uri: &|file| uri_of(file, &job.open),
         };
-        let found = outcome.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default();
+        let found =
+            outcome.plan.as_ref().err().map(|failure| diagnosis.diagnostics(failure)).unwrap_or_default();
         self.publish(&job.path, found, &job.open, false);
     }
 

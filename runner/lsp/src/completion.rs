@@ -16,7 +16,7 @@ use super::cursor::Cursor;
 use super::markdown;
 use super::members::{Member, of_data};
 use super::parameter;
-use super::script::{Declared, What};
+use super::script::{Declaration, DeclarationKind};
 use super::syntax::KEYWORDS;
 
 /// The most files that are offered to an import.
@@ -29,7 +29,7 @@ pub(super) fn completions(cursor: Cursor<'_>, has_snippets: bool) -> Vec<Complet
     let (offers, word) = match CompletionContext::at(cursor.script(), cursor.offset) {
         CompletionContext::Nothing => return Vec::new(),
         CompletionContext::Import(content) => (cursor.imports(), content),
-        CompletionContext::Text { content, token } => (cursor.string_values(token), content),
+        CompletionContext::String { content, token } => (cursor.string_values(token), content),
         CompletionContext::Member { dot, word } => (cursor.members_after(dot), word),
         CompletionContext::InModule { alias, word } => (cursor.functions_of_module(&alias), word),
         CompletionContext::Key { map, word } => (cursor.keys(map, &word), word),
@@ -178,7 +178,9 @@ impl<'a> Cursor<'a> {
 
     /// The functions of an imported script.
     fn functions_of_module(&self, alias: &str) -> Vec<Offer> {
-        let Some(Declared { what: What::Module(path), .. }) = self.script().lookup(alias, self.offset) else {
+        let Some(Declaration { kind: DeclarationKind::Module(path), .. }) =
+            self.script().lookup(alias, self.offset)
+        else {
             return Vec::new();
         };
         let Some(module) = self.module(path) else { return Vec::new() };
@@ -211,10 +213,10 @@ impl<'a> Cursor<'a> {
         let row = parameter.and_then(|parameter| self.row(&parameter));
         let mut offers: Vec<Offer> = row.map(values).unwrap_or_default();
         let mut seen: Vec<&str> = Vec::new();
-        for declared in self.script().visible(self.offset) {
-            if !seen.contains(&declared.name.as_str()) {
-                seen.push(&declared.name);
-                offers.push(self.own(declared));
+        for declaration in self.script().visible(self.offset) {
+            if !seen.contains(&declaration.name.as_str()) {
+                seen.push(&declaration.name);
+                offers.push(self.own(declaration));
             }
         }
         let global = self.api.functions.iter().filter(|function| function.receiver.is_none());
@@ -224,26 +226,29 @@ impl<'a> Cursor<'a> {
         offers
     }
 
-    fn own(&self, declared: &Declared) -> Offer {
-        let offer = |kind, rank| Offer::new(&declared.name, kind, rank);
-        match &declared.what {
-            What::Function(_) => {
-                own_function(declared).doc(markdown::of_own_function(self.script(), declared, None))
+    fn own(&self, declaration: &Declaration) -> Offer {
+        let offer = |kind, rank| Offer::new(&declaration.name, kind, rank);
+        match &declaration.kind {
+            DeclarationKind::Function(_) => {
+                own_function(declaration).doc(markdown::of_own_function(self.script(), declaration, None))
             }
-            What::Module(path) => offer(CompletionItemKind::MODULE, '3')
+            DeclarationKind::Module(path) => offer(CompletionItemKind::MODULE, '3')
                 .detail(format!("\"{path}\""))
                 .doc(self.about_module(path)),
-            What::Constant => offer(CompletionItemKind::CONSTANT, '2'),
-            What::Variable | What::Parameter => offer(CompletionItemKind::VARIABLE, '2')
-                .doc(markdown::of_variable(self.members(), declared, self.offset)),
+            DeclarationKind::Constant => offer(CompletionItemKind::CONSTANT, '2'),
+            DeclarationKind::Variable | DeclarationKind::Parameter => offer(
+                CompletionItemKind::VARIABLE,
+                '2',
+            )
+            .doc(markdown::of_variable(self.members(), declaration, self.offset)),
         }
     }
 }
 
 /// A function that a script declares; its parameters become placeholders.
-fn own_function(function: &Declared) -> Offer {
+fn own_function(function: &Declaration) -> Offer {
     let parameters: &[String] =
-        if let What::Function(parameters) = &function.what { parameters } else { &[] };
+        if let DeclarationKind::Function(parameters) = &function.kind { parameters } else { &[] };
     let placeholder = |(number, name): (usize, &String)| format!("${{{number}:{}}}", markdown::escaped(name));
     let placeholders: Vec<String> = (1..).zip(parameters).map(placeholder).collect();
     Offer::new(&function.name, CompletionItemKind::FUNCTION, '3')

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scan::{Bracket, Kind};
+use super::scan::{Bracket, TokenKind};
 use super::script::Script;
 
 /// A parameter of a call, or a group of them.
@@ -22,7 +22,7 @@ pub(super) enum CompletionContext {
     /// The path of an import.
     Import(Range<usize>),
     /// The inside of a string.
-    Text {
+    String {
         /// The string without its quotes.
         content: Range<usize>,
         /// Its token.
@@ -74,12 +74,12 @@ impl CompletionContext {
         };
         let is_within = offset <= script.tokens[token].end;
         match &script.tokens[token].kind {
-            Kind::Text(content) if content.start <= offset && offset <= content.end => {
+            TokenKind::String(content) if content.start <= offset && offset <= content.end => {
                 let content = content.clone();
-                if script.is_import(token) { Self::Import(content) } else { Self::Text { content, token } }
+                if script.is_import(token) { Self::Import(content) } else { Self::String { content, token } }
             }
-            Kind::Number if is_within => Self::Nothing,
-            Kind::Word if is_within => Self::of_word(script, script.range(token), token.checked_sub(1)),
+            TokenKind::Number if is_within => Self::Nothing,
+            TokenKind::Word if is_within => Self::of_word(script, script.range(token), token.checked_sub(1)),
             _ => Self::of_word(script, offset..offset, Some(token)),
         }
     }
@@ -95,7 +95,7 @@ impl CompletionContext {
                 None => Self::Nothing,
             },
             symbol => {
-                let is_open = matches!(script.tokens[before].kind, Kind::Open(_));
+                let is_open = matches!(script.tokens[before].kind, TokenKind::Open(_));
                 let around = if is_open { Some(before) } else { script.parent(before) };
                 match around.filter(|open| script.opens(*open, Bracket::Map)) {
                     Some(map) if before == map || symbol == "," => Self::Key { map, word },
@@ -236,7 +236,7 @@ mod tests {
         };
         assert_eq!(shown(parameter), "self_play.policy_targets");
         let (script, context) = at("run.self_play(net, #{ search: #{ root: #{ rule: \"gu¦");
-        let CompletionContext::Text { token, .. } = context else { panic!("{context:?}") };
+        let CompletionContext::String { token, .. } = context else { panic!("{context:?}") };
         assert_eq!(parameter_of(&script, token).map(shown).as_deref(), Some("self_play.search.root.rule"));
     }
 

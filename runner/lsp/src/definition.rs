@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::cursor::Cursor;
-use super::scan::Kind;
-use super::script::{Declared, What};
+use super::scan::TokenKind;
+use super::script::{Declaration, DeclarationKind};
 use super::text::Text;
 use super::workspace::Document;
 
@@ -22,7 +22,7 @@ pub(super) struct Definition {
 /// Where the name at the cursor is declared.
 pub(super) fn definition(cursor: Cursor<'_>) -> Option<Definition> {
     let (script, token) = (cursor.script(), cursor.token()?);
-    if let Some(Kind::Text(content)) = script.kind(token) {
+    if let Some(TokenKind::String(content)) = script.kind(token) {
         return if script.is_import(token) { file(cursor, &script.text[content.clone()]) } else { None };
     }
     let name = script.word(token);
@@ -33,15 +33,16 @@ pub(super) fn definition(cursor: Cursor<'_>) -> Option<Definition> {
         }
         "::" => {
             let module = cursor.module_of(token)?;
-            let function = module.script.declared.iter().find(|declared| declared.is_function(name))?;
+            let function =
+                module.script.declarations.iter().find(|declaration| declaration.is_function(name))?;
             let name = module.script.range(function.at);
             Some(Definition { path: module.path, text: module.text, name })
         }
         _ => {
-            let own = script.declared.iter().find(|declared| declared.at == token);
+            let own = script.declarations.iter().find(|declaration| declaration.at == token);
             match own.or_else(|| script.lookup(name, script.range(token).start))? {
-                Declared { what: What::Module(path), .. } => file(cursor, path),
-                declared => Some(here(cursor, declared.at)),
+                Declaration { kind: DeclarationKind::Module(path), .. } => file(cursor, path),
+                declaration => Some(here(cursor, declaration.at)),
             }
         }
     }

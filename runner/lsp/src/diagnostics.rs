@@ -46,7 +46,7 @@ pub(super) type Diagnostics = BTreeMap<PathBuf, Vec<Diagnostic>>;
 
 impl Diagnosis<'_> {
     /// The diagnostics of a failure, by file.
-    pub(super) fn of(&self, failure: &Failure) -> Diagnostics {
+    pub(super) fn diagnostics(&self, failure: &Failure) -> Diagnostics {
         let mut found = Diagnostics::new();
         for failure in std::iter::once(failure).chain(&failure.further.others) {
             let (file, diagnostics) = self.of_failure(failure);
@@ -131,11 +131,11 @@ fn diagnostic(failure: &Failure, range: lsp_types::Range, message: String) -> Di
         .message
         .split(": ")
         .next()
-        .filter(|what| !failure.further.problems.is_empty() && !what.contains(' '));
+        .filter(|call| !failure.further.problems.is_empty() && !call.contains(' '));
     Diagnostic {
         range,
         severity: Some(severity),
-        code: code.map(|what| NumberOrString::String(what.to_owned())),
+        code: code.map(|call| NumberOrString::String(call.to_owned())),
         source: Some(SOURCE.to_owned()),
         message,
         ..Diagnostic::default()

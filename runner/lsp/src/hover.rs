@@ -7,8 +7,8 @@ use super::cursor::Cursor;
 use super::markdown;
 use super::members::of_data;
 use super::parameter;
-use super::scan::{Bracket, Kind};
-use super::script::{Declared, What};
+use super::scan::{Bracket, TokenKind};
+use super::script::{Declaration, DeclarationKind};
 
 /// What a token means.
 pub(super) struct Hover {
@@ -22,8 +22,8 @@ pub(super) struct Hover {
 pub(super) fn hover(cursor: Cursor<'_>) -> Option<Hover> {
     let token = cursor.token()?;
     let markdown = match cursor.script().kind(token)? {
-        Kind::Text(content) => cursor.meaning_of_string(token, content),
-        Kind::Word => cursor.meaning_of_word(token),
+        TokenKind::String(content) => cursor.meaning_of_string(token, content),
+        TokenKind::Word => cursor.meaning_of_word(token),
         _ => None,
     }?;
     Some(Hover { markdown, range: cursor.script().range(token) })
@@ -56,8 +56,8 @@ impl Cursor<'_> {
             "." | "?." => self.meaning_of_member(token),
             "::" => {
                 let (script, module) = (self.script(), self.module_of(token)?);
-                let mut functions = module.script.declared.iter();
-                let function = functions.find(|declared| declared.is_function(script.word(token)))?;
+                let mut functions = module.script.declarations.iter();
+                let function = functions.find(|declaration| declaration.is_function(script.word(token)))?;
                 Some(markdown::of_own_function(&module.script, function, Some(script.word(token - 2))))
             }
             _ => self.meaning_of_key(token).or_else(|| self.meaning_of_name(token)),
@@ -95,16 +95,16 @@ impl Cursor<'_> {
     fn meaning_of_name(&self, token: usize) -> Option<String> {
         let script = self.script();
         let (name, offset) = (script.word(token), script.range(token).end);
-        let own = script.declared.iter().find(|declared| declared.at == token);
+        let own = script.declarations.iter().find(|declaration| declaration.at == token);
         let is_call = script.opens(token + 1, Bracket::Paren);
         let found = own
             .or_else(|| script.lookup(name, offset))
-            .filter(|found| !is_call || !matches!(found.what, What::Constant));
+            .filter(|found| !is_call || !matches!(found.kind, DeclarationKind::Constant));
         match found {
             Some(function) if function.is_function(name) => {
                 Some(markdown::of_own_function(script, function, None))
             }
-            Some(Declared { what: What::Module(path), .. }) => self.meaning_of_module(path),
+            Some(Declaration { kind: DeclarationKind::Module(path), .. }) => self.meaning_of_module(path),
             Some(variable) => {
                 let offset = variable.visible.start.max(offset);
                 Some(markdown::of_variable(self.members(), variable, offset))

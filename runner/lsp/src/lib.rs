@@ -55,8 +55,8 @@ impl Command for LspArgs {
         let outbox = wire::Outbox::new(Box::new(std::io::stdout()));
         let ended = server::serve(&mut std::io::stdin().lock(), &outbox, &self.out);
         match ended {
-            Ok(server::Farewell::Proper) => Ok(Exit::Done),
-            Ok(server::Farewell::Abrupt) => Ok(Exit::Failed),
+            Ok(server::SessionEnd::Clean) => Ok(Exit::Done),
+            Ok(server::SessionEnd::Abrupt) => Ok(Exit::Failed),
             Err(cause) => {
                 let message = format!("the editor cannot be read or written to: {cause}");
                 Err(Failure::new(Exit::Failed, message))

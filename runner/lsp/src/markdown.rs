@@ -2,7 +2,7 @@
 
 use super::api_index::{ApiIndex, BuiltIn, Function, arguments};
 use super::members::{Member, Members, Receiver};
-use super::script::{Declared, Script, What};
+use super::script::{Declaration, DeclarationKind, Script};
 use super::syntax::Entry;
 
 /// A piece of a script in Markdown.
@@ -24,14 +24,14 @@ pub(super) fn of_built_in(function: &BuiltIn) -> String {
 }
 
 /// A function that a script declares.
-pub(super) fn of_own_function(script: &Script, function: &Declared, module: Option<&str>) -> String {
+pub(super) fn of_own_function(script: &Script, function: &Declaration, module: Option<&str>) -> String {
     let form = form(function, module);
     format!("{}\n\n{}", code(&format!("fn {form}")), script.doc_of(function)).trim_end().to_owned()
 }
 
 /// The signature of a function that a script declares.
-pub(super) fn form(function: &Declared, module: Option<&str>) -> String {
-    let What::Function(parameters) = &function.what else { return function.name.clone() };
+pub(super) fn form(function: &Declaration, module: Option<&str>) -> String {
+    let DeclarationKind::Function(parameters) = &function.kind else { return function.name.clone() };
     let module = module.map(|module| format!("{module}::")).unwrap_or_default();
     format!("{module}{}({})", function.name, parameters.join(", "))
 }
@@ -45,8 +45,8 @@ pub(super) fn of_module(name: &str, script: &Script) -> String {
 
 /// A member of a map in the script.
 pub(super) fn of_entry(script: &Script, map: usize, entry: Entry) -> String {
-    let declared = code(&format!("{}: {}", script.name_of(entry), script.value_text(map, entry)));
-    format!("{declared}\n\n{}", script.doc_of_entry(entry)).trim_end().to_owned()
+    let declaration = code(&format!("{}: {}", script.name_of(entry), script.value_text(map, entry)));
+    format!("{declaration}\n\n{}", script.doc_of_entry(entry)).trim_end().to_owned()
 }
 
 /// A member of a value.
@@ -65,17 +65,17 @@ pub(super) fn owner(receiver: &Receiver) -> String {
 }
 
 /// A variable: its declaration, its type, and the script's comment on it.
-pub(super) fn of_variable(members: Members<'_>, declared: &Declared, offset: usize) -> String {
+pub(super) fn of_variable(members: Members<'_>, declaration: &Declaration, offset: usize) -> String {
     let script = members.script;
-    let line_start = script.text[..script.range(declared.at).start].rfind('\n').map_or(0, |at| at + 1);
+    let line_start = script.text[..script.range(declaration.at).start].rfind('\n').map_or(0, |at| at + 1);
     let line = script.text[line_start..].lines().next().unwrap_or_default().trim();
-    let what = members.variable(&declared.name, offset).map(|receiver| match receiver {
+    let what = members.variable(&declaration.name, offset).map(|receiver| match receiver {
         Receiver::Map(_) => "a map".to_owned(),
         Receiver::Data(value) => format!("data: {}", value.kind()),
         handle => owner(&handle),
     });
-    let what = what.map(|what| format!("\n\n`{}` is {what}.", declared.name)).unwrap_or_default();
-    format!("{}{what}\n\n{}", code(line), script.doc_of(declared)).trim_end().to_owned()
+    let what = what.map(|what| format!("\n\n`{}` is {what}.", declaration.name)).unwrap_or_default();
+    format!("{}{what}\n\n{}", code(line), script.doc_of(declaration)).trim_end().to_owned()
 }
 
 /// The snippet of a function call, with placeholders for its arguments.

@@ -4,8 +4,8 @@
 use dc0_core::params::Value;
 
 use super::api_index::{ApiIndex, ReturnType, TRIAL};
-use super::scan::{Bracket, Kind};
-use super::script::{Script, What};
+use super::scan::{Bracket, TokenKind};
+use super::script::{DeclarationKind, Script};
 use super::syntax::{Entry, is_keyword};
 
 /// The receiver: what stands before a dot.
@@ -57,7 +57,7 @@ impl Members<'_> {
     fn path_before(&self, dot: usize, most: usize) -> Option<Receiver> {
         let script = self.script;
         let last = dot.checked_sub(1).filter(|_| most > 0)?;
-        if script.kind(last) == Some(&Kind::Close) {
+        if script.kind(last) == Some(&TokenKind::Close) {
             return self.returned(script.callee(script.partner(last)?)?);
         }
         let name = script.word(last);
@@ -70,8 +70,12 @@ impl Members<'_> {
 
     /// The value of a variable at an offset.
     pub(super) fn variable(&self, name: &str, offset: usize) -> Option<Receiver> {
-        let declared = self.script.lookup(name, offset)?;
-        if declared.what == What::Parameter { self.trial(declared.at) } else { self.value(declared.value?) }
+        let declaration = self.script.lookup(name, offset)?;
+        if declaration.kind == DeclarationKind::Parameter {
+            self.trial(declaration.at)
+        } else {
+            self.value(declaration.value?)
+        }
     }
 
     /// The parameter of a closure passed to `sweep` is a trial.
@@ -94,8 +98,8 @@ impl Members<'_> {
         let is_call = script.is_word(name) && script.opens(name + 1, Bracket::Paren);
         let after = script.partner(name + 1).filter(|_| is_call && !is_keyword(script.word(name)))? + 1;
         let continues = match script.kind(after) {
-            Some(Kind::Symbol) => !matches!(script.word(after), ";" | ","),
-            Some(Kind::Open(Bracket::Square)) => true,
+            Some(TokenKind::Symbol) => !matches!(script.word(after), ";" | ","),
+            Some(TokenKind::Open(Bracket::Square)) => true,
             _ => false,
         };
         if continues { None } else { self.returned(name) }
@@ -104,7 +108,7 @@ impl Members<'_> {
     /// The result of a call, by the token of the function's name.
     fn returned(&self, name: usize) -> Option<Receiver> {
         let (script, word) = (self.script, self.script.word(name));
-        if script.declared.iter().any(|own| own.is_function(word)) {
+        if script.declarations.iter().any(|own| own.is_function(word)) {
             return None;
         }
         if word == "params" && script.opens(name + 2, Bracket::Map) {

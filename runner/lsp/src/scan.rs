@@ -30,13 +30,13 @@ impl Bracket {
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A name or a keyword.
     Word,
     /// A number.
     Number,
     /// A string, or a piece of one between interpolations, with the range between its quotes.
-    Text(Range<usize>),
+    String(Range<usize>),
     /// An opening bracket.
     Open(Bracket),
     /// A closing bracket.
@@ -49,7 +49,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     /// Its first byte.
     pub(super) start: usize,
     /// One past its last byte.
@@ -97,7 +97,7 @@ impl Scanner<'_> {
         rest.find(|c| !is(c)).unwrap_or(rest.len())
     }
 
-    fn push(&mut self, kind: Kind, length: usize) {
+    fn push(&mut self, kind: TokenKind, length: usize) {
         let (start, end) = (self.at, self.at + length);
         self.found.tokens.push(Token { kind, start, end });
         self.at = end;
@@ -115,8 +115,8 @@ impl Scanner<'_> {
             '\'' => self.character(),
             '`' => self.template(1),
             '#' if is_raw(rest) => self.raw(),
-            c if c.is_alphabetic() || c == '_' => self.push(Kind::Word, self.run_of(is_of_word)),
-            c if c.is_ascii_digit() => self.push(Kind::Number, number(rest)),
+            c if c.is_alphabetic() || c == '_' => self.push(TokenKind::Word, self.run_of(is_word_char)),
+            c if c.is_ascii_digit() => self.push(TokenKind::Number, number(rest)),
             _ => self.symbol(first),
         }
         true
@@ -140,7 +140,7 @@ impl Scanner<'_> {
             Some((at, _)) => (at, at),
             None => (self.rest().len(), self.rest().len()),
         };
-        self.push(Kind::Text(self.at + 1..self.at + content_end.max(1)), length);
+        self.push(TokenKind::String(self.at + 1..self.at + content_end.max(1)), length);
     }
 
     /// `'x'`; a lone quote is a symbol.
@@ -149,8 +149,8 @@ impl Scanner<'_> {
         let is_escape = line[1..].starts_with('\\');
         let end = line.char_indices().skip(if is_escape { 3 } else { 2 }).take(12).find(|(_, c)| *c == '\'');
         match end {
-            Some((at, _)) => self.push(Kind::Text(self.at + 1..self.at + at), at + 1),
-            None => self.push(Kind::Symbol, 1),
+            Some((at, _)) => self.push(TokenKind::String(self.at + 1..self.at + at), at + 1),
+            None => self.push(TokenKind::Symbol, 1),
         }
     }
 
@@ -162,12 +162,12 @@ impl Scanner<'_> {
         let start = self.at + opening;
         match (quote, interpolation) {
             (quote, Some(at)) if quote.is_none_or(|quote| at < quote) => {
-                self.push(Kind::Text(start..start + at), opening + at);
+                self.push(TokenKind::String(start..start + at), opening + at);
                 self.braces.push(Bracket::Interpolation);
-                self.push(Kind::Open(Bracket::Interpolation), 2);
+                self.push(TokenKind::Open(Bracket::Interpolation), 2);
             }
-            (Some(at), _) => self.push(Kind::Text(start..start + at), opening + at + 1),
-            (None, _) => self.push(Kind::Text(start..self.text.len()), self.rest().len()),
+            (Some(at), _) => self.push(TokenKind::String(start..start + at), opening + at + 1),
+            (None, _) => self.push(TokenKind::String(start..self.text.len()), self.rest().len()),
         }
     }
 
@@ -179,39 +179,39 @@ impl Scanner<'_> {
         let length = self.text[content..].find(&end);
         let content_end = length.map_or(self.text.len(), |length| content + length);
         let whole = content_end + length.map_or(0, |_| end.len()) - self.at;
-        self.push(Kind::Text(content..content_end), whole);
+        self.push(TokenKind::String(content..content_end), whole);
     }
 
     fn symbol(&mut self, first: char) {
         let rest = self.rest();
         match first {
-            '(' => self.push(Kind::Open(Bracket::Paren), 1),
-            '[' => self.push(Kind::Open(Bracket::Square), 1),
-            '?' if rest.starts_with("?[") => self.push(Kind::Open(Bracket::Square), 2),
+            '(' => self.push(TokenKind::Open(Bracket::Paren), 1),
+            '[' => self.push(TokenKind::Open(Bracket::Square), 1),
+            '?' if rest.starts_with("?[") => self.push(TokenKind::Open(Bracket::Square), 2),
             '#' if rest.starts_with("#{") => self.open_brace(Bracket::Map, 2),
             '{' => self.open_brace(Bracket::Brace, 1),
-            ')' | ']' => self.push(Kind::Close, 1),
+            ')' | ']' => self.push(TokenKind::Close, 1),
             '}' => {
-                self.push(Kind::Close, 1);
+                self.push(TokenKind::Close, 1);
                 if self.braces.pop() == Some(Bracket::Interpolation) {
                     self.template(0);
                 }
             }
             _ => {
                 let known = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol));
-                self.push(Kind::Symbol, known.map_or(first.len_utf8(), |symbol| symbol.len()));
+                self.push(TokenKind::Symbol, known.map_or(first.len_utf8(), |symbol| symbol.len()));
             }
         }
     }
 
     fn open_brace(&mut self, bracket: Bracket, length: usize) {
         self.braces.push(bracket);
-        self.push(Kind::Open(bracket), length);
+        self.push(TokenKind::Open(bracket), length);
     }
 }
 
 /// Whether a character can be part of a name.
-pub(super) fn is_of_word(c: char) -> bool {
+pub(super) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
@@ -242,7 +242,7 @@ fn block_comment(rest: &str) -> usize {
 fn number(rest: &str) -> usize {
     let digits = |from: usize| {
         let tail = &rest[from..];
-        from + tail.find(|c: char| !is_of_word(c)).unwrap_or(tail.len())
+        from + tail.find(|c: char| !is_word_char(c)).unwrap_or(tail.len())
     };
     let mut end = digits(0);
     if rest[end..].starts_with('.') && rest[end + 1..].starts_with(|c: char| c.is_ascii_digit()) {
@@ -257,7 +257,7 @@ fn number(rest: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, scan};
+    use super::{TokenKind, scan};
 
     fn tokens(text: &str) -> Vec<&str> {
         scan(text).tokens.iter().map(|token| &text[token.start..token.end]).collect()
@@ -299,7 +299,7 @@ mod tests {
             let found = scan(text);
             for token in found.tokens {
                 assert!(token.start < token.end && token.end <= text.len(), "{text}");
-                if let Kind::Text(content) = token.kind {
+                if let TokenKind::String(content) = token.kind {
                     assert!(token.start <= content.start && content.start <= content.end, "{text}");
                     assert!(content.end <= token.end, "{text}");
                 }

@@ -2,12 +2,12 @@
 
 use std::ops::{Deref, Range};
 
-use super::scan::{Bracket, Kind};
+use super::scan::{Bracket, TokenKind};
 use super::syntax::Syntax;
 
 /// The kind of a declared name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum DeclarationKind {
     /// A variable.
     Variable,
     /// A constant.
@@ -22,23 +22,23 @@ pub(super) enum What {
 
 /// A declared name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Declared {
+pub(super) struct Declaration {
     /// The name.
     pub(super) name: String,
     /// Its token.
     pub(super) at: usize,
     /// Its kind.
-    pub(super) what: What,
+    pub(super) kind: DeclarationKind,
     /// The byte range of its scope.
     pub(super) visible: Range<usize>,
     /// The first token of its initial value.
     pub(super) value: Option<usize>,
 }
 
-impl Declared {
+impl Declaration {
     /// Whether this is a function with the given name.
     pub(super) fn is_function(&self, name: &str) -> bool {
-        self.name == name && matches!(self.what, What::Function(_))
+        self.name == name && matches!(self.kind, DeclarationKind::Function(_))
     }
 }
 
@@ -47,7 +47,7 @@ impl Declared {
 pub(super) struct Script {
     syntax: Syntax,
     /// What the script declares, in the order of the text.
-    pub(super) declared: Vec<Declared>,
+    pub(super) declarations: Vec<Declaration>,
 }
 
 impl Deref for Script {
@@ -62,22 +62,24 @@ impl Script {
     /// Parses a text.
     pub(super) fn new(text: &str) -> Self {
         let syntax = Syntax::new(text);
-        let declared = (0..syntax.tokens.len()).flat_map(|token| declared_at(&syntax, token)).collect();
-        Self { syntax, declared }
+        let declarations =
+            (0..syntax.tokens.len()).flat_map(|token| declarations_at(&syntax, token)).collect();
+        Self { syntax, declarations }
     }
 
     /// The declaration of a name at an offset; later declarations shadow earlier ones.
-    pub(super) fn lookup(&self, name: &str, offset: usize) -> Option<&Declared> {
-        self.visible(offset).find(|declared| declared.name == name)
+    pub(super) fn lookup(&self, name: &str, offset: usize) -> Option<&Declaration> {
+        self.visible(offset).find(|declaration| declaration.name == name)
     }
 
     /// The declarations in scope at an offset, the latest first. A function's body sees no variables outside of it.
-    pub(super) fn visible(&self, offset: usize) -> impl Iterator<Item = &Declared> {
+    pub(super) fn visible(&self, offset: usize) -> impl Iterator<Item = &Declaration> {
         let body = self.function_around(offset);
-        self.declared.iter().rev().filter(move |declared| {
-            let is_global = matches!(declared.what, What::Function(_) | What::Module(_));
-            let is_inside = body.is_none_or(|body| declared.visible.start >= body);
-            declared.visible.contains(&offset) && (is_global || is_inside)
+        self.declarations.iter().rev().filter(move |declaration| {
+            let is_global =
+                matches!(declaration.kind, DeclarationKind::Function(_) | DeclarationKind::Module(_));
+            let is_inside = body.is_none_or(|body| declaration.visible.start >= body);
+            declaration.visible.contains(&offset) && (is_global || is_inside)
         })
     }
 
@@ -93,40 +95,40 @@ impl Script {
     }
 
     /// The functions that other scripts can call.
-    pub(super) fn public_functions(&self) -> impl Iterator<Item = &Declared> {
-        self.declared
-            .iter()
-            .filter(|declared| matches!(declared.what, What::Function(_)) && !self.is_private(declared))
+    pub(super) fn public_functions(&self) -> impl Iterator<Item = &Declaration> {
+        self.declarations.iter().filter(|declaration| {
+            matches!(declaration.kind, DeclarationKind::Function(_)) && !self.is_private(declaration)
+        })
     }
 
-    fn is_private(&self, function: &Declared) -> bool {
+    fn is_private(&self, function: &Declaration) -> bool {
         function.at.checked_sub(2).is_some_and(|before| self.word(before) == "private")
     }
 
     /// The comment above a declaration.
-    pub(super) fn doc_of(&self, declared: &Declared) -> String {
-        let mark = if matches!(declared.what, What::Function(_)) { "///" } else { "//" };
-        self.comment_above(declared.at, mark)
+    pub(super) fn doc_of(&self, declaration: &Declaration) -> String {
+        let mark = if matches!(declaration.kind, DeclarationKind::Function(_)) { "///" } else { "//" };
+        self.comment_above(declaration.at, mark)
     }
 
     /// The path of the module in a call `module::function(…)`, by the function's token.
     pub(super) fn module_of(&self, function: usize) -> Option<&str> {
         let alias = function.checked_sub(2).filter(|_| self.word(function - 1) == "::")?;
-        match &self.lookup(self.word(alias), self.range(alias).start)?.what {
-            What::Module(path) => Some(path),
+        match &self.lookup(self.word(alias), self.range(alias).start)?.kind {
+            DeclarationKind::Module(path) => Some(path),
             _ => None,
         }
     }
 }
 
 /// What is declared by the declaration that begins at a token, if one does.
-fn declared_at(syntax: &Syntax, token: usize) -> Vec<Declared> {
+fn declarations_at(syntax: &Syntax, token: usize) -> Vec<Declaration> {
     let next = token + 1;
     match syntax.word(token) {
         "|" if begins_closure(syntax, token) => parameters(syntax, token, names(syntax, next, "|")),
         _ if !syntax.is_word(token) => Vec::new(),
-        "let" => variable(syntax, next, What::Variable),
-        "const" => variable(syntax, next, What::Constant),
+        "let" => variable(syntax, next, DeclarationKind::Variable),
+        "const" => variable(syntax, next, DeclarationKind::Constant),
         "for" => parameters(syntax, token, names(syntax, next, "in")),
         "catch" => parameters(syntax, token, names(syntax, next, ")")),
         "fn" => function(syntax, next),
@@ -135,17 +137,17 @@ fn declared_at(syntax: &Syntax, token: usize) -> Vec<Declared> {
     }
 }
 
-fn declare(syntax: &Syntax, at: usize, what: What, visible: Range<usize>) -> Vec<Declared> {
+fn declare(syntax: &Syntax, at: usize, kind: DeclarationKind, visible: Range<usize>) -> Vec<Declaration> {
     let name = syntax.word(at).to_owned();
-    let declared = Declared { name, at, what, visible, value: None };
-    syntax.is_word(at).then_some(declared).into_iter().collect()
+    let declaration = Declaration { name, at, kind, visible, value: None };
+    syntax.is_word(at).then_some(declaration).into_iter().collect()
 }
 
-fn variable(syntax: &Syntax, at: usize, what: What) -> Vec<Declared> {
+fn variable(syntax: &Syntax, at: usize, kind: DeclarationKind) -> Vec<Declaration> {
     let value = Some(at + 2).filter(|value| syntax.word(at + 1) == "=" && *value < syntax.tokens.len());
     let visible = end_of_statement(syntax, at)..end_of_block(syntax, at);
-    let declared = declare(syntax, at, what, visible).into_iter();
-    declared.map(|declared| Declared { value, ..declared }).collect()
+    let declarations = declare(syntax, at, kind, visible).into_iter();
+    declarations.map(|declaration| Declaration { value, ..declaration }).collect()
 }
 
 /// Where the statement of a declaration ends; a variable is not in scope in its own initial value.
@@ -181,7 +183,7 @@ fn names(syntax: &Syntax, from: usize, end: &str) -> (Vec<usize>, usize) {
 
 /// Names in scope in a body only. The body of a loop, a function or a `catch` is the next block in the bracket of the `keyword`; that of
 /// a closure is a block or an expression.
-fn parameters(syntax: &Syntax, keyword: usize, (names, end): (Vec<usize>, usize)) -> Vec<Declared> {
+fn parameters(syntax: &Syntax, keyword: usize, (names, end): (Vec<usize>, usize)) -> Vec<Declaration> {
     let parent = syntax.parent(keyword);
     let is_closure = syntax.word(keyword) == "|";
     let is_block = |token: usize| syntax.opens(token, Bracket::Brace) && (!is_closure || token == end + 1);
@@ -196,35 +198,38 @@ fn parameters(syntax: &Syntax, keyword: usize, (names, end): (Vec<usize>, usize)
         None => (end, syntax.text.len()),
     };
     let visible = syntax.range(start).start..end + 1;
-    names.into_iter().flat_map(|name| declare(syntax, name, What::Parameter, visible.clone())).collect()
+    names
+        .into_iter()
+        .flat_map(|name| declare(syntax, name, DeclarationKind::Parameter, visible.clone()))
+        .collect()
 }
 
-fn function(syntax: &Syntax, at: usize) -> Vec<Declared> {
+fn function(syntax: &Syntax, at: usize) -> Vec<Declaration> {
     let has_parameters = syntax.opens(at + 1, Bracket::Paren);
     let listed = if has_parameters { names(syntax, at + 2, ")") } else { (Vec::new(), at) };
     let parameter_names = listed.0.iter().map(|name| syntax.word(*name).to_owned()).collect();
-    let mut all = declare(syntax, at, What::Function(parameter_names), 0..syntax.text.len() + 1);
+    let mut all = declare(syntax, at, DeclarationKind::Function(parameter_names), 0..syntax.text.len() + 1);
     all.extend(parameters(syntax, at - 1, listed));
     all
 }
 
-fn import(syntax: &Syntax, token: usize) -> Vec<Declared> {
-    let Some(Kind::Text(path)) = syntax.kind(token + 1) else { return Vec::new() };
+fn import(syntax: &Syntax, token: usize) -> Vec<Declaration> {
+    let Some(TokenKind::String(path)) = syntax.kind(token + 1) else { return Vec::new() };
     if syntax.word(token + 2) != "as" {
         return Vec::new();
     }
     let path = syntax.text[path.clone()].to_owned();
     let visible = syntax.range(token + 3).start..end_of_block(syntax, token);
-    declare(syntax, token + 3, What::Module(path), visible)
+    declare(syntax, token + 3, DeclarationKind::Module(path), visible)
 }
 
 /// Whether a `|` begins the parameters of a closure: a value is expected there.
 fn begins_closure(syntax: &Syntax, bar: usize) -> bool {
     let Some(before) = bar.checked_sub(1) else { return true };
     match syntax.kind(before) {
-        Some(Kind::Open(_)) => true,
-        Some(Kind::Symbol) => syntax.word(before) != "|",
-        Some(Kind::Word) => BEFORE_VALUES.contains(&syntax.word(before)),
+        Some(TokenKind::Open(_)) => true,
+        Some(TokenKind::Symbol) => syntax.word(before) != "|",
+        Some(TokenKind::Word) => BEFORE_VALUES.contains(&syntax.word(before)),
         _ => false,
     }
 }
@@ -234,12 +239,13 @@ const BEFORE_VALUES: [&str; 8] = ["return", "in", "if", "while", "until", "else"
 
 #[cfg(test)]
 mod tests {
-    use super::{Script, What};
+    use super::{DeclarationKind, Script};
 
     fn seen(text: &str) -> Vec<String> {
         let offset = text.find('¦').expect("a mark");
         let script = Script::new(&text.replace('¦', " "));
-        let mut names: Vec<String> = script.visible(offset).map(|declared| declared.name.clone()).collect();
+        let mut names: Vec<String> =
+            script.visible(offset).map(|declaration| declaration.name.clone()).collect();
         names.sort();
         names
     }
@@ -262,10 +268,10 @@ mod tests {
     fn functions_and_modules_are_declared() {
         let script = Script::new("import \"lib/x\" as x; fn f(a, b) { } let late = f(1, 2);");
         let is = |name: &str| {
-            script.declared.iter().find(|declared| declared.name == name).map(|d| d.what.clone())
+            script.declarations.iter().find(|declaration| declaration.name == name).map(|d| d.kind.clone())
         };
-        assert_eq!(is("x"), Some(What::Module("lib/x".to_owned())));
-        assert_eq!(is("f"), Some(What::Function(vec!["a".to_owned(), "b".to_owned()])));
-        assert_eq!(is("late"), Some(What::Variable));
+        assert_eq!(is("x"), Some(DeclarationKind::Module("lib/x".to_owned())));
+        assert_eq!(is("f"), Some(DeclarationKind::Function(vec!["a".to_owned(), "b".to_owned()])));
+        assert_eq!(is("late"), Some(DeclarationKind::Variable));
     }
 }

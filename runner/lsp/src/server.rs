@@ -24,8 +24,8 @@ use super::completion::completions;
 use super::cursor::Cursor;
 use super::definition::definition;
 use super::hover::{Hover, hover};
-use super::scan::is_of_word;
-use super::script::What;
+use super::scan::is_word_char;
+use super::script::DeclarationKind;
 use super::signature::signature;
 use super::symbols::symbols;
 use super::uri;
@@ -35,9 +35,9 @@ use dc0_script::rehearsal::EditorState;
 
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Farewell {
+pub(super) enum SessionEnd {
     /// The editor asked to shut down and then to exit.
-    Proper,
+    Clean,
     /// It did not.
     Abrupt,
 }
@@ -46,7 +46,7 @@ pub(super) enum Farewell {
 const MOST_MALFORMED: usize = 100;
 
 /// Talks with one editor until it exits or closes its end.
-pub(super) fn serve(input: &mut dyn BufRead, outbox: &Outbox, runs: &Path) -> io::Result<Farewell> {
+pub(super) fn serve(input: &mut dyn BufRead, outbox: &Outbox, runs: &Path) -> io::Result<SessionEnd> {
     let api = Arc::new(ApiIndex::new());
     let checker = Checker::start(Arc::clone(&api), outbox.clone())?;
     let workspace = Workspace::default();
@@ -56,19 +56,19 @@ pub(super) fn serve(input: &mut dyn BufRead, outbox: &Outbox, runs: &Path) -> io
         workspace,
         outbox: outbox.clone(),
         runs: runs.to_owned(),
-        phase: Phase::Fresh,
+        phase: Phase::Uninitialized,
         has_snippets: false,
     };
-    let farewell = server.run(input);
+    let end = server.run(input);
     server.checker.end();
-    farewell
+    end
 }
 
 /// The state of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    Fresh,
-    Open,
+    Uninitialized,
+    Running,
     ShutDown,
 }
 
@@ -84,12 +84,12 @@ struct Server {
 }
 
 impl Server {
-    fn run(&mut self, input: &mut dyn BufRead) -> io::Result<Farewell> {
+    fn run(&mut self, input: &mut dyn BufRead) -> io::Result<SessionEnd> {
         let mut malformed = 0;
         loop {
             let message = match read(input)? {
                 Incoming::Message(message) => *message,
-                Incoming::End => return Ok(self.farewell()),
+                Incoming::End => return Ok(self.session_end()),
                 Incoming::Malformed(why) => {
                     malformed += 1;
                     if malformed > MOST_MALFORMED {
@@ -106,7 +106,7 @@ impl Server {
                     self.outbox.send(response)?;
                 }
                 Message::Notification(note) if note.method == notification::Exit::METHOD => {
-                    return Ok(self.farewell());
+                    return Ok(self.session_end());
                 }
                 Message::Notification(note) => self.notify(note)?,
                 // The server sends no requests, so there is nothing to answer.
@@ -115,8 +115,8 @@ impl Server {
         }
     }
 
-    fn farewell(&self) -> Farewell {
-        if self.phase == Phase::ShutDown { Farewell::Proper } else { Farewell::Abrupt }
+    fn session_end(&self) -> SessionEnd {
+        if self.phase == Phase::ShutDown { SessionEnd::Clean } else { SessionEnd::Abrupt }
     }
 
     /// Answers a request. A panic becomes an error response and does not end the session.
@@ -133,23 +133,23 @@ impl Server {
         let refuse =
             |id, code: ErrorCode, message: &str| Response::new_err(id, code as i32, message.to_owned());
         match (self.phase, request.method.as_str()) {
-            (Phase::Fresh, request::Initialize::METHOD) => {
+            (Phase::Uninitialized, request::Initialize::METHOD) => {
                 reply::<request::Initialize>(request, |params| self.initialize(&params))
             }
-            (Phase::Fresh, _) => {
+            (Phase::Uninitialized, _) => {
                 refuse(request.id, ErrorCode::ServerNotInitialized, "expected `initialize` first")
             }
             (Phase::ShutDown, _) => {
                 refuse(request.id, ErrorCode::InvalidRequest, "expected `exit` after `shutdown`")
             }
-            (Phase::Open, request::Initialize::METHOD) => {
+            (Phase::Running, request::Initialize::METHOD) => {
                 refuse(request.id, ErrorCode::InvalidRequest, "`initialize` came before")
             }
-            (Phase::Open, request::Shutdown::METHOD) => {
+            (Phase::Running, request::Shutdown::METHOD) => {
                 self.phase = Phase::ShutDown;
                 Response::new_ok(request.id, ())
             }
-            (Phase::Open, _) => self.text_request(request),
+            (Phase::Running, _) => self.text_request(request),
         }
     }
 
@@ -208,7 +208,7 @@ impl Server {
         let item =
             || params.capabilities.text_document.as_ref()?.completion.as_ref()?.completion_item.as_ref();
         self.has_snippets = item().and_then(|item| item.snippet_support).unwrap_or(false);
-        self.phase = Phase::Open;
+        self.phase = Phase::Running;
         InitializeResult {
             capabilities: capabilities(),
             server_info: Some(ServerInfo {
@@ -220,7 +220,7 @@ impl Server {
 
     /// Handles a notification.
     fn notify(&mut self, note: Notification) -> io::Result<()> {
-        if self.phase != Phase::Open {
+        if self.phase != Phase::Running {
             return Ok(());
         }
         let handled = match note.method.as_str() {
@@ -277,7 +277,7 @@ impl Server {
 
     fn check_importers_but(&mut self, uri: Option<&Uri>) {
         let imports = |document: &&Document| {
-            document.script.declared.iter().any(|known| matches!(known.what, What::Module(_)))
+            document.script.declarations.iter().any(|known| matches!(known.kind, DeclarationKind::Module(_)))
         };
         let others = self.workspace.documents().filter(|document| Some(&document.uri) != uri);
         let jobs: Vec<Job> = others.filter(imports).map(|document| self.job(document)).collect();
@@ -320,7 +320,7 @@ impl Server {
             let meant = problem.message.split_once("did you mean `")?.1.split_once('`')?.0;
             let range = document.text.offset(problem.range.start)..document.text.offset(problem.range.end);
             let wrong = document.text.as_str().get(range)?;
-            if wrong.is_empty() || !wrong.chars().all(is_of_word) {
+            if wrong.is_empty() || !wrong.chars().all(is_word_char) {
                 return None;
             }
             let edit = TextEdit { range: problem.range, new_text: meant.to_owned() };

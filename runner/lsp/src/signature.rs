@@ -55,7 +55,7 @@ fn signatures(cursor: Cursor<'_>, callee: usize) -> Vec<SignatureInformation> {
 
 /// The signatures of a function that a script declares.
 fn own(script: &Script, name: &str, alias: Option<&str>) -> Vec<SignatureInformation> {
-    let functions = script.declared.iter().filter(|declared| declared.is_function(name));
+    let functions = script.declarations.iter().filter(|declaration| declaration.is_function(name));
     let forms = functions.map(|function| (markdown::form(function, alias), script.doc_of(function)));
     forms.map(|(form, doc)| of_form(&form, &arguments(&form), &doc)).collect()
 }

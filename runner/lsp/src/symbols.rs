@@ -4,51 +4,61 @@ use lsp_types::{DocumentSymbol, SymbolKind};
 
 use super::markdown;
 use super::scan::Bracket;
-use super::script::{Declared, What};
+use super::script::{Declaration, DeclarationKind};
 use super::workspace::Document;
 
 /// The outline, in the order of the text.
 pub(super) fn symbols(document: &Document) -> Vec<DocumentSymbol> {
     let script = &document.script;
-    let is_shown = |declared: &&Declared| match declared.what {
-        What::Function(_) | What::Module(_) => true,
-        What::Variable | What::Constant => script.parent(declared.at).is_none(),
-        What::Parameter => false,
+    let is_shown = |declaration: &&Declaration| match declaration.kind {
+        DeclarationKind::Function(_) | DeclarationKind::Module(_) => true,
+        DeclarationKind::Variable | DeclarationKind::Constant => script.parent(declaration.at).is_none(),
+        DeclarationKind::Parameter => false,
     };
-    script.declared.iter().filter(is_shown).map(|declared| of_declared(document, declared)).collect()
+    script
+        .declarations
+        .iter()
+        .filter(is_shown)
+        .map(|declaration| of_declaration(document, declaration))
+        .collect()
 }
 
-fn of_declared(document: &Document, declared: &Declared) -> DocumentSymbol {
-    let (kind, detail) = match &declared.what {
-        What::Function(_) => (SymbolKind::FUNCTION, Some(markdown::form(declared, None))),
-        What::Module(path) => (SymbolKind::MODULE, Some(format!("\"{path}\""))),
-        What::Constant => (SymbolKind::CONSTANT, None),
-        What::Variable | What::Parameter => (SymbolKind::VARIABLE, None),
+fn of_declaration(document: &Document, declaration: &Declaration) -> DocumentSymbol {
+    let (kind, detail) = match &declaration.kind {
+        DeclarationKind::Function(_) => (SymbolKind::FUNCTION, Some(markdown::form(declaration, None))),
+        DeclarationKind::Module(path) => (SymbolKind::MODULE, Some(format!("\"{path}\""))),
+        DeclarationKind::Constant => (SymbolKind::CONSTANT, None),
+        DeclarationKind::Variable | DeclarationKind::Parameter => (SymbolKind::VARIABLE, None),
     };
-    let end = end_of(document, declared);
-    symbol(document, (&declared.name, kind, detail), (declared.at, end), parameters(document, declared))
+    let end = end_of(document, declaration);
+    symbol(
+        document,
+        (&declaration.name, kind, detail),
+        (declaration.at, end),
+        parameters(document, declaration),
+    )
 }
 
 /// The end of a symbol's range: of a function's body, or a variable's statement.
-fn end_of(document: &Document, declared: &Declared) -> usize {
+fn end_of(document: &Document, declaration: &Declaration) -> usize {
     let script = &document.script;
     let body = || {
-        let close = script.partner(declared.at + 1)?;
+        let close = script.partner(declaration.at + 1)?;
         script
             .opens(close + 1, Bracket::Brace)
             .then(|| script.partner(close + 1).map(|end| script.range(end).end))?
     };
-    let end = match declared.what {
-        What::Function(_) => body().unwrap_or(0),
-        _ => declared.visible.start,
+    let end = match declaration.kind {
+        DeclarationKind::Function(_) => body().unwrap_or(0),
+        _ => declaration.visible.start,
     };
-    end.clamp(script.range(declared.at).end, script.text.len().max(script.range(declared.at).end))
+    end.clamp(script.range(declaration.at).end, script.text.len().max(script.range(declaration.at).end))
 }
 
 /// The parameters that `params(#{…})` declares.
-fn parameters(document: &Document, declared: &Declared) -> Vec<DocumentSymbol> {
+fn parameters(document: &Document, declaration: &Declaration) -> Vec<DocumentSymbol> {
     let script = &document.script;
-    let call = declared
+    let call = declaration
         .value
         .filter(|value| script.word(*value) == "params" && script.opens(value + 2, Bracket::Map));
     let Some(map) = call.map(|call| call + 2) else { return Vec::new() };

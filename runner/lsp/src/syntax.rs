@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scan::{Bracket, Kind, Scan, Token, scan};
+use super::scan::{Bracket, Scan, Token, TokenKind, scan};
 
 /// Keywords that begin a statement. They close every open bracket that cannot hold statements.
 const STATEMENTS: [&str; 6] = ["let", "const", "import", "export", "fn", "private"];
@@ -48,18 +48,18 @@ impl Syntax {
     }
 
     /// A token's kind.
-    pub(super) fn kind(&self, token: usize) -> Option<&Kind> {
+    pub(super) fn kind(&self, token: usize) -> Option<&TokenKind> {
         self.tokens.get(token).map(|token| &token.kind)
     }
 
     /// Whether a token is a name or keyword.
     pub(super) fn is_word(&self, token: usize) -> bool {
-        self.kind(token) == Some(&Kind::Word)
+        self.kind(token) == Some(&TokenKind::Word)
     }
 
     /// Whether a token is an opening bracket of a kind.
     pub(super) fn opens(&self, token: usize, bracket: Bracket) -> bool {
-        self.kind(token) == Some(&Kind::Open(bracket))
+        self.kind(token) == Some(&TokenKind::Open(bracket))
     }
 
     /// Whether a string is the path of an import.
@@ -112,7 +112,7 @@ impl Syntax {
     /// The innermost bracket that is open at an offset.
     pub(super) fn enclosing(&self, offset: usize) -> Option<usize> {
         let token = self.before(offset)?;
-        let is_open = matches!(self.tokens[token].kind, Kind::Open(_));
+        let is_open = matches!(self.tokens[token].kind, TokenKind::Open(_));
         if is_open && self.tokens[token].end <= offset { Some(token) } else { self.parent(token) }
     }
 
@@ -133,7 +133,7 @@ impl Syntax {
             if self.parent(token) != Some(map) {
                 continue;
             }
-            let can_be_name = matches!(self.tokens[token].kind, Kind::Word | Kind::Text(_));
+            let can_be_name = matches!(self.tokens[token].kind, TokenKind::Word | TokenKind::String(_));
             if is_start && can_be_name && self.word(token + 1) == ":" {
                 let value = Some(token + 2).filter(|value| *value < end && self.word(*value) != ",");
                 entries.push(Entry { key: token, value });
@@ -146,7 +146,7 @@ impl Syntax {
     /// The name of a member, without quotes.
     pub(super) fn name_of(&self, entry: Entry) -> &str {
         match self.kind(entry.key) {
-            Some(Kind::Text(content)) => &self.text[content.clone()],
+            Some(TokenKind::String(content)) => &self.text[content.clone()],
             _ => self.word(entry.key),
         }
     }
@@ -212,7 +212,7 @@ impl Syntax {
         let (open, close) = (value + 1, self.partner(value + 1)?);
         let is_declaration = DECLARING.contains(&self.word(value)) && self.opens(open, Bracket::Paren);
         match self.kind(close.checked_sub(1).filter(|_| is_declaration)?)? {
-            Kind::Text(content) if close > open + 2 => self.text.get(content.clone()),
+            TokenKind::String(content) if close > open + 2 => self.text.get(content.clone()),
             _ => None,
         }
     }
@@ -241,14 +241,14 @@ fn nest(text: &str, tokens: &[Token]) -> (Vec<Option<usize>>, Vec<Option<usize>>
     let is_block = |bracket: Bracket| matches!(bracket, Bracket::Brace | Bracket::Interpolation);
     for (number, token) in tokens.iter().enumerate() {
         let word = &text[token.start..token.end];
-        if token.kind == Kind::Word
+        if token.kind == TokenKind::Word
             && STATEMENTS.contains(&word)
             && !text[token.end..].trim_start().starts_with(':')
         {
             let kept = open.iter().rposition(|(_, bracket)| is_block(*bracket)).map_or(0, |last| last + 1);
             open.truncate(kept);
         }
-        if token.kind == Kind::Close
+        if token.kind == TokenKind::Close
             && let Some(matching) = matching(&open, word)
         {
             let (opener, _) = open[matching];
@@ -256,7 +256,7 @@ fn nest(text: &str, tokens: &[Token]) -> (Vec<Option<usize>>, Vec<Option<usize>>
             open.truncate(matching);
         }
         parents.push(open.last().map(|(opener, _)| *opener));
-        if let Kind::Open(bracket) = token.kind {
+        if let TokenKind::Open(bracket) = token.kind {
             open.push((number, bracket));
         }
     }

@@ -64,7 +64,7 @@ fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
         texts: &outcome.sources.texts(),
         uri: &|_| Uri::from_str("file:///x").ok(),
     };
-    outcome.plan.as_ref().err().map(|failure| diagnosis.of(failure)).unwrap_or_default()
+    outcome.plan.as_ref().err().map(|failure| diagnosis.diagnostics(failure)).unwrap_or_default()
 }
 
 #[test]

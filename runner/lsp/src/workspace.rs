@@ -121,7 +121,7 @@ mod tests {
         let main = folder.path().join("main.rhai");
         let mut workspace = Workspace::default();
         let names = |workspace: &Workspace| {
-            workspace.module(&main, "m").expect("a module").script.declared[0].name.clone()
+            workspace.module(&main, "m").expect("a module").script.declarations[0].name.clone()
         };
         assert_eq!(names(&workspace), "old");
         let uri = super::uri::of_path(&file).expect("a URI");
