@@ -58,7 +58,7 @@ fn the_guide_to_sql_shows_every_question_and_names_every_function() {
     }
 }
 
-/// The folders that a path of the repository begins with. Runs write to `datasets` and builds to `target`, so pages name what
+/// The folders that a path of the repository begins with. Runs write to `datasets` and builds to `target`, so pages may name what
 /// does not exist yet.
 const FOLDERS: [&str; 9] =
     ["analysis", "benches", "build", "core", "docs", "experiments", "runner", "tests", "xtask"];

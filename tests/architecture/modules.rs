@@ -336,7 +336,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
     }
 
-    /// The path in `pub(super)` is no import.
+    /// The path in `pub(super)` is not an import.
     fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
 }
 

@@ -73,7 +73,7 @@ def compare(table, glob):
 
 
 def run_page(folder):
-    """Runs the queries of the schema page, whose paths start with `datasets/az_small`; costs only whole runs have."""
+    """Runs the queries of the schema page, whose paths start with `datasets/az_small`; those about costs only if the run has them."""
     text = PAGE.read_text().replace("datasets/az_small", str(folder))
     for query in re.findall(r"```sql\n(.*?)```", text, re.S):
         if "costs.parquet" in query and not (folder / "costs.parquet").is_file():

@@ -48,7 +48,7 @@ enum Task {
 /// A handle of the checking thread.
 pub(super) struct Checker {
     tasks: Sender<Task>,
-    /// The latest check of each script: set to true, it is no longer wanted.
+    /// A flag for the latest check of each script; true cancels it.
     latest: BTreeMap<PathBuf, Arc<AtomicBool>>,
     thread: JoinHandle<()>,
 }
@@ -69,7 +69,7 @@ impl Checker {
         if let Some(before) = self.latest.insert(job.path.clone(), Arc::clone(&is_stale)) {
             before.store(true, Ordering::Relaxed);
         }
-        // Cannot fail: the thread ends only when this sender is dropped.
+        // Fails only if a check has panicked: otherwise the thread ends only when this sender is dropped.
         let _ = self.tasks.send(Task::Check(Box::new(job), is_stale));
     }
 

@@ -95,7 +95,7 @@ impl Server {
                     if malformed > MOST_MALFORMED {
                         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
                     }
-                    self.outbox.log(format!("left out: {why}"))?;
+                    self.outbox.log(format!("ignored: {why}"))?;
                     continue;
                 }
             };
@@ -143,7 +143,7 @@ impl Server {
                 refuse(request.id, ErrorCode::InvalidRequest, "expected `exit` after `shutdown`")
             }
             (Phase::Running, request::Initialize::METHOD) => {
-                refuse(request.id, ErrorCode::InvalidRequest, "`initialize` came before")
+                refuse(request.id, ErrorCode::InvalidRequest, "the session is initialized already")
             }
             (Phase::Running, request::Shutdown::METHOD) => {
                 self.phase = Phase::ShutDown;
@@ -188,7 +188,7 @@ impl Server {
                 reply::<request::CodeActionRequest>(request, |params| Some(self.corrections(&params)))
             }
             method => {
-                let message = format!("dc0-run knows no request {method}");
+                let message = format!("dc0-run does not support the request {method}");
                 Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message)
             }
         }
@@ -379,7 +379,7 @@ fn reply<R: request::Request>(request: Request, answer: impl FnOnce(R::Params) -
 
 /// The parameters of a notification, or what is wrong with them.
 fn params_of<N: notification::Notification>(note: Notification) -> Result<N::Params, String> {
-    read_params(note.params).map_err(|cause| format!("left out: the parameters of {}: {cause}", N::METHOD))
+    read_params(note.params).map_err(|cause| format!("ignored: the parameters of {}: {cause}", N::METHOD))
 }
 
 fn read_params<T: DeserializeOwned>(params: serde_json::Value) -> Result<T, serde_json::Error> {

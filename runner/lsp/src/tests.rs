@@ -56,8 +56,7 @@ fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
     let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let is_stopped = Box::new(|| false);
     let outcome =
-        Rehearsal { path, text, overrides: Vec::new(), options, operations: 100_000, is_stopped }
-            .run();
+        Rehearsal { path, text, overrides: Vec::new(), options, operations: 100_000, is_stopped }.run();
     let diagnosis = Diagnosis {
         api,
         main: &path.display().to_string(),

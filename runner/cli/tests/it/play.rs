@@ -130,7 +130,7 @@ fn the_player_can_switch_sides_and_let_the_engine_move() {
 
 #[test]
 fn draws_are_accepted_unless_the_engine_is_better_and_resigning_always_works() {
-    // Queen up, the player may have a draw; queen down, not.
+    // The engine accepts a draw when it is a queen down, and declines when it is a queen up.
     let draw = |side| play(&["--fen", "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", "--side", side], "draw\n");
     draw("white").has("1/2-1/2  draw by agreement.");
     draw("black").has("dc0 declines: it gives itself ");

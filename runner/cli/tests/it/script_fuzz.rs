@@ -170,14 +170,8 @@ fn plan(text: &str) -> bool {
     let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
     let path = folder().join("x.rhai");
     let is_stopped = Box::new(|| false);
-    let dry_run = Rehearsal {
-        path: &path,
-        text,
-        overrides: Vec::new(),
-        options,
-        operations: OPERATIONS,
-        is_stopped,
-    };
+    let dry_run =
+        Rehearsal { path: &path, text, overrides: Vec::new(), options, operations: OPERATIONS, is_stopped };
     let outcome = dry_run.run();
     let Err(failure) = &outcome.plan else { return true };
     let (shown, json) =

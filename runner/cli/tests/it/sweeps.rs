@@ -296,7 +296,7 @@ fn all_problems_of_a_sweep_are_reported_at_once() {
             assert!(ended.stderr.contains(part), "{part}\nin\n{}", ended.stderr);
         }
     }
-    // A run's folder is no sweep's, and the other way round.
+    // A run's folder is not accepted as a sweep's, and vice versa.
     experiment.write(r#"open_run("x").network(#{})"#);
     assert!(experiment.run(&[]).stderr.contains("not empty and has no run.json"));
     experiment.write(r#"open_run("y").network(#{ tower: #{ blocks: 1, filters: 8 } })"#);

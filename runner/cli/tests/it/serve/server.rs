@@ -9,8 +9,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use dc0_process::clock::Stopwatch;
-
-use dc0_process::clock::Stopwatch;
 use serde_json::Value;
 
 /// How long an answer may take on a busy machine.

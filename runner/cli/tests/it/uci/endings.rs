@@ -17,7 +17,7 @@ fn an_infinite_search_ends_on_stop_and_answers_isready_meanwhile() {
             lines.retain(|line| line != "readyok");
             check(position, &lines);
         }
-        // A stop that comes late, and one that comes with the search.
+        // A late `stop`, and one that is sent together with `go`.
         engine.send("stop");
         engine.send("position startpos");
         engine.send("go infinite\nstop\ngo nodes 5\nstop\ngo infinite\nstop");

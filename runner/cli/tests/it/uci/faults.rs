@@ -80,7 +80,7 @@ fn moves_have_no_trailing_characters() {
     }
 }
 
-/// A `bestmove` of the position before was taken for the answer to the next one (lichess-bot #211, `BotLi` #113).
+/// A late `bestmove` of the previous position was taken for the answer to the next one (lichess-bot #211, `BotLi` #113).
 #[test]
 fn every_go_has_one_bestmove_even_with_racing_stops() {
     let mut engine = Engine::ready(&[]);
