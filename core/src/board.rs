@@ -1,4 +1,4 @@
-//! Rules of chess, with the history that draws depend on. Only this module names shakmaty and its tablebases.
+//! The rules of chess, with the history that draws depend on. Only this module uses shakmaty and its tablebases.
 
 mod fen;
 mod game;
@@ -16,7 +16,7 @@ mod text;
 
 pub use fen::FenError;
 pub use game::Game;
-pub use illegal::Obstacle;
+pub use illegal::IllegalReason;
 pub use moves::{Move, Promotion};
 pub use opening::random_opening;
 pub use outcome::{GameResult, Outcome, Reason, Rules};

@@ -106,7 +106,7 @@ fn best_moves_keep_the_result_and_no_other_is_better() {
         let best = tablebase.best_moves(&game).expect("sound tables").expect("covered");
         assert!(!best.is_empty());
         for ranked in ranked {
-            let is_best = best.contains(&ranked.played);
+            let is_best = best.contains(&ranked.mv);
             assert!(ranked.result <= before && (!is_best || ranked.result == before), "{ranked:?}");
         }
     }
@@ -159,10 +159,7 @@ fn after_a_repetition_only_the_shortest_wins_remain() {
     let shortest = ranked.iter().filter(|ranked| ranked.dtz > 0).map(|ranked| ranked.dtz).min();
     let kept = best(&game);
     assert!(
-        ranked
-            .iter()
-            .filter(|ranked| kept.contains(&ranked.played))
-            .all(|ranked| Some(ranked.dtz) == shortest)
+        ranked.iter().filter(|ranked| kept.contains(&ranked.mv)).all(|ranked| Some(ranked.dtz) == shortest)
     );
 }
 

@@ -45,7 +45,7 @@ fn answers(tables: &Tablebase, position: &Position) -> Value {
     let ranked = tables.rank_root(&game).expect("sound tables").expect("covered");
     let moves: Vec<Value> = ranked
         .iter()
-        .map(|ranked| json!([ranked.played.to_string(), ranked.dtz, number(ranked.result), ranked.rank]))
+        .map(|ranked| json!([ranked.mv.to_string(), ranked.dtz, number(ranked.result), ranked.rank]))
         .collect();
     json!({ "fen": position.fen(), "wdl": number(wdl), "outcome": outcome, "moves": moves })
 }

@@ -1,4 +1,4 @@
-//! Positions from and to FEN.
+//! Parsing and writing FEN.
 
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, EnPassantMode};
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::Position;
 
-/// A FEN that gives no legal position.
+/// Text that is not the FEN of a legal position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FenError {
     /// The text is not a FEN.
@@ -16,21 +16,21 @@ pub enum FenError {
     Syntax {
         /// The text given.
         fen: String,
-        /// What the parser says.
+        /// The parser's message.
         cause: String,
     },
-    /// The position cannot occur in chess.
+    /// The FEN is well-formed, but the position is illegal.
     #[error("\"{fen}\" is not a legal position: {cause}")]
     Illegal {
         /// The text given.
         fen: String,
-        /// Which rule it breaks.
+        /// The rule that it breaks.
         cause: String,
     },
 }
 
 impl Position {
-    /// Reads a FEN of standard chess.
+    /// Parses a FEN of standard chess.
     pub fn from_fen(fen: &str) -> Result<Self, FenError> {
         let parsed = Fen::from_ascii(fen.trim().as_bytes())
             .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;

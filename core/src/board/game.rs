@@ -1,4 +1,4 @@
-//! A game: a start position, the moves since, and the history that repetition needs.
+//! A game: a start position, the moves since, and the history needed to detect repetitions.
 
 use super::{Move, Outcome, Position, Reason, Rules};
 use crate::event::Glimpse;
@@ -8,13 +8,13 @@ use crate::event::Glimpse;
 struct Ply {
     position: Position,
     key: u64,
-    /// How often this position occurred before in the game.
+    /// How often this position occurred earlier in the game.
     repetitions: u8,
-    /// How many plies ago it occurred last; 0 if it did not.
+    /// Plies since its last occurrence; 0 if there was none.
     since: u16,
 }
 
-/// A game that can be played forward and taken back; a search walks its tree on one.
+/// A game whose moves can be played and taken back; a search descends its tree with one.
 ///
 /// Invariants: `plies` has one entry more than `moves`; `plies[i + 1]` is `plies[i]` after `moves[i]`.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct Game {
 }
 
 impl Game {
-    /// A game from a position without a past.
+    /// A game from a position without history.
     pub fn from_position(position: Position) -> Self {
         let key = position.key();
         Self { plies: vec![Ply { position, key, repetitions: 0, since: 0 }], moves: Vec::new() }
@@ -39,7 +39,7 @@ impl Game {
         self.plies.last().expect("a game has a start position")
     }
 
-    /// The present position.
+    /// The current position.
     pub fn position(&self) -> &Position {
         &self.last().position
     }
@@ -49,43 +49,43 @@ impl Game {
         &self.plies[0].position
     }
 
-    /// The position some plies ago, if the game is that old.
+    /// The position some plies ago, if the game has that many.
     pub fn position_before(&self, plies: usize) -> Option<&Position> {
-        self.moves.len().checked_sub(plies).map(|at| &self.plies[at].position)
+        self.moves.len().checked_sub(plies).map(|ply| &self.plies[ply].position)
     }
 
-    /// The positions from the start to the present one, one more than moves.
+    /// The positions from the start to the current one, one more than there are moves.
     pub fn positions(&self) -> impl ExactSizeIterator<Item = &Position> {
         self.plies.iter().map(|ply| &ply.position)
     }
 
-    /// The positions from the present one back to the start, each with how often it had occurred before in this game.
+    /// The positions from the current one back to the start, each with its earlier occurrences in this game.
     pub fn recent(&self) -> impl Iterator<Item = (&Position, u8)> {
         self.plies.iter().rev().map(|ply| (&ply.position, ply.repetitions))
     }
 
-    /// The present position's key; equal keys mean a repetition.
+    /// The current position's key; equal keys mean a repetition.
     pub fn key(&self) -> u64 {
         self.last().key
     }
 
-    /// How often the present position occurred before in this game.
+    /// How often the current position occurred earlier in this game.
     pub fn repetitions(&self) -> u8 {
         self.last().repetitions
     }
 
-    /// How many plies ago the present position occurred last, if it did.
+    /// Plies since the current position last occurred, if it did.
     pub fn plies_since_repetition(&self) -> Option<usize> {
         (self.last().since > 0).then(|| self.last().since.into())
     }
 
-    /// A hash of what decides how a game may go on from here: the position, its clocks and ply, how often it stood on the board
-    /// before (up to twice), and which earlier positions would be drawn if they came back at the next move. Only positions that
-    /// stood on the board once before, and would have to come back twice, are not seen.
+    /// A hash of what decides how the game can continue: the position, its clocks and ply, its earlier occurrences (up to two),
+    /// and the earlier positions whose next occurrence would be the third and so a draw. Positions that have occurred only once
+    /// are not included.
     pub fn state_key(&self) -> u64 {
         let clock = self.position().halfmove_clock();
         let reversible = self.plies.iter().rev().skip(1).take(clock as usize);
-        // A position's second occurrence stands for it, so that each counts once, in whatever order.
+        // Count each position at its second occurrence only. The sum does not depend on their order.
         let twice = reversible.filter(|ply| ply.repetitions == 1);
         let drawn = twice.fold(0u64, |sum, ply| sum.wrapping_add(mixed(ply.key)));
         let counts = (self.ply() as u64) << 32 | u64::from(clock) << 2 | u64::from(self.repetitions().min(2));
@@ -103,9 +103,9 @@ impl Game {
         &self.moves
     }
 
-    /// The game as it stands, under a number, for people who look on.
+    /// A snapshot of the game under a number, for spectators.
     pub fn glimpse(&self, number: u32) -> Glimpse {
-        let moves = self.moves.iter().map(|played| played.packed()).collect();
+        let moves = self.moves.iter().map(|mv| mv.packed()).collect();
         Glimpse { number, start: self.start().fen(), moves }
     }
 
@@ -115,20 +115,20 @@ impl Game {
     }
 
     /// Plays a move that the caller knows to be legal.
-    pub fn play_unchecked(&mut self, played: Move) {
+    pub fn play_unchecked(&mut self, mv: Move) {
         let now = self.moves.len();
-        // Copied where it stays: a position is the largest thing that moves in a descent.
+        // Copy the position within the vector: it is the largest object that a descent copies.
         self.plies.extend_from_within(now..);
         let (past, next) = self.plies.split_at_mut(now + 1);
         let next = &mut next[0];
-        next.key = next.position.play_unchecked(played, next.key);
+        next.key = next.position.play_unchecked(mv, next.key);
         let since = plies_since(past, next.key, next.position.halfmove_clock());
         next.repetitions = since.map_or(0, |plies| past[past.len() - plies].repetitions.saturating_add(1));
         next.since = since.unwrap_or(0) as u16;
-        self.moves.push(played);
+        self.moves.push(mv);
     }
 
-    /// Takes back the last moves until `ply` moves are left.
+    /// Takes back moves until `ply` of them are left.
     pub fn take_back_to(&mut self, ply: usize) {
         self.moves.truncate(ply);
         self.plies.truncate(ply + 1);
@@ -139,9 +139,9 @@ impl Game {
         self.outcome_given(self.position().has_legal_move(), rules)
     }
 
-    /// As [`Game::outcome`], for a caller that has already generated the legal moves.
+    /// Like [`Game::outcome`], for a caller that has already generated the legal moves.
     ///
-    /// Mate comes before every draw, as in the rules: a mate on the hundredth ply wins.
+    /// Mate takes precedence over every draw, as in the rules: a mate on the hundredth ply wins.
     pub fn outcome_given(&self, has_legal_move: bool, rules: &Rules) -> Option<Outcome> {
         let position = self.position();
         if !has_legal_move {
@@ -165,8 +165,8 @@ impl Game {
     }
 }
 
-/// How many plies before the next one a position with this key stood on the board. Only positions since the last capture or
-/// pawn move, with the same side to move, can be equal.
+/// How many plies before the next position one with this key occurred last. Only positions since the last capture or pawn move,
+/// with the same side to move, can be equal.
 fn plies_since(past: &[Ply], key: u64, halfmove_clock: u32) -> Option<usize> {
     let reach = past.len().min(halfmove_clock as usize);
     (4..=reach).step_by(2).find(|distance| past[past.len() - distance].key == key)

@@ -1,4 +1,4 @@
-//! Why a move is not legal, in words for the one who tried it.
+//! Why a move is not legal, explained to the player who tried it.
 
 use std::fmt;
 
@@ -8,131 +8,137 @@ use shakmaty::{Bitboard, Position as _, Square};
 use super::reading::Reading;
 use super::{Castling, Move, Piece, Position, Side};
 
-/// What stands against a move. Squares lie in 0..64.
+/// Why a move is illegal. Squares lie in 0..64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum IllegalReason {
     /// The game is over.
     NoMoves,
     /// The square moved from is empty.
-    NothingThere(u8),
+    EmptySquare(u8),
     /// The piece on a square is the opponent's.
     NotYours(Piece, u8),
-    /// A piece of one's own stands on the square moved to.
+    /// A piece of the moving side stands on the square moved to.
     OwnPiece(Piece, u8),
-    /// The piece does not move in this way.
-    NotItsWay(Piece, u8, u8),
-    /// Something stands between the squares, or before a pawn.
+    /// The piece does not move like this.
+    CannotMoveThere(Piece, u8, u8),
+    /// A piece stands between the squares, or in front of a pawn.
     Blocked(Piece, u8, u8),
-    /// A pawn takes nothing there.
+    /// A pawn has nothing to capture there.
     NothingToTake(u8),
-    /// There is none of these pieces, or not where it was said to be.
+    /// The side has no such piece, or none on the given file or rank.
     NoSuchPiece(Piece),
-    /// None of several pieces can go there.
-    NoneReaches(Piece, u8),
-    /// The own king would be left in check.
+    /// None of several such pieces can go there.
+    NoneCanReach(Piece, u8),
+    /// The move would put its own king in check.
     LeavesKingInCheck,
-    /// The king is in check and stays so.
+    /// The king is in check and would remain in check.
     StaysInCheck,
-    /// The right to castle this way is lost.
-    NoRight(Castling),
+    /// The right to castle to this side is lost.
+    NoCastlingRight(Castling),
     /// Pieces stand between king and rook.
     CastlingBlocked,
-    /// The king is in check, or would pass a square that is attacked.
+    /// The king is in check, or would pass or reach an attacked square.
     CastlingThroughCheck,
-    /// What the pawn would become does not fit the move.
+    /// A promotion is missing, or given where there is none.
     Promotion,
 }
 
 impl Position {
-    /// What stands against a move that is not legal.
-    pub(super) fn obstacle(&self, reading: &Reading) -> Obstacle {
+    /// Why no legal move matches an interpretation.
+    pub(super) fn illegal_reason(&self, reading: &Reading) -> IllegalReason {
         if !self.has_legal_move() {
-            return Obstacle::NoMoves;
+            return IllegalReason::NoMoves;
         }
         match *reading {
-            Reading::Castling { is_kingside: true } => self.against_castling(Castling::KingSide),
-            Reading::Castling { is_kingside: false } => self.against_castling(Castling::QueenSide),
+            Reading::Castling { is_kingside: true } => self.reason_for_castling(Castling::KingSide),
+            Reading::Castling { is_kingside: false } => self.reason_for_castling(Castling::QueenSide),
             Reading::Step { piece: None, from_file: Some(file), from_rank: Some(rank), to, .. } => {
-                self.against_step(8 * rank + file, to)
+                self.reason_for_step(8 * rank + file, to)
             }
             Reading::Step { piece, from_file, from_rank, to, .. } => {
-                let is_meant = |from: &u8| {
+                let matches = |from: &u8| {
                     from_file.is_none_or(|file| from % 8 == file)
                         && from_rank.is_none_or(|rank| from / 8 == rank)
                 };
-                self.against_any(piece.unwrap_or(Piece::Pawn), to, is_meant)
+                self.reason_for_any(piece.unwrap_or(Piece::Pawn), to, matches)
             }
         }
     }
 
-    /// Against a move to a square of any one of the pieces that are meant.
-    fn against_any(&self, piece: Piece, to: u8, is_meant: impl Fn(&u8) -> bool) -> Obstacle {
+    /// Why none of the matching pieces of a kind can move to a square.
+    fn reason_for_any(&self, piece: Piece, to: u8, matches: impl Fn(&u8) -> bool) -> IllegalReason {
         let own = self.pieces(self.side_to_move(), piece);
-        let meant: Vec<u8> =
-            (0..64).filter(|from| own >> from & 1 == 1).filter(|from| is_meant(from)).collect();
-        let mut all = meant.iter().map(|from| self.against_step(*from, to));
-        match meant[..] {
-            [] => Obstacle::NoSuchPiece(piece),
-            [only] => self.against_step(only, to),
-            _ => all.find(|of| is_of_king(*of)).unwrap_or_else(|| self.against_many(piece, to)),
+        let candidates: Vec<u8> =
+            (0..64).filter(|from| own >> from & 1 == 1).filter(|from| matches(from)).collect();
+        let mut reasons = candidates.iter().map(|from| self.reason_for_step(*from, to));
+        match candidates[..] {
+            [] => IllegalReason::NoSuchPiece(piece),
+            [only] => self.reason_for_step(only, to),
+            _ => {
+                reasons.find(|reason| is_reachable(*reason)).unwrap_or_else(|| self.reason_for_all(piece, to))
+            }
         }
     }
 
-    fn against_many(&self, piece: Piece, to: u8) -> Obstacle {
+    fn reason_for_all(&self, piece: Piece, to: u8) -> IllegalReason {
         let own = self.occupied(self.side_to_move()) >> to & 1 == 1;
         match self.piece_at(to).filter(|_| own) {
-            Some(standing) => Obstacle::OwnPiece(standing, to),
-            None => Obstacle::NoneReaches(piece, to),
+            Some(standing) => IllegalReason::OwnPiece(standing, to),
+            None => IllegalReason::NoneCanReach(piece, to),
         }
     }
 
-    fn against_step(&self, from: u8, to: u8) -> Obstacle {
+    fn reason_for_step(&self, from: u8, to: u8) -> IllegalReason {
         let side = self.side_to_move();
         let is_own = |square: u8| self.occupied(side) >> square & 1 == 1;
-        let Some(piece) = self.piece_at(from) else { return Obstacle::NothingThere(from) };
+        let Some(piece) = self.piece_at(from) else { return IllegalReason::EmptySquare(from) };
         if !is_own(from) {
-            return Obstacle::NotYours(piece, from);
+            return IllegalReason::NotYours(piece, from);
         }
         let home = if side == Side::White { 4 } else { 60 };
         if piece == Piece::King && from == home && (to == home + 2 || to == home - 2) {
-            return self.against_castling(if to > home { Castling::KingSide } else { Castling::QueenSide });
+            return self.reason_for_castling(if to > home {
+                Castling::KingSide
+            } else {
+                Castling::QueenSide
+            });
         }
         if let Some(standing) = self.piece_at(to).filter(|_| is_own(to)) {
-            return Obstacle::OwnPiece(standing, to);
+            return IllegalReason::OwnPiece(standing, to);
         }
-        let against = if piece == Piece::Pawn {
-            self.against_pawn(from, to)
+        let reason = if piece == Piece::Pawn {
+            self.reason_for_pawn(from, to)
         } else {
-            self.against_piece(piece, from, to)
+            self.reason_for_piece(piece, from, to)
         };
-        against.unwrap_or_else(|| self.against_reached(from, to))
+        reason.unwrap_or_else(|| self.reason_for_reachable(from, to))
     }
 
-    /// Of a move that the piece could make if there were no kings.
-    fn against_reached(&self, from: u8, to: u8) -> Obstacle {
-        let is_to = |of: &Move| of.from() == from && of.to() == to;
-        if self.legal_moves().iter().any(is_to) {
-            Obstacle::Promotion
+    /// Why a move is illegal that the piece can make by its own rules.
+    fn reason_for_reachable(&self, from: u8, to: u8) -> IllegalReason {
+        let has_squares = |mv: &Move| mv.from() == from && mv.to() == to;
+        if self.legal_moves().iter().any(has_squares) {
+            IllegalReason::Promotion
         } else if self.is_check() {
-            Obstacle::StaysInCheck
+            IllegalReason::StaysInCheck
         } else {
-            Obstacle::LeavesKingInCheck
+            IllegalReason::LeavesKingInCheck
         }
     }
 
-    fn against_piece(&self, piece: Piece, from: u8, to: u8) -> Option<Obstacle> {
+    fn reason_for_piece(&self, piece: Piece, from: u8, to: u8) -> Option<IllegalReason> {
         let role = piece.role().of(self.0.turn());
         let reaches = |occupied: Bitboard| attacks(square(from), role, occupied).contains(square(to));
         if !reaches(Bitboard::EMPTY) {
-            Some(Obstacle::NotItsWay(piece, from, to))
+            Some(IllegalReason::CannotMoveThere(piece, from, to))
         } else if !reaches(self.0.board().occupied()) {
-            Some(Obstacle::Blocked(piece, from, to))
+            Some(IllegalReason::Blocked(piece, from, to))
         } else {
             None
         }
     }
 
-    fn against_pawn(&self, from: u8, to: u8) -> Option<Obstacle> {
+    fn reason_for_pawn(&self, from: u8, to: u8) -> Option<IllegalReason> {
         let (up, second) = if self.side_to_move() == Side::White { (8, 1) } else { (-8, 6) };
         let steps = i16::from(to) - i16::from(from);
         let ahead = (i16::from(from) + up) as u8;
@@ -141,16 +147,16 @@ impl Position {
         if steps == up || is_double {
             let is_blocked =
                 self.piece_at(to).is_some() || (is_double && self.piece_at(ahead % 64).is_some());
-            is_blocked.then_some(Obstacle::Blocked(Piece::Pawn, from, to))
+            is_blocked.then_some(IllegalReason::Blocked(Piece::Pawn, from, to))
         } else if is_side {
             let takes = self.piece_at(to).is_some() || self.0.pseudo_legal_ep_square() == Some(square(to));
-            (!takes).then_some(Obstacle::NothingToTake(to))
+            (!takes).then_some(IllegalReason::NothingToTake(to))
         } else {
-            Some(Obstacle::NotItsWay(Piece::Pawn, from, to))
+            Some(IllegalReason::CannotMoveThere(Piece::Pawn, from, to))
         }
     }
 
-    fn against_castling(&self, castling: Castling) -> Obstacle {
+    fn reason_for_castling(&self, castling: Castling) -> IllegalReason {
         let side = self.side_to_move();
         let rank = if side == Side::White { 0 } else { 56 };
         let between = match castling {
@@ -158,48 +164,52 @@ impl Position {
             Castling::QueenSide => 1..4,
         };
         if !self.may_castle(side, castling) {
-            Obstacle::NoRight(castling)
+            IllegalReason::NoCastlingRight(castling)
         } else if between.into_iter().any(|file| self.piece_at(rank + file).is_some()) {
-            Obstacle::CastlingBlocked
+            IllegalReason::CastlingBlocked
         } else {
-            Obstacle::CastlingThroughCheck
+            IllegalReason::CastlingThroughCheck
         }
     }
 }
 
-fn is_of_king(obstacle: Obstacle) -> bool {
-    matches!(obstacle, Obstacle::LeavesKingInCheck | Obstacle::StaysInCheck | Obstacle::Promotion)
+/// Whether the piece can reach the square, so that the reason lies in the king's safety or a promotion.
+fn is_reachable(reason: IllegalReason) -> bool {
+    matches!(
+        reason,
+        IllegalReason::LeavesKingInCheck | IllegalReason::StaysInCheck | IllegalReason::Promotion
+    )
 }
 
-fn square(at: u8) -> Square {
-    Square::new(u32::from(at))
+fn square(index: u8) -> Square {
+    Square::new(u32::from(index))
 }
 
-impl fmt::Display for Obstacle {
+impl fmt::Display for IllegalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NoMoves => write!(f, "the game is over"),
-            Self::NothingThere(from) => write!(f, "{} is empty", square(from)),
-            Self::NotYours(piece, from) => write!(f, "the {} on {} is not yours", word(piece), square(from)),
+            Self::EmptySquare(from) => write!(f, "{} is empty", square(from)),
+            Self::NotYours(piece, from) => write!(f, "the {} on {} is not yours", name(piece), square(from)),
             Self::OwnPiece(piece, to) => {
-                write!(f, "your own {} stands on {}", word(piece), square(to))
+                write!(f, "your own {} stands on {}", name(piece), square(to))
             }
-            Self::NotItsWay(piece, from, to) => {
-                write!(f, "the {} on {} does not move to {}", word(piece), square(from), square(to))
+            Self::CannotMoveThere(piece, from, to) => {
+                write!(f, "the {} on {} does not move to {}", name(piece), square(from), square(to))
             }
             Self::Blocked(piece, from, to) => {
                 let (from, to) = (square(from), square(to));
-                write!(f, "the way of the {} from {from} to {to} is blocked", word(piece))
+                write!(f, "the {}'s path from {from} to {to} is blocked", name(piece))
             }
             Self::NothingToTake(to) => write!(f, "the pawn has nothing to take on {}", square(to)),
-            Self::NoSuchPiece(piece) => write!(f, "you have no such {}", word(piece)),
-            Self::NoneReaches(piece, to) => {
-                write!(f, "none of your {}s can go to {}", word(piece), square(to))
+            Self::NoSuchPiece(piece) => write!(f, "you have no such {}", name(piece)),
+            Self::NoneCanReach(piece, to) => {
+                write!(f, "none of your {}s can go to {}", name(piece), square(to))
             }
             Self::LeavesKingInCheck => write!(f, "your king would be in check"),
-            Self::StaysInCheck => write!(f, "your king is in check and would stay so"),
-            Self::NoRight(castling) => {
-                write!(f, "king or rook have moved, so there is no castling {}", side(castling))
+            Self::StaysInCheck => write!(f, "your king is in check and would remain in check"),
+            Self::NoCastlingRight(castling) => {
+                write!(f, "the king or rook has moved, so there is no castling {}", side(castling))
             }
             Self::CastlingBlocked => write!(f, "pieces stand between king and rook"),
             Self::CastlingThroughCheck => {
@@ -219,6 +229,6 @@ fn side(castling: Castling) -> &'static str {
     }
 }
 
-fn word(piece: Piece) -> &'static str {
+fn name(piece: Piece) -> &'static str {
     ["pawn", "knight", "bishop", "rook", "queen", "king"][piece as usize]
 }

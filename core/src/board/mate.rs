@@ -6,23 +6,22 @@ use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Role, Square};
 use super::{Move, Position};
 
 impl Position {
-    /// The first of the legal moves that mates, if one does.
+    /// The first legal move that mates, if there is one.
     ///
-    /// `legal` are the legal moves of this position. Only those that may give check are played out, a few in most
-    /// positions.
+    /// `legal` are the legal moves of this position. Only those that may give check are tried, which are few in most positions.
     pub fn mate_in_one(&self, legal: &[Move]) -> Option<Move> {
-        let checks = Checks::of(&self.0)?;
-        legal.iter().copied().find(|played| checks.may_come_from(*played) && self.is_mated_by(*played))
+        let checks = Checks::new(&self.0)?;
+        legal.iter().copied().find(|mv| checks.may_come_from(*mv) && self.is_mated_by(*mv))
     }
 
-    fn is_mated_by(&self, played: Move) -> bool {
+    fn is_mated_by(&self, mv: Move) -> bool {
         let mut after = self.0.clone();
-        after.play_unchecked(self.unpack(played));
+        after.play_unchecked(self.unpack(mv));
         after.is_checkmate()
     }
 }
 
-/// Which moves of the side to move may give check: a few that do not, but all that do.
+/// Which moves of the side to move may give check: all that do, and a few that do not.
 struct Checks<'a> {
     board: &'a Board,
     /// Squares from which a pawn, a knight, a bishop or a rook attacks the opponent's king.
@@ -30,12 +29,12 @@ struct Checks<'a> {
     knight: Bitboard,
     bishop: Bitboard,
     rook: Bitboard,
-    /// Pieces that alone stand between a slider of their own side and the opponent's king.
+    /// Pieces that stand alone between a slider of their own side and the opponent's king: moving one may discover a check.
     screens: Bitboard,
 }
 
 impl<'a> Checks<'a> {
-    fn of(position: &'a Chess) -> Option<Self> {
+    fn new(position: &'a Chess) -> Option<Self> {
         let (board, us) = (position.board(), position.turn());
         let king = board.king_of(us.other())?;
         let occupied = board.occupied();
@@ -49,35 +48,35 @@ impl<'a> Checks<'a> {
         })
     }
 
-    /// Castling, promotion and en passant change more than one square of a line, and are always tried.
-    fn may_come_from(&self, played: Move) -> bool {
-        let (from, to) = (Square::new(played.from().into()), Square::new(played.to().into()));
-        let files = played.from() % 8 != played.to() % 8;
+    /// Castling, promotions and en passant change more than the squares looked at here, and are always tried.
+    fn may_come_from(&self, mv: Move) -> bool {
+        let (from, to) = (Square::new(mv.from().into()), Square::new(mv.to().into()));
+        let changes_file = mv.from() % 8 != mv.to() % 8;
         self.screens.contains(from)
             || match self.board.role_at(from) {
                 Some(Role::Pawn) => {
-                    let en_passant = files && self.board.role_at(to).is_none();
-                    en_passant || played.promotion().is_some() || self.pawn.contains(to)
+                    let en_passant = changes_file && self.board.role_at(to).is_none();
+                    en_passant || mv.promotion().is_some() || self.pawn.contains(to)
                 }
                 Some(Role::Knight) => self.knight.contains(to),
                 Some(Role::Bishop) => self.bishop.contains(to),
                 Some(Role::Rook) => self.rook.contains(to),
                 Some(Role::Queen) => (self.bishop | self.rook).contains(to),
-                Some(Role::King) => played.from().abs_diff(played.to()) == 2,
+                Some(Role::King) => mv.from().abs_diff(mv.to()) == 2,
                 None => false,
             }
     }
 }
 
 fn screens(board: &Board, us: Color, king: Square) -> Bitboard {
-    let (ours, nothing) = (board.by_color(us), Bitboard::EMPTY);
-    let straight = rook_attacks(king, nothing) & (board.rooks() | board.queens());
-    let diagonal = bishop_attacks(king, nothing) & (board.bishops() | board.queens());
+    let (ours, empty_board) = (board.by_color(us), Bitboard::EMPTY);
+    let straight = rook_attacks(king, empty_board) & (board.rooks() | board.queens());
+    let diagonal = bishop_attacks(king, empty_board) & (board.bishops() | board.queens());
     let mut screens = Bitboard::EMPTY;
     for slider in (straight | diagonal) & ours {
-        let on_the_way = between(slider, king) & board.occupied();
-        if on_the_way.count() == 1 {
-            screens |= on_the_way & ours;
+        let blockers = between(slider, king) & board.occupied();
+        if blockers.count() == 1 {
+            screens |= blockers & ours;
         }
     }
     screens

@@ -1,6 +1,6 @@
 //! A move as 16 bits, and its UCI text.
 
-/// What a pawn becomes.
+/// The piece that a pawn promotes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Promotion {
@@ -42,12 +42,12 @@ impl Promotion {
 
 /// A move, packed as `from + 64·to + 4096·promotion` (a1 = 0, h8 = 63; promotion 0 none, 1 N, 2 B, 3 R, 4 Q).
 ///
-/// Castling is the king's two squares. The packing is part of the stored tables.
+/// Castling is the king's move of two squares. The stored tables use this packing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Move(u16);
 
 impl Move {
-    /// From squares in 0..64 and a promotion.
+    /// A move between two squares in 0..64.
     pub fn new(from: u8, to: u8, promotion: Option<Promotion>) -> Self {
         debug_assert!(from < 64 && to < 64, "squares lie in 0..64");
         Self(u16::from(from) | u16::from(to) << 6 | promotion.map_or(0, |p| p as u16) << 12)
@@ -58,7 +58,7 @@ impl Move {
         self.0
     }
 
-    /// From the packed form; `None` if it names no promotion that exists.
+    /// From the packed form; `None` if its promotion code is not known.
     pub fn from_packed(packed: u16) -> Option<Self> {
         (packed >> 12 <= 4).then_some(Self(packed))
     }
@@ -78,16 +78,16 @@ impl Move {
         self.0 & 0xfff
     }
 
-    /// What a pawn becomes, if it promotes.
+    /// The piece that a pawn promotes to, if this is a promotion.
     pub fn promotion(self) -> Option<Promotion> {
         Promotion::from_code(self.0 >> 12)
     }
 
-    /// From UCI text such as `e2e4` or `a7a8q`. Says nothing of legality.
+    /// Parses UCI text such as `e2e4` or `a7a8q`, without checking legality.
     pub fn from_uci(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
-        let square = |at: usize| {
-            let (file, rank) = (*bytes.get(at)?, *bytes.get(at + 1)?);
+        let square = |start: usize| {
+            let (file, rank) = (*bytes.get(start)?, *bytes.get(start + 1)?);
             let on_board = (b'a'..=b'h').contains(&file) && (b'1'..=b'8').contains(&rank);
             on_board.then(|| file - b'a' + 8 * (rank - b'1'))
         };
@@ -102,8 +102,8 @@ impl Move {
 
 impl std::fmt::Display for Move {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let square = |at: u8| (char::from(b'a' + at % 8), char::from(b'1' + at / 8));
-        let ((from_file, from_rank), (to_file, to_rank)) = (square(self.from()), square(self.to()));
+        let name = |square: u8| (char::from(b'a' + square % 8), char::from(b'1' + square / 8));
+        let ((from_file, from_rank), (to_file, to_rank)) = (name(self.from()), name(self.to()));
         write!(f, "{from_file}{from_rank}{to_file}{to_rank}")?;
         self.promotion().map_or(Ok(()), |promotion| write!(f, "{}", promotion.letter()))
     }

@@ -1,13 +1,13 @@
-//! Varied starts by random legal moves.
+//! Random openings, so that games differ.
 
 use rand::RngExt;
 
 use super::{Game, Rules};
 use crate::rng::Stream;
 
-/// A game from the initial position with `plies` random legal moves played, not ended under `rules`.
+/// A game of `plies` random legal moves from the initial position that is not over under `rules`.
 ///
-/// Starts again whenever the random moves end the game, so it always returns for `plies` well below a game's length.
+/// Retries whenever the random moves end the game, so it always returns for `plies` well below a game's length.
 pub fn random_opening(plies: u32, rules: &Rules, stream: &mut Stream) -> Game {
     loop {
         let mut game = Game::initial();

@@ -9,7 +9,7 @@ pub enum Reason {
     Checkmate,
     /// The side to move has no move and is not in check.
     Stalemate,
-    /// Neither side can mate.
+    /// Neither side can ever give mate.
     InsufficientMaterial,
     /// The same position for the third time (FIDE 9.2, without a claim).
     Threefold,
@@ -30,12 +30,12 @@ impl Reason {
         Self::PlyCap,
     ];
 
-    /// The reason that a word names.
+    /// The reason with this stored name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.word() == word)
     }
 
-    /// The word that tables store.
+    /// The name that tables store.
     pub fn word(self) -> &'static str {
         match self {
             Self::Checkmate => "checkmate",
@@ -48,12 +48,12 @@ impl Reason {
     }
 }
 
-/// Who won a game. Where results are counted for a player or for the side to move, they are numbers: 1, 0 or −1.
+/// Who won a game. For a player or for the side to move, results are numbers instead: 1, 0 or −1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GameResult {
     /// White won.
     WhiteWins,
-    /// Nobody won.
+    /// Drawn.
     Draw,
     /// Black won.
     BlackWins,
@@ -123,6 +123,6 @@ impl Outcome {
 /// What ends a game besides the rules of chess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// A game of this many plies, counted from its start position, is drawn.
+    /// A game is drawn after this many plies from its start position.
     pub max_plies: u32,
 }

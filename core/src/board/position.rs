@@ -76,29 +76,29 @@ impl Position {
         Self(Chess::new())
     }
 
-    /// Whether pieces, side to move and rights are those of the initial position, whatever the clocks say.
+    /// Whether pieces, side to move and castling rights are those of the initial position, whatever the clocks.
     pub fn is_initial(&self) -> bool {
         let full = self.0.castles().castling_rights() == Bitboard::CORNERS;
         full && self.0.turn() == Color::White && *self.0.board() == Board::new()
     }
 
-    /// Who is to move.
+    /// The side to move.
     pub fn side_to_move(&self) -> Side {
         if self.0.turn() == Color::White { Side::White } else { Side::Black }
     }
 
-    /// Squares of one kind of piece of one side, a1 = bit 0.
+    /// The squares of one side's pieces of one kind; a1 is bit 0.
     pub fn pieces(&self, side: Side, piece: Piece) -> u64 {
         let board = self.0.board();
         (board.by_color(side.color()) & board.by_role(piece.role())).0
     }
 
-    /// Squares of each kind of piece, both sides' together, in the order of [`Piece::ALL`].
+    /// The squares of each kind of piece, of both sides together, in the order of [`Piece::ALL`].
     pub fn pieces_by_kind(&self) -> [u64; 6] {
         Piece::ALL.map(|piece| self.0.board().by_role(piece.role()).0)
     }
 
-    /// Squares of all pieces of one side.
+    /// The squares of all pieces of one side.
     pub fn occupied(&self, side: Side) -> u64 {
         self.0.board().by_color(side.color()).0
     }
@@ -128,7 +128,7 @@ impl Position {
         self.0.halfmoves()
     }
 
-    /// Number of the move, from 1, rising after Black's moves.
+    /// The move number: from 1, incremented after Black's moves.
     pub fn fullmove_number(&self) -> u32 {
         self.0.fullmoves().get()
     }
@@ -143,13 +143,13 @@ impl Position {
         self.0.is_insufficient_material()
     }
 
-    /// Replaces `out` by the legal moves, in an order that depends on the position only.
+    /// Replaces the content of `out` by the legal moves, in an order that depends only on the position.
     pub fn legal_moves_into(&self, out: &mut Vec<Move>) {
         out.clear();
         out.extend(self.0.legal_moves().iter().map(pack));
     }
 
-    /// The legal moves, in an order that depends on the position only.
+    /// The legal moves, in an order that depends only on the position.
     pub fn legal_moves(&self) -> Vec<Move> {
         let mut moves = Vec::new();
         self.legal_moves_into(&mut moves);
@@ -162,42 +162,42 @@ impl Position {
     }
 
     /// Whether a move is legal here.
-    pub fn is_legal(&self, played: Move) -> bool {
-        self.0.legal_moves().iter().any(|legal| pack(legal) == played)
+    pub fn is_legal(&self, mv: Move) -> bool {
+        self.0.legal_moves().iter().any(|legal| pack(legal) == mv)
     }
 
-    /// Number of leaves of the tree of legal moves of a given depth; the standard check of a move generator.
+    /// The number of leaves of the tree of legal moves at a depth; the standard test of a move generator.
     pub fn perft(&self, depth: u32) -> u64 {
         shakmaty::perft(&self.0, depth)
     }
 
-    /// Zobrist key of pieces, side, castling rights and the *legal* en-passant square: what repetition compares.
+    /// The Zobrist key of pieces, side, castling rights and the *legal* en-passant square: what repetition compares.
     pub fn key(&self) -> u64 {
         self.0.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0
     }
 
-    /// Plays a move that the caller knows to be legal, and gives the new position's key from this one's.
-    pub fn play_unchecked(&mut self, played: Move, key: u64) -> u64 {
-        let full = self.unpack(played);
+    /// Plays a move that the caller knows to be legal and updates the position's key, which is returned.
+    pub fn play_unchecked(&mut self, mv: Move, key: u64) -> u64 {
+        let full = self.unpack(mv);
         let updated = self.0.update_zobrist_hash(Zobrist64(key), full, EnPassantMode::Legal);
         self.0.play_unchecked(full);
         updated.map_or_else(|| self.key(), |updated| updated.0)
     }
 
-    pub(super) fn unpack(&self, played: Move) -> shakmaty::Move {
-        let (from, to) = (Square::new(u32::from(played.from())), Square::new(u32::from(played.to())));
+    pub(super) fn unpack(&self, mv: Move) -> shakmaty::Move {
+        let (from, to) = (Square::new(u32::from(mv.from())), Square::new(u32::from(mv.to())));
         let role = self.0.board().role_at(from).expect("a legal move starts on a piece");
         let capture = self.0.board().role_at(to);
-        let file_steps = (played.from() % 8).abs_diff(played.to() % 8);
+        let file_steps = (mv.from() % 8).abs_diff(mv.to() % 8);
         match role {
             Role::King if file_steps == 2 => {
-                let rook_file = if played.to() > played.from() { 7 } else { 0 };
-                let rook = Square::new(u32::from(played.from() / 8 * 8 + rook_file));
+                let rook_file = if mv.to() > mv.from() { 7 } else { 0 };
+                let rook = Square::new(u32::from(mv.from() / 8 * 8 + rook_file));
                 shakmaty::Move::Castle { king: from, rook }
             }
             Role::Pawn if file_steps == 1 && capture.is_none() => shakmaty::Move::EnPassant { from, to },
             role => {
-                let promotion = played.promotion().map(promotion_role);
+                let promotion = mv.promotion().map(promotion_role);
                 shakmaty::Move::Normal { role, from, capture, to, promotion }
             }
         }
@@ -223,7 +223,7 @@ fn promotion_of(role: Role) -> Promotion {
 }
 
 fn pack(full: &shakmaty::Move) -> Move {
-    // Asked first, since nearly every move is of this kind: a search packs some thirty moves a leaf.
+    // Tested first because nearly all moves are normal: a search packs some thirty moves per leaf.
     if let shakmaty::Move::Normal { from, to, promotion, .. } = *full {
         return Move::new(from as u8, to as u8, promotion.map(promotion_of));
     }

@@ -1,13 +1,13 @@
-//! What a text may mean as a move, before it is known which moves are legal.
+//! Interpretations of a text as a move, whether or not the move is legal.
 
 use super::{Move, Piece, Position, Promotion};
 
-/// One way to understand a text. Squares, files and ranks count from 0.
+/// One interpretation of a text. Squares, files and ranks count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// To the h-file or the other way.
+    /// Castling to either side.
     Castling { is_kingside: bool },
-    /// `piece` is `None` where both squares are given, which says enough.
+    /// Any other move; `piece` is `None` if both squares are given, which identify the move.
     Step {
         piece: Option<Piece>,
         from_file: Option<u8>,
@@ -18,26 +18,26 @@ pub(super) enum Reading {
 }
 
 impl Reading {
-    /// Whether it means this move of the position.
-    pub(super) fn is_meant(&self, position: &Position, played: Move) -> bool {
-        let moved = position.piece_at(played.from());
-        let steps = i16::from(played.to()) - i16::from(played.from());
+    /// Whether this move of the position fits the interpretation.
+    pub(super) fn matches(&self, position: &Position, mv: Move) -> bool {
+        let moved = position.piece_at(mv.from());
+        let steps = i16::from(mv.to()) - i16::from(mv.from());
         match *self {
             Self::Castling { is_kingside } => {
                 moved == Some(Piece::King) && steps == if is_kingside { 2 } else { -2 }
             }
             Self::Step { piece, from_file, from_rank, to, promotion } => {
-                played.to() == to
+                mv.to() == to
                     && piece.is_none_or(|piece| moved == Some(piece))
-                    && from_file.is_none_or(|file| played.from() % 8 == file)
-                    && from_rank.is_none_or(|rank| played.from() / 8 == rank)
-                    && promotion.is_none_or(|promotion| played.promotion() == Some(promotion))
+                    && from_file.is_none_or(|file| mv.from() % 8 == file)
+                    && from_rank.is_none_or(|rank| mv.from() / 8 == rank)
+                    && promotion.is_none_or(|promotion| mv.promotion() == Some(promotion))
             }
         }
     }
 }
 
-/// Castling with zeros or small letters as it is written by the book; anything else as it is.
+/// Castling written with zeros or small letters in standard form; any other text unchanged.
 pub(super) fn castling(text: &str) -> &str {
     match text {
         "0-0" | "o-o" => "O-O",
@@ -46,7 +46,7 @@ pub(super) fn castling(text: &str) -> &str {
     }
 }
 
-/// What a text may mean. A capital letter is a piece; a small b is a bishop or the b-file.
+/// All interpretations of a text. A capital B is a bishop; a small b is a bishop or the b-file.
 pub(super) fn readings(text: &str) -> Vec<Reading> {
     match castling(text) {
         "O-O" => return vec![Reading::Castling { is_kingside: true }],
@@ -55,14 +55,14 @@ pub(super) fn readings(text: &str) -> Vec<Reading> {
     }
     let lower: Vec<u8> = text.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
     let is_bishop = text.starts_with('B');
-    let of_pawn = if is_bishop { None } else { step(None, &lower) };
+    let pawn_move = if is_bishop { None } else { step(None, &lower) };
     let piece = lower.first().and_then(|letter| piece(*letter));
-    let of_piece = piece.and_then(|piece| step(Some(piece), &lower[1..]));
-    of_pawn.into_iter().chain(of_piece).collect()
+    let piece_move = piece.and_then(|piece| step(Some(piece), &lower[1..]));
+    pawn_move.into_iter().chain(piece_move).collect()
 }
 
 fn piece(letter: u8) -> Option<Piece> {
-    Some(Piece::ALL[b"pnbrqk".iter().position(|of| *of == letter)?])
+    Some(Piece::ALL[b"pnbrqk".iter().position(|known| *known == letter)?])
 }
 
 fn promotion(letter: u8) -> Option<Promotion> {
@@ -75,7 +75,7 @@ fn promotion(letter: u8) -> Option<Promotion> {
     }
 }
 
-/// `[file][rank][x]square[=piece]` in small letters, behind the piece's letter.
+/// Parses `[file][rank][x]square[=piece]` in small letters, which follows the piece's letter.
 fn step(piece: Option<Piece>, text: &[u8]) -> Option<Reading> {
     let text: Vec<u8> = text.iter().copied().filter(|byte| !b"x:-=()".contains(byte)).collect();
     let (text, promotion) = match text.split_last() {
@@ -91,8 +91,8 @@ fn step(piece: Option<Piece>, text: &[u8]) -> Option<Reading> {
         [one, two] => (Some(file(one)?), Some(rank(two)?)),
         _ => return None,
     };
-    let says_enough = before.len() == 2;
-    let piece = piece.or_else(|| (!says_enough).then_some(Piece::Pawn));
+    let has_both_squares = before.len() == 2;
+    let piece = piece.or_else(|| (!has_both_squares).then_some(Piece::Pawn));
     Some(Reading::Step { piece, from_file, from_rank, to, promotion })
 }
 

@@ -1,7 +1,7 @@
-//! Syzygy endgame tablebases (Ronald de Man 2013, <https://github.com/syzygy1/tb>): perfect play with few pieces left.
+//! Syzygy endgame tablebases (Ronald de Man 2013, <https://github.com/syzygy1/tb>): perfect play with few pieces.
 //!
-//! A WDL table says who wins, with the fifty-move rule, right after a capture or pawn move. A DTZ table says how many plies
-//! it takes to the next capture, pawn move or mate, which decides whether a win comes before the fifty moves are over.
+//! A WDL table has the result under the fifty-move rule right after a capture or pawn move. A DTZ table has the plies to the
+//! next capture, pawn move or mate, which decide whether a win comes before the fifty-move rule applies.
 
 mod error;
 mod open;
@@ -22,23 +22,22 @@ pub use error::TablebaseError;
 pub use rank::RankedMove;
 pub use result::TablebaseResult;
 
-/// The tables of some folders; a clone shares them, and threads may probe at the same time.
+/// The tables of one or more folders. Clones share them, and threads may probe concurrently.
 ///
-/// Opening lists the files; a table is read when it is first asked. A damaged table is an error of the probe that meets it,
-/// because a value left out without a word would bend a search or a training unseen. A missing table is no error: the
-/// answer is `None`.
+/// Opening only lists the files; a table is read at its first probe. A damaged table fails that probe, because silently
+/// skipping it would bias a search or a training. A missing table is not an error: the probe returns `None`.
 #[derive(Clone)]
 pub struct Tablebase(Arc<Opened>);
 
 struct Opened {
     folders: PathBuf,
-    /// Size in bytes of every table file by its name.
+    /// The size in bytes of every table file, by name.
     files: BTreeMap<String, u64>,
     tables: Tables<Chess>,
 }
 
 impl Tablebase {
-    /// Opens all tables of a folder, or of several separated by `:`. Where a table lies in two folders, the first counts.
+    /// Opens all tables of a folder, or of several separated by `:`; a table in two folders is taken from the first.
     pub fn open(folders: &Path) -> Result<Self, TablebaseError> {
         open::folders(folders).map(|opened| Self(Arc::new(opened)))
     }
@@ -53,13 +52,13 @@ impl Tablebase {
         self.0.tables.max_pieces()
     }
 
-    /// The number of WDL tables, one for each balance of material such as `KQvKR`.
+    /// The number of WDL tables, one for each material configuration such as `KQvKR`.
     pub fn tables(&self) -> usize {
         self.0.files.keys().filter(|name| open::is_wdl(name)).count()
     }
 
-    /// A digest of the names and sizes of all table files, as 64 hex digits. A table's content follows from its name, so
-    /// equal digests mean equal answers of undamaged tables.
+    /// A digest of the names and sizes of all table files, as 64 hex digits. A table's name determines its content, so
+    /// undamaged tables with equal digests have equal results.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("dc0 tablebases 1");
         for (name, size_bytes) in &self.0.files {
@@ -72,9 +71,9 @@ impl Tablebase {
 
     /// The result of perfect play for the side to move, as if the last move had been a capture or a pawn move.
     ///
-    /// It is exact where [`Position::halfmove_clock`] is 0. With a running clock a win or loss may in truth be a draw;
-    /// draws, cursed wins and blessed losses are draws for any clock. `None` with castling rights (the tables know none),
-    /// with more than [`Tablebase::max_pieces`] pieces, and where a table is missing.
+    /// It is exact where [`Position::halfmove_clock`] is 0. At other clocks a win or loss may turn out a draw; draws, cursed
+    /// wins and blessed losses are draws at any clock. `None` with castling rights, which the tables do not cover, with more
+    /// than [`Tablebase::max_pieces`] pieces, and where a table is missing.
     pub fn probe_wdl(&self, position: &Position) -> Result<Option<TablebaseResult>, TablebaseError> {
         if !self.covers(position) {
             return Ok(None);
@@ -83,10 +82,10 @@ impl Tablebase {
         Ok(self.known(found)?.map(TablebaseResult::from))
     }
 
-    /// The result of perfect play for the side to move with the halfmove clock as it stands; repetitions do not count.
+    /// The result of perfect play for the side to move at the current halfmove clock; repetitions are ignored.
     ///
-    /// Needs DTZ tables. `None` where [`Tablebase::probe_wdl`] has none, and where it hangs on one ply by which stored
-    /// distances may be rounded.
+    /// Needs DTZ tables. `None` where [`Tablebase::probe_wdl`] is `None`, and where the result depends on the one ply by which
+    /// stored distances may be rounded.
     pub fn probe_with_clock(&self, position: &Position) -> Result<Option<TablebaseResult>, TablebaseError> {
         if position.halfmove_clock() == 0 {
             return self.probe_wdl(position);
@@ -95,15 +94,15 @@ impl Tablebase {
             return Ok(None);
         }
         if position.0.is_checkmate() {
-            // Mate comes before the fifty moves, whatever the clock says.
+            // Mate takes precedence over the fifty-move rule at any clock.
             return Ok(Some(TablebaseResult::Loss));
         }
         let found = self.known(self.0.tables.probe_wdl(&position.0))?;
         Ok(found.and_then(AmbiguousWdl::unambiguous).map(TablebaseResult::from))
     }
 
-    /// Plies to the next capture, pawn move or mate of perfect play, as DTZ tables give them: positive for a win of the
-    /// side to move, negative for a loss, 100 more where the fifty-move rule saves the loser. Possibly one ply too low.
+    /// Plies to the next capture, pawn move or mate under perfect play, from the DTZ tables: positive if the side to move
+    /// wins, negative if it loses, 100 more if the fifty-move rule saves the loser. May be one ply too low.
     fn probe_dtz(&self, position: &Position) -> Result<Option<i32>, TablebaseError> {
         let found = self.0.tables.probe_dtz(&position.0);
         Ok(self.known(found)?.map(|dtz| dtz.ignore_rounding().into()))
@@ -114,7 +113,7 @@ impl Tablebase {
         pieces <= self.max_pieces() && !position.0.castles().any()
     }
 
-    /// Tells what the tables do not hold from what they should.
+    /// Separates results that the tables do not contain (`None`) from tables that cannot be read.
     fn known<T>(&self, probed: Result<T, SyzygyError>) -> Result<Option<T>, TablebaseError> {
         match probed {
             Ok(found) => Ok(Some(found)),

@@ -6,9 +6,9 @@ const RULES: Rules = Rules { max_plies: 512 };
 fn play(fen: &str, moves: &str) -> Game {
     let mut game = Game::from_position(Position::from_fen(fen).expect("test FEN"));
     for text in moves.split_whitespace() {
-        let played = Move::from_uci(text).expect("test move");
-        assert!(game.position().is_legal(played), "{text} is legal in {}", game.position().fen());
-        game.play_unchecked(played);
+        let mv = Move::from_uci(text).expect("test move");
+        assert!(game.position().is_legal(mv), "{text} is legal in {}", game.position().fen());
+        game.play_unchecked(mv);
     }
     game
 }
@@ -18,24 +18,24 @@ fn initial(moves: &str) -> Game {
 }
 
 #[test]
-fn perft_counts_agree_with_the_published_ones() {
+fn perft_counts_match_published_values() {
     let kiwipete = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
     assert_eq!(Position::initial().perft(4), 197_281);
     assert_eq!(Position::from_fen(kiwipete).unwrap().perft(3), 97_862);
 }
 
 #[test]
-fn packed_moves_play_as_the_generator_means_them() {
-    // Perft through our own packing, in a position with castling, promotions and en passant.
+fn packed_moves_play_like_generated_moves() {
+    // Perft through packed moves, in positions with castling, promotions and en passant.
     fn count(game: &mut Game, depth: u32) -> u64 {
         if depth == 0 {
             return 1;
         }
         let ply = game.ply();
         let mut nodes = 0;
-        for played in game.position().legal_moves() {
-            game.play_unchecked(played);
-            assert_eq!(game.key(), game.position().key(), "incremental key after {played}");
+        for mv in game.position().legal_moves() {
+            game.play_unchecked(mv);
+            assert_eq!(game.key(), game.position().key(), "incremental key after {mv}");
             nodes += count(game, depth - 1);
             game.take_back_to(ply);
         }
@@ -52,7 +52,7 @@ fn packed_moves_play_as_the_generator_means_them() {
 }
 
 #[test]
-fn a_position_that_stands_for_the_third_time_is_a_draw() {
+fn the_third_occurrence_of_a_position_is_a_draw() {
     let shuffle = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1";
     assert_eq!(initial(shuffle).outcome(&RULES), None);
     let third = initial(&format!("{shuffle} f6g8"));
@@ -61,20 +61,20 @@ fn a_position_that_stands_for_the_third_time_is_a_draw() {
 }
 
 #[test]
-fn an_en_passant_square_that_cannot_be_used_does_not_hide_a_repetition() {
+fn an_unusable_en_passant_square_does_not_hide_a_repetition() {
     // After 1.e4 no pawn can capture on e3, so the position with Black to move repeats on ply 5.
     let game = initial("e2e4 g8f6 g1f3 f6g8 f3g1");
     assert_eq!(game.repetitions(), 1);
 }
 
 #[test]
-fn lost_castling_rights_make_another_position() {
+fn lost_castling_rights_make_a_different_position() {
     let game = play("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "h1h2 e8d8 h2h1 d8e8");
     assert_eq!(game.repetitions(), 0);
 }
 
 #[test]
-fn each_ending_has_its_reason() {
+fn each_end_of_a_game_has_its_reason() {
     let fools_mate = initial("f2f3 e7e5 g2g4 d8h4");
     let mate = Outcome { winner: Some(Side::Black), reason: Reason::Checkmate };
     assert_eq!(fools_mate.outcome(&RULES), Some(mate));
@@ -101,7 +101,7 @@ fn taking_back_restores_everything() {
 }
 
 #[test]
-fn fens_round_trip_and_bad_ones_are_explained() {
+fn fens_round_trip_and_invalid_ones_are_explained() {
     let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b Kq - 3 17";
     assert_eq!(Position::from_fen(fen).unwrap().fen(), fen);
     let syntax = Position::from_fen("hello").unwrap_err().to_string();
@@ -111,20 +111,20 @@ fn fens_round_trip_and_bad_ones_are_explained() {
 }
 
 #[test]
-fn moves_read_back_from_text_and_from_the_packed_form() {
+fn moves_round_trip_as_text_and_packed() {
     for text in ["e2e4", "a7a8q", "h2h1n", "e1g1"] {
         let read = Move::from_uci(text).unwrap();
         assert_eq!(read.to_string(), text);
         assert_eq!(Move::from_packed(read.packed()), Some(read));
     }
-    for bad in ["", "e2", "e2e9", "e7e8k", "e2e4qq", "ö2e4"] {
-        assert_eq!(Move::from_uci(bad), None, "{bad}");
+    for invalid in ["", "e2", "e2e9", "e7e8k", "e2e4qq", "ö2e4"] {
+        assert_eq!(Move::from_uci(invalid), None, "{invalid}");
     }
     assert_eq!(Move::from_packed(5 << 12), None);
 }
 
 #[test]
-fn random_openings_differ_by_stream_and_repeat_by_seed() {
+fn random_openings_differ_by_game_and_repeat_by_seed() {
     let opening = |game| {
         let mut stream = Seed { run: 1, step: 1 }.stream(game, Purpose::Opening);
         random_opening(8, &RULES, &mut stream).moves().to_vec()
@@ -135,10 +135,10 @@ fn random_openings_differ_by_stream_and_repeat_by_seed() {
 }
 
 #[test]
-fn a_mate_in_one_is_found_where_trying_every_move_finds_one() {
-    let mates = |game: &Game, played: &Move| {
+fn mate_in_one_agrees_with_trying_every_move() {
+    let mates = |game: &Game, mv: &Move| {
         let mut game = game.clone();
-        game.play_unchecked(*played);
+        game.play_unchecked(*mv);
         game.outcome(&RULES).is_some_and(|outcome| outcome.reason == Reason::Checkmate)
     };
     let mut found = 0;
@@ -146,11 +146,11 @@ fn a_mate_in_one_is_found_where_trying_every_move_finds_one() {
         let mut stream = Seed { run: 5, step: 0 }.stream(number, Purpose::Opening);
         let game = random_opening(10 + number as u32 % 150, &RULES, &mut stream);
         let legal = game.position().legal_moves();
-        let expected = legal.iter().copied().find(|played| mates(&game, played));
+        let expected = legal.iter().copied().find(|mv| mates(&game, mv));
         assert_eq!(game.position().mate_in_one(&legal), expected, "{}", game.position().fen());
         found += u32::from(expected.is_some());
     }
-    assert!(found > 5, "the sample has mates: {found}");
+    assert!(found > 5, "too few mates in the sample: {found}");
 }
 
 #[test]

@@ -1,19 +1,19 @@
-//! Games as people and chess programs write them down in one line.
+//! Games as one line of text, as in UCI's `position` command.
 
 use thiserror::Error;
 
 use super::{FenError, Game, Move, Position};
 
-/// A line that is no game.
+/// Text that is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GameTextError {
-    /// The start is no position.
+    /// The start is not a valid position.
     #[error(transparent)]
     Start(#[from] FenError),
-    /// A move cannot be made where it stands.
+    /// A move is not legal in its position.
     #[error("move {number}, \"{text}\", is not legal in {fen}; expected a legal move such as \"{example}\"")]
     Move {
-        /// Its place among the moves, from 1.
+        /// Its number among the moves, from 1.
         number: usize,
         /// The text given.
         text: String,
@@ -25,7 +25,7 @@ pub enum GameTextError {
 }
 
 impl Game {
-    /// Reads `startpos` or a FEN, with `moves e2e4 e7e5 …` behind it if the game went on: what UCI writes after `position`.
+    /// Parses `startpos` or a FEN, optionally followed by `moves e2e4 e7e5 …`, as after UCI's `position`.
     pub fn from_text(text: &str) -> Result<Self, GameTextError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let start_words = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
@@ -42,32 +42,32 @@ impl Game {
         Ok(game)
     }
 
-    /// Plays moves from a FEN as tables hold both: every one must be legal.
+    /// Plays packed moves from a FEN, as tables store them; each must be legal.
     pub fn from_packed(start_fen: &str, moves: &[u16]) -> Result<Self, GameTextError> {
         let mut game = Self::from_position(Position::from_fen(start_fen)?);
         for (number, &packed) in (1..).zip(moves) {
-            let played = Move::from_packed(packed).filter(|played| game.position().is_legal(*played));
+            let mv = Move::from_packed(packed).filter(|mv| game.position().is_legal(*mv));
             let text = || Move::from_packed(packed).map_or_else(|| packed.to_string(), |mv| mv.to_string());
-            game.play_unchecked(played.ok_or_else(|| game.refused(number, text()))?);
+            game.play_unchecked(mv.ok_or_else(|| game.illegal_move(number, text()))?);
         }
         Ok(game)
     }
 
-    /// The start's FEN, with `moves e2e4 e7e5 …` behind it if there are any; [`Game::from_text`] reads it.
+    /// The start's FEN, followed by `moves e2e4 e7e5 …` if there are any; [`Game::from_text`] parses it.
     pub fn to_text(&self) -> String {
-        let moves: String = self.moves().iter().map(|played| format!(" {played}")).collect();
+        let moves: String = self.moves().iter().map(|mv| format!(" {mv}")).collect();
         if moves.is_empty() { self.start().fen() } else { format!("{} moves{moves}", self.start().fen()) }
     }
 
     fn play_text(&mut self, number: usize, text: &str) -> Result<(), GameTextError> {
         let legal = self.position().legal_moves();
-        let played = Move::from_uci(text).filter(|played| legal.contains(played));
-        self.play_unchecked(played.ok_or_else(|| self.refused(number, text.to_owned()))?);
+        let mv = Move::from_uci(text).filter(|mv| legal.contains(mv));
+        self.play_unchecked(mv.ok_or_else(|| self.illegal_move(number, text.to_owned()))?);
         Ok(())
     }
 
-    /// The error of a move that is not legal in the present position.
-    fn refused(&self, number: usize, text: String) -> GameTextError {
+    /// The error for a move that is not legal in the current position.
+    fn illegal_move(&self, number: usize, text: String) -> GameTextError {
         let legal = self.position().legal_moves();
         GameTextError::Move {
             number,
@@ -83,7 +83,7 @@ mod tests {
     use crate::board::{Game, Move, Position};
 
     #[test]
-    fn a_game_is_a_start_and_its_moves() {
+    fn a_start_and_moves_are_parsed() {
         let game = Game::from_text("startpos moves e2e4 e7e5 g1f3").unwrap();
         assert_eq!((game.ply(), game.position().fullmove_number()), (3, 2));
         let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
@@ -93,11 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn text_and_packed_moves_give_the_game_back() {
+    fn text_and_packed_moves_round_trip() {
         let text = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1 moves e2e4 e8d7";
         let game = Game::from_text(text).unwrap();
         assert_eq!(game.to_text(), text);
-        let packed: Vec<u16> = game.moves().iter().map(|played| played.packed()).collect();
+        let packed: Vec<u16> = game.moves().iter().map(|mv| mv.packed()).collect();
         let again = Game::from_packed(&game.start().fen(), &packed).unwrap();
         assert_eq!((again.to_text().as_str(), again.state_key()), (text, game.state_key()));
         let fens: Vec<String> = again.positions().map(Position::fen).collect();
@@ -106,23 +106,21 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_move_that_is_not_legal_is_named() {
+    fn an_illegal_packed_move_is_named() {
         let start = Game::initial().start().fen();
         let e4 = Move::from_uci("e2e4").unwrap().packed();
-        let refused = |moves: &[u16]| Game::from_packed(&start, moves).unwrap_err().to_string();
-        assert!(refused(&[e4, e4]).starts_with("move 2, \"e2e4\", is not legal in rnbqkbnr"));
-        assert!(refused(&[0xffff]).starts_with("move 1, \"65535\", is not legal in"));
+        let error = |moves: &[u16]| Game::from_packed(&start, moves).unwrap_err().to_string();
+        assert!(error(&[e4, e4]).starts_with("move 2, \"e2e4\", is not legal in rnbqkbnr"));
+        assert!(error(&[0xffff]).starts_with("move 1, \"65535\", is not legal in"));
         assert!(Game::from_packed("no FEN", &[]).is_err());
     }
 
     #[test]
-    fn what_is_no_game_is_named() {
-        let refused = |text| Game::from_text(text).unwrap_err().to_string();
-        assert!(
-            refused("startpos moves e2e4 e2e4").starts_with("move 2, \"e2e4\", is not legal in rnbqkbnr")
-        );
-        assert!(refused("").contains("is not a FEN"));
-        assert!(refused("8/8/8/8/8/8/8/8 w - - 0 1").contains("is not a legal position"));
-        assert!(refused("startpos moves castle").contains("such as \""));
+    fn invalid_text_is_an_error_that_names_it() {
+        let error = |text| Game::from_text(text).unwrap_err().to_string();
+        assert!(error("startpos moves e2e4 e2e4").starts_with("move 2, \"e2e4\", is not legal in rnbqkbnr"));
+        assert!(error("").contains("is not a FEN"));
+        assert!(error("8/8/8/8/8/8/8/8 w - - 0 1").contains("is not a legal position"));
+        assert!(error("startpos moves castle").contains("such as \""));
     }
 }

@@ -1,4 +1,4 @@
-//! Why tablebases cannot be used.
+//! Errors of opening and probing tablebases.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use shakmaty_syzygy::{Material, Metric, ProbeError};
 use thiserror::Error;
 
-/// Tablebases that cannot be used.
+/// A tablebase could not be opened or probed.
 #[derive(Debug, Clone, Error)]
 pub enum TablebaseError {
     /// No folder was named.
@@ -18,7 +18,7 @@ pub enum TablebaseError {
         /// The text given.
         given: String,
     },
-    /// A folder or a file in it cannot be looked at.
+    /// A folder or a file in it cannot be read.
     #[error(
         "{}: cannot be read; expected a folder of Syzygy tables (KQvK.rtbw, KQvK.rtbz and the like); check the path and its permissions",
         path.display()
@@ -26,10 +26,10 @@ pub enum TablebaseError {
     Read {
         /// The folder or file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// There is not one table.
+    /// The folders contain no table.
     #[error(
         "{}: no Syzygy tables found; expected files such as KQvK.rtbw; name the folder that holds them itself, not one above it",
         folders.display()
@@ -38,7 +38,7 @@ pub enum TablebaseError {
         /// The folders as given.
         folders: PathBuf,
     },
-    /// A table is not what its name says.
+    /// A table's content does not match its name.
     #[error(
         "{}: the tablebase {table} is damaged or unreadable ({cause}); fetch the file again, or remove it to do without",
         folder.display()
@@ -54,7 +54,7 @@ pub enum TablebaseError {
 }
 
 impl TablebaseError {
-    /// From a table that failed when it was asked.
+    /// From a table whose probe failed.
     pub(super) fn damaged(folders: &Path, metric: Metric, material: &Material, error: &ProbeError) -> Self {
         let ending = match metric {
             Metric::Wdl => "rtbw",
@@ -63,7 +63,7 @@ impl TablebaseError {
         let cause = match error {
             ProbeError::Read { error } => error.to_string(),
             ProbeError::Magic { magic } => {
-                format!("its first bytes are {magic:x?}, those of no Syzygy table")
+                format!("its first bytes are {magic:x?}, which is not a Syzygy table")
             }
             ProbeError::CorruptedTable { .. } => "its content contradicts itself".to_owned(),
         };

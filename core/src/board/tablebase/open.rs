@@ -15,18 +15,18 @@ use super::{Opened, TablebaseError};
 const WDL: &str = ".rtbw";
 const DTZ: &str = ".rtbz";
 
-/// Every file of a WDL or DTZ table has this length modulo 64: the tables, padded, and a checksum.
+/// The length modulo 64 of every WDL and DTZ file: padded tables and a checksum.
 const LENGTH_MODULO_64: u64 = 16;
 
 pub(super) fn is_wdl(name: &str) -> bool {
     name.ends_with(WDL)
 }
 
-/// Opens what lies in the folders that `given` names.
+/// Opens the tables in the folders that `given` names.
 pub(super) fn folders(given: &Path) -> Result<Opened, TablebaseError> {
     let mut opened =
         Opened { folders: given.to_owned(), files: BTreeMap::new(), tables: Tables::<Chess>::new() };
-    let folders = separate(given);
+    let folders = split_paths(given);
     if folders.is_empty() {
         return Err(TablebaseError::NoFolder { given: given.display().to_string() });
     }
@@ -39,7 +39,7 @@ pub(super) fn folders(given: &Path) -> Result<Opened, TablebaseError> {
     Ok(opened)
 }
 
-fn separate(given: &Path) -> Vec<&Path> {
+fn split_paths(given: &Path) -> Vec<&Path> {
     let parts = given.as_os_str().as_bytes().split(|&byte| byte == b':');
     parts.filter(|part| !part.is_empty()).map(|part| Path::new(OsStr::from_bytes(part))).collect()
 }
@@ -69,7 +69,7 @@ impl Opened {
         }
         match self.tables.add_file(path) {
             Ok(()) => drop(self.files.insert(name.to_owned(), size_bytes)),
-            // Named like a table, but after no balance of material.
+            // It has a table's extension, but its name is not a material configuration.
             Err(source) if source.kind() == io::ErrorKind::InvalidInput => {}
             Err(source) => return Err(read(source)),
         }
@@ -84,43 +84,43 @@ mod tests {
 
     use super::super::{Tablebase, TablebaseError};
 
-    fn refused(folders: &Path) -> String {
+    fn open_error(folders: &Path) -> String {
         Tablebase::open(folders).expect_err("there are no tables").to_string()
     }
 
     #[test]
-    fn what_holds_no_tables_is_refused_by_name() {
+    fn folders_without_tables_are_rejected_by_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let empty = folder.path().join("empty");
-        assert!(refused(&empty).contains("empty: cannot be read"));
+        assert!(open_error(&empty).contains("empty: cannot be read"));
         fs::create_dir(&empty).expect("a folder");
-        assert!(refused(&empty).contains("empty: no Syzygy tables found"));
-        assert!(refused(Path::new("::")).contains("\"::\" names no folder"));
+        assert!(open_error(&empty).contains("empty: no Syzygy tables found"));
+        assert!(open_error(Path::new("::")).contains("\"::\" names no folder"));
     }
 
     #[test]
-    fn a_file_of_the_wrong_length_is_refused_by_name() {
+    fn a_file_of_the_wrong_length_is_rejected_by_name() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("KQvK.rtbw"), [0; 100]).expect("a file");
-        let text = refused(folder.path());
+        let text = open_error(folder.path());
         assert!(text.contains("KQvK.rtbw") && text.contains("found 100"), "{text}");
     }
 
     #[test]
-    fn a_damaged_table_is_an_error_of_the_probe() {
+    fn probing_a_damaged_table_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("KQvK.rtbw"), [0; 80]).expect("a file");
         fs::write(folder.path().join("notes.rtbw"), [0; 80]).expect("a file");
         let tables = Tablebase::open(folder.path()).expect("a file of the right length");
         assert_eq!((tables.tables(), tables.max_pieces()), (1, 3));
         let queen = crate::board::Position::from_fen("8/8/8/8/8/2k5/8/KQ6 b - - 0 1").expect("a FEN");
-        let error = tables.probe_wdl(&queen).expect_err("zeros are no table");
+        let error = tables.probe_wdl(&queen).expect_err("zeros are not a table");
         assert!(matches!(error, TablebaseError::Damaged { .. }), "{error}");
         assert!(error.to_string().contains("KQvK.rtbw"), "{error}");
     }
 
     #[test]
-    fn what_no_table_covers_has_no_value_and_is_no_error() {
+    fn positions_that_no_table_covers_have_no_result_and_are_not_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("KQvK.rtbw"), [0; 80]).expect("a file");
         let tables = Tablebase::open(folder.path()).expect("a file of the right length");

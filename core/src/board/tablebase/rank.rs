@@ -1,9 +1,9 @@
-//! Which moves of a root keep its result, the fifty moves and repetitions counted in.
+//! Which root moves keep the result of perfect play, with the fifty-move rule and repetitions taken into account.
 //!
 //! The rule is Ronald de Man's (`root_probe_dtz` of his probing tool, <https://github.com/syzygy1/probetool>), which
-//! Stockfish and Leela Chess Zero use too: the tables choose *among which* moves to search, not the move, because always
-//! playing for the next capture or pawn move looks unnatural. Where the clock runs out, or once a position has been
-//! repeated, only the moves with the shortest way are left, so that play makes progress.
+//! Stockfish and Leela Chess Zero use too: the tables restrict *which* moves are searched and do not choose the move, because
+//! always playing for the next capture or pawn move looks unnatural. When the clock runs out, or once a position has been
+//! repeated, only the moves with the shortest distance remain, so that play makes progress.
 
 use std::cmp::Ordering;
 
@@ -12,34 +12,34 @@ use shakmaty::Position as _;
 use super::{Tablebase, TablebaseError, TablebaseResult};
 use crate::board::{Game, Move};
 
-/// The rank of a win that is certain. Ranks of the other results lie between this and its negative.
+/// The rank of a certain win. The ranks of other results lie between this and its negative.
 const CERTAIN: i32 = 1 << 18;
 
-/// A move of the root and what becomes of the game after it, with perfect play on both sides.
+/// A root move and the result of perfect play after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankedMove {
     /// The move.
-    pub played: Move,
-    /// The result for the side that plays it, with the clock of the root counted in. Where `dtz` and the clock add up to
-    /// exactly 100 the win or loss may in truth be a draw, since stored distances may be one ply too low.
+    pub mv: Move,
+    /// The result for the side that plays it, at the root's halfmove clock. If `dtz` and the clock add up to exactly 100, the
+    /// win or loss may turn out a draw, since stored distances may be one ply too low.
     pub result: TablebaseResult,
     /// Plies from the root to the next capture, pawn move or mate: positive if the side to move wins, negative if it
     /// loses, 0 for a draw, 100 more if the fifty-move rule saves the loser later.
     pub dtz: i32,
-    /// A larger rank is a better move, and moves of the same rank are equally good for the result.
+    /// Larger is better; moves of equal rank lead to equally good results.
     pub rank: i32,
 }
 
 impl RankedMove {
-    fn new(played: Move, dtz: i32, clock: i32, repeated: bool) -> Self {
-        Self { played, result: result(dtz, clock), dtz, rank: rank(dtz, clock, repeated) }
+    fn new(mv: Move, dtz: i32, clock: i32, repeated: bool) -> Self {
+        Self { mv, result: result(dtz, clock), dtz, rank: rank(dtz, clock, repeated) }
     }
 }
 
 impl Tablebase {
     /// Every legal move with its rank, in the order of [`crate::board::Position::legal_moves`].
     ///
-    /// `None` where the position or one after a move is not covered, by WDL and DTZ tables both.
+    /// `None` if WDL or DTZ tables do not cover the position, or the position after any of its moves.
     pub fn rank_root(&self, game: &Game) -> Result<Option<Vec<RankedMove>>, TablebaseError> {
         if !self.covers(game.position()) {
             return Ok(None);
@@ -47,25 +47,25 @@ impl Tablebase {
         let (clock, repeated) = (game.position().halfmove_clock() as i32, game.has_repeated());
         let (root, mut game) = (game.ply(), game.clone());
         let mut ranked = Vec::new();
-        for played in game.position().legal_moves() {
-            game.play_unchecked(played);
+        for mv in game.position().legal_moves() {
+            game.play_unchecked(mv);
             let Some(dtz) = self.dtz_after(&game)? else { return Ok(None) };
-            ranked.push(RankedMove::new(played, dtz, clock, repeated));
+            ranked.push(RankedMove::new(mv, dtz, clock, repeated));
             game.take_back_to(root);
         }
         Ok(Some(ranked))
     }
 
-    /// The moves of the highest rank: a search that is confined to them keeps the result of perfect play and, over a game,
-    /// reaches it. `None` as for [`Tablebase::rank_root`]; empty where the game is over.
+    /// The moves of the highest rank: a search restricted to them keeps the result of perfect play and, over a game, achieves it.
+    /// `None` as for [`Tablebase::rank_root`]; empty if the game is over.
     pub fn best_moves(&self, game: &Game) -> Result<Option<Vec<Move>>, TablebaseError> {
         let Some(ranked) = self.rank_root(game)? else { return Ok(None) };
         let best = ranked.iter().map(|ranked| ranked.rank).max();
         let kept = ranked.iter().filter(|ranked| Some(ranked.rank) == best);
-        Ok(Some(kept.map(|ranked| ranked.played).collect()))
+        Ok(Some(kept.map(|ranked| ranked.mv).collect()))
     }
 
-    /// The distance of the move that led here, for the side that played it.
+    /// The DTZ of the last move, for the side that played it.
     fn dtz_after(&self, game: &Game) -> Result<Option<i32>, TablebaseError> {
         let position = game.position();
         if position.0.is_checkmate() {
@@ -81,7 +81,7 @@ impl Tablebase {
     }
 }
 
-/// The distance of a capture or pawn move by what it leads to.
+/// The DTZ of a capture or pawn move with this result.
 fn dtz_of_zeroing(result: TablebaseResult) -> i32 {
     match result {
         TablebaseResult::Loss => -1,
@@ -92,7 +92,7 @@ fn dtz_of_zeroing(result: TablebaseResult) -> i32 {
     }
 }
 
-/// A win counts if the clock is reset by its hundredth ply.
+/// A win counts only if the clock is reset by its hundredth ply.
 fn result(dtz: i32, clock: i32) -> TablebaseResult {
     let in_time = dtz.abs() + clock <= 100;
     match (dtz.cmp(&0), in_time) {
@@ -104,8 +104,8 @@ fn result(dtz: i32, clock: i32) -> TablebaseResult {
     }
 }
 
-/// Wins with a ply to spare are equal; the others, and all after a repetition, the better the shorter. Losses that leave
-/// the opponent time to go wrong are equal; where the fifty moves are near, the longer the better.
+/// Wins with a ply to spare rank equal; among the others, and among all after a repetition, shorter is better. Losses that are
+/// far from the fifty-move rule rank equal; near it, longer is better.
 fn rank(dtz: i32, clock: i32, repeated: bool) -> i32 {
     match dtz.cmp(&0) {
         Ordering::Greater if dtz + clock <= 99 && !repeated => CERTAIN,
@@ -122,7 +122,7 @@ mod tests {
     use crate::board::TablebaseResult::{BlessedLoss, CursedWin, Draw, Loss, Win};
 
     #[test]
-    fn the_clock_decides_whether_a_distance_is_a_win() {
+    fn the_clock_decides_whether_a_win_counts() {
         let cases = [(1, 99, Win), (2, 99, CursedWin), (50, 50, Win), (101, 0, CursedWin), (0, 99, Draw)];
         for (dtz, clock, expected) in cases {
             assert_eq!(result(dtz, clock), expected, "{dtz} {clock}");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_follow_results_and_then_the_way() {
+    fn ranks_follow_results_then_distances() {
         assert_eq!(rank(3, 10, false), rank(40, 10, false));
         assert!(rank(3, 10, true) > rank(40, 10, true));
         assert!(rank(20, 79, false) > rank(21, 79, false));

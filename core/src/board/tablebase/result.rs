@@ -1,4 +1,4 @@
-//! What a table says of a position.
+//! The result that a table has for a position.
 
 use std::ops::Neg;
 
@@ -20,7 +20,7 @@ pub enum TablebaseResult {
 }
 
 impl TablebaseResult {
-    /// The score of a game with the fifty-move rule: 1 for a win, −1 for a loss, 0 for the three kinds of draws.
+    /// The score under the fifty-move rule: 1 for a win, −1 for a loss, 0 for the three kinds of draws.
     pub fn outcome(self) -> i8 {
         match self {
             Self::Loss => -1,
@@ -30,7 +30,7 @@ impl TablebaseResult {
     }
 }
 
-/// The same result as the opponent sees it.
+/// The same result from the opponent's side.
 impl Neg for TablebaseResult {
     type Output = Self;
 
@@ -62,11 +62,11 @@ mod tests {
     use super::TablebaseResult::{BlessedLoss, CursedWin, Draw, Loss, Win};
 
     #[test]
-    fn results_are_ordered_and_turn_over_with_the_side() {
+    fn results_are_ordered_and_negate_for_the_opponent() {
         let all = [Loss, BlessedLoss, Draw, CursedWin, Win];
         assert!(all.is_sorted());
-        let turned: Vec<_> = all.iter().rev().map(|&result| -result).collect();
-        assert_eq!(turned, all);
+        let negated: Vec<_> = all.iter().rev().map(|&result| -result).collect();
+        assert_eq!(negated, all);
         assert_eq!(all.map(super::TablebaseResult::outcome), [-1, 0, 0, 0, 1]);
     }
 }
