@@ -1,8 +1,7 @@
-//! Positions as planes of bits and scalars, moves as policy indices.
+//! Positions as input planes, moves as policy indices.
 //!
-//! An input encoding is a table of planes with a name, an orientation, a length of history and a version. A position is
-//! encoded as one `u64` for each binary plane and one number for each scalar plane, and expanded to floats where the net
-//! runs. The policy has 73 planes × 64 squares = 4672 indices (AlphaZero 2018, supplement, table S2).
+//! An input encoding is a table of planes with a name, an orientation, a history length and a version. A position is
+//! encoded as one `u64` per binary plane and one `f32` per scalar plane, and expanded to floats where the net runs. The policy has 73 planes × 64 squares = 4672 indices (AlphaZero 2018, supplement, table S2).
 
 mod encode;
 mod leela;

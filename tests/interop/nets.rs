@@ -31,7 +31,7 @@ fn towers() -> Vec<TowerSpec> {
 /// Every encoding in both orientations, with its own history and a shorter one.
 fn inputs() -> Vec<(EncodingName, Orientation, Option<u32>)> {
     let with_history = |name: EncodingName| {
-        let shorter = (name.longest_history() > 3).then_some(Some(3));
+        let shorter = (name.max_history() > 3).then_some(Some(3));
         std::iter::once(None).chain(shorter).map(move |history| (name, history))
     };
     let both = |(name, history)| {

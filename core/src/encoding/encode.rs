@@ -7,15 +7,15 @@ use super::policy::{self, PolicyIndex};
 use super::tables::{EncodingName, MissingHistory};
 use crate::board::{Game, Move, Piece, Position, Side};
 
-/// A history that a table does not have.
+/// A history length that an encoding does not support.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the encoding `{encoding}` takes a history of {range}, got {found}", range = range(*longest))]
 pub struct HistoryError {
-    /// The table.
+    /// The encoding's name.
     pub encoding: &'static str,
-    /// The longest history it takes.
+    /// The longest history that it supports.
     pub longest: u32,
-    /// What was asked for.
+    /// The requested history.
     pub found: u32,
 }
 
@@ -23,7 +23,7 @@ fn range(longest: u32) -> String {
     if longest == 1 { "1 position".to_owned() } else { format!("1 to {longest} positions") }
 }
 
-/// A table of planes in an orientation, with a length of history.
+/// A table of planes with an orientation and a history length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoding {
     name: EncodingName,
@@ -34,20 +34,20 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// The table of that name with its own history.
+    /// The named encoding with its default history.
     pub fn new(name: EncodingName, orientation: Orientation) -> Self {
         Self::checked(name, orientation, name.history())
     }
 
-    /// The table of that name with a history of so many positions, the present one among them.
+    /// The named encoding with a history of this many positions, including the current one.
     ///
-    /// An error where the table has no such history.
+    /// An error if the encoding does not support it.
     pub fn with_history(
         name: EncodingName,
         orientation: Orientation,
         history: u32,
     ) -> Result<Self, HistoryError> {
-        let longest = name.longest_history();
+        let longest = name.max_history();
         if !(1..=longest).contains(&history) {
             return Err(HistoryError { encoding: name.word(), longest, found: history });
         }
@@ -60,22 +60,22 @@ impl Encoding {
         Self { name, orientation, history, planes, binary_count }
     }
 
-    /// The table's name.
+    /// The encoding's name.
     pub fn name(&self) -> EncodingName {
         self.name
     }
 
-    /// Whose side of the board planes and policy are seen from.
+    /// The side from which planes and policy are seen.
     pub fn orientation(&self) -> Orientation {
         self.orientation
     }
 
-    /// How many positions are seen, the present one among them.
+    /// The number of positions that are encoded, including the current one.
     pub fn history(&self) -> u32 {
         self.history
     }
 
-    /// The planes, in the order in which a net sees them; `P` of them.
+    /// The `P` planes, in the order of the net's input.
     pub fn planes(&self) -> &[Plane] {
         &self.planes
     }
@@ -85,14 +85,14 @@ impl Encoding {
         self.binary_count
     }
 
-    /// The number of planes stored as one number.
+    /// The number of planes stored as one number each.
     pub fn scalar_count(&self) -> usize {
         self.planes.len() - self.binary_count
     }
 
-    /// Appends the present position of a game: bits to `binary`, numbers to `scalars`, each in the order of the table.
+    /// Appends the current position of a game: bits to `binary`, numbers to `scalars`, each in the order of the planes.
     ///
-    /// Earlier positions are those of the game, seen from the same side as the present one.
+    /// Earlier positions of the game are seen from the same side as the current one.
     pub fn encode(&self, game: &Game, binary: &mut Vec<u64>, scalars: &mut Vec<f32>) {
         let position = game.position();
         let view = View::new(self.orientation, position);
@@ -117,20 +117,20 @@ impl Encoding {
                     scalars.push(position.halfmove_clock() as f32 / f32::from(divisor));
                 }
                 Plane::Pieces { .. } | Plane::Repeated { .. } => {
-                    unreachable!("planes of history stand before the rest of a table")
+                    unreachable!("history planes come before the rest of a table")
                 }
             }
         }
     }
 
-    /// The steps of history, the present position first.
+    /// Encodes the history steps, the current position first.
     fn encode_history(&self, game: &Game, view: View, binary: &mut Vec<u64>) {
         let table = self.name.table();
         let width = PIECE_PLANES + usize::from(table.repetitions);
         let steps = self.history as usize;
         let known = steps.min(game.ply() + 1);
         for (position, repetitions) in game.recent().take(known) {
-            binary.extend_from_slice(&view.step(Boards::of(position), repetitions)[..width]);
+            binary.extend_from_slice(&view.step(Boards::new(position), repetitions)[..width]);
         }
         if known == steps {
             return;
@@ -146,14 +146,14 @@ impl Encoding {
         }
     }
 
-    /// The policy index of a legal move of a position with this side to move.
-    pub fn policy_index(&self, played: Move, side: Side) -> PolicyIndex {
-        policy::index_of(played, self.is_mirrored(side))
+    /// The policy index of a legal move of this side.
+    pub fn policy_index(&self, mv: Move, side: Side) -> PolicyIndex {
+        policy::index_of(mv, self.is_mirrored(side))
     }
 
-    /// The move that an index means in a position; queen promotion where a pawn reaches the last rank.
+    /// The move of a policy index in a position; a pawn that reaches the last rank becomes a queen.
     ///
-    /// `None` if the index names no move on the board. Says nothing of legality.
+    /// `None` if the index leads off the board. Legality is not checked.
     pub fn move_at(&self, index: PolicyIndex, position: &Position) -> Option<Move> {
         policy::move_at(index, position, self.is_mirrored(position.side_to_move()))
     }
@@ -163,7 +163,7 @@ impl Encoding {
     }
 }
 
-/// Name and orientation, and the history where it is not the table's own.
+/// Name and orientation, and the history if it is not the default.
 impl std::fmt::Display for Encoding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.name.word(), self.orientation.word())?;
@@ -174,43 +174,43 @@ impl std::fmt::Display for Encoding {
     }
 }
 
-/// Planes of pieces in a step of history.
+/// Piece planes of one history step.
 const PIECE_PLANES: usize = 12;
-/// Planes of the longest step: those of pieces and two of repetition.
+/// Planes of the longest step: the pieces and two for repetitions.
 const STEP: usize = PIECE_PLANES + 2;
 
 fn all_if(condition: bool) -> u64 {
     if condition { u64::MAX } else { 0 }
 }
 
-/// Where the pieces stand.
+/// Bit boards of a position; a1 is bit 0.
 #[derive(Debug, Clone, Copy)]
 struct Boards {
-    /// Squares of White's and of Black's pieces.
+    /// The squares of White's and of Black's pieces.
     sides: [u64; 2],
-    /// Squares of each kind of piece.
+    /// The squares of each kind of piece.
     kinds: [u64; 6],
 }
 
 impl Boards {
-    fn of(position: &Position) -> Self {
+    fn new(position: &Position) -> Self {
         let sides = [position.occupied(Side::White), position.occupied(Side::Black)];
         Self { sides, kinds: position.pieces_by_kind() }
     }
 
-    /// What is known of the boards before a position: a pawn that may be captured en passant has just moved two squares.
+    /// The boards before a position, as far as known: a pawn that can be captured en passant has just moved two squares.
     fn before(position: &Position) -> Self {
-        let mut boards = Self::of(position);
+        let mut boards = Self::new(position);
         if let Some(target) = position.legal_en_passant() {
-            let both = 1 << (target - 8) | 1 << (target + 8);
-            boards.sides[position.side_to_move().other() as usize] ^= both;
-            boards.kinds[Piece::Pawn as usize] ^= both;
+            let from_and_to = 1 << (target - 8) | 1 << (target + 8);
+            boards.sides[position.side_to_move().other() as usize] ^= from_and_to;
+            boards.kinds[Piece::Pawn as usize] ^= from_and_to;
         }
         boards
     }
 }
 
-/// How an orientation sees the positions of a game.
+/// The view of an orientation on a game's positions.
 #[derive(Debug, Clone, Copy)]
 struct View {
     mirrored: bool,
@@ -233,7 +233,7 @@ impl View {
         }
     }
 
-    /// The planes of one step of history, two of them for repetitions.
+    /// The planes of one history step, the last two for repetitions.
     fn step(self, boards: Boards, repetitions: u8) -> [u64; STEP] {
         let mut step = [0; STEP];
         let first = mirror(boards.sides[self.first as usize], self.mirrored);
@@ -249,7 +249,7 @@ impl View {
     }
 }
 
-/// Mirroring the ranks swaps the bytes of a bit board.
+/// Mirrors the ranks of a bit board, which swaps its bytes.
 fn mirror(squares: u64, mirrored: bool) -> u64 {
     if mirrored { squares.swap_bytes() } else { squares }
 }

@@ -1,8 +1,8 @@
-//! Moves as Leela's nets number them: 1858 moves seen from the side to move (lc0, `src/neural/encoder.cc`).
+//! Leela's policy indices: 1858 moves seen from the side to move (lc0, `src/neural/encoder.cc`).
 //!
-//! First come the 1792 moves of a queen or a knight between two squares, in the order of the square left and then of the square
-//! reached, a1, b1, …, h8. Then come promotions, in the order of the files left and reached, to queen, rook and bishop. A
-//! promotion to a knight is the move without promotion, and castling is the king's move to the rook's square.
+//! First come the 1792 queen and knight moves between two squares, ordered by the square moved from, then by the square moved
+//! to: a1, b1, …, h8. Then come the promotions to queen, rook and bishop, ordered by the files moved from and to. A knight
+//! promotion is the move without promotion, and castling is the king's move to the rook's square.
 
 use super::policy::{self, PolicyIndex};
 use crate::board::{Move, Piece, Position, Promotion, Side};
@@ -10,42 +10,42 @@ use crate::board::{Move, Piece, Position, Promotion, Side};
 /// Length of Leela's policy vector.
 pub const LEELA_POLICY_SIZE: usize = PLAIN_MOVES + 3 * PROMOTING_STEPS;
 
-/// Moves of a queen or a knight between two squares.
+/// Queen and knight moves between two squares.
 const PLAIN_MOVES: usize = 1792;
-/// Steps of a pawn from the seventh rank: eight forward, seven to each side.
+/// Pawn moves from the seventh rank: eight forward, seven to each side.
 const PROMOTING_STEPS: usize = 22;
 const PROMOTIONS: [Promotion; 3] = [Promotion::Queen, Promotion::Rook, Promotion::Bishop];
 const A1: u8 = 0;
 const E1: u8 = 4;
 const H1: u8 = 7;
 
-/// Where the policy of 4672 holds what one of Leela's indices means, both seen from the side to move.
+/// Where the 4672-index policy has the logit of one of Leela's indices, both seen from the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeelaSource {
     /// The square moved from, 0..64.
     pub from: u8,
-    /// For most pieces.
+    /// The index for most pieces.
     pub usual: PolicyIndex,
-    /// For one kind of piece on that square: a pawn that becomes a knight, or a king that castles while it may.
+    /// The index for one kind of piece on that square: a pawn that promotes to a knight, or a king that castles.
     pub special: Option<(Piece, PolicyIndex)>,
 }
 
-/// Leela's index of a move that is legal in a position.
-pub fn leela_index(played: Move, position: &Position) -> u16 {
+/// Leela's index of a legal move of a position.
+pub fn leela_index(mv: Move, position: &Position) -> u16 {
     let mirror = mirror_of(position);
-    let (from, mut to) = (played.from() ^ mirror, played.to() ^ mirror);
-    if position.piece_at(played.from()) == Some(Piece::King) && from.abs_diff(to) == 2 {
+    let (from, mut to) = (mv.from() ^ mirror, mv.to() ^ mirror);
+    if position.piece_at(mv.from()) == Some(Piece::King) && from.abs_diff(to) == 2 {
         to = if to > from { H1 } else { A1 };
     }
-    index_of(from, to, played.promotion())
+    index_of(from, to, mv.promotion())
 }
 
-/// The legal move of a position that one of Leela's indices means, if there is one.
+/// The legal move of a position with one of Leela's indices, if there is one.
 pub fn leela_move(index: u16, position: &Position) -> Option<Move> {
     position.legal_moves().into_iter().find(|legal| leela_index(*legal, position) == index)
 }
 
-/// Where each of Leela's indices finds its logit; [`LEELA_POLICY_SIZE`] of them, in order.
+/// The source of each of Leela's [`LEELA_POLICY_SIZE`] logits, in the order of its indices.
 pub fn leela_sources() -> Vec<LeelaSource> {
     let squares = || (0..64).flat_map(|from| (0..64).map(move |to| (from, to)));
     let mut sources: Vec<LeelaSource> = squares()
@@ -72,7 +72,7 @@ fn plain(from: u8, to: u8) -> LeelaSource {
     LeelaSource { from, usual: index(to, None), special }
 }
 
-/// Whether a pawn may go from one square to another and promote, seen from its side.
+/// Whether a pawn move between two squares, seen from the pawn's side, is a promotion.
 fn is_promoting(from: u8, to: u8) -> bool {
     from / 8 == 6 && to / 8 == 7 && (from % 8).abs_diff(to % 8) <= 1
 }
@@ -82,15 +82,15 @@ fn mirror_of(position: &Position) -> u8 {
 }
 
 fn index_of(from: u8, to: u8, promotion: Option<Promotion>) -> u16 {
-    let Some(place) = PROMOTIONS.iter().position(|known| Some(*known) == promotion) else {
+    let Some(kind) = PROMOTIONS.iter().position(|known| Some(*known) == promotion) else {
         return PLAIN_INDICES[usize::from(from)][usize::from(to)];
     };
-    // Each file before this one has three steps, but for the a-file, which has two.
+    // Each file before this one has three promoting moves, except the a-file, which has two.
     let step = 2 * u16::from(from % 8) + u16::from(to % 8);
-    PLAIN_MOVES as u16 + 3 * step + place as u16
+    PLAIN_MOVES as u16 + 3 * step + kind as u16
 }
 
-/// Leela's index of each move of a queen or a knight.
+/// Leela's index of each queen or knight move, by the squares moved from and to.
 static PLAIN_INDICES: [[u16; 64]; 64] = plain_indices();
 
 const fn plain_indices() -> [[u16; 64]; 64] {

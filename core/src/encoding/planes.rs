@@ -1,10 +1,10 @@
-//! What a plane can show.
+//! Input planes: their contents, storage and descriptions.
 
 use crate::board::{Castling, Piece};
 use crate::param_enum;
 
 param_enum! {
-    /// Whose side of the board planes and policy are seen from.
+    /// The side from which planes and policy are seen.
     pub enum Orientation {
         /// White's: a1 is the first square, and pieces are White's and Black's.
         Absolute = "absolute",
@@ -16,13 +16,13 @@ param_enum! {
 /// How a plane is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneKind {
-    /// One bit a square.
+    /// One bit per square.
     Binary,
     /// One number for the whole plane.
     Scalar,
 }
 
-/// A side as an orientation names it.
+/// A side relative to the orientation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Viewed {
     /// White, or the side to move.
@@ -31,45 +31,45 @@ pub enum Viewed {
     Second,
 }
 
-/// What one plane of a table shows. Steps of history are counted in plies: 0 is the present position.
+/// What one plane shows. `ago` counts plies back from the current position, which is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plane {
-    /// Squares of a kind of piece.
+    /// The squares of a kind of piece.
     Pieces {
-        /// Whose.
+        /// The side.
         side: Viewed,
-        /// Of which kind.
+        /// The kind of piece.
         piece: Piece,
-        /// How many plies ago.
+        /// Plies back from the current position.
         ago: u8,
     },
-    /// All squares if that position had occurred at least this often before.
+    /// All squares if that position had occurred at least `times` times before.
     Repeated {
-        /// How often.
+        /// Earlier occurrences.
         times: u8,
-        /// How many plies ago.
+        /// Plies back from the current position.
         ago: u8,
     },
     /// All squares if White is to move.
     WhiteToMove,
     /// All squares if Black is to move.
     BlackToMove,
-    /// All squares if the right remains.
+    /// All squares if the side still has the castling right.
     MayCastle(Viewed, Castling),
-    /// The square behind a pawn that may be captured en passant, only where such a capture is legal.
+    /// The square behind a pawn that can be captured en passant, only if such a capture is legal.
     EnPassant,
     /// All squares.
     Ones,
     /// No square.
     Zeros,
-    /// Number of the move / 100.
+    /// Move number / 100.
     FullmoveNumber,
     /// Plies since the last capture or pawn move, divided by this.
     HalfmoveClock(u8),
 }
 
 impl Plane {
-    /// What [`Plane::FullmoveNumber`] is divided by.
+    /// The divisor of [`Plane::FullmoveNumber`].
     pub(super) const FULLMOVE_DIVISOR: u8 = 100;
 
     /// How the plane is stored.
@@ -77,7 +77,7 @@ impl Plane {
         if self.divisor().is_some() { PlaneKind::Scalar } else { PlaneKind::Binary }
     }
 
-    /// What the number of a scalar plane is divided by.
+    /// The divisor of a scalar plane; `None` for a binary one.
     pub fn divisor(self) -> Option<u8> {
         match self {
             Self::FullmoveNumber => Some(Self::FULLMOVE_DIVISOR),
@@ -86,7 +86,7 @@ impl Plane {
         }
     }
 
-    /// What the plane shows, in words, as an orientation names the sides.
+    /// A description of the plane for people, with the sides named by the orientation.
     pub fn describe(self, orientation: Orientation) -> String {
         let whose = |side| match (orientation, side) {
             (Orientation::Absolute, Viewed::First) => "White's",
@@ -97,11 +97,11 @@ impl Plane {
         match self {
             Self::Pieces { side, piece, ago: 0 } => format!("{} {}", whose(side), plural(piece)),
             Self::Pieces { side, piece, ago } => {
-                format!("{} {} {}", whose(side), plural(piece), when(ago))
+                format!("{} {} {}", whose(side), plural(piece), time_ago(ago))
             }
-            Self::Repeated { times, ago: 0 } => format!("the position has occurred {} before", often(times)),
+            Self::Repeated { times, ago: 0 } => format!("the position has occurred {} before", count(times)),
             Self::Repeated { times, ago } => {
-                format!("the position {} had occurred {} before", when(ago), often(times))
+                format!("the position {} had occurred {} before", time_ago(ago), count(times))
             }
             Self::WhiteToMove => "White to move".to_owned(),
             Self::BlackToMove => "Black to move".to_owned(),
@@ -129,11 +129,11 @@ fn plural(piece: Piece) -> &'static str {
     }
 }
 
-fn when(ago: u8) -> String {
+fn time_ago(ago: u8) -> String {
     if ago == 1 { "1 ply ago".to_owned() } else { format!("{ago} plies ago") }
 }
 
-fn often(times: u8) -> String {
+fn count(times: u8) -> String {
     match times {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),

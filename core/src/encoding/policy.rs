@@ -2,7 +2,7 @@
 //!
 //! Planes 0–55 are queen moves (direction N, NE, E, SE, S, SW, W, NW × distance 1–7), 56–63 knight moves (NNE, ENE, ESE,
 //! SSE, SSW, WSW, WNW, NNW), 64–72 underpromotions (left, forward, right × knight, bishop, rook). A queen promotion is
-//! the queen move of the same squares.
+//! the queen move between the same squares.
 
 use crate::board::{Move, Piece, Position, Promotion};
 
@@ -22,17 +22,17 @@ const NO_INDEX: u16 = u16::MAX;
 /// Mirrors the ranks of both squares of [`Move::squares`].
 const BOTH_MIRRORED: u16 = 56 | 56 << 6;
 
-/// A place in the policy vector, below [`POLICY_SIZE`].
+/// An index into the policy vector, below [`POLICY_SIZE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PolicyIndex(u16);
 
 impl PolicyIndex {
-    /// From a number; `None` at or above [`POLICY_SIZE`].
+    /// The index of a number; `None` if it is not below [`POLICY_SIZE`].
     pub fn new(index: u16) -> Option<Self> {
         ((index as usize) < POLICY_SIZE).then_some(Self(index))
     }
 
-    /// The number.
+    /// The index as a number.
     pub fn get(self) -> u16 {
         self.0
     }
@@ -42,7 +42,7 @@ impl PolicyIndex {
         self.0 as usize / 64
     }
 
-    /// The square moved from as the orientation sees it, 0..64.
+    /// The square moved from, seen in the orientation, 0..64.
     pub fn square(self) -> usize {
         self.0 as usize % 64
     }
@@ -55,7 +55,7 @@ const fn step(from: u8, (files, ranks): (i8, i8), distance: i8) -> Option<u8> {
     if on_board { Some((rank * 8 + file) as u8) } else { None }
 }
 
-/// The index of each move of a queen or a knight, by [`Move::squares`]: every leaf of a search asks for some thirty.
+/// The index of each queen or knight move by [`Move::squares`]; a table because every leaf of a search looks up some thirty.
 static PLAIN_INDICES: [u16; 64 * 64] = plain_indices();
 
 const fn plain_indices() -> [u16; 64 * 64] {
@@ -71,7 +71,7 @@ const fn plain_indices() -> [u16; 64 * 64] {
     indices
 }
 
-/// Whether a queen or a knight may go from one square to another on an empty board.
+/// Whether a queen or a knight can move from one square to another on an empty board.
 pub(super) const fn is_plain(from: u8, to: u8) -> bool {
     let files = (from % 8).abs_diff(to % 8);
     let ranks = (from / 8).abs_diff(to / 8);
@@ -79,7 +79,7 @@ pub(super) const fn is_plain(from: u8, to: u8) -> bool {
     from != to && (straight || files * ranks == 2)
 }
 
-/// Where a queen or knight plane leads from a square.
+/// The square that a queen or knight plane leads to.
 const fn plain_target(plane: usize, from: u8) -> Option<u8> {
     if plane < FIRST_KNIGHT_PLANE {
         step(from, QUEEN_STEPS[plane / 7], (plane % 7 + 1) as i8)
@@ -92,13 +92,13 @@ fn mirror(square: u8, mirrored: bool) -> u8 {
     if mirrored { square ^ 56 } else { square }
 }
 
-pub(super) fn index_of(played: Move, mirrored: bool) -> PolicyIndex {
-    let squares = played.squares() ^ if mirrored { BOTH_MIRRORED } else { 0 };
-    let index = match played.promotion() {
+pub(super) fn index_of(mv: Move, mirrored: bool) -> PolicyIndex {
+    let squares = mv.squares() ^ if mirrored { BOTH_MIRRORED } else { 0 };
+    let index = match mv.promotion() {
         None | Some(Promotion::Queen) => PLAIN_INDICES[squares as usize],
         Some(piece) => underpromotion_index(squares, piece),
     };
-    debug_assert!((index as usize) < POLICY_SIZE, "{played} is a move of some piece");
+    debug_assert!((index as usize) < POLICY_SIZE, "no piece can move {mv}");
     PolicyIndex(index)
 }
 
@@ -110,25 +110,25 @@ fn underpromotion_index(squares: u16, piece: Promotion) -> u16 {
 }
 
 pub(super) fn move_at(index: PolicyIndex, position: &Position, mirrored: bool) -> Option<Move> {
-    let seen_from = index.square() as u8;
-    let from = mirror(seen_from, mirrored);
+    let viewed_from = index.square() as u8;
+    let from = mirror(viewed_from, mirrored);
     if let Some(underpromotion) = index.plane().checked_sub(FIRST_UNDERPROMOTION_PLANE) {
-        return underpromotion_at(underpromotion, seen_from, from);
+        return underpromotion_at(underpromotion, viewed_from, from);
     }
-    let to = mirror(plain_target(index.plane(), seen_from)?, mirrored);
+    let to = mirror(plain_target(index.plane(), viewed_from)?, mirrored);
     let promotes = matches!(to / 8, 0 | 7) && position.piece_at(from) == Some(Piece::Pawn);
     Some(Move::new(from, to, promotes.then_some(Promotion::Queen)))
 }
 
-fn underpromotion_at(underpromotion: usize, seen_from: u8, from: u8) -> Option<Move> {
+fn underpromotion_at(underpromotion: usize, viewed_from: u8, from: u8) -> Option<Move> {
     let file_step = (underpromotion / 3) as i8 - 1;
-    // The real rank decides the direction: pawns on the seventh go up and pawns on the second go down, mirrored or not.
+    // The rank on the real board gives the direction: pawns on the seventh move up and pawns on the second down, mirrored or not.
     let rank_step = match from / 8 {
         6 => 1,
         1 => -1,
         _ => return None,
     };
-    debug_assert_eq!(seen_from % 8, from % 8, "mirroring keeps files");
+    debug_assert_eq!(viewed_from % 8, from % 8, "mirroring keeps files");
     let to = step(from, (file_step, rank_step), 1)?;
     Some(Move::new(from, to, Some(UNDERPROMOTIONS[underpromotion % 3])))
 }

@@ -1,7 +1,7 @@
-//! The tables: which planes, in which order, scaled how.
+//! The tables of input planes: which planes, in which order and scale.
 //!
-//! All are built alike. Each step of history has twelve planes of pieces and one or two of repetition, the present position
-//! first; then come planes that show the present position only.
+//! All have the same structure. Each history step has twelve piece planes and one or two repetition planes, the current
+//! position first; planes that show only the current position follow.
 
 use super::planes::{Orientation, Plane, Viewed};
 use crate::board::{Castling, Piece};
@@ -21,37 +21,37 @@ param_enum! {
     }
 }
 
-/// What steps of history show that lie before the start of the game.
+/// What history steps before the start of the game contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingHistory {
-    /// Nothing: all their planes are zero.
+    /// Zeros.
     Zeros,
-    /// The first position again and again, with a pawn put back that has just moved two squares and may be captured en
-    /// passant; nothing in a game from the initial position. Leela's `fen_only`.
+    /// The first position repeated, with a pawn that can be captured en passant moved back two squares; zeros in a game from
+    /// the initial position. Leela's `fen_only`.
     FirstPosition,
 }
 
-/// The parts of a table.
+/// A table of planes.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Rises when the same position is to give other planes.
+    /// Incremented when the planes of the same position change.
     pub(super) version: u32,
-    /// Whose side of the board its origin sees it from.
-    pub(super) origin: Orientation,
-    /// Steps of history, the present position among them, where nothing else is asked for.
+    /// The orientation in the project that the table is taken from.
+    pub(super) source_orientation: Orientation,
+    /// The default number of history steps, including the current position.
     pub(super) history: u32,
-    /// The longest history that the table may have.
-    pub(super) longest_history: u32,
+    /// The largest number of history steps.
+    pub(super) max_history: u32,
     /// Repetition planes of each step: 1 or 2.
     pub(super) repetitions: u8,
-    /// What is seen before the game's start.
+    /// What steps before the start of the game contain.
     pub(super) missing: MissingHistory,
-    /// The planes after the steps.
+    /// The planes after the history steps.
     pub(super) rest: &'static [Plane],
 }
 
 impl Table {
-    /// All planes with a history of so many steps.
+    /// All planes with a history of this many steps.
     pub(super) fn planes(&self, history: u32) -> Vec<Plane> {
         let mut planes = Vec::new();
         for ago in 0..history as u8 {
@@ -70,13 +70,13 @@ const OWN_QUEEN_SIDE: Plane = Plane::MayCastle(Viewed::First, Castling::QueenSid
 const OTHER_KING_SIDE: Plane = Plane::MayCastle(Viewed::Second, Castling::KingSide);
 const OTHER_QUEEN_SIDE: Plane = Plane::MayCastle(Viewed::Second, Castling::QueenSide);
 
-/// dc0's default: the input of the `zero` engine of `theoden8/dummy_chess` (branch `zero`, `zero/BoardEncoding.hpp`), but for the
-/// en-passant square: there it is shown after every double step.
+/// dc0's default: the input of the `zero` engine of `theoden8/dummy_chess` (branch `zero`, `zero/BoardEncoding.hpp`), except for
+/// the en-passant square, which is set there after every double step.
 static DC0: Table = Table {
     version: 1,
-    origin: Orientation::Absolute,
+    source_orientation: Orientation::Absolute,
     history: 1,
-    longest_history: 1,
+    max_history: 1,
     repetitions: 2,
     missing: MissingHistory::Zeros,
     rest: &[
@@ -91,13 +91,13 @@ static DC0: Table = Table {
     ],
 };
 
-/// The input of `mcfarljm/dlchess`, its version 2 (`src/zero/encoder.cpp`), but for the en-passant square: there it is shown
-/// after every double step.
+/// The input of `mcfarljm/dlchess`, its version 2 (`src/zero/encoder.cpp`), except for the en-passant square, which is set
+/// there after every double step.
 static DLCHESS: Table = Table {
     version: 1,
-    origin: Orientation::SideToMove,
+    source_orientation: Orientation::SideToMove,
     history: 1,
-    longest_history: 1,
+    max_history: 1,
     repetitions: 2,
     missing: MissingHistory::Zeros,
     rest: &[
@@ -112,13 +112,14 @@ static DLCHESS: Table = Table {
     ],
 };
 
-/// AlphaZero (Silver et al. 2018, supplement, table S1). The paper gives no divisors and no order of the steps: numbers are scaled
-/// as in `lirockyzhang/alpha-zero-chess` (`position_encoder.cpp`), the present position comes first as in `sotetsuk/pgx`.
+/// AlphaZero (Silver et al. 2018, supplement, table S1). The paper gives neither divisors nor the order of the steps: scalars are
+/// scaled as in `lirockyzhang/alpha-zero-chess` (`position_encoder.cpp`), and the current position comes first as in
+/// `sotetsuk/pgx`.
 static ALPHA_ZERO: Table = Table {
     version: 1,
-    origin: Orientation::SideToMove,
+    source_orientation: Orientation::SideToMove,
     history: 8,
-    longest_history: 8,
+    max_history: 8,
     repetitions: 2,
     missing: MissingHistory::Zeros,
     rest: &[
@@ -132,13 +133,13 @@ static ALPHA_ZERO: Table = Table {
     ],
 };
 
-/// Leela's `INPUT_CLASSICAL_112_PLANE` (lc0, `src/neural/encoder.cc`). lc0 gives its nets the bare number of plies, and
-/// their trainer, which divides by 99 (lczero-training, `tf/chunkparser.py`), stores first weights that make up for it.
+/// Leela's `INPUT_CLASSICAL_112_PLANE` (lc0, `src/neural/encoder.cc`). lc0 feeds its nets the plies undivided; their
+/// trainer divides by 99 (lczero-training, `tf/chunkparser.py`) and stores input weights that compensate for it.
 static LEELA: Table = Table {
     version: 1,
-    origin: Orientation::SideToMove,
+    source_orientation: Orientation::SideToMove,
     history: 8,
-    longest_history: 8,
+    max_history: 8,
     repetitions: 1,
     missing: MissingHistory::FirstPosition,
     rest: &[
@@ -154,7 +155,7 @@ static LEELA: Table = Table {
 };
 
 impl EncodingName {
-    /// All tables, in the order of their words.
+    /// All encodings, in the order of declaration.
     pub const ALL: [Self; 4] = [Self::Dc0, Self::Dlchess, Self::AlphaZero, Self::Leela];
 
     pub(super) fn table(self) -> &'static Table {
@@ -166,27 +167,27 @@ impl EncodingName {
         }
     }
 
-    /// The version of the table: it rises when the same position is to give other planes.
+    /// The version of the table, incremented when the planes of the same position change.
     pub fn version(self) -> u32 {
         self.table().version
     }
 
-    /// Whose side of the board the table's origin sees it from; dc0 sees every table from the side to move unless told otherwise.
-    pub fn origins_orientation(self) -> Orientation {
-        self.table().origin
+    /// The orientation in the project that the table is taken from; dc0's default is the side to move for every table.
+    pub fn source_orientation(self) -> Orientation {
+        self.table().source_orientation
     }
 
-    /// Steps of history where nothing else is asked for, the present position among them.
+    /// The default number of history steps, including the current position.
     pub fn history(self) -> u32 {
         self.table().history
     }
 
-    /// The longest history that the table may have; 1 if it shows nothing but the present position.
-    pub fn longest_history(self) -> u32 {
-        self.table().longest_history
+    /// The largest number of history steps; 1 if the table shows only the current position.
+    pub fn max_history(self) -> u32 {
+        self.table().max_history
     }
 
-    /// What steps of history show that lie before the start of the game.
+    /// What history steps before the start of the game contain.
     pub fn missing_history(self) -> MissingHistory {
         self.table().missing
     }

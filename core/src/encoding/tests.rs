@@ -1,4 +1,4 @@
-//! The contract that every encoding must pass.
+//! The contract that every encoding must satisfy.
 
 mod history;
 mod leela;
@@ -13,13 +13,13 @@ use crate::rng::{Purpose, Seed};
 
 const ORIENTATIONS: [Orientation; 2] = [Orientation::Absolute, Orientation::SideToMove];
 
-/// Every table in every orientation, with each length of history that it takes.
+/// Every encoding in both orientations, with each history length that it supports.
 fn encodings() -> Vec<Encoding> {
     let mut encodings = Vec::new();
     for name in EncodingName::ALL {
-        for history in 1..=name.longest_history() {
-            encodings.extend(ORIENTATIONS.map(|seen| {
-                Encoding::with_history(name, seen, history).expect("no longer than the longest history")
+        for history in 1..=name.max_history() {
+            encodings.extend(ORIENTATIONS.map(|orientation| {
+                Encoding::with_history(name, orientation, history).expect("a supported history")
             }));
         }
     }
@@ -59,16 +59,16 @@ fn from_text(text: &str) -> Game {
     Game::from_text(text).expect("a game")
 }
 
-/// The place of a plane among those that are stored as it is.
-fn place(encoding: &Encoding, plane: Plane) -> usize {
-    let mut alike = encoding.planes().iter().filter(|other| other.kind() == plane.kind());
-    alike.position(|other| *other == plane).expect("the table has the plane")
+/// The index of a plane among the planes of its kind.
+fn index_in_kind(encoding: &Encoding, plane: Plane) -> usize {
+    let mut same_kind = encoding.planes().iter().filter(|other| other.kind() == plane.kind());
+    same_kind.position(|other| *other == plane).expect("the table has the plane")
 }
 
 #[test]
-fn rows_have_the_width_that_the_table_says() {
+fn rows_have_the_width_of_their_table() {
     for encoding in encodings() {
-        // Pieces and repetitions of a step, and what comes after the steps.
+        // Planes of a history step, and planes after the steps.
         let (step, rest) = match encoding.name() {
             EncodingName::Dc0 | EncodingName::Dlchess => (14, 8),
             EncodingName::AlphaZero => (14, 7),
@@ -84,7 +84,7 @@ fn rows_have_the_width_that_the_table_says() {
 }
 
 #[test]
-fn a_name_ends_with_the_number_of_planes_of_its_own_history() {
+fn names_end_with_the_number_of_planes() {
     for name in EncodingName::ALL {
         let encoding = Encoding::new(name, Orientation::SideToMove);
         assert!(name.word().ends_with(&format!("-{}", encoding.planes().len())), "{name:?}");
@@ -94,7 +94,7 @@ fn a_name_ends_with_the_number_of_planes_of_its_own_history() {
 }
 
 #[test]
-fn an_encoding_is_named_with_a_history_that_is_not_the_tables_own() {
+fn a_history_other_than_the_default_is_displayed() {
     let [long, short] = [8, 2].map(|history| {
         Encoding::with_history(EncodingName::AlphaZero, Orientation::Absolute, history)
             .expect("short")
@@ -104,39 +104,39 @@ fn an_encoding_is_named_with_a_history_that_is_not_the_tables_own() {
 }
 
 #[test]
-fn a_history_that_a_table_does_not_have_is_refused() {
-    let refused = |name, history| {
+fn an_unsupported_history_is_rejected() {
+    let error = |name, history| {
         Encoding::with_history(name, Orientation::SideToMove, history).expect_err("too long").to_string()
     };
-    assert_eq!(refused(EncodingName::Dc0, 2), "the encoding `dc0-22` takes a history of 1 position, got 2");
-    assert!(refused(EncodingName::AlphaZero, 9).ends_with("of 1 to 8 positions, got 9"));
-    assert!(refused(EncodingName::Leela, 0).ends_with("of 1 to 8 positions, got 0"));
+    assert_eq!(error(EncodingName::Dc0, 2), "the encoding `dc0-22` takes a history of 1 position, got 2");
+    assert!(error(EncodingName::AlphaZero, 9).ends_with("of 1 to 8 positions, got 9"));
+    assert!(error(EncodingName::Leela, 0).ends_with("of 1 to 8 positions, got 0"));
 }
 
 #[test]
-fn no_table_shows_the_same_twice_and_every_plane_has_words_of_its_own() {
+fn every_plane_of_a_table_has_its_own_description() {
     for encoding in encodings() {
-        let words: HashSet<String> =
+        let descriptions: HashSet<String> =
             encoding.planes().iter().map(|plane| plane.describe(encoding.orientation())).collect();
-        assert_eq!(words.len(), encoding.planes().len(), "{:?}", encoding.name());
+        assert_eq!(descriptions.len(), encoding.planes().len(), "{:?}", encoding.name());
     }
 }
 
 #[test]
-fn indices_depend_on_the_orientation_only() {
+fn policy_indices_depend_only_on_the_orientation() {
     for encoding in encodings() {
         let plain = Encoding::new(EncodingName::Dc0, encoding.orientation());
         for game in sample_games().iter().take(20) {
             let side = game.position().side_to_move();
-            for played in game.position().legal_moves() {
-                assert_eq!(encoding.policy_index(played, side), plain.policy_index(played, side));
+            for mv in game.position().legal_moves() {
+                assert_eq!(encoding.policy_index(mv, side), plain.policy_index(mv, side));
             }
         }
     }
 }
 
 #[test]
-fn a_shorter_history_is_the_start_of_a_longer_one() {
+fn a_shorter_history_is_a_prefix_of_a_longer_one() {
     for name in [EncodingName::AlphaZero, EncodingName::Leela] {
         let long = Encoding::new(name, Orientation::SideToMove);
         for history in 1..8 {
@@ -152,7 +152,7 @@ fn a_shorter_history_is_the_start_of_a_longer_one() {
     }
 }
 
-/// The same position with colours exchanged and the board turned over.
+/// The same position with colours swapped and ranks mirrored.
 fn colour_swapped(fen: &str) -> String {
     let fields: Vec<&str> = fen.split(' ').collect();
     let swap = |text: &str| -> String {
@@ -172,38 +172,38 @@ fn colour_swapped(fen: &str) -> String {
     format!("{} {side} {castling} {en_passant} {} {}", board.join("/"), fields[4], fields[5])
 }
 
-/// The same game with colours exchanged and the board turned over.
+/// The same game with colours swapped and ranks mirrored.
 fn colour_swapped_game(game: &Game) -> Game {
     let mut swapped = from_fen(&colour_swapped(&game.start().fen()));
-    for played in game.moves() {
-        swapped.play_unchecked(Move::new(played.from() ^ 56, played.to() ^ 56, played.promotion()));
+    for mv in game.moves() {
+        swapped.play_unchecked(Move::new(mv.from() ^ 56, mv.to() ^ 56, mv.promotion()));
     }
     swapped
 }
 
 #[test]
-fn a_colour_swapped_game_looks_the_same_to_its_side_to_move() {
-    for encoding in encodings().iter().filter(|one| one.orientation() == Orientation::SideToMove) {
-        let whose = match encoding.name() {
-            EncodingName::Dc0 => place(encoding, Plane::WhiteToMove),
-            _ => place(encoding, Plane::BlackToMove),
+fn a_colour_swapped_game_has_the_same_planes_for_its_side_to_move() {
+    for encoding in encodings().iter().filter(|encoding| encoding.orientation() == Orientation::SideToMove) {
+        let colour = match encoding.name() {
+            EncodingName::Dc0 => index_in_kind(encoding, Plane::WhiteToMove),
+            _ => index_in_kind(encoding, Plane::BlackToMove),
         };
         for original in sample_games() {
             let swapped = colour_swapped_game(&original);
-            // With Black to move first it is not the initial position, and so the history that is missing.
+            // With Black to move first the start is not the initial position, so the missing history differs.
             let steps_missing = encoding.history() as usize > original.ply() + 1;
             if encoding.name() == EncodingName::Leela && steps_missing && original.start().is_initial() {
                 continue;
             }
-            // The number of the move rises after Black's moves, so it is not the same for both.
-            let number = encoding.planes().contains(&Plane::FullmoveNumber);
+            // The move number is incremented after Black's moves, so the two games differ in it.
+            let has_number = encoding.planes().contains(&Plane::FullmoveNumber);
             let (mut a, mut scalars_a) = encode(encoding, &original);
             let (mut b, mut scalars_b) = encode(encoding, &swapped);
-            assert_eq!(a[whose], !b[whose]);
-            (a[whose], b[whose]) = (0, 0);
-            if number {
-                let at = place(encoding, Plane::FullmoveNumber);
-                (scalars_a[at], scalars_b[at]) = (0.0, 0.0);
+            assert_eq!(a[colour], !b[colour]);
+            (a[colour], b[colour]) = (0, 0);
+            if has_number {
+                let index = index_in_kind(encoding, Plane::FullmoveNumber);
+                (scalars_a[index], scalars_b[index]) = (0.0, 0.0);
             }
             assert_eq!((a, scalars_a), (b, scalars_b), "{}", original.position().fen());
             assert_eq!(indices(encoding, &original), indices(encoding, &swapped));
@@ -213,15 +213,15 @@ fn a_colour_swapped_game_looks_the_same_to_its_side_to_move() {
 
 fn indices(encoding: &Encoding, game: &Game) -> HashSet<PolicyIndex> {
     let side = game.position().side_to_move();
-    game.position().legal_moves().iter().map(|played| encoding.policy_index(*played, side)).collect()
+    game.position().legal_moves().iter().map(|mv| encoding.policy_index(*mv, side)).collect()
 }
 
 #[test]
-fn plane_kinds_say_how_planes_are_stored() {
+fn scalar_planes_are_where_the_tables_have_them() {
     let scalar = |name| -> Vec<usize> {
         let encoding = Encoding::new(name, Orientation::Absolute);
-        let kind = |at: &usize| encoding.planes()[*at].kind() == PlaneKind::Scalar;
-        (0..encoding.planes().len()).filter(kind).collect()
+        let is_scalar = |index: &usize| encoding.planes()[*index].kind() == PlaneKind::Scalar;
+        (0..encoding.planes().len()).filter(is_scalar).collect()
     };
     assert_eq!(EncodingName::ALL.map(scalar), [vec![15, 21], vec![20], vec![113, 118], vec![109]]);
 }

@@ -11,9 +11,9 @@ use crate::encoding::{
 
 fn index(fen: &str, uci: &str) -> u16 {
     let game = from_fen(fen);
-    let played = Move::from_uci(uci).expect("UCI");
-    assert!(game.position().is_legal(played), "{uci} in {fen}");
-    leela_index(played, game.position())
+    let mv = Move::from_uci(uci).expect("UCI");
+    assert!(game.position().is_legal(mv), "{uci} in {fen}");
+    leela_index(mv, game.position())
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn there_are_1858_moves() {
     assert_eq!(LEELA_POLICY_SIZE, 1858);
     let sources = leela_sources();
     assert_eq!(sources.len(), LEELA_POLICY_SIZE);
-    // Twenty-two steps that may promote and two castlings depend on what stands on the square left.
+    // Twenty-two promoting moves and two castling moves depend on the piece on the square moved from.
     assert_eq!(sources.iter().filter(|source| source.special.is_some()).count(), 24);
     let usual: HashSet<u16> = sources.iter().map(|source| source.usual.get()).collect();
     // Queen promotions share the policy index of the move without promotion.
@@ -36,7 +36,7 @@ fn worked_leela_indices() {
     assert_eq!(index("7Q/k7/8/8/8/8/8/1K6 w - - 0 1", "h8g8"), 1791, "the last without promotion");
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     assert_eq!(["g1f3", "d2d4", "e2e4"].map(|uci| index(start, uci)), [159, 293, 322]);
-    assert_eq!(index(&start.replace(" w ", " b "), "e7e5"), 322, "Black's as White's");
+    assert_eq!(index(&start.replace(" w ", " b "), "e7e5"), 322, "the same for Black");
     let promoting = "1n3r1r/P5P1/8/2k5/8/8/8/K7 w - - 0 1";
     assert_eq!(index(promoting, "a7a8q"), 1792, "the first promotion");
     assert_eq!(index(promoting, "a7b8r"), 1792 + 4, "after those to a8 and to a queen on b8");
@@ -45,7 +45,7 @@ fn worked_leela_indices() {
 }
 
 #[test]
-fn a_promotion_to_a_knight_is_the_move_without_promotion() {
+fn a_knight_promotion_is_the_move_without_promotion() {
     let rook = index("8/R7/8/2k5/8/8/8/K7 w - - 0 1", "a7a8");
     assert_eq!(index("8/P7/8/2k5/8/8/8/K7 w - - 0 1", "a7a8n"), rook);
     assert_eq!(index("k7/8/8/8/2K5/8/p7/8 b - - 0 1", "a2a1n"), rook, "seen from Black's side");
@@ -60,28 +60,28 @@ fn castling_is_the_kings_move_to_the_rook() {
     assert_eq!([index(black, "e8g8"), index(black, "e8c8")], [index(white, "e1g1"), index(white, "e1c1")]);
 }
 
-/// What the 4672 hold for one of Leela's indices in a position.
+/// The policy index of the 4672 for one of Leela's indices in a position.
 fn source_of(source: LeelaSource, position: &Position) -> u16 {
     let mirror = if position.side_to_move() == Side::Black { 56 } else { 0 };
-    let standing = position.piece_at(source.from ^ mirror);
+    let moving = position.piece_at(source.from ^ mirror);
     match source.special {
-        Some((piece, index)) if standing == Some(piece) => index.get(),
+        Some((piece, index)) if moving == Some(piece) => index.get(),
         _ => source.usual.get(),
     }
 }
 
 #[test]
-fn every_legal_move_has_its_own_leela_index_and_its_logit_among_the_4672() {
+fn every_legal_move_has_its_own_leela_index_and_policy_index() {
     let encoding = Encoding::new(EncodingName::Leela, Orientation::SideToMove);
     let sources = leela_sources();
     for game in sample_games() {
         let (position, mut seen) = (game.position(), HashSet::new());
-        for played in position.legal_moves() {
-            let index = leela_index(played, position);
-            assert!(seen.insert(index), "{played} shares an index in {}", position.fen());
-            assert_eq!(leela_move(index, position), Some(played));
-            let expected = encoding.policy_index(played, position.side_to_move()).get();
-            assert_eq!(source_of(sources[usize::from(index)], position), expected, "{played}");
+        for mv in position.legal_moves() {
+            let index = leela_index(mv, position);
+            assert!(seen.insert(index), "{mv} shares an index in {}", position.fen());
+            assert_eq!(leela_move(index, position), Some(mv));
+            let expected = encoding.policy_index(mv, position.side_to_move()).get();
+            assert_eq!(source_of(sources[usize::from(index)], position), expected, "{mv}");
         }
     }
     assert_eq!(leela_move(0, Game::initial().position()), None);

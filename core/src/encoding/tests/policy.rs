@@ -1,4 +1,4 @@
-//! Moves and their indices.
+//! Policy indices.
 
 use std::collections::HashSet;
 
@@ -6,43 +6,44 @@ use super::{ORIENTATIONS, sample_games};
 use crate::board::{Move, Promotion, Side};
 use crate::encoding::{Encoding, EncodingName, POLICY_SIZE, PolicyIndex};
 
-/// One encoding of each orientation: indices depend on nothing else, as a test of the contract shows.
+/// One encoding of each orientation; another test shows that policy indices depend on nothing else.
 fn encodings() -> [Encoding; 2] {
-    ORIENTATIONS.map(|seen| Encoding::new(EncodingName::Dc0, seen))
+    ORIENTATIONS.map(|orientation| Encoding::new(EncodingName::Dc0, orientation))
 }
 
 #[test]
-fn every_legal_move_has_its_own_index_and_comes_back() {
+fn every_legal_move_has_its_own_index_and_round_trips() {
     for encoding in encodings() {
         for game in sample_games() {
             let position = game.position();
             let mut seen = HashSet::new();
-            for played in position.legal_moves() {
-                let index = encoding.policy_index(played, position.side_to_move());
-                assert!(seen.insert(index), "{played} shares an index in {}", position.fen());
-                assert_eq!(encoding.move_at(index, position), Some(played), "{}", position.fen());
+            for mv in position.legal_moves() {
+                let index = encoding.policy_index(mv, position.side_to_move());
+                assert!(seen.insert(index), "{mv} shares an index in {}", position.fen());
+                assert_eq!(encoding.move_at(index, position), Some(mv), "{}", position.fen());
             }
         }
     }
 }
 
-/// The plane of a queen's or a knight's move, from the differences of its files and ranks.
+/// The plane of a queen or knight move, from its file and rank differences.
 fn plane_by_formula(from: u8, to: u8) -> Option<u16> {
     let files = (to % 8) as i8 - (from % 8) as i8;
     let ranks = (to / 8) as i8 - (from / 8) as i8;
-    let place = |steps: [(i8, i8); 8], step| steps.iter().position(|at| *at == step).map(|at| at as u16);
+    let direction =
+        |steps: [(i8, i8); 8], step| steps.iter().position(|known| *known == step).map(|index| index as u16);
     let knight = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
-    if let Some(place) = place(knight, (files, ranks)) {
-        return Some(56 + place);
+    if let Some(direction) = direction(knight, (files, ranks)) {
+        return Some(56 + direction);
     }
     let straight = files == 0 || ranks == 0 || files.abs() == ranks.abs();
     let queen = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
-    let direction = place(queen, (files.signum(), ranks.signum())).filter(|_| straight)?;
+    let direction = direction(queen, (files.signum(), ranks.signum())).filter(|_| straight)?;
     Some(7 * direction + files.abs().max(ranks.abs()) as u16 - 1)
 }
 
 #[test]
-fn the_table_of_indices_is_the_formula() {
+fn the_index_table_agrees_with_the_formula() {
     let [absolute, oriented] = encodings();
     for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
         let Some(plane) = plane_by_formula(from, to) else { continue };
@@ -60,7 +61,7 @@ fn the_table_of_indices_is_the_formula() {
 }
 
 #[test]
-fn no_index_makes_the_way_back_panic() {
+fn every_index_maps_to_a_move_or_none() {
     for encoding in encodings() {
         for game in sample_games().iter().take(20) {
             for index in 0..POLICY_SIZE as u16 {

@@ -1,26 +1,26 @@
-//! Planes of each table, worked by hand.
+//! The planes of each table, worked out by hand.
 
 use super::{ORIENTATIONS, encode, from_fen, from_text};
 use crate::encoding::{Encoding, EncodingName};
 
-/// Black to move; White may still castle king side, Black queen side; d3 can be captured by the pawn on e4.
+/// Black to move; White can still castle kingside, Black queenside; the pawn on e4 can capture on d3.
 const FEN: &str = "r3k3/8/8/8/3Pp3/8/8/4K2R b Kq d3 0 42";
 const ALL: u64 = u64::MAX;
 
-/// Bits and numbers of [`FEN`] seen from White's side and from the side to move.
-fn seen(name: EncodingName) -> [(Vec<u64>, Vec<f32>); 2] {
+/// The binary and scalar planes of [`FEN`] in both orientations, absolute first.
+fn encoded(name: EncodingName) -> [(Vec<u64>, Vec<f32>); 2] {
     let game = from_fen(FEN);
     ORIENTATIONS.map(|orientation| encode(&Encoding::new(name, orientation), &game))
 }
 
-/// The twelve planes of [`FEN`]'s pieces: pawn, knight, bishop, rook, queen, king of White and of Black.
+/// The piece planes of [`FEN`]: pawn, knight, bishop, rook, queen and king of White, then of Black.
 const PIECES: [u64; 12] = [1 << 27, 0, 0, 1 << 7, 0, 1 << 4, 1 << 28, 0, 0, 1 << 56, 0, 1 << 60];
-/// The same of Black and of White with the ranks mirrored: Black's pawn on e4 is seen on e5.
+/// The same of Black, then of White, with the ranks mirrored: Black's pawn on e4 is seen on e5.
 const MIRRORED: [u64; 12] = [1 << 36, 0, 0, 1, 0, 1 << 4, 1 << 35, 0, 0, 1 << 63, 0, 1 << 60];
 
 #[test]
 fn worked_planes_of_dc0_22() {
-    let [absolute, oriented] = seen(EncodingName::Dc0);
+    let [absolute, oriented] = encoded(EncodingName::Dc0);
     assert_eq!(absolute.0[..12], PIECES);
     assert_eq!(absolute.0[12..15], [0, 0, 0], "no repetition, Black to move");
     assert_eq!(absolute.0[15..19], [ALL, 0, 0, ALL], "castling K, Q, k, q");
@@ -34,7 +34,7 @@ fn worked_planes_of_dc0_22() {
 
 #[test]
 fn worked_planes_of_dlchess_22() {
-    let [absolute, oriented] = seen(EncodingName::Dlchess);
+    let [absolute, oriented] = encoded(EncodingName::Dlchess);
     assert_eq!(absolute.0[..12], PIECES);
     assert_eq!(absolute.0[12..16], [0, 0, ALL, ALL], "no repetition, Black to move, ones");
     assert_eq!(absolute.0[16..20], [ALL, 0, 0, ALL], "castling K, Q, k, q");
@@ -47,7 +47,7 @@ fn worked_planes_of_dlchess_22() {
 
 #[test]
 fn worked_planes_of_az_119() {
-    let [absolute, oriented] = seen(EncodingName::AlphaZero);
+    let [absolute, oriented] = encoded(EncodingName::AlphaZero);
     for ((binary, scalars), pieces, rights) in
         [(absolute, PIECES, [ALL, 0, 0, ALL]), (oriented, MIRRORED, [0, ALL, ALL, 0])]
     {
@@ -61,7 +61,7 @@ fn worked_planes_of_az_119() {
 
 #[test]
 fn worked_planes_of_lc0_112() {
-    let [absolute, oriented] = seen(EncodingName::Leela);
+    let [absolute, oriented] = encoded(EncodingName::Leela);
     for ((binary, scalars), pieces, rights) in
         [(absolute, PIECES, [0, ALL, ALL, 0]), (oriented, MIRRORED, [ALL, 0, 0, ALL])]
     {
@@ -74,7 +74,7 @@ fn worked_planes_of_lc0_112() {
 }
 
 #[test]
-fn numbers_are_divided_as_the_origins_divide_them() {
+fn scalars_have_the_divisors_of_their_sources() {
     let game = from_fen("4k3/8/8/8/8/8/8/R3K3 w - - 49 200");
     let scalars = |name| encode(&Encoding::new(name, ORIENTATIONS[0]), &game).1;
     assert_eq!(scalars(EncodingName::Dc0), [2.0, 0.49]);
@@ -84,11 +84,11 @@ fn numbers_are_divided_as_the_origins_divide_them() {
 }
 
 #[test]
-fn an_en_passant_square_shows_only_where_the_capture_is_legal() {
+fn the_en_passant_square_is_set_only_if_a_capture_is_legal() {
     for name in [EncodingName::Dc0, EncodingName::Dlchess] {
         for orientation in ORIENTATIONS {
             let encoding = Encoding::new(name, orientation);
-            // No pawn of Black's stands beside e4; then one does, but taking would leave its king in check.
+            // First no black pawn stands beside e4; then one does, but capturing would put its king in check.
             for text in ["startpos moves e2e4", "8/8/8/8/k2p3Q/8/4P3/4K3 w - - 0 1 moves e2e4"] {
                 let (binary, _) = encode(&encoding, &from_text(text));
                 assert_eq!(binary[binary.len() - 1], 0, "{text}");

@@ -29,7 +29,7 @@ fn section(page: &mut String, name: EncodingName) {
     let counts = format!(
         "Version {}, `{}` in the original. {} planes: {} of bits, {} of numbers.",
         name.version(),
-        name.origins_orientation().word(),
+        name.source_orientation().word(),
         encoding.planes().len(),
         encoding.binary_count(),
         encoding.scalar_count()
