@@ -1,38 +1,38 @@
-//! Files that are whole or absent: written beside their place, flushed, then renamed.
+//! Atomic file writes: a file is written under a temporary name, flushed, then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file so that a kill or a power cut leaves either the old content or the new one.
+/// Writes a file so that a crash or power cut leaves either the old or the new content.
 ///
-/// The folder is created if needed. The folder is flushed too, because otherwise a power cut can undo the rename.
+/// The folder is created if needed, and flushed because otherwise a power cut can undo the rename.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    write_by(path, |file| file.write_all(content))
+    write_with(path, |file| file.write_all(content))
 }
 
-/// As [`write`], with content that is written piece by piece, into a folder that is there.
-pub fn write_by(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+/// Like [`write`], with content written by `fill`, into an existing folder.
+pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = path.with_added_extension(format!("{}.tmp", std::process::id()));
-    let written = filled_and_flushed(&beside, fill).and_then(|()| fs::rename(&beside, path));
+    let temporary = path.with_added_extension(format!("{}.tmp", std::process::id()));
+    let written = fill_and_flush(&temporary, fill).and_then(|()| fs::rename(&temporary, path));
     if let Err(cause) = written {
-        // What could not be written whole must not stay; if it cannot be removed either, the first error says more.
-        let _ = fs::remove_file(&beside);
+        // Leave no partial file behind. If removing it fails too, the first error is the one to report.
+        let _ = fs::remove_file(&temporary);
         return Err(cause);
     }
     flush_folder(folder)
 }
 
-fn filled_and_flushed(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn fill_and_flush(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = File::create(path)?;
     fill(&mut file)?;
     file.sync_all()
 }
 
-/// Makes renames and removals in a folder last.
+/// Flushes a folder, so that renames and removals in it survive a power cut.
 pub fn flush_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
@@ -44,24 +44,24 @@ pub fn digest(content: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{write, write_by};
+    use super::{write, write_with};
 
     #[test]
-    fn a_file_that_could_not_be_filled_leaves_the_old_one() {
+    fn an_error_while_writing_leaves_the_old_file() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let path = folder.path().join("name");
         write(&path, b"old").expect("writes");
-        let failed = write_by(&path, |file| {
+        let failed = write_with(&path, |file| {
             std::io::Write::write_all(file, b"half")?;
-            Err(std::io::Error::other("no more"))
+            Err(std::io::Error::other("disk full"))
         });
-        assert_eq!(failed.expect_err("fails").to_string(), "no more");
+        assert_eq!(failed.expect_err("fails").to_string(), "disk full");
         assert_eq!(std::fs::read(&path).expect("reads"), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 1);
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_nothing_stays_beside_it() {
+    fn a_file_is_replaced_and_no_temporary_file_remains() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let path = folder.path().join("deep/name.json");
         write(&path, b"old").expect("writes");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_is_an_error_and_leaves_the_old_file() {
+    fn a_failed_rename_is_an_error_and_leaves_the_old_entry() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let path = folder.path().join("name");
         std::fs::create_dir(&path).expect("a folder in the way");

@@ -1,8 +1,8 @@
-//! Progress, reported to whoever runs the core. The core itself never prints and never reads a clock.
+//! Progress events for the program that runs the core. The core itself never prints and never reads a clock.
 
 use thiserror::Error;
 
-/// Something worth telling while a step runs.
+/// Something to report while a step runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
     /// Units of work finished so far; `total` is known from the start.
@@ -18,53 +18,53 @@ pub enum Event<'a> {
     Work {
         /// What is counted, such as `positions` or `evaluations`.
         unit: &'static str,
-        /// How many more.
+        /// The additional amount.
         amount: u64,
     },
-    /// A figure that changes as the step goes on, such as a loss or a score.
-    Figure {
+    /// A metric that changes during the step, such as a loss or a score.
+    Metric {
         /// Its name.
         name: &'static str,
-        /// Its present value.
+        /// Its current value.
         value: f64,
     },
     /// Something unusual that is not an error.
     Warning(&'a str),
 }
 
-/// A game that is being played, for people who look on.
+/// A snapshot of a game in progress, for spectators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glimpse {
     /// The game's number in its step.
     pub number: u32,
-    /// The FEN of the position that it begins with.
+    /// The FEN of its start position.
     pub start: String,
-    /// The moves so far, packed as in tables.
+    /// The moves so far, packed as in the stored tables.
     pub moves: Vec<u16>,
 }
 
-/// Receives events and says when to stop. Called from several threads.
+/// Receives events and requests cancellation. Called from several threads.
 pub trait Observer: Sync {
-    /// Takes note of an event.
+    /// Receives an event.
     fn event(&self, event: Event<'_>);
 
-    /// Takes a glimpse of the game of a number, if it wants one: stages offer one after each batch, and making it takes time.
+    /// Offers a snapshot of a numbered game, after each batch. It is built only when called, because building it takes time.
     fn look_on(&self, number: u32, glimpse: &dyn Fn() -> Glimpse) {
         let _ = (number, glimpse);
     }
 
-    /// Whether the user asked to stop; stages look between batches and then return [`Cancelled`].
+    /// Whether the user asked to stop; stages check this between batches and then return [`Cancelled`].
     fn is_cancelled(&self) -> bool {
         false
     }
 
-    /// An error where [`Observer::is_cancelled`].
+    /// An error if [`Observer::is_cancelled`].
     fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 }
 
-/// The user asked to stop; everything finished so far is stored.
+/// The user asked to stop; all finished work is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("stopped on request")]
 pub struct Cancelled;

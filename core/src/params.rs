@@ -2,7 +2,7 @@
 //!
 //! [`params!`] turns one declaration (type, default, range, doc line) into a struct, its `Default`, a reader from a
 //! plain [`Value`] tree that reports *all* problems at once, and rows for the documentation. [`param_enum!`] does the
-//! same for a choice of words. Nothing here knows where values come from; the runner converts script maps to [`Value`].
+//! same for a choice of names. Nothing here knows where values come from; the runner converts script maps to [`Value`].
 
 mod declare;
 mod kind;
@@ -27,7 +27,7 @@ pub trait Params: Param + Default {
     fn rows() -> Vec<Row>;
 }
 
-/// Reads a whole struct from a group of values; `what` names the call in the error.
+/// Reads a struct from a group of values; `what` names the call in the error.
 pub fn read<T: Params>(what: &str, value: &Value) -> Result<T, ParamErrors> {
     let mut problems = Problems::default();
     let read = T::read(value, "", None, &mut problems);

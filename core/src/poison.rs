@@ -1,16 +1,16 @@
-//! Locks after a panic.
+//! Ignoring poisoned locks.
 //!
-//! A thread that panics with a lock held poisons it. The panic is reported where its thread is joined; what the lock guards is
-//! whole between any two statements, so the others go on with it instead of panicking too.
+//! A thread that panics while holding a lock poisons it. The panic is reported where the thread is joined. The guarded data is
+//! consistent after every statement, so other threads continue to use it instead of panicking too.
 
 use std::sync::{LockResult, PoisonError};
 
-/// What a lock, a condition variable or the end of a mutex gives, poisoned or not.
+/// The result of locking a mutex, waiting on a condition variable or consuming a mutex, poisoned or not.
 pub trait IgnorePoison {
-    /// The guard, or the value.
+    /// The guard or value.
     type Guarded;
 
-    /// The guard or value, whether or not a thread panicked with the lock held; for data that is whole at every statement.
+    /// The guard or value, whether or not a thread panicked while holding the lock; for data that is consistent after every statement.
     fn ignore_poison(self) -> Self::Guarded;
 }
 
@@ -30,11 +30,11 @@ mod tests {
     use super::IgnorePoison;
 
     #[test]
-    fn a_lock_is_taken_after_a_panic_of_its_holder() {
+    fn a_poisoned_lock_can_be_taken() {
         let lock = Arc::new(Mutex::new(1));
-        let theirs = Arc::clone(&lock);
+        let shared = Arc::clone(&lock);
         let holder = thread::spawn(move || {
-            let mut held = theirs.lock().ignore_poison();
+            let mut held = shared.lock().ignore_poison();
             *held = 2;
             panic!("with the lock held");
         });

@@ -1,7 +1,7 @@
 //! Seeded random streams.
 //!
-//! Every random number belongs to a stream keyed by (run seed, step, game, purpose), so it depends neither on threads nor
-//! on what other games do. `ChaCha` is used because its output is fixed by its specification, unlike `StdRng`.
+//! Every random number comes from a stream keyed by (run seed, step, game, purpose), so it depends neither on threads nor
+//! on other games. The generator is `ChaCha` because its specification fixes its output, unlike that of `StdRng`.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -9,7 +9,7 @@ use rand_chacha::rand_core::SeedableRng;
 /// The generator of every stream.
 pub type Stream = ChaCha8Rng;
 
-/// What a stream decides, so that no two decisions share numbers.
+/// What a stream is used for; different purposes never share random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Random moves at the start of a game.
@@ -18,24 +18,24 @@ pub enum Purpose {
     RootNoise,
     /// The choice of a move by temperature.
     MoveChoice,
-    /// Which moves get a full search.
+    /// Which moves get a full search under playout cap randomisation.
     PlayoutCap,
     /// Initial weights of a net.
     Weights,
     /// Differences between the copied channels of a grown net.
     Growth,
-    /// Which positions a training update sees.
+    /// The samples of a training update.
     Sampling,
-    /// Moves of a player that moves at random.
+    /// Moves of the random player.
     RandomPlayer,
-    /// Resampling of results for intervals.
+    /// Bootstrap resampling for confidence intervals.
     Bootstrap,
-    /// One dimension of the point that a sweep tries.
+    /// One dimension of a sweep trial's point.
     Trial,
 }
 
 impl Purpose {
-    /// Part of every stream's key: changing a name changes every result that depends on it.
+    /// Part of the stream's key: changing a name changes every result that depends on the stream.
     fn name(self) -> &'static str {
         match self {
             Self::Opening => "opening",
@@ -52,12 +52,12 @@ impl Purpose {
     }
 }
 
-/// Where the streams of one step come from.
+/// The seed of all random streams of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seed {
     /// The run's seed.
     pub run: u64,
-    /// The step's number within the run's identity of steps.
+    /// A number derived from the step's identity.
     pub step: u64,
 }
 
@@ -80,7 +80,7 @@ mod tests {
     use super::{Purpose, Seed};
 
     #[test]
-    fn every_part_of_the_key_gives_another_stream_and_equal_keys_the_same() {
+    fn streams_differ_by_every_part_of_the_key_and_repeat_for_equal_keys() {
         let first = |run, step, game, purpose| -> u64 { Seed { run, step }.stream(game, purpose).random() };
         let base = first(1, 2, 3, Purpose::Opening);
         assert_eq!(base, first(1, 2, 3, Purpose::Opening));

@@ -1,17 +1,17 @@
-//! Rows of cells as aligned text, for people who read them in a terminal. It stands here because every other crate writes such
-//! tables and this is the one that all of them know; nothing here prints.
+//! Aligned text tables for terminals. They are in this crate because every other crate writes tables and depends on it; nothing
+//! here prints.
 
-/// The side of its column that a cell stands at.
+/// The alignment of a cell in its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// At the left, as words do.
+    /// Left-aligned, for text.
     Left,
-    /// At the right, as numbers do.
+    /// Right-aligned, for numbers.
     Right,
 }
 
-/// Rows of equally many cells as lines, in columns as wide as their widest cell and two blanks apart; no line ends with a blank.
-/// `align` says of each column where its cells stand.
+/// Formats rows of cells as lines: columns are as wide as their widest cell and two spaces apart, and lines have no trailing
+/// spaces. `align` gives the alignment of each column.
 ///
 /// ```
 /// use dc0_core::text_table::{Align, aligned};
@@ -48,7 +48,7 @@ mod tests {
     use super::{Align, aligned};
 
     #[test]
-    fn columns_are_as_wide_as_their_widest_cell_in_letters_and_lines_end_with_none_empty() {
+    fn columns_are_as_wide_as_their_widest_cell_and_lines_are_trimmed() {
         let rows = [["é", "1", "last"], ["two", "22", ""]].map(|row| row.map(str::to_owned));
         let lines = aligned(&rows, |column| if column == 1 { Align::Right } else { Align::Left });
         assert_eq!(lines, ["é     1  last", "two  22"]);

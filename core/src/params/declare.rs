@@ -1,4 +1,4 @@
-//! The two declaring macros.
+//! The macros that declare parameters.
 
 /// Declares a struct of parameters. Each field has a doc line, a default and, where it makes sense, a range.
 ///
@@ -22,9 +22,9 @@
 /// );
 /// ```
 ///
-/// Rules between fields follow the struct as `check function;` with `fn(&Self) -> Vec<(&'static str, String)>`: each
-/// pair is a field and what is wrong with it. After that, `word field;` lets a bare word stand for the whole group with
-/// only this field given: `sampler: "random"` for `sampler: #{ kind: "random" }`.
+/// Checks across fields follow the struct as `check function;` with `fn(&Self) -> Vec<(&'static str, String)>`: each
+/// pair is a field and its problem. After that, `shorthand field;` lets a plain text stand for the group with only this
+/// field given: `sampler: "random"` for `sampler: #{ kind: "random" }`.
 #[macro_export]
 macro_rules! params {
     (
@@ -33,7 +33,7 @@ macro_rules! params {
             $( $(#[doc = $doc:literal])+ $field:ident : $kind:ty = $default:expr $(, in $range:expr)? ; )*
         }
         $( check $check:expr ; )?
-        $( word $word:ident ; )?
+        $( shorthand $shorthand:ident ; )?
     ) => {
         $(#[doc = $about])+
         #[derive(Debug, Clone, PartialEq)]
@@ -74,27 +74,27 @@ macro_rules! params {
             ) -> Option<Self> {
                 use $crate::params::{Param, Params, Value};
                 $(
-                    let of_word;
+                    let expanded;
                     let mut value = value;
                     if let Value::Text(_) = value {
-                        of_word = Value::Group([(stringify!($word).to_owned(), value.clone())].into());
-                        value = &of_word;
+                        expanded = Value::Group([(stringify!($shorthand).to_owned(), value.clone())].into());
+                        value = &expanded;
                     }
                 )?
                 let Value::Group(given) = value else {
                     problems.add(path, format!("expected a group #{{…}}, got {value} ({})", value.kind()));
                     return None;
                 };
-                let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                let path_of = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
                 let before = problems.len();
                 for name in given.keys().filter(|name| !Self::names().contains(&name.as_str())) {
-                    problems.unknown(&at(name), name, Self::names());
+                    problems.unknown(&path_of(name), name, Self::names());
                 }
                 let mut read = Self::default();
                 $(
                     if let Some(value) = given.get(stringify!($field)) {
                         let range = None $( .or(Some($crate::params::Bounds::from($range))) )?;
-                        if let Some(value) = <$kind as Param>::read(value, &at(stringify!($field)), range, problems) {
+                        if let Some(value) = <$kind as Param>::read(value, &path_of(stringify!($field)), range, problems) {
                             read.$field = value;
                         }
                     }
@@ -103,7 +103,7 @@ macro_rules! params {
                     if problems.len() == before {
                         let check: fn(&Self) -> Vec<(&'static str, String)> = $check;
                         for (field, message) in check(&read) {
-                            problems.add(&at(field), message);
+                            problems.add(&path_of(field), message);
                         }
                     }
                 )?
@@ -126,13 +126,13 @@ macro_rules! params {
                 _: Option<$crate::params::Bounds>,
                 doc: &str,
             ) -> Vec<$crate::params::Row> {
-                let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                let path_of = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
                 let mut rows = $crate::params::group_row(path, doc);
                 $(
                     let range = None $( .or(Some($crate::params::Bounds::from($range))) )?;
                     let doc = concat!($($doc),+).trim_start();
-                    let here = at(stringify!($field));
-                    rows.extend(<$kind as $crate::params::Param>::rows_at(&here, &default.$field, range, doc));
+                    let path = path_of(stringify!($field));
+                    rows.extend(<$kind as $crate::params::Param>::rows_at(&path, &default.$field, range, doc));
                 )*
                 rows
             }
@@ -140,7 +140,7 @@ macro_rules! params {
     };
 }
 
-/// Declares a choice of words as an enum; the first variant is not special, the default is given at the field.
+/// Declares a choice of names as an enum. No variant is the default: the field gives it.
 #[macro_export]
 macro_rules! param_enum {
     (
@@ -156,17 +156,17 @@ macro_rules! param_enum {
         }
 
         impl $name {
-            /// The words scripts use, in the order of declaration.
+            /// The names that scripts use, in the order of declaration.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// The word scripts use for this choice.
+            /// The name that scripts use for this choice.
             pub fn word(self) -> &'static str {
                 match self { $( Self::$variant => $word, )+ }
             }
 
-            /// The choice that a word names.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $( $word => Some(Self::$variant), )+ _ => None }
+            /// The choice with a name.
+            pub fn from_word(name: &str) -> Option<Self> {
+                match name { $( $word => Some(Self::$variant), )+ _ => None }
             }
         }
 
@@ -182,7 +182,7 @@ macro_rules! param_enum {
                 problems: &mut $crate::params::Problems,
             ) -> Option<Self> {
                 let read = match value {
-                    $crate::params::Value::Text(word) => Self::from_word(word),
+                    $crate::params::Value::Text(name) => Self::from_word(name),
                     _ => None,
                 };
                 if read.is_none() {

@@ -1,8 +1,8 @@
-//! What kind of value a parameter takes.
+//! Kinds of parameter values.
 
 use std::fmt;
 
-/// A kind of parameter; its text is how errors and the reference name it.
+/// A kind of parameter value; displayed as in errors and the reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParamKind {
     /// A finite number.
@@ -13,13 +13,13 @@ pub enum ParamKind {
     Bool,
     /// Any text.
     Text,
-    /// One of these words.
+    /// One of these names.
     Choice(&'static [&'static str]),
     /// A [`Schedule`](super::Schedule).
     Schedule,
     /// A group of declared parameters.
     Group,
-    /// A group whose members the script names itself, as this text says.
+    /// A group whose members the script names, described by this text.
     OpenGroup(&'static str),
     /// A list of this kind.
     List(Box<Self>),
@@ -28,7 +28,7 @@ pub enum ParamKind {
 }
 
 impl ParamKind {
-    /// The kind itself, where nothing may be given as well.
+    /// The kind without `Optional`.
     pub fn required(&self) -> &Self {
         match self {
             Self::Optional(kind) => kind.required(),
@@ -36,16 +36,16 @@ impl ParamKind {
         }
     }
 
-    /// The words of a choice, also where it is that of a list's items; none where the kind is no choice.
-    pub fn words(&self) -> &'static [&'static str] {
+    /// The names of a choice or of a list of choices; none for other kinds.
+    pub fn choices(&self) -> &'static [&'static str] {
         match self.required() {
-            Self::Choice(words) => words,
-            Self::List(items) => items.words(),
+            Self::Choice(names) => names,
+            Self::List(items) => items.choices(),
             _ => &[],
         }
     }
 
-    /// Whether the value is a group `#{…}` of further parameters.
+    /// Whether the value is a group `#{…}`.
     pub fn is_group(&self) -> bool {
         matches!(self.required(), Self::Group | Self::OpenGroup(_))
     }
@@ -58,7 +58,7 @@ impl fmt::Display for ParamKind {
             Self::WholeNumber => f.write_str("a whole number"),
             Self::Bool => f.write_str("true or false"),
             Self::Text => f.write_str("text"),
-            Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Choice(names) => write!(f, "one of {}", names.join(", ")),
             Self::Schedule => f.write_str("a number, or a function of one whole number"),
             Self::Group => f.write_str("a group #{…}"),
             Self::OpenGroup(text) => f.write_str(text),
@@ -73,13 +73,13 @@ mod tests {
     use super::ParamKind;
 
     #[test]
-    fn words_and_groups_are_found_below_lists_and_options() {
+    fn choices_and_groups_are_found_inside_lists_and_options() {
         let choice = ParamKind::Choice(&["a", "b"]);
         let list = ParamKind::Optional(Box::new(ParamKind::List(Box::new(choice.clone()))));
         assert_eq!(list.to_string(), "a list, each one of a, b, or () for none");
-        assert_eq!((choice.words(), list.words()), (&["a", "b"][..], &["a", "b"][..]));
+        assert_eq!((choice.choices(), list.choices()), (&["a", "b"][..], &["a", "b"][..]));
         let group = ParamKind::Optional(Box::new(ParamKind::Group));
-        assert!(group.is_group() && group.words().is_empty() && !list.is_group());
+        assert!(group.is_group() && group.choices().is_empty() && !list.is_group());
         assert!(ParamKind::OpenGroup("a group of dimensions").is_group());
     }
 }

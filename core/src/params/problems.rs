@@ -1,8 +1,8 @@
-//! Everything wrong with one call's parameters, collected before anything is reported.
+//! All problems with one call's parameters, collected before any is reported.
 
 use thiserror::Error;
 
-/// One thing wrong with one parameter.
+/// One problem with one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Dotted path of the parameter, such as `search.c_puct`.
@@ -25,15 +25,15 @@ fn count(problems: usize) -> String {
     if problems == 1 { "1 problem".to_owned() } else { format!("{problems} problems") }
 }
 
-/// Problems that are listed; a schedule can have one for every ply.
-const MOST_LISTED: usize = 20;
+/// The most problems that are listed; a schedule can have one for every ply.
+const MAX_LISTED: usize = 20;
 
 fn list(problems: &[Problem]) -> String {
     let mut list: String =
-        problems.iter().take(MOST_LISTED).map(|p| format!("\n  {}: {}", p.path, p.message)).collect();
-    if problems.len() > MOST_LISTED {
+        problems.iter().take(MAX_LISTED).map(|p| format!("\n  {}: {}", p.path, p.message)).collect();
+    if problems.len() > MAX_LISTED {
         list += "\n  … and ";
-        list += &(problems.len() - MOST_LISTED).to_string();
+        list += &(problems.len() - MAX_LISTED).to_string();
         list += " more";
     }
     list
@@ -49,7 +49,7 @@ impl Problems {
         self.0.push(Problem { path: path.to_owned(), message: message.into() });
     }
 
-    /// Adds an unknown name, with the nearest of the known ones.
+    /// Adds a problem for an unknown name, with a suggestion from the known ones.
     pub fn unknown(&mut self, path: &str, name: &str, known: &[&str]) {
         let hint = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -58,7 +58,7 @@ impl Problems {
         self.add(path, format!("unknown parameter; {hint}"));
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there are no problems so far.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -68,13 +68,13 @@ impl Problems {
         self.0.len()
     }
 
-    /// Closes the collection; `what` names the call.
+    /// The collected problems as an error; `what` names the call.
     pub fn into_errors(self, what: &str) -> ParamErrors {
         ParamErrors { what: what.to_owned(), problems: self.0 }
     }
 }
 
-/// The known name that a misspelling most likely meant (Jaro–Winkler similarity of at least 0.75, chosen).
+/// The known name that is most similar to a misspelt one (Jaro–Winkler similarity of at least 0.75, chosen).
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()

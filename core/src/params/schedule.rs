@@ -1,4 +1,4 @@
-//! A number that changes with a counter: plies of a game, updates of a training step.
+//! Schedules: numbers that change with a counter, such as plies of a game or updates of a training step.
 
 use super::types::Bounds;
 use super::{Param, ParamKind, Problems, Value};
@@ -9,7 +9,7 @@ use super::{Param, ParamKind, Problems, Value};
 /// a step's parameters are always plain data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
-    /// `(first counter, value)`, counters rising from 0; neighbours differ.
+    /// `(first counter, value)`; counters increase from 0 and neighbouring values differ.
     points: Vec<(u32, f64)>,
 }
 
@@ -19,16 +19,17 @@ impl Schedule {
         Self { points: vec![(0, value)] }
     }
 
-    /// From one sample for each counter; the last one holds for all later counters. `None` without a sample.
+    /// From one sample per counter; the last one holds for all later counters. `None` without samples.
     pub fn from_samples(samples: &[f64]) -> Option<Self> {
         let numbered = (0..).zip(samples.iter().copied());
         Self::from_points(numbered.collect())
     }
 
-    /// From `(first counter, value)` points whose counters rise from 0, else `None`; points that repeat the value before them are dropped.
+    /// From `(first counter, value)` points; `None` unless their counters increase from 0. Points that repeat the previous value are
+    /// dropped.
     pub fn from_points(mut points: Vec<(u32, f64)>) -> Option<Self> {
-        let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if points.first()?.0 != 0 || !rising {
+        let increasing = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if points.first()?.0 != 0 || !increasing {
             return None;
         }
         points.dedup_by(|later, earlier| later.1 == earlier.1);
@@ -41,7 +42,7 @@ impl Schedule {
         self.points[after - 1].1
     }
 
-    /// The largest value it ever takes.
+    /// The largest value of the schedule.
     pub fn max(&self) -> f64 {
         self.points.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max)
     }
@@ -75,7 +76,7 @@ impl Param for Schedule {
             Some(points) => points,
             None => (0..).zip(Vec::<f64>::read(value, path, range, problems)?).collect(),
         };
-        let good = problems.len();
+        let before = problems.len();
         for (counter, number) in &points {
             f64::read(&Value::Float(*number), &format!("{path}[{counter}]"), range, problems);
         }
@@ -83,7 +84,7 @@ impl Param for Schedule {
         if schedule.is_none() {
             problems.add(path, "expected counters that rise from 0, one value each");
         }
-        schedule.filter(|_| problems.len() == good)
+        schedule.filter(|_| problems.len() == before)
     }
 
     fn to_value(&self) -> Value {

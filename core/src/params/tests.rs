@@ -1,4 +1,7 @@
-#![allow(unreachable_pub, reason = "the macros declare public items, and a test module has no public")]
+#![allow(
+    unreachable_pub,
+    reason = "the macros declare public items, and nothing outside this module can use them"
+)]
 
 use super::{Param, Params, Schedule, Value, read};
 use crate::{param_enum, params};
@@ -32,7 +35,7 @@ params! {
         c_puct: f64 = 1.25, in 0.0..=10.0;
         /// Mixed into the root.
         noise: Noise = Noise::default();
-        /// A word.
+        /// A choice.
         paint: Paint = Paint::Red;
         /// Numbers.
         sizes: Vec<u32> = vec![1, 2], in 1..=9;
@@ -55,14 +58,14 @@ params! {
 }
 
 params! {
-    /// A group that a bare word stands for.
+    /// A group with a shorthand.
     pub struct Coat {
-        /// A word.
+        /// A choice.
         paint: Paint = Paint::Red;
-        /// How often.
+        /// Coats of paint.
         layers: u32 = 1, in 1..=9;
     }
-    word paint;
+    shorthand paint;
 }
 
 fn value(json: &str) -> Value {
@@ -74,14 +77,14 @@ fn errors(json: &str) -> String {
 }
 
 #[test]
-fn nothing_given_is_the_default_and_defaults_lie_in_their_own_ranges() {
+fn an_empty_group_is_the_default_and_defaults_lie_in_their_ranges() {
     assert_eq!(read::<Example>("x", &Value::group()), Ok(Example::default()));
     let written = Example::default().to_value();
     assert_eq!(read::<Example>("x", &written), Ok(Example::default()));
 }
 
 #[test]
-fn whole_numbers_are_welcome_where_fractions_are_asked_for() {
+fn whole_numbers_are_accepted_as_numbers() {
     assert_eq!(read::<Example>("x", &value(r#"{"c_puct": 2}"#)).unwrap().c_puct, 2.0);
 }
 
@@ -99,7 +102,7 @@ fn all_problems_are_reported_at_once_with_paths_and_hints() {
 }
 
 #[test]
-fn lists_options_and_groups_name_the_item_that_is_wrong() {
+fn problems_name_the_wrong_item_of_lists_options_and_groups() {
     let expected = "search: 3 problems in its parameters
   noise: expected a group #{…}, got 1 (whole number)
   sizes[1]: must lie in 1..=9, got 10
@@ -109,20 +112,20 @@ fn lists_options_and_groups_name_the_item_that_is_wrong() {
 }
 
 #[test]
-fn a_fraction_is_not_a_whole_number_and_infinity_is_no_number() {
+fn fractions_are_not_whole_numbers_and_nan_is_rejected() {
     assert!(errors(r#"{"simulations": 1.5}"#).contains("expected a whole number, got 1.5 (number)"));
-    let infinite = Value::Group([("c_puct".to_owned(), Value::Float(f64::NAN))].into());
-    assert!(read::<Example>("x", &infinite).is_err());
+    let nan = Value::Group([("c_puct".to_owned(), Value::Float(f64::NAN))].into());
+    assert!(read::<Example>("x", &nan).is_err());
 }
 
 #[test]
-fn rules_between_fields_are_checked_once_the_fields_are_good() {
+fn checks_across_fields_run_once_the_fields_are_valid() {
     assert!(errors(r#"{"simulations": 5}"#).contains("gate: needs at least 10 simulations"));
     assert!(read::<Example>("x", &value(r#"{"simulations": 5, "gate": false}"#)).is_ok());
 }
 
 #[test]
-fn a_bare_word_stands_for_a_group_where_the_declaration_says_so() {
+fn a_text_stands_for_a_group_with_a_shorthand() {
     let coat = |json| read::<Coat>("coat", &value(json));
     assert_eq!(coat(r#""blue""#), Ok(Coat { paint: Paint::Blue, layers: 1 }));
     assert_eq!(coat(r#"{"layers": 2}"#), Ok(Coat { paint: Paint::Red, layers: 2 }));
@@ -132,7 +135,7 @@ fn a_bare_word_stands_for_a_group_where_the_declaration_says_so() {
 }
 
 #[test]
-fn schedules_read_numbers_samples_and_points_alike() {
+fn schedules_are_read_from_samples_and_from_points() {
     let samples = read::<Example>("x", &value(r#"{"temperature": [1, 1, 0.5, 0.5]}"#)).unwrap().temperature;
     let points =
         read::<Example>("x", &value(r#"{"temperature": [[0, 1.0], [2, 0.5]]}"#)).unwrap().temperature;
@@ -144,7 +147,7 @@ fn schedules_read_numbers_samples_and_points_alike() {
 }
 
 #[test]
-fn the_reference_has_a_row_for_every_group_and_leaf() {
+fn the_reference_has_a_row_for_every_group_and_parameter() {
     let rows = Example::rows();
     let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(

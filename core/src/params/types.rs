@@ -1,10 +1,10 @@
-//! How each type of parameter is read, checked and written.
+//! Reading, checking and writing each type of parameter.
 
 use std::ops::RangeInclusive;
 
 use super::{ParamKind, Problems, Value};
 
-/// The closed range a number must lie in.
+/// The closed range that a number must lie in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     min: f64,
@@ -13,7 +13,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The least and the greatest number of a range of whole numbers; `None` for one of numbers.
+    /// The smallest and the largest number of a range of whole numbers; `None` for other ranges.
     pub fn whole_numbers(self) -> Option<(i64, i64)> {
         self.whole.then_some((self.min as i64, self.max as i64))
     }
@@ -50,9 +50,9 @@ bounds_from!(i32: true, i64: true, f64: false);
 pub struct Row {
     /// Dotted path from the group's root.
     pub path: String,
-    /// What kind of value is read.
+    /// The kind of value.
     pub kind: ParamKind,
-    /// The default, as a script would write it.
+    /// The default, in script syntax.
     pub default: String,
     /// The allowed range, if there is one.
     pub range: Option<Bounds>,
@@ -62,21 +62,21 @@ pub struct Row {
 
 /// A type that a parameter can have.
 pub trait Param: Sized {
-    /// What kind of value is read, as an error and the reference name it.
+    /// The kind of value, as named in errors and the reference.
     fn kind() -> ParamKind;
 
-    /// Reads a value; anything wrong goes to `problems` under `path` and gives `None`.
+    /// Reads a value; problems are added under `path`, and the result is `None`.
     fn read(value: &Value, path: &str, range: Option<Bounds>, problems: &mut Problems) -> Option<Self>;
 
-    /// The value that reads back as this.
+    /// The value that is read back as `self`.
     fn to_value(&self) -> Value;
 
-    /// The rows of the reference for the members of a group, with their own defaults; none for what is no group.
+    /// The reference rows for the members of a group, with their own defaults; none for other types.
     fn member_rows(_path: &str) -> Vec<Row> {
         Vec::new()
     }
 
-    /// The rows of the reference for a parameter of this type.
+    /// The reference rows for a parameter of this type.
     fn rows_at(path: &str, default: &Self, range: Option<Bounds>, doc: &str) -> Vec<Row> {
         vec![Row {
             path: path.to_owned(),
@@ -88,7 +88,7 @@ pub trait Param: Sized {
     }
 }
 
-/// The row of a group itself, before its members'; none without a doc text.
+/// The row for a group itself, which precedes its members' rows; none without a doc text.
 pub fn group_row(path: &str, doc: &str) -> Vec<Row> {
     if doc.is_empty() {
         return Vec::new();
@@ -157,7 +157,7 @@ macro_rules! whole_number {
             }
 
             fn to_value(&self) -> Value {
-                Value::Int(i64::try_from(*self).expect("parameters stay within 63 bits"))
+                Value::Int(i64::try_from(*self).expect("parameters fit into 63 bits"))
             }
         }
     )*};

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A value as a script, a file or the command line gives it.
+/// A value from a script, a file or the command line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Nothing: an optional parameter that is switched off.
+    /// No value: an optional parameter that is switched off.
     None,
     /// `true` or `false`.
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
     /// Text.
     Text(String),
     /// Values in order.
     List(Vec<Value>),
-    /// Named values; sorted, so that equal groups print equally.
+    /// Named values, sorted by name so that equal groups print equally.
     Group(BTreeMap<String, Value>),
 }
 
@@ -35,7 +35,7 @@ impl Value {
         Self::Group(BTreeMap::from(members.map(|(name, value)| (name.to_owned(), value))))
     }
 
-    /// What kind of value this is, as an error names it.
+    /// The kind of value, as named in errors.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::None => "nothing",
@@ -48,7 +48,7 @@ impl Value {
         }
     }
 
-    /// A member of a group; `None` where there is none, or this is no group.
+    /// A member of a group; `None` if it is missing or this is not a group.
     pub fn member(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Group(members) => members.get(name),
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// The number this is, if it is one; whole numbers are welcome as fractions.
+    /// The value as a number, if it is one; whole numbers are converted.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Self::Int(value) => Some(value as f64),
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// Puts a value at a dotted path of a group; what lies on the way and is no group becomes one.
+    /// Sets the value at a dotted path of a group; values on the path that are not groups are replaced by groups.
     pub fn put(&mut self, path: &str, value: Self) {
         if !matches!(self, Self::Group(_)) {
             *self = Self::group();
@@ -79,21 +79,21 @@ impl Value {
         }
     }
 
-    /// What a word of a command line means: nothing, true or false, a number, else text.
-    pub fn of_word(word: &str) -> Self {
-        match word {
+    /// Parses a command-line argument: nothing, true or false, a number, or else text.
+    pub fn from_argument(argument: &str) -> Self {
+        match argument {
             "()" | "" => Self::None,
             "true" => Self::Bool(true),
             "false" => Self::Bool(false),
-            word => match (word.parse(), word.parse()) {
+            text => match (text.parse(), text.parse()) {
                 (Ok(number), _) => Self::Int(number),
                 (_, Ok(number)) => Self::Float(number),
-                _ => Self::Text(word.to_owned()),
+                _ => Self::Text(text.to_owned()),
             },
         }
     }
 
-    /// JSON with sorted names; the same value always gives the same text.
+    /// JSON with sorted names; equal values give equal text.
     pub fn canonical(&self) -> String {
         serde_json::to_string(self).expect("a value tree has text keys only")
     }

@@ -303,7 +303,7 @@ mod tests {
         assert!(names(&["searc"]).is_empty());
         let rule =
             api.parameter("self_play", &["search", "root", "rule"].map(ToOwned::to_owned)).expect("a rule");
-        assert!(rule.kind.words().contains(&"gumbel"));
+        assert!(rule.kind.choices().contains(&"gumbel"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn documentation(row: &Row, call: &str) -> String {
 pub(super) fn value_snippet(row: &Row) -> String {
     match row.kind.required() {
         ParamKind::Choice(words) => format!("\"${{1|{}|}}\"", words.join(",")),
-        _ if !row.kind.words().is_empty() => "$1".to_owned(),
+        _ if !row.kind.choices().is_empty() => "$1".to_owned(),
         kind if kind.is_group() => "#{ $1 \\}".to_owned(),
         _ if row.kind == ParamKind::Text => "\"$1\"".to_owned(),
         _ if row.default.is_empty() => "$1".to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn value_snippet(row: &Row) -> String {
 /// Possible values, the default first.
 pub(super) fn values(row: &Row) -> Vec<String> {
     let mut all = vec![row.default.clone()];
-    all.extend(row.kind.words().iter().map(|word| format!("\"{word}\"")));
+    all.extend(row.kind.choices().iter().map(|word| format!("\"{word}\"")));
     if *row.kind.required() == ParamKind::Bool {
         all.extend(["true", "false"].map(ToOwned::to_owned));
     }

@@ -118,9 +118,9 @@ impl<'a> TrainingLoop<'a> {
         observer.event(Event::Progress { unit: "updates", done, total });
         observer.event(Event::Work { unit: "samples", amount: self.job.params.batch.into() });
         if let Some(row) = self.report.curve.last().filter(|row| row.update == self.done) {
-            observer.event(Event::Figure { name: "loss", value: row.loss });
-            observer.event(Event::Figure { name: "policy loss", value: row.policy_loss });
-            observer.event(Event::Figure { name: "value loss", value: row.value_loss });
+            observer.event(Event::Metric { name: "loss", value: row.loss });
+            observer.event(Event::Metric { name: "policy loss", value: row.policy_loss });
+            observer.event(Event::Metric { name: "value loss", value: row.value_loss });
         }
     }
 

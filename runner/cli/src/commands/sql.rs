@@ -171,7 +171,8 @@ impl<'a> Target<'a> {
             write(&mut out)?;
             out.flush()
         };
-        durable::write_by(file, filled).map_err(|cause| SqlError::Write { file: file.to_owned(), cause })?;
+        durable::write_with(file, filled)
+            .map_err(|cause| SqlError::Write { file: file.to_owned(), cause })?;
         console.note(&format!("wrote {}: {} rows", file.display(), rows.len()));
         Ok(())
     }

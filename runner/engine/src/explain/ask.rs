@@ -37,7 +37,7 @@ pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
 fn params(args: &ExplainArgs) -> Result<ExplainParams, ExplainError> {
     let mut given = Value::group();
     for (name, value) in &args.search {
-        given.put(&format!("search.{name}"), Value::of_word(value));
+        given.put(&format!("search.{name}"), Value::from_argument(value));
     }
     let counts = [("search.simulations", args.sims), ("depth", args.depth), ("top", args.top)];
     for (name, count) in counts.into_iter().filter_map(|(name, count)| Some((name, count?))) {

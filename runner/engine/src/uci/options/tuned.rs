@@ -67,6 +67,6 @@ fn plain(value: &Value) -> String {
 /// The parameters of a group with one of them set.
 pub(super) fn with<P: Params>(group: &str, params: &P, path: &str, value: &str) -> Result<P, ParamErrors> {
     let mut all = params.to_value();
-    all.put(path, Value::of_word(value));
+    all.put(path, Value::from_argument(value));
     read(group, &all)
 }

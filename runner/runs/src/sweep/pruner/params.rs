@@ -40,7 +40,7 @@ params! {
         }
         _ => vec![],
     };
-    word kind;
+    shorthand kind;
 }
 
 impl PrunerParams {

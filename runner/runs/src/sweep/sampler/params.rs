@@ -32,7 +32,7 @@ params! {
         /// TPE: share of the trials, best first, that counts as good.
         gamma: f64 = 0.1, in 0.01..=0.5;
     }
-    word kind;
+    shorthand kind;
 }
 
 impl SamplerParams {
