@@ -1,7 +1,7 @@
-//! Nets: what they look like ([`NetworkSpec`]), what they say ([`Evaluator`]), and how they are stored.
+//! Nets: their architecture ([`NetworkSpec`]), evaluation ([`Evaluator`]) and storage.
 //!
-//! Only `network::torch` (and `trainer::torch`) know libtorch, and only `network::onnx` knows ONNX Runtime. The [`fake`]
-//! evaluators are pure functions of the position, so whole searches and games can be golden files.
+//! Only `network::torch` (and `trainer::torch`) use libtorch, and only `network::onnx` uses ONNX Runtime. The [`fake`]
+//! evaluators are pure functions of the position, so that whole searches and games can be compared with golden files.
 
 mod batch;
 mod cache;
@@ -29,7 +29,7 @@ pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 pub use cache::Cached;
 pub use grow::{GrowError, GrowParams, grow};
 pub use layout::{initial_weights, layout, parameter_count};
-pub use outputs::{MOVES_LEFT_SCALE, expected_result, plies_left, value_width};
+pub use outputs::{MOVES_LEFT_SCALE, expected_result, moves_left, value_width};
 pub use precision::Precision;
 pub use presets::{Preset, preset, presets};
 pub use softmax::softmax;

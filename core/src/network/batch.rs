@@ -1,4 +1,4 @@
-//! The contract between search and whatever evaluates positions: one batch in, one answer a row out.
+//! The interface between search and evaluators: a batch of positions in, one evaluation per row out.
 
 use thiserror::Error;
 
@@ -29,37 +29,37 @@ impl Wdl {
         self.win - self.loss
     }
 
-    /// With this P(win) − P(loss) and this P(draw).
-    pub(crate) fn of_value(value: f32, draw: f32) -> Self {
+    /// From P(win) − P(loss) and P(draw).
+    pub(crate) fn from_value(value: f32, draw: f32) -> Self {
         let decided = 1.0 - draw;
         Self { win: 0.5 * (decided + value), draw, loss: 0.5 * (decided - value) }
     }
 
-    /// The value with a draw worth `draw` instead of 0.
-    pub(crate) fn worth(self, draw: f64) -> f64 {
-        f64::from(self.value()) + f64::from(self.draw) * draw
+    /// The value with draws counted as `draw_score` instead of 0.
+    pub(crate) fn value_with_draw_score(self, draw_score: f64) -> f64 {
+        f64::from(self.value()) + f64::from(self.draw) * draw_score
     }
 
-    /// The same result seen by the other side.
+    /// The same result from the opponent's side.
     pub fn flipped(self) -> Self {
         Self { win: self.loss, draw: self.draw, loss: self.win }
     }
 }
 
-/// Encoded positions waiting for an evaluation; one row each, all of one [`Encoding`].
+/// Encoded positions to evaluate, one per row, all in the same [`Encoding`].
 ///
-/// A structure of arrays that keeps its memory when cleared, so that gathering allocates nothing after warm-up.
+/// A structure of arrays that keeps its memory when cleared, so that gathering does not allocate after warm-up.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// `[B, binary planes]`: one bit a square, a1 = bit 0.
+    /// `[B, binary planes]`: one bit per square; a1 is bit 0.
     pub binary: Vec<u64>,
-    /// `[B, scalar planes]`: one number for a whole plane.
+    /// `[B, scalar planes]`: one number per plane.
     pub scalars: Vec<f32>,
     /// Policy indices of the legal moves of all rows, one row after the other, in the order of move generation.
     pub legal: Vec<PolicyIndex>,
-    /// Where each row's legal moves end in `legal`; `[B]`.
+    /// The end of each row's legal moves in `legal`; `[B]`.
     pub legal_ends: Vec<u32>,
-    /// A hash of each row's present position, whatever the encoding sees of its past; `[B]`.
+    /// The key of each row's current position, without its history; `[B]`.
     pub keys: Vec<u64>,
 }
 
@@ -69,7 +69,7 @@ impl Batch {
         self.keys.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -83,36 +83,36 @@ impl Batch {
         self.keys.clear();
     }
 
-    /// Adds the present position of a game.
+    /// Adds the current position of a game.
     pub fn push(&mut self, encoding: &Encoding, game: &Game) {
         encoding.encode(game, &mut self.binary, &mut self.scalars);
         let side = game.position().side_to_move();
         let legal = game.position().legal_moves();
-        self.legal.extend(legal.into_iter().map(|played| encoding.policy_index(played, side)));
+        self.legal.extend(legal.into_iter().map(|mv| encoding.policy_index(mv, side)));
         self.legal_ends.push(self.legal.len() as u32);
         self.keys.push(game.key());
     }
 
-    /// Where a row's legal moves lie in `legal`, and its policy in [`Evaluations::policy`].
+    /// The range of a row's legal moves in `legal`, and of its policy in [`Evaluations::policy`].
     pub fn legal_range(&self, row: usize) -> std::ops::Range<usize> {
         let start = if row == 0 { 0 } else { self.legal_ends[row - 1] as usize };
         start..self.legal_ends[row] as usize
     }
 }
 
-/// What an evaluator says of a [`Batch`], row by row; keeps its memory between batches.
+/// The evaluations of a [`Batch`], row by row; memory is kept between batches.
 #[derive(Debug, Clone, Default)]
 pub struct Evaluations {
     /// Probabilities of the legal moves, laid out as [`Batch::legal`]; each row sums to 1.
     pub policy: Vec<f32>,
     /// Expected result for the side to move; `[B]`.
     pub wdl: Vec<Wdl>,
-    /// Plies left in the game; `[B]`, or nothing from an evaluator that does not know.
+    /// Expected plies left in the game; `[B]`, or empty if the evaluator does not predict them.
     pub moves_left: Vec<f32>,
 }
 
 impl Evaluations {
-    /// Removes all answers and keeps the memory.
+    /// Removes all evaluations and keeps the memory.
     pub fn clear(&mut self) {
         self.policy.clear();
         self.wdl.clear();
@@ -120,7 +120,7 @@ impl Evaluations {
     }
 }
 
-/// A net could not evaluate a batch.
+/// A batch could not be evaluated.
 #[derive(Debug, Error)]
 pub enum EvaluatorError {
     /// The device or the library failed.
@@ -128,16 +128,16 @@ pub enum EvaluatorError {
     Device {
         /// Rows of the batch.
         rows: usize,
-        /// What the library says.
+        /// The library's message.
         cause: String,
     },
-    /// A search asks for what the net does not say.
+    /// A search needs the moves left, which the net does not predict.
     #[error(
-        "the search's `moves_left` needs the plies left in the game, which the net does not say; \
-         leave `moves_left` out, or take a net with a `moves_left_head`"
+        "the search's `moves_left` needs the plies left in the game, which the net does not predict; \
+         leave `moves_left` out, or use a net with a `moves_left_head`"
     )]
     NoMovesLeft,
-    /// A tablebase that a search asked in the net's place.
+    /// A tablebase that a search probed instead of the net could not be read.
     #[error(transparent)]
     Tablebase(#[from] TablebaseError),
     /// A net produced NaN or infinity.
@@ -150,18 +150,18 @@ pub enum EvaluatorError {
     },
 }
 
-/// Evaluates batches of positions. A row's answer depends on nothing but that row and the batch's size.
+/// Evaluates batches of positions. A row's evaluation depends only on that row and the batch size.
 pub trait Evaluator {
-    /// The encoding that rows must have.
+    /// The encoding of the rows.
     fn encoding(&self) -> &Encoding;
 
-    /// Fills `out` with one answer for each row of `batch`; an empty batch is allowed.
+    /// Replaces the content of `out` by one evaluation per row of `batch`, which may be empty.
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError>;
 
-    /// Forgets what was asked before, so that a shard's answers depend on nothing outside it.
+    /// Clears cached evaluations, so that a shard's results do not depend on earlier shards.
     fn start_shard(&mut self) {}
 
-    /// Rows that were answered from memory since the shard's start.
+    /// Rows answered from the cache since the start of the shard.
     fn cache_hits(&self) -> u64 {
         0
     }

@@ -1,99 +1,99 @@
-//! Answers that were given before.
+//! A cache of evaluations.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map;
 
 use super::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 use crate::encoding::Encoding;
 
-/// An evaluator that remembers its last answers, first in, first out.
+/// An evaluator with a first-in, first-out cache of evaluations (an NN cache).
 ///
-/// Answers are found by everything that the encoding sees, so positions that differ only in what the net cannot see share
-/// theirs. What is asked twice in one batch is evaluated once.
+/// The key is everything that the encoding sees, so positions that differ only in what the net cannot see share an entry. Equal
+/// rows of one batch are evaluated once.
 pub struct Cached {
     inner: Box<dyn Evaluator>,
     capacity: usize,
-    /// Where each remembered row's answer lies in `answers`.
-    places: HashMap<u128, usize>,
-    /// A ring: the next answer goes to `next`.
-    answers: Vec<Answer>,
+    /// The slot in `entries` of each cached row, by its key.
+    slots: HashMap<u128, usize>,
+    /// A ring buffer: the next entry goes to slot `next`.
+    entries: Vec<Entry>,
     next: usize,
-    /// The rows that were not found, and what the inner evaluator says of them.
+    /// The rows that were not in the cache, and their evaluations.
     misses: Batch,
-    missed: Evaluations,
-    /// Where each row's answer comes from.
+    miss_evaluations: Evaluations,
+    /// The source of each row's evaluation.
     sources: Vec<Source>,
     miss_keys: Vec<u128>,
-    /// Rows of the present batch that are misses already.
-    asked: HashMap<u128, usize>,
+    /// The misses of the current batch, by key.
+    pending: HashMap<u128, usize>,
     hits: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Answer {
+struct Entry {
     key: u128,
     policy: Box<[f32]>,
     wdl: Wdl,
-    /// Absent where the evaluator does not know.
+    /// `None` if the evaluator does not predict it.
     moves_left: Option<f32>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Source {
-    /// The place of a remembered answer.
-    Remembered(usize),
-    /// A row of the misses.
-    Missed(usize),
+    /// A slot of the cache.
+    Hit(usize),
+    /// A row of `misses`.
+    Miss(usize),
 }
 
 impl Cached {
-    /// Memory of one remembered answer: itself, its place (a hash table is at least 7/16 full), and 40 legal moves, more than most
-    /// positions have.
+    /// Memory of one entry: itself, its slot in the hash table (at least 7/16 full), and 40 legal moves, more than most positions
+    /// have.
     pub const BYTES_EACH: usize =
-        size_of::<Answer>() + size_of::<(u128, usize)>() * 16 / 7 + 40 * size_of::<f32>();
+        size_of::<Entry>() + size_of::<(u128, usize)>() * 16 / 7 + 40 * size_of::<f32>();
 
-    /// Remembers at most `capacity` answers of another evaluator.
+    /// Caches at most `capacity` evaluations of another evaluator.
     pub fn new(inner: Box<dyn Evaluator>, capacity: usize) -> Self {
         Self {
             inner,
             capacity,
-            places: HashMap::new(),
-            answers: Vec::new(),
+            slots: HashMap::new(),
+            entries: Vec::new(),
             next: 0,
             misses: Batch::default(),
-            missed: Evaluations::default(),
+            miss_evaluations: Evaluations::default(),
             sources: Vec::new(),
             miss_keys: Vec::new(),
-            asked: HashMap::new(),
+            pending: HashMap::new(),
             hits: 0,
         }
     }
 
-    /// Answers that are remembered now.
+    /// The number of cached evaluations.
     pub fn len(&self) -> usize {
-        self.answers.len()
+        self.entries.len()
     }
 
-    /// Whether nothing is remembered.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
-        self.answers.is_empty()
+        self.entries.is_empty()
     }
 
-    fn sort_out(&mut self, batch: &Batch) {
+    fn look_up(&mut self, batch: &Batch) {
         self.misses.clear();
         self.sources.clear();
         self.miss_keys.clear();
-        self.asked.clear();
+        self.pending.clear();
         for row in 0..batch.len() {
             let key = row_key(batch, row, self.inner.encoding());
-            let source = match (self.places.get(&key), self.asked.entry(key)) {
-                (Some(place), _) => Source::Remembered(*place),
-                (None, Entry::Occupied(earlier)) => Source::Missed(*earlier.get()),
-                (None, Entry::Vacant(first)) => {
+            let source = match (self.slots.get(&key), self.pending.entry(key)) {
+                (Some(slot), _) => Source::Hit(*slot),
+                (None, hash_map::Entry::Occupied(earlier)) => Source::Miss(*earlier.get()),
+                (None, hash_map::Entry::Vacant(first)) => {
                     let miss = *first.insert(self.misses.len());
                     self.miss_keys.push(key);
                     copy_row(batch, row, self.inner.encoding(), &mut self.misses);
-                    Source::Missed(miss)
+                    Source::Miss(miss)
                 }
             };
             self.sources.push(source);
@@ -101,21 +101,21 @@ impl Cached {
         self.hits += (batch.len() - self.misses.len()) as u64;
     }
 
-    fn remember_misses(&mut self) {
+    fn store_misses(&mut self) {
         for (row, key) in std::mem::take(&mut self.miss_keys).into_iter().enumerate() {
-            let policy = self.missed.policy[self.misses.legal_range(row)].into();
-            let moves_left = self.missed.moves_left.get(row).copied();
-            self.remember(Answer { key, policy, wdl: self.missed.wdl[row], moves_left });
+            let policy = self.miss_evaluations.policy[self.misses.legal_range(row)].into();
+            let moves_left = self.miss_evaluations.moves_left.get(row).copied();
+            self.store(Entry { key, policy, wdl: self.miss_evaluations.wdl[row], moves_left });
         }
     }
 
-    fn remember(&mut self, answer: Answer) {
-        self.places.insert(answer.key, self.next);
-        if self.answers.len() < self.capacity {
-            self.answers.push(answer);
+    fn store(&mut self, entry: Entry) {
+        self.slots.insert(entry.key, self.next);
+        if self.entries.len() < self.capacity {
+            self.entries.push(entry);
         } else {
-            let forgotten = std::mem::replace(&mut self.answers[self.next], answer);
-            self.places.remove(&forgotten.key);
+            let evicted = std::mem::replace(&mut self.entries[self.next], entry);
+            self.slots.remove(&evicted.key);
         }
         self.next = (self.next + 1) % self.capacity;
     }
@@ -127,33 +127,37 @@ impl Evaluator for Cached {
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        self.sort_out(batch);
+        self.look_up(batch);
         if !self.misses.is_empty() {
-            self.inner.evaluate(&self.misses, &mut self.missed)?;
+            self.inner.evaluate(&self.misses, &mut self.miss_evaluations)?;
         }
         out.clear();
         for source in &self.sources {
             let (policy, wdl, moves_left) = match *source {
-                Source::Remembered(place) => {
-                    let Answer { policy, wdl, moves_left, .. } = &self.answers[place];
+                Source::Hit(slot) => {
+                    let Entry { policy, wdl, moves_left, .. } = &self.entries[slot];
                     (&**policy, *wdl, *moves_left)
                 }
-                Source::Missed(row) => {
-                    let policy = &self.missed.policy[self.misses.legal_range(row)];
-                    (policy, self.missed.wdl[row], self.missed.moves_left.get(row).copied())
+                Source::Miss(row) => {
+                    let policy = &self.miss_evaluations.policy[self.misses.legal_range(row)];
+                    (
+                        policy,
+                        self.miss_evaluations.wdl[row],
+                        self.miss_evaluations.moves_left.get(row).copied(),
+                    )
                 }
             };
             out.policy.extend_from_slice(policy);
             out.wdl.push(wdl);
             out.moves_left.extend(moves_left);
         }
-        self.remember_misses();
+        self.store_misses();
         Ok(())
     }
 
     fn start_shard(&mut self) {
-        self.places.clear();
-        self.answers.clear();
+        self.slots.clear();
+        self.entries.clear();
         (self.next, self.hits) = (0, 0);
         self.inner.start_shard();
     }
@@ -172,7 +176,7 @@ fn copy_row(batch: &Batch, row: usize, encoding: &Encoding, out: &mut Batch) {
     out.keys.push(batch.keys[row]);
 }
 
-/// 128 bits of everything that the net sees of a row.
+/// A 128-bit hash of everything that the net sees of a row.
 fn row_key(batch: &Batch, row: usize, encoding: &Encoding) -> u128 {
     let (binary, scalars) = (encoding.binary_count(), encoding.scalar_count());
     let bits = batch.binary[row * binary..][..binary].iter().copied();
@@ -180,14 +184,14 @@ fn row_key(batch: &Batch, row: usize, encoding: &Encoding) -> u128 {
     let legal = batch.legal[batch.legal_range(row)].iter().map(|index| u64::from(index.get()));
     let (mut low, mut high) = (0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03);
     for word in bits.chain(numbers).chain(legal) {
-        low = folded(low ^ word, 0xa076_1d64_78bd_642f);
-        high = folded(high ^ word, 0xe703_7ed1_a0b4_28db);
+        low = mix(low ^ word, 0xa076_1d64_78bd_642f);
+        high = mix(high ^ word, 0xe703_7ed1_a0b4_28db);
     }
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The two halves of a 128-bit product, folded: the mixing step of wyhash (Wang Yi, public domain).
-fn folded(a: u64, b: u64) -> u64 {
+/// The exclusive or of the halves of a 128-bit product: the mixing step of wyhash (Wang Yi, public domain).
+fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product >> 64) as u64 ^ product as u64
 }
@@ -225,7 +229,7 @@ mod tests {
         (Cached::new(Box::new(inner), capacity), rows)
     }
 
-    fn answers(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
+    fn evaluate(evaluator: &mut dyn Evaluator, batch: &Batch) -> Evaluations {
         let mut out = Evaluations::default();
         evaluator.evaluate(batch, &mut out).expect("fakes do not fail");
         out
@@ -236,54 +240,54 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_those_of_the_evaluator_and_each_row_is_asked_once() {
+    fn cached_evaluations_equal_the_evaluators_and_each_row_is_evaluated_once() {
         let (mut cache, rows) = cached(1000);
         let batch = batch_of((0..40).chain(0..40).chain(20..60));
-        let plain = answers(&mut Hashed::new(encoding(), 1), &batch);
-        // Openings of 0 plies are all alike, so fewer rows than games are different.
-        assert!(same(&answers(&mut cache, &batch), &plain));
+        let plain = evaluate(&mut Hashed::new(encoding(), 1), &batch);
+        // All openings of 0 plies are equal, so there are fewer distinct rows than games.
+        assert!(same(&evaluate(&mut cache, &batch), &plain));
         let first = rows.get();
         assert!(first <= 60, "{first}");
-        assert!(same(&answers(&mut cache, &batch), &plain));
+        assert!(same(&evaluate(&mut cache, &batch), &plain));
         assert_eq!((rows.get(), cache.cache_hits()), (first, (2 * batch.len() - first) as u64));
     }
 
     #[test]
-    fn the_oldest_answers_are_forgotten_and_a_shard_starts_with_none() {
+    fn the_oldest_entries_are_evicted_and_a_shard_starts_with_an_empty_cache() {
         let (mut cache, rows) = cached(10);
         for number in 100..130 {
-            answers(&mut cache, &batch_of(number..=number));
+            evaluate(&mut cache, &batch_of(number..=number));
         }
         let before = rows.get();
-        answers(&mut cache, &batch_of(120..130));
-        assert_eq!((rows.get(), cache.len()), (before, 10), "the last ten are remembered");
-        answers(&mut cache, &batch_of(100..110));
+        evaluate(&mut cache, &batch_of(120..130));
+        assert_eq!((rows.get(), cache.len()), (before, 10), "the last ten are cached");
+        evaluate(&mut cache, &batch_of(100..110));
         assert_eq!(rows.get(), before + 10, "the first ten are not");
         cache.start_shard();
-        answers(&mut cache, &batch_of(100..110));
+        evaluate(&mut cache, &batch_of(100..110));
         assert_eq!((rows.get(), cache.cache_hits()), (before + 20, 0));
     }
 
     #[test]
-    fn positions_that_differ_only_in_their_past_are_asked_for_where_the_encoding_sees_it() {
-        let ways = ["g1f3 g8f6 b1c3 b8c6", "b1c3 g8f6 g1f3 b8c6", "b1c3 b8c6 g1f3 g8f6"];
-        let asked = |name, history| {
+    fn different_histories_are_different_keys_if_the_encoding_sees_them() {
+        let lines = ["g1f3 g8f6 b1c3 b8c6", "b1c3 g8f6 g1f3 b8c6", "b1c3 b8c6 g1f3 g8f6"];
+        let evaluated_rows = |name, history| {
             let encoding = Encoding::with_history(name, Orientation::SideToMove, history).expect("a history");
             let mut batch = Batch::default();
-            for way in ways.into_iter().chain(ways) {
-                let game = Game::from_text(&format!("startpos moves {way}")).expect("a game");
+            for line in lines.into_iter().chain(lines) {
+                let game = Game::from_text(&format!("startpos moves {line}")).expect("a game");
                 batch.push(&encoding, &game);
             }
             let (mut cache, rows) = cached_of(encoding, 100);
-            let first = answers(&mut cache, &batch);
-            assert!(same(&answers(&mut cache, &batch), &first));
+            let first = evaluate(&mut cache, &batch);
+            assert!(same(&evaluate(&mut cache, &batch), &first));
             rows.get()
         };
-        assert_eq!(asked(EncodingName::Dc0, 1), 1);
-        assert_eq!(asked(EncodingName::AlphaZero, 8), 3);
-        assert_eq!(asked(EncodingName::Leela, 8), 3);
-        // After the third ply two of the ways have led to the same position.
-        assert_eq!(asked(EncodingName::AlphaZero, 2), 2);
-        assert_eq!(asked(EncodingName::Leela, 1), 1);
+        assert_eq!(evaluated_rows(EncodingName::Dc0, 1), 1);
+        assert_eq!(evaluated_rows(EncodingName::AlphaZero, 8), 3);
+        assert_eq!(evaluated_rows(EncodingName::Leela, 8), 3);
+        // After the third ply two of the lines have reached the same position.
+        assert_eq!(evaluated_rows(EncodingName::AlphaZero, 2), 2);
+        assert_eq!(evaluated_rows(EncodingName::Leela, 1), 1);
     }
 }

@@ -1,8 +1,7 @@
-//! Stored nets: weights as safetensors, and beside them a JSON file with the spec, where the net comes from, and the
-//! weights' digest.
+//! Checkpoints: weights as safetensors, with a JSON file of the spec, the provenance and the weights' digest beside them.
 //!
-//! Saving the same net gives the same bytes. Loading is strict: what does not fit exactly is an error that says
-//! where, what was expected, what was found and what to do.
+//! Saving the same net gives the same bytes. Loading is strict: any mismatch is an error that says where it is, what was
+//! expected, what was found and what to do.
 
 mod error;
 mod manifest;
@@ -18,31 +17,31 @@ use super::{NetworkSpec, Weights, check_against, layout};
 use crate::durable;
 use crate::params::Value;
 
-/// A net with where it comes from.
+/// A net with its provenance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// What the net looks like.
+    /// The net's architecture.
     pub spec: NetworkSpec,
-    /// Its weights, as [`layout`] says.
+    /// Its weights, as given by [`layout`].
     pub weights: Weights,
-    /// How the net came about, for people and tools; dc0 does not read it.
+    /// Where the net comes from, for people and tools; dc0 does not read it.
     pub provenance: Value,
 }
 
-/// A net that was read, with what identifies it.
+/// A loaded checkpoint and its digest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadedCheckpoint {
-    /// The net.
+    /// The checkpoint.
     pub checkpoint: Checkpoint,
     /// The blake3 digest of its weights file, 64 hex digits.
     pub digest: String,
 }
 
 impl Checkpoint {
-    /// Writes `path`, which ends in `.safetensors`, and its `.json`; gives the blake3 digest of the weights file.
+    /// Writes `path`, which ends in `.safetensors`, and its `.json`; returns the blake3 digest of the weights file.
     ///
-    /// The JSON file is written last: without one that names the weights' digest there is no checkpoint. Weights that
-    /// do not fit the spec or are not finite are an error, and nothing is written.
+    /// The JSON file is written last, since a checkpoint needs one with the digest of its weights. Weights that do not match the
+    /// spec or are not finite are an error, and nothing is written.
     pub fn save(&self, path: &Path) -> Result<String, CheckpointError> {
         self.check(path)?;
         let manifest_path = manifest_path(path)?;
@@ -59,7 +58,7 @@ impl Checkpoint {
         Self::from_bytes(path, &manifest, &tensors::read(path)?)
     }
 
-    /// As [`load`](Self::load), of files that lie in memory; `path` is the weights file's name for errors.
+    /// Like [`load`](Self::load), from files in memory; `path` is the name of the weights file for errors.
     pub fn from_bytes(
         path: &Path,
         manifest: &[u8],

@@ -38,27 +38,27 @@ impl Evaluator for Uniform {
     }
 }
 
-/// A pseudo-random answer that is a pure function of the position, so that whole searches repeat exactly.
+/// Pseudo-random evaluations that are a pure function of the position, so that whole searches are reproducible.
 #[derive(Debug, Clone)]
 pub struct Hashed {
     encoding: Encoding,
     salt: u64,
-    knows_moves_left: bool,
+    has_moves_left: bool,
 }
 
 impl Hashed {
-    /// For positions of an encoding; each salt gives other answers.
+    /// For positions of an encoding; each salt gives different evaluations.
     pub fn new(encoding: Encoding, salt: u64) -> Self {
-        Self { encoding, salt, knows_moves_left: false }
+        Self { encoding, salt, has_moves_left: false }
     }
 
-    /// Says how many plies are left as well, from 0 to 100; its other answers stay the same.
+    /// Also predicts the plies left, from 0 to 100; the other outputs stay the same.
     pub fn with_moves_left(self) -> Self {
-        Self { knows_moves_left: true, ..self }
+        Self { has_moves_left: true, ..self }
     }
 }
 
-/// Steele et al. 2014, "Fast splittable pseudorandom number generators": the SplitMix64 finaliser.
+/// The finaliser of SplitMix64 (Steele et al. 2014, "Fast splittable pseudorandom number generators").
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -84,7 +84,7 @@ impl Evaluator for Hashed {
             out.policy.extend(legal.iter().map(|index| unit(mix(key ^ u64::from(index.get())))));
             normalise(&mut out.policy[start..]);
             out.wdl.push(wdl_of(key));
-            if self.knows_moves_left {
+            if self.has_moves_left {
                 out.moves_left.push(100.0 * unit(mix(key ^ 4 << 32)));
             }
         }
@@ -105,17 +105,17 @@ fn normalise(weights: &mut [f32]) {
     }
 }
 
-/// Answers given in advance for some positions, and those of another evaluator for the rest.
+/// Prescribed evaluations of some positions, and those of [`Uniform`] for the rest.
 #[derive(Debug, Clone)]
 pub struct Scripted {
     rest: Uniform,
-    answers: HashMap<u64, Wdl>,
+    wdl_by_key: HashMap<u64, Wdl>,
 }
 
 impl Scripted {
-    /// Position keys with their answers; every other position is a draw. Policies are uniform.
-    pub fn new(encoding: Encoding, answers: HashMap<u64, Wdl>) -> Self {
-        Self { rest: Uniform::new(encoding), answers }
+    /// Position keys with their WDL; every other position is a draw. Policies are uniform.
+    pub fn new(encoding: Encoding, wdl_by_key: HashMap<u64, Wdl>) -> Self {
+        Self { rest: Uniform::new(encoding), wdl_by_key }
     }
 }
 
@@ -127,8 +127,8 @@ impl Evaluator for Scripted {
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
         self.rest.evaluate(batch, out)?;
         for (key, wdl) in batch.keys.iter().zip(&mut out.wdl) {
-            if let Some(answer) = self.answers.get(key) {
-                *wdl = *answer;
+            if let Some(prescribed) = self.wdl_by_key.get(key) {
+                *wdl = *prescribed;
             }
         }
         Ok(())

@@ -1,14 +1,14 @@
-//! Batch norm folded into the convolution before it, for inference.
+//! Folding batch norm into the preceding convolution, for inference.
 //!
 //! Ioffe & Szegedy 2015, section 3.1: with fixed statistics batch norm is linear, `γ·(x − μ)/√(σ² + ε) + β`.
 
 use super::graph::{Layer, Op};
 use super::{TensorRole, WeightTensor, Weights};
 
-/// ε: added to the variance in batch norm; libtorch's usual value.
+/// ε: added to the variance in batch norm; libtorch's default.
 pub const BATCH_NORM_EPSILON: f64 = 1e-5;
 
-/// ε: added to the variance, or to the mean square, in the norms of a transformer; libtorch's usual value.
+/// ε: added to the variance or the mean square in a transformer's norms; libtorch's default.
 pub const NORM_EPSILON: f64 = 1e-5;
 
 /// γ, β, μ and σ² of a batch norm.
@@ -28,18 +28,18 @@ pub struct Linear {
     pub bias: WeightTensor,
 }
 
-/// A tensor of weights that were checked against the net's layout.
+/// A tensor by name; the weights must have been checked against the net's layout.
 pub fn tensor<'a>(weights: &'a Weights, name: &str) -> &'a WeightTensor {
     weights.get(name).expect("the names were checked against the layout")
 }
 
-/// The weight and bias named `at`, as they are.
-pub fn plain(weights: &Weights, at: &str) -> Linear {
-    let part = |name: &str| tensor(weights, &format!("{at}.{name}")).clone();
+/// The weight and bias of a layer, unchanged.
+pub fn plain(weights: &Weights, layer: &str) -> Linear {
+    let part = |name: &str| tensor(weights, &format!("{layer}.{name}")).clone();
     Linear { weight: part("weight"), bias: part("bias") }
 }
 
-/// The convolution or dense layer of a layer of the net, with batch norm folded in if it has one.
+/// A layer's convolution or dense layer, with batch norm folded in if it has one.
 pub fn linear(weights: &Weights, layer: &Layer) -> Linear {
     match layer.op {
         Op::Conv { norm: true, .. } => folded(weights, layer),

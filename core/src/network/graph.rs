@@ -1,23 +1,23 @@
-//! A net as a list of layers: the one place that turns a [`NetworkSpec`] into a computation.
+//! A net as a list of layers: the only place that turns a [`NetworkSpec`] into a computation.
 //!
-//! The tensors and their first values, the trained and the inference copy, the ONNX file, the operation count and the
-//! growth of nets all walk this list.
+//! The tensors and their initial values, the trained net, the inference copy, the ONNX export, the operation count and
+//! growth all follow this list.
 
 use super::{Activation, NetworkSpec, NormKind, PolicyHead, Tower, ValueHead};
 use crate::encoding::{POLICY_PLANES, POLICY_SIZE};
 
-/// First weights of the last layers relative to He's: a fresh net must not prefer anything, because its first games are
-/// the first data. Chosen.
+/// The scale of the last layers' initial weights relative to He's: an untrained net must have no strong preferences, because
+/// its games are the first training data. Chosen.
 const LAST_LAYER_GAIN: f32 = 0.2;
 
-/// First weights of layers without a non-linearity behind them relative to He's, which double the variance for one
-/// (He et al. 2015, section 2.2).
+/// The scale of the initial weights of layers without a non-linearity after them relative to He's, which double the variance
+/// to compensate for one (He et al. 2015, section 2.2).
 const LINEAR_GAIN: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
-/// A value's place: 0 is the input `[B, P, 8, 8]`, `k + 1` is what layer `k` makes.
+/// The index of a value: 0 is the input `[B, P, 8, 8]`, `k + 1` is the output of layer `k`.
 pub type ValueId = usize;
 
-/// What a value holds for each position.
+/// The shape of a value for each position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// `[B, C, 8, 8]` with this `C`.
@@ -27,7 +27,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Channels of a board, or the width of a flat value.
+    /// The channels of a board, or the width of a flat value.
     pub fn width(self) -> usize {
         match self {
             Self::Board(width) | Self::Flat(width) => width,
@@ -35,7 +35,7 @@ impl Shape {
     }
 }
 
-/// What a layer does. Its tensors are named after the layer, as [`layout`](super::layout()) says.
+/// A layer's operation. Its tensors are named after the layer, see [`layout`](super::layout()).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Op {
     /// `[B, in, 8, 8]` to `[B, out, 8, 8]`: a convolution that keeps the board's size, then batch norm or a bias.
@@ -48,16 +48,16 @@ pub enum Op {
         size: usize,
         /// Whether batch norm follows; otherwise the convolution has a bias.
         norm: bool,
-        /// What comes last.
+        /// The activation at the end.
         activation: Option<Activation>,
     },
-    /// The end of a residual block: the first input `[B, C, 8, 8]`, through squeeze-and-excitation if any, plus the second.
+    /// The residual addition: the first input `[B, C, 8, 8]`, after squeeze-and-excitation if any, plus the second.
     Join {
         /// Channels.
         channels: usize,
-        /// Squeeze-and-excitation (Hu et al. 2018, section 3) with a shift beside the scale, as in Leela's nets.
+        /// Squeeze-and-excitation (Hu et al. 2018, section 3) with a scale and a shift, as in Leela's nets.
         squeeze: Option<Squeeze>,
-        /// What comes last.
+        /// The activation at the end.
         activation: Option<Activation>,
     },
     /// `[B, C, 8, 8]` to `[B, 64·C]`, channel by channel.
@@ -71,7 +71,7 @@ pub enum Op {
         inputs: usize,
         /// Width of the output.
         outputs: usize,
-        /// What comes last.
+        /// The activation at the end.
         activation: Option<Activation>,
     },
     /// Adds a learned `[C, 8, 8]`.
@@ -83,7 +83,7 @@ pub enum Op {
     Norm {
         /// Channels.
         channels: usize,
-        /// What it normalises by.
+        /// How it normalises.
         kind: NormKind,
     },
     /// Queries, keys and values `[B, 3C, 8, 8]` to `[B, C, 8, 8]`: `softmax(q·kᵀ/√(C/H) + bias)·v` for each of `H` heads
@@ -91,48 +91,48 @@ pub enum Op {
     Attention {
         /// Channels `C` of the output.
         channels: usize,
-        /// Heads `H`; head `h` has the channels from `h·C/H`.
+        /// Heads `H`; the channels of head `h` start at `h·C/H`.
         heads: usize,
     },
 }
 
-/// Squeeze-and-excitation: mean over the board, dense to `width`, activation, dense to `2C`; the first half scales through a
-/// sigmoid, the second is added.
+/// Squeeze-and-excitation: mean over the board, dense to `width`, activation, dense to `2C`; the sigmoid of the first half
+/// scales the channels, the second half is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Squeeze {
     /// Channels between the two dense layers.
     pub width: usize,
-    /// Between them.
+    /// The activation between them.
     pub activation: Activation,
 }
 
-/// One step of a net.
+/// One layer of a net.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
     /// Dotted name, such as `tower.0.conv1`.
     pub name: String,
-    /// What it does.
+    /// Its operation.
     pub op: Op,
-    /// What it reads, always earlier values.
+    /// The values it reads, all of them earlier ones.
     pub inputs: Vec<ValueId>,
-    /// What it makes.
+    /// The shape of its output.
     pub output: Shape,
-    /// Size of its first weights relative to He's; of the scale of its batch norm, if it has one.
+    /// The scale of its initial weights relative to He's; with batch norm, the initial scale of the norm.
     pub gain: f32,
 }
 
 /// A whole net.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
-    /// The layers in the order in which they run.
+    /// The layers in execution order.
     pub layers: Vec<Layer>,
     /// Input planes.
     pub planes: usize,
-    /// Logits of the moves: a board of 73 channels or 4672 flat ones, both with index `plane · 64 + from`.
+    /// Policy logits: a board of 73 channels or 4672 flat logits, both with index `plane · 64 + from`.
     pub policy: ValueId,
-    /// Logits of win, draw and loss, or the one number before tanh.
+    /// Logits of win, draw and loss, or one number before tanh.
     pub value: ValueId,
-    /// The one number before softplus.
+    /// One number before softplus.
     pub moves_left: Option<ValueId>,
 }
 
@@ -151,26 +151,25 @@ impl Graph {
         Self { layers: builder.layers, planes, policy, value, moves_left }
     }
 
-    /// What a value holds.
+    /// The shape of a value.
     pub fn shape(&self, value: ValueId) -> Shape {
         value.checked_sub(1).map_or(Shape::Board(self.planes), |layer| self.layers[layer].output)
     }
 
-    /// Whether a layer's input is a board laid flat.
+    /// Whether a layer's input is a flattened board.
     pub(super) fn reads_flat_board(&self, layer: &Layer) -> bool {
-        let producer = layer.inputs[0].checked_sub(1).map(|at| self.layers[at].op);
+        let producer = layer.inputs[0].checked_sub(1).map(|layer| self.layers[layer].op);
         matches!(producer, Some(Op::Flatten { .. }))
     }
 
-    /// Multiplications, each with an addition, of one evaluation; those of convolutions, dense layers and attention. Twice as
-    /// many floating-point operations.
+    /// The multiply-adds of one evaluation by convolutions, dense layers and attention; each is two floating-point operations.
     pub fn multiply_adds(&self) -> u64 {
         self.layers.iter().map(|layer| layer.op.multiply_adds()).sum()
     }
 }
 
 impl Op {
-    /// Multiplications, each with an addition.
+    /// The multiply-adds of one evaluation.
     pub fn multiply_adds(self) -> u64 {
         let count = match self {
             Self::Conv { inputs, outputs, size, .. } => 64 * inputs * outputs * size * size,
@@ -228,7 +227,7 @@ impl Builder<'_> {
     }
 
     /// A dense layer over the channels of each square.
-    fn mix(
+    fn pointwise(
         &mut self,
         name: String,
         input: ValueId,
@@ -262,14 +261,19 @@ impl Builder<'_> {
     }
 
     /// He et al. 2016.
-    fn residual_block(&mut self, at: &str, input: ValueId) -> ValueId {
+    fn residual_block(&mut self, block_name: &str, input: ValueId) -> ValueId {
         let (channels, activation) = (self.filters(), self.activation());
-        let first = self.normed_conv(format!("{at}.conv1"), input, [channels, 3]);
+        let first = self.normed_conv(format!("{block_name}.conv1"), input, [channels, 3]);
         let second = Op::Conv { inputs: channels, outputs: channels, size: 3, norm: true, activation: None };
-        // A block starts as the identity (Goyal et al. 2017, section 5.1), so that depth does not change a fresh net.
-        let second = self.push(format!("{at}.conv2"), second, &[first], 0.0);
+        // A block starts as the identity (Goyal et al. 2017, section 5.1), so that depth does not change an untrained net.
+        let second = self.push(format!("{block_name}.conv2"), second, &[first], 0.0);
         let squeeze = self.squeeze();
-        self.push(format!("{at}.se"), Op::Join { channels, squeeze, activation }, &[second, input], 1.0)
+        self.push(
+            format!("{block_name}.se"),
+            Op::Join { channels, squeeze, activation },
+            &[second, input],
+            1.0,
+        )
     }
 
     fn squeeze(&self) -> Option<Squeeze> {
@@ -280,7 +284,7 @@ impl Builder<'_> {
 
     fn transformer(&mut self) -> ValueId {
         let channels = self.filters();
-        let tokens = self.mix("stem.embed".to_owned(), 0, channels, None, 1.0);
+        let tokens = self.pointwise("stem.embed".to_owned(), 0, channels, None, 1.0);
         let mut body =
             self.push("stem.position".to_owned(), Op::PositionEmbedding { channels }, &[tokens], 1.0);
         for block in 0..self.spec.tower.blocks {
@@ -289,20 +293,21 @@ impl Builder<'_> {
         self.norm("tower.norm".to_owned(), body)
     }
 
-    /// Xiong et al. 2020, figure 1 (b): normalised before each part, so that a block can start as the identity.
-    fn transformer_block(&mut self, at: &str, input: ValueId) -> ValueId {
+    /// Xiong et al. 2020, figure 1 (b): pre-normalisation, so that a block can start as the identity.
+    fn transformer_block(&mut self, block_name: &str, input: ValueId) -> ValueId {
         let (channels, heads) = (self.filters(), self.spec.tower.heads as usize);
-        let wide = channels * self.spec.tower.feed_forward as usize;
-        let normed = self.norm(format!("{at}.norm1"), input);
-        let asked = self.mix(format!("{at}.qkv"), normed, 3 * channels, None, LINEAR_GAIN);
-        let seen = self.push(format!("{at}.attention"), Op::Attention { channels, heads }, &[asked], 1.0);
-        let mixed = self.mix(format!("{at}.out"), seen, channels, None, 0.0);
+        let hidden = channels * self.spec.tower.feed_forward as usize;
+        let normed = self.norm(format!("{block_name}.norm1"), input);
+        let qkv = self.pointwise(format!("{block_name}.qkv"), normed, 3 * channels, None, LINEAR_GAIN);
+        let attended =
+            self.push(format!("{block_name}.attention"), Op::Attention { channels, heads }, &[qkv], 1.0);
+        let out = self.pointwise(format!("{block_name}.out"), attended, channels, None, 0.0);
         let join = Op::Join { channels, squeeze: None, activation: None };
-        let middle = self.push(format!("{at}.add1"), join, &[mixed, input], 1.0);
-        let normed = self.norm(format!("{at}.norm2"), middle);
-        let wide = self.mix(format!("{at}.expand"), normed, wide, self.activation(), 1.0);
-        let narrow = self.mix(format!("{at}.contract"), wide, channels, None, 0.0);
-        self.push(format!("{at}.add2"), join, &[narrow, middle], 1.0)
+        let middle = self.push(format!("{block_name}.add1"), join, &[out, input], 1.0);
+        let normed = self.norm(format!("{block_name}.norm2"), middle);
+        let expanded = self.pointwise(format!("{block_name}.expand"), normed, hidden, self.activation(), 1.0);
+        let contracted = self.pointwise(format!("{block_name}.contract"), expanded, channels, None, 0.0);
+        self.push(format!("{block_name}.add2"), join, &[contracted, middle], 1.0)
     }
 
     fn norm(&mut self, name: String, input: ValueId) -> ValueId {
@@ -345,10 +350,10 @@ impl Builder<'_> {
         Some(self.dense("moves_left.dense2", hidden, 1, None))
     }
 
-    /// A 1×1 convolution whose board is laid flat.
+    /// A 1×1 convolution, flattened.
     fn flat_head(&mut self, head: &str, body: ValueId, channels: usize) -> ValueId {
-        let seen = self.normed_conv(format!("{head}.conv1"), body, [channels, 1]);
-        self.push(format!("{head}.flat"), Op::Flatten { channels }, &[seen], 1.0)
+        let board = self.normed_conv(format!("{head}.conv1"), body, [channels, 1]);
+        self.push(format!("{head}.flat"), Op::Flatten { channels }, &[board], 1.0)
     }
 }
 

@@ -1,7 +1,7 @@
-//! A larger net that starts where a trained smaller one ended.
+//! Growing a trained net into a larger one with the same outputs.
 //!
-//! `Net2Net` (Chen et al. 2016). Wider: new channels are copies of old ones, and what reads a copied channel shares its weights
-//! among the copies (section 2.2). Deeper: new blocks start as the identity (section 2.3).
+//! `Net2Net` (Chen et al. 2016). Wider: new channels are copies of old ones, and the layers that read a copied channel divide its
+//! weights among the copies (section 2.2). Deeper: new blocks start as the identity (section 2.3).
 
 use rand_distr::{Distribution, Normal};
 use thiserror::Error;
@@ -13,7 +13,7 @@ use crate::params;
 use crate::rng::{Purpose, Seed};
 
 params! {
-    /// How a net grows. What is left out stays as it is.
+    /// How a net grows. Sizes that are left out stay unchanged.
     pub struct GrowParams {
         /// Blocks of the tower.
         blocks: Option<u32> = None, in 0..=256;
@@ -23,14 +23,14 @@ params! {
         value_filters: Option<u32> = None, in 1..=1024;
         /// Width of the value head's hidden layer.
         value_hidden: Option<u32> = None, in 1..=8192;
-        /// Random change of copied channels relative to their weights, so that they can learn different things; 0 keeps the
-        /// net's answers exactly and its copies alike for ever.
+        /// Standard deviation of the random change of copied channels, relative to their weights, so that they can learn different
+        /// features; 0 keeps the net's outputs exactly, but its copies identical for ever.
         noise: f64 = 0.01, in 0.0..=1.0;
     }
 }
 
 impl GrowParams {
-    /// What the grown net looks like, if the net can grow so.
+    /// The grown net's spec, if the net can grow like this.
     pub fn target(&self, from: &NetworkSpec) -> Result<NetworkSpec, GrowError> {
         let mut spec = from.clone();
         spec.tower.blocks = self.blocks.unwrap_or(spec.tower.blocks);
@@ -41,14 +41,14 @@ impl GrowParams {
     }
 }
 
-/// A net cannot grow as asked.
+/// A net cannot grow as requested.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the net cannot grow so: {}", .0.join("; "))]
+#[error("the net cannot grow this way: {}", .0.join("; "))]
 pub struct GrowError(Vec<String>);
 
-/// The weights of [`GrowParams::target`] that answer as the smaller net does, up to `noise` and rounding.
+/// The grown net: the spec [`GrowParams::target`] and weights with the smaller net's outputs, up to `noise` and rounding.
 ///
-/// New blocks of a residual tower are the identity only after relu; after mish or swish they change the answers.
+/// New blocks of a residual tower are the identity only after relu; after mish or swish they change the outputs.
 pub fn grow(
     from: &NetworkSpec,
     weights: &Weights,
@@ -62,7 +62,7 @@ pub fn grow(
         let Some(before) = old.layers.iter().find(|before| before.name == layer.name) else { continue };
         let inner = if new.reads_flat_board(layer) { 64 } else { 1 };
         for (tensor, before) in tensors(layer).iter().zip(tensors(before)) {
-            // The two halves of an excitation are scales and shifts.
+            // The two halves of an excitation's outputs are scales and shifts.
             let groups = if is_excitation(tensor.role) { 2 } else { 1 };
             let axes = axes([groups, inner], [&before.shape, &tensor.shape]);
             let source = weights.get(&before.name).expect("the weights were checked against the layout");
@@ -90,78 +90,78 @@ fn check(from: &NetworkSpec, to: &NetworkSpec) -> Result<(), GrowError> {
     let mut problems: Vec<String> =
         smaller.map(|(name, from, to)| format!("{name} would shrink from {from} to {to}")).collect();
     if sizes.iter().all(|(_, from, to)| to == from) {
-        problems
-            .push("nothing becomes larger; give blocks, filters, value_filters or value_hidden".to_owned());
+        problems.push("nothing would grow; give blocks, filters, value_filters or value_hidden".to_owned());
     }
     if from.tower.kind == Tower::Transformer && from.tower.filters != to.tower.filters {
         problems.push(
-            "a transformer grows by blocks only, since copied channels change its attention".to_owned(),
+            "a transformer can grow only by blocks, since copied channels change its attention".to_owned(),
         );
     }
     if problems.is_empty() { Ok(()) } else { Err(GrowError(problems)) }
 }
 
-/// How one axis of a tensor grows: `groups` runs of `old` channels become as many runs of `new`, each channel `inner` numbers.
+/// How one axis of a tensor grows: `groups` runs of `old` channels become runs of `new` channels of `inner` numbers each.
 #[derive(Debug, Clone, Copy)]
 struct Axis {
     groups: usize,
     old: usize,
     new: usize,
     inner: usize,
-    /// Whether it is read from the layer before, whose copies share the weight.
+    /// Whether this is the input axis: copies of an input channel divide its weight among them.
     is_input: bool,
 }
 
 impl Axis {
-    /// Where a place of the new axis comes from.
-    fn source(self, place: usize) -> usize {
-        let (group, channel, inner) = self.parts(place);
+    /// The index of the old axis that an index of the new axis is copied from.
+    fn source(self, index: usize) -> usize {
+        let (group, channel, inner) = self.parts(index);
         (group * self.old + channel % self.old) * self.inner + inner
     }
 
-    fn parts(self, place: usize) -> (usize, usize, usize) {
-        let channel = place / self.inner;
-        (channel / self.new, channel % self.new, place % self.inner)
+    /// The group, the channel within the group and the inner index.
+    fn parts(self, index: usize) -> (usize, usize, usize) {
+        let channel = index / self.inner;
+        (channel / self.new, channel % self.new, index % self.inner)
     }
 
-    /// How many channels are copies of the one at a place, itself included.
-    fn copies(self, place: usize) -> usize {
-        let (_, channel, _) = self.parts(place);
+    /// The number of copies of the channel at an index, including itself.
+    fn copies(self, index: usize) -> usize {
+        let (_, channel, _) = self.parts(index);
         (self.new - channel % self.old).div_ceil(self.old)
     }
 
-    fn is_copy(self, place: usize) -> bool {
-        self.parts(place).1 >= self.old
+    fn is_copy(self, index: usize) -> bool {
+        self.parts(index).1 >= self.old
     }
 }
 
-/// How a tensor grows, axis by axis, with this many groups of outputs and this many numbers of each input.
+/// How each axis of a tensor grows, given the number of output groups and of numbers per input channel.
 fn axes([groups, inner]: [usize; 2], [old, new]: [&[usize]; 2]) -> Vec<Axis> {
-    let axis = |at: usize| {
-        let is_input = at == 1;
+    let axis = |dim: usize| {
+        let is_input = dim == 1;
         let [groups, inner] = if is_input { [1, inner] } else { [groups, 1] };
-        Axis { groups, old: old[at] / groups / inner, new: new[at] / groups / inner, inner, is_input }
+        Axis { groups, old: old[dim] / groups / inner, new: new[dim] / groups / inner, inner, is_input }
     };
     (0..old.len()).map(axis).collect()
 }
 
 fn widen(source: &WeightTensor, shape: &[usize], axes: &[Axis]) -> WeightTensor {
     let count = shape.iter().product();
-    let data = (0..count).map(|place| {
-        let (mut rest, mut from, mut stride, mut copies) = (place, 0, 1, 1);
+    let data = (0..count).map(|flat_index| {
+        let (mut rest, mut from, mut stride, mut copies) = (flat_index, 0, 1, 1);
         for (axis, size) in axes.iter().zip(shape).rev() {
-            let here = rest % size;
+            let index = rest % size;
             rest /= size;
-            from += axis.source(here) * stride;
+            from += axis.source(index) * stride;
             stride *= axis.groups * axis.old * axis.inner;
-            copies *= if axis.is_input { axis.copies(here) } else { 1 };
+            copies *= if axis.is_input { axis.copies(index) } else { 1 };
         }
         source.data[from] / copies as f32
     });
     WeightTensor { shape: shape.to_vec(), data: data.collect() }
 }
 
-/// Changes the rows of copied outputs, so that copies do not stay alike.
+/// Perturbs the rows of copied outputs, so that copies do not stay identical.
 fn add_noise(tensor: &mut WeightTensor, axes: &[Axis], noise: f64, stream: &mut impl rand::Rng) {
     if axes.len() < 2 || noise == 0.0 {
         return;

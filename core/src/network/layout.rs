@@ -1,6 +1,6 @@
-//! Names, shapes and first values of a net's tensors.
+//! Names, shapes and initial values of a net's tensors.
 //!
-//! The trained copy, the initial weights and the checks of stored weights all follow [`layout`].
+//! The trained net, the initial weights and the checks of stored weights all follow [`layout`].
 
 use rand_distr::{Distribution, Normal};
 
@@ -16,19 +16,22 @@ pub fn layout(spec: &NetworkSpec) -> Vec<TensorSpec> {
 }
 
 impl Layer {
-    /// The name of the layer's tensor with a role that its operation has.
+    /// The name of the layer's tensor with this role.
+    ///
+    /// # Panics
+    /// If the layer's operation has no tensor with this role.
     pub fn tensor_name(&self, role: TensorRole) -> String {
         let tensor = tensors(self).into_iter().find(|tensor| tensor.role == role);
-        tensor.expect("the caller knows the layer's operation").name
+        tensor.expect("the layer's operation has this role").name
     }
 
-    /// The number of trained values.
+    /// The number of trainable parameters.
     pub fn parameter_count(&self) -> usize {
         tensors(self).iter().filter(|tensor| tensor.is_trained()).map(TensorSpec::len).sum()
     }
 }
 
-/// The tensors of one layer; each has a role of its own.
+/// The tensors of one layer; each has a different role.
 pub(super) fn tensors(layer: &Layer) -> Vec<TensorSpec> {
     let Layer { name, gain, .. } = layer;
     match layer.op {
@@ -72,40 +75,40 @@ fn filled(name: String, role: TensorRole, shape: &[usize], value: f32) -> Tensor
     TensorSpec { name, role, shape: shape.to_vec(), init: Init::Constant(value) }
 }
 
-fn bias(at: &str, role: TensorRole, outputs: usize) -> TensorSpec {
-    filled(format!("{at}.bias"), role, &[outputs], 0.0)
+fn bias(layer: &str, role: TensorRole, outputs: usize) -> TensorSpec {
+    filled(format!("{layer}.bias"), role, &[outputs], 0.0)
 }
 
-/// `[out, in, …]`, with `gain` times the deviation of He et al. 2015, "Delving deep into rectifiers", equation 10.
-fn weight(at: &str, role: TensorRole, shape: &[usize], gain: f32) -> TensorSpec {
+/// `[out, in, …]`, with `gain` times the standard deviation of He et al. 2015, "Delving deep into rectifiers", equation 10.
+fn weight(layer: &str, role: TensorRole, shape: &[usize], gain: f32) -> TensorSpec {
     let fan_in: usize = shape[1..].iter().product();
     let init = Init::Normal((2.0 / fan_in as f32).sqrt() * gain);
-    TensorSpec { name: format!("{at}.weight"), role, shape: shape.to_vec(), init }
+    TensorSpec { name: format!("{layer}.weight"), role, shape: shape.to_vec(), init }
 }
 
-/// The batch norm that follows a convolution: `tower.0.conv1` is followed by `tower.0.bn1`.
+/// The tensors of the batch norm after a convolution: `tower.0.bn1` follows `tower.0.conv1`.
 fn batch_norm(conv: &str, channels: usize, scale: f32) -> [TensorSpec; 4] {
-    let (at, number) = conv
+    let (block, number) = conv
         .rsplit_once('.')
-        .and_then(|(at, own)| Some((at, own.strip_prefix("conv")?)))
-        .expect("a convolution with batch norm has a name that ends in .conv and maybe a number");
+        .and_then(|(block, name)| Some((block, name.strip_prefix("conv")?)))
+        .expect("the name of a convolution with batch norm ends in .conv and an optional number");
     [
         ("weight", TensorRole::BatchNormScale, scale),
         ("bias", TensorRole::BatchNormShift, 0.0),
         ("running_mean", TensorRole::RunningMean, 0.0),
         ("running_var", TensorRole::RunningVariance, 1.0),
     ]
-    .map(|(name, role, value)| filled(format!("{at}.bn{number}.{name}"), role, &[channels], value))
+    .map(|(name, role, value)| filled(format!("{block}.bn{number}.{name}"), role, &[channels], value))
 }
 
-/// The number of trained values; running statistics do not count.
+/// The number of trainable parameters; running statistics do not count.
 pub fn parameter_count(spec: &NetworkSpec) -> usize {
     layout(spec).iter().filter(|tensor| tensor.is_trained()).map(TensorSpec::len).sum()
 }
 
-/// The weights of a fresh net: a pure function of the spec and the seed.
+/// The initial weights of a net: a pure function of the spec and the seed.
 ///
-/// Each tensor has its own stream, keyed by its name, so that a change elsewhere in the net leaves it as it is.
+/// Each tensor has its own random stream, keyed by its name, so that changes elsewhere in the net do not affect it.
 pub fn initial_weights(spec: &NetworkSpec, seed: Seed) -> Weights {
     layout(spec).into_iter().map(|tensor| (tensor.name.clone(), initial_tensor(&tensor, seed))).collect()
 }
@@ -122,7 +125,7 @@ fn initial_tensor(tensor: &TensorSpec, seed: Seed) -> WeightTensor {
     WeightTensor { shape: tensor.shape.clone(), data }
 }
 
-/// The random stream of a tensor.
+/// The number of a tensor's random stream.
 pub(super) fn stream_number(name: &str) -> u64 {
     let digest = blake3::hash(name.as_bytes());
     u64::from_le_bytes(*digest.as_bytes().first_chunk().expect("a digest has 32 bytes"))

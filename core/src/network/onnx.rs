@@ -1,5 +1,5 @@
-//! Nets as ONNX files, written here without any other program ([`OnnxModel`]), and run by ONNX Runtime
-//! ([`OnnxEvaluator`]), whose library is loaded from a path when it is wanted ([`OnnxLibrary`]).
+//! Nets as ONNX files, written without external tools ([`OnnxModel`]) and run by ONNX Runtime ([`OnnxEvaluator`]), whose
+//! library is loaded from a path on demand ([`OnnxLibrary`]).
 
 mod error;
 mod evaluator;
@@ -19,15 +19,15 @@ pub use heading::{InputForm, Tensor};
 pub use library::{OnnxLibrary, OnnxLibraryError};
 pub use model::OnnxModel;
 
-/// Planes `[B, P, 8, 8]`, or the binary ones as bits `[B, binary planes]`.
+/// Planes `[B, P, 8, 8]`, or the binary planes as bits `[B, binary planes]`.
 const INPUT: &str = "input";
-/// Beside packed bits: the numbers of the scalar planes `[B, scalar planes]`.
+/// With packed bits: the values of the scalar planes `[B, scalar planes]`.
 const SCALARS: &str = "scalars";
 /// Logits `[B, 4672]`.
 const POLICY: &str = "policy";
 /// Probabilities of win, draw and loss for the side to move `[B, 3]`.
 const WDL: &str = "wdl";
-/// Of a net with a scalar head, P(win) − P(loss) for the side to move `[B, 1]`.
+/// With a scalar value head: P(win) − P(loss) for the side to move `[B, 1]`.
 const VALUE: &str = "value";
 /// Expected plies to the game's end `[B, 1]`.
 const MOVES_LEFT: &str = "moves_left";

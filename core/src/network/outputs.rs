@@ -1,4 +1,4 @@
-//! What the numbers that a net puts out mean.
+//! The meaning of a net's outputs.
 
 use super::softmax::softmax;
 use super::{ValueHead, Wdl};
@@ -7,7 +7,7 @@ use super::{ValueHead, Wdl};
 /// (`lczero-training`, `tfprocess.py`).
 pub const MOVES_LEFT_SCALE: f64 = 20.0;
 
-/// The numbers that a value head puts out for a position.
+/// The number of outputs of a value head per position.
 pub fn value_width(head: ValueHead) -> usize {
     match head {
         ValueHead::Wdl => 3,
@@ -15,33 +15,33 @@ pub fn value_width(head: ValueHead) -> usize {
     }
 }
 
-/// The expected result that a value head's numbers mean; `None` if they are not finite.
+/// The WDL of a value head's outputs; `None` if they are not finite.
 ///
-/// A scalar head does not know draws: its value is split into wins and losses.
-pub fn expected_result(head: ValueHead, numbers: &mut [f32]) -> Option<Wdl> {
+/// A scalar head does not predict draws: its value is split into win and loss.
+pub fn expected_result(head: ValueHead, outputs: &mut [f32]) -> Option<Wdl> {
     match head {
         ValueHead::Wdl => {
-            softmax(numbers).then(|| Wdl { win: numbers[0], draw: numbers[1], loss: numbers[2] })
+            softmax(outputs).then(|| Wdl { win: outputs[0], draw: outputs[1], loss: outputs[2] })
         }
-        ValueHead::Scalar => numbers[0].is_finite().then(|| Wdl::of_value(numbers[0].tanh(), 0.0)),
+        ValueHead::Scalar => outputs[0].is_finite().then(|| Wdl::from_value(outputs[0].tanh(), 0.0)),
     }
 }
 
-/// Plies left in the game: `20 · ln(1 + eˣ)`; `None` if it is not finite.
-pub fn plies_left(number: f32) -> Option<f32> {
-    let x = f64::from(number);
-    // For large x the exponential would overflow, where the logarithm is x itself.
+/// Plies left in the game from the moves-left head's output: `20 · ln(1 + eˣ)`; `None` if it is not finite.
+pub fn moves_left(output: f32) -> Option<f32> {
+    let x = f64::from(output);
+    // Avoid overflow of the exponential for large x, where softplus is x itself.
     let softplus = x.max(0.0) + (-x.abs()).exp().ln_1p();
-    number.is_finite().then_some((MOVES_LEFT_SCALE * softplus) as f32)
+    output.is_finite().then_some((MOVES_LEFT_SCALE * softplus) as f32)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{expected_result, plies_left};
+    use super::{expected_result, moves_left};
     use crate::network::{ValueHead, Wdl};
 
     #[test]
-    fn worked_answers() {
+    fn worked_outputs() {
         let wdl = expected_result(ValueHead::Wdl, &mut [0.0, 0.0, 2.0_f32.ln()]).expect("finite");
         assert!((wdl.loss - 0.5).abs() < 1e-6 && (wdl.win - 0.25).abs() < 1e-6);
         let scalar = expected_result(ValueHead::Scalar, &mut [0.5_f32.atanh()]).expect("finite");
@@ -50,17 +50,17 @@ mod tests {
             expected_result(ValueHead::Scalar, &mut [0.0]),
             Some(Wdl { win: 0.5, draw: 0.0, loss: 0.5 })
         );
-        assert!((plies_left(0.0).expect("finite") - 20.0 * 2.0_f32.ln()).abs() < 1e-4);
-        assert!((plies_left(100.0).expect("finite") - 2000.0).abs() < 1e-2);
-        assert!(plies_left(-100.0).expect("finite") < 1e-6);
+        assert!((moves_left(0.0).expect("finite") - 20.0 * 2.0_f32.ln()).abs() < 1e-4);
+        assert!((moves_left(100.0).expect("finite") - 2000.0).abs() < 1e-2);
+        assert!(moves_left(-100.0).expect("finite") < 1e-6);
     }
 
     #[test]
-    fn numbers_that_are_not_finite_are_told() {
+    fn non_finite_outputs_are_none() {
         for broken in [f32::NAN, f32::INFINITY] {
             assert_eq!(expected_result(ValueHead::Wdl, &mut [0.0, broken, 0.0]), None);
             assert_eq!(expected_result(ValueHead::Scalar, &mut [broken]), None);
-            assert_eq!(plies_left(broken), None);
+            assert_eq!(moves_left(broken), None);
         }
     }
 }

@@ -1,17 +1,17 @@
-//! The numbers that a net is evaluated with.
+//! The precision of evaluation.
 
 use crate::param_enum;
 
 param_enum! {
-    /// The numbers that an inference copy calculates with.
+    /// The number format (dtype) of an inference copy.
     pub enum Precision {
-        /// bf16 where the device multiplies it by itself, otherwise 32-bit floats.
+        /// bf16 if the device multiplies it natively, otherwise f32.
         Auto = "auto",
         /// 32-bit floats.
         F32 = "f32",
-        /// 16-bit floats with 8 bits of precision; the last layers stay in 32 bits.
+        /// 16-bit floats with 8 bits of precision; the last layers stay in f32.
         Bf16 = "bf16",
-        /// 16-bit floats with 11 bits of precision that end at 65,504, for devices; slow on most CPUs.
+        /// 16-bit floats with 11 bits of precision and a range of ±65,504, for GPUs; slow on most CPUs.
         F16 = "f16",
     }
 }

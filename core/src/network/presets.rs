@@ -1,4 +1,4 @@
-//! Nets by name: this project's usual sizes, and those of the systems it is compared with.
+//! Nets by name: dc0's usual sizes, and those of systems that it is compared with.
 
 use super::{
     Activation, NetworkSpec, NormKind, PolicyHead, PolicyHeadSpec, Tower, TowerSpec, ValueHead, ValueHeadSpec,
@@ -10,7 +10,7 @@ use crate::encoding::EncodingName;
 pub struct Preset {
     /// The name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A one-line description.
     pub about: &'static str,
     /// The net.
     pub spec: NetworkSpec,
@@ -19,19 +19,19 @@ pub struct Preset {
 /// Every named net.
 pub fn presets() -> Vec<Preset> {
     vec![
-        residual("dc0-2x32", "for trials on a CPU: some ten thousand positions a second", [2, 32]),
-        residual("dc0-4x64", "for a night on a CPU", [4, 64]),
+        residual("dc0-2x32", "for trials on a CPU: about ten thousand positions a second", [2, 32]),
+        residual("dc0-4x64", "for overnight runs on a CPU", [4, 64]),
         residual("dc0-6x128", "the default, for one GPU", [6, 128]),
         residual("dc0-10x128", "Leela Chess Zero's classic small size", [10, 128]),
         residual("dc0-15x256", "for one large GPU", [15, 256]),
         alpha_zero_chess(),
         dlchess(),
-        transformer("transformer-4x128", "squares as tokens, about the work of dc0-4x96", [4, 128, 4]),
+        transformer("transformer-4x128", "squares as tokens, about the cost of dc0-4x96", [4, 128, 4]),
         transformer("transformer-8x256", "squares as tokens, for one large GPU", [8, 256, 8]),
     ]
 }
 
-/// The net of a name.
+/// The net with a name.
 pub fn preset(name: &str) -> Option<Preset> {
     presets().into_iter().find(|preset| preset.name == name)
 }
@@ -48,7 +48,7 @@ fn alpha_zero_chess() -> Preset {
     let spec = NetworkSpec { tower, policy_head, value_head, ..NetworkSpec::default() };
     Preset {
         name: "alpha-zero-chess",
-        about: "15×192 with a dense policy, as lirockyzhang/alpha-zero-chess",
+        about: "15×192 with a dense policy, as in lirockyzhang/alpha-zero-chess",
         spec,
     }
 }
@@ -59,7 +59,7 @@ fn dlchess() -> Preset {
     let value_head = ValueHeadSpec { kind: ValueHead::Scalar, filters: 1, hidden: 256 };
     let encoding = EncodingName::Dlchess;
     let spec = NetworkSpec { encoding, tower, policy_head, value_head, ..NetworkSpec::default() };
-    Preset { name: "dlchess", about: "5×64 with a scalar value, as mcfarljm/dlchess", spec }
+    Preset { name: "dlchess", about: "5×64 with a scalar value, as in mcfarljm/dlchess", spec }
 }
 
 fn transformer(name: &'static str, about: &'static str, [blocks, filters, heads]: [u32; 3]) -> Preset {

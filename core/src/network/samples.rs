@@ -1,4 +1,4 @@
-//! Nets and positions for the tests of the evaluators.
+//! Nets and positions for evaluator tests.
 
 use rand::RngExt;
 
@@ -18,7 +18,7 @@ pub(super) fn encoding() -> Encoding {
     Encoding::new(EncodingName::Dc0, Orientation::SideToMove)
 }
 
-/// Weights of a net that has learned something: nothing is zero, statistics are not trivial.
+/// Weights as of a trained net: no tensor is all zero, and the running statistics are not trivial.
 pub(super) fn trained_weights(spec: &NetworkSpec) -> Weights {
     let mut weights = initial_weights(spec, Seed { run: 5, step: 0 });
     let mut stream = Seed { run: 6, step: 0 }.stream(0, Purpose::Weights);
@@ -51,7 +51,7 @@ pub(super) fn batch_of(games: impl Iterator<Item = u64>) -> Batch {
     batch
 }
 
-/// Small nets of every tower, activation and head, each kind at least once with each other kind it could trip over.
+/// Small nets with every tower, activation, norm and head, in the combinations that may interact.
 pub(super) fn all_kinds() -> Vec<NetworkSpec> {
     let towers = [
         (Tower::SeResnet, Activation::Relu, NormKind::Rms),

@@ -1,7 +1,7 @@
-//! Logits to probabilities.
+//! Softmax.
 
-/// Replaces logits by probabilities that sum to 1, and says whether all logits were finite; if not, the values left
-/// behind mean nothing. No logits at all are fine.
+/// Replaces logits by probabilities that sum to 1, and returns whether all logits were finite; if not, the results are
+/// meaningless. An empty slice is allowed.
 ///
 /// The largest logit is subtracted first, so that no exponential overflows.
 #[must_use]
@@ -13,8 +13,8 @@ pub fn softmax(logits: &mut [f32]) -> bool {
         *logit = (*logit - largest).exp();
         sum += *logit;
     }
-    for share in logits {
-        *share /= sum;
+    for exponential in logits {
+        *exponential /= sum;
     }
     is_finite
 }
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn one_logit_that_is_not_finite_is_told() {
+    fn a_non_finite_logit_is_reported() {
         for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             assert!(!softmax(&mut [0.0, broken, 1.0]), "{broken}");
         }

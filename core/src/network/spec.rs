@@ -1,4 +1,4 @@
-//! What a net looks like. Everything that fixes the shapes of its weights is here.
+//! The architecture of a net: everything that determines the shapes of its weights.
 
 use crate::encoding::{Encoding, EncodingName, HistoryError, Orientation};
 use crate::{param_enum, params};
@@ -10,8 +10,8 @@ param_enum! {
         SeResnet = "se_resnet",
         /// Plain residual blocks (He et al. 2016).
         Resnet = "resnet",
-        /// Squares as tokens: attention with a learned bias for each pair of squares, then a feed-forward part, each
-        /// after a normalisation (Vaswani et al. 2017; Xiong et al. 2020; Monroe & Chalmers 2024 for chess).
+        /// Squares as tokens: attention with a learned bias for each pair of squares, then a feed-forward part, both with
+        /// pre-normalisation (Vaswani et al. 2017; Xiong et al. 2020; Monroe & Chalmers 2024 for chess).
         Transformer = "transformer",
     }
 }
@@ -29,31 +29,31 @@ param_enum! {
 }
 
 param_enum! {
-    /// What a transformer normalises each square's channels by.
+    /// How a transformer normalises each square's channels.
     pub enum NormKind {
-        /// Their mean and variance (Ba et al. 2016).
+        /// Layer norm: by their mean and variance (Ba et al. 2016).
         Layer = "layer",
-        /// Their root mean square (Zhang & Sennrich 2019).
+        /// RMS norm: by their root mean square (Zhang & Sennrich 2019).
         Rms = "rms",
     }
 }
 
 param_enum! {
-    /// How the policy's 4672 logits are made.
+    /// How the policy's 4672 logits are computed.
     pub enum PolicyHead {
         /// Convolution, batch norm, activation, convolution to 73 planes.
         Conv = "conv",
-        /// 1×1 convolution, batch norm, activation, dense to 4672, as `AlphaGo` Zero and `alpha-zero-chess`.
+        /// 1×1 convolution, batch norm, activation, dense to 4672, as in `AlphaGo` Zero and `alpha-zero-chess`.
         Dense = "dense",
     }
 }
 
 param_enum! {
-    /// How the value is made.
+    /// How the value is computed.
     pub enum ValueHead {
         /// 1×1 convolution, batch norm, activation, dense, activation, dense to win, draw, loss.
         Wdl = "wdl",
-        /// As `wdl`, but dense to one number through tanh, P(win) − P(loss), trained by its squared error, as AlphaZero.
+        /// As `wdl`, but dense to one number through tanh, P(win) − P(loss), trained on its squared error, as in AlphaZero.
         Scalar = "scalar",
     }
 }
@@ -63,19 +63,19 @@ params! {
     pub struct TowerSpec {
         /// The kind of block.
         kind: Tower = Tower::SeResnet;
-        /// Residual blocks; more see further and cost in proportion.
+        /// Blocks; the cost is proportional.
         blocks: u32 = 6, in 0..=256;
         /// Channels of every convolution; the cost grows with the square.
         filters: u32 = 128, in 1..=4096;
-        /// The squeeze of the SE part has `filters / se_ratio` channels, at least 1.
+        /// Squeeze-and-excitation squeezes to `filters / se_ratio` channels, at least 1.
         se_ratio: u32 = 4, in 1..=64;
         /// The non-linearity, in the heads too.
         activation: Activation = Activation::Relu;
-        /// Attention heads of a `transformer`; they share the filters equally.
+        /// Attention heads of a `transformer`; must divide the filters.
         heads: u32 = 4, in 1..=64;
-        /// Width of a `transformer`'s feed-forward part in filters.
+        /// Width of a `transformer`'s feed-forward part, as a multiple of the filters.
         feed_forward: u32 = 2, in 1..=16;
-        /// What a `transformer` normalises by.
+        /// The normalisation of a `transformer`.
         norm: NormKind = NormKind::Rms;
     }
     check check_tower;
@@ -86,10 +86,10 @@ params! {
     pub struct PolicyHeadSpec {
         /// The kind of head.
         kind: PolicyHead = PolicyHead::Conv;
-        /// Channels of its first convolution; `()` for the tower's filters in a `conv` head, and 2 in a `dense` one
+        /// Channels of its first convolution; `()` for the tower's filters in a `conv` head and 2 in a `dense` one
         /// (Silver et al. 2017).
         filters: Option<u32> = None, in 1..=4096;
-        /// Side of a `conv` head's convolutions: 1, or 3 as in Leela's nets and `dlchess`.
+        /// Kernel size of a `conv` head's convolutions: 1, or 3 as in Leela's nets and `dlchess`.
         kernel: u32 = 1, in 1..=3;
     }
     check check_policy_head;
@@ -108,7 +108,7 @@ params! {
 }
 
 params! {
-    /// The head that says how long the game goes on: 1×1 convolution, batch norm, activation, dense, activation, dense to
+    /// The head that predicts the plies left in the game: 1×1 convolution, batch norm, activation, dense, activation, dense to
     /// one number, as in Leela's nets.
     pub struct MovesLeftHeadSpec {
         /// Channels of its 1×1 convolution.
@@ -123,10 +123,10 @@ params! {
     pub struct NetworkSpec {
         /// The input planes.
         encoding: EncodingName = EncodingName::Dc0;
-        /// Whose side of the board the planes and the policy are seen from.
+        /// The side from which planes and policy are seen.
         orientation: Orientation = Orientation::SideToMove;
-        /// Positions that the input shows, the present one among them; none means the encoding's own number, 8 in `az-119` and
-        /// `lc0-112`. The others show 1.
+        /// Positions in the input, including the current one; `()` for the encoding's default: 8 in `az-119` and `lc0-112`,
+        /// and 1 in the others.
         history: Option<u32> = None, in 1..=8;
         /// The body.
         tower: TowerSpec = TowerSpec::default();
@@ -134,7 +134,7 @@ params! {
         policy_head: PolicyHeadSpec = PolicyHeadSpec::default();
         /// The value head.
         value_head: ValueHeadSpec = ValueHeadSpec::default();
-        /// The head that says how many plies are left, such as `#{}` for one with its defaults; `()` for none.
+        /// The head that predicts the plies left, such as `#{}` for one with its defaults; `()` for none.
         moves_left_head: Option<MovesLeftHeadSpec> = None;
     }
     check check_history;
@@ -145,12 +145,12 @@ fn check_history(spec: &NetworkSpec) -> Vec<(&'static str, String)> {
 }
 
 impl NetworkSpec {
-    /// What the net sees of a position.
+    /// The encoding of the net's input.
     ///
     /// # Panics
-    /// If the encoding has no such history; a spec that was read has been checked.
+    /// If the encoding does not support the history; specs that were read have been checked.
     pub fn input(&self) -> Encoding {
-        self.try_input().expect("a spec's history is one that its encoding takes")
+        self.try_input().expect("the encoding supports the spec's history")
     }
 
     fn try_input(&self) -> Result<Encoding, HistoryError> {
@@ -164,7 +164,7 @@ impl NetworkSpec {
 fn check_policy_head(head: &PolicyHeadSpec) -> Vec<(&'static str, String)> {
     match (head.kind, head.kernel) {
         (PolicyHead::Conv, 1 | 3) | (PolicyHead::Dense, 1) => Vec::new(),
-        (PolicyHead::Conv, even) => vec![("kernel", format!("must be 1 or 3, got {even}"))],
+        (PolicyHead::Conv, kernel) => vec![("kernel", format!("must be 1 or 3, got {kernel}"))],
         (PolicyHead::Dense, _) => vec![("kernel", "a dense head has none; leave it out".to_owned())],
     }
 }
@@ -189,15 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn a_history_is_one_that_the_encoding_takes() {
-        let planes = |text| read(text).expect("a sound spec").input().planes().len();
+    fn the_history_must_be_one_that_the_encoding_supports() {
+        let planes = |text| read(text).expect("a valid spec").input().planes().len();
         assert_eq!(planes(r#"{"encoding": "dc0-22", "history": 1}"#), 22);
         assert_eq!(planes(r#"{"encoding": "az-119"}"#), 119);
         assert_eq!(planes(r#"{"encoding": "az-119", "history": 4}"#), 63);
-        let refused = read(r#"{"encoding": "dlchess-22", "history": 2}"#).expect_err("one position only");
+        let error = read(r#"{"encoding": "dlchess-22", "history": 2}"#).expect_err("one position only");
         assert!(
-            refused.contains("history: the encoding `dlchess-22` takes a history of 1 position, got 2"),
-            "{refused}"
+            error.contains("history: the encoding `dlchess-22` takes a history of 1 position, got 2"),
+            "{error}"
         );
     }
 }

@@ -1,6 +1,6 @@
-//! What a tensor of a net is: its name, its role, its shape, its first values.
+//! The specification of a tensor: name, role, shape and initial values.
 
-/// How a tensor's first values are drawn.
+/// How a tensor is initialised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Init {
     /// Normal with mean 0 and this standard deviation.
@@ -9,22 +9,22 @@ pub enum Init {
     Constant(f32),
 }
 
-/// What a tensor is to its layer.
+/// The role of a tensor in its layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorRole {
-    /// What a convolution or a dense layer multiplies by, or what an embedding adds.
+    /// The weight of a convolution or dense layer, or an embedding.
     Weight,
-    /// What a convolution or a dense layer adds.
+    /// The bias of a convolution or dense layer.
     Bias,
-    /// The weight of the narrowing dense layer of squeeze-and-excitation.
+    /// The weight of squeeze-and-excitation's squeezing dense layer.
     SqueezeWeight,
     /// The bias of that layer.
     SqueezeBias,
-    /// The weight of its widening dense layer; the first half of the outputs are scales, the second shifts.
+    /// The weight of its exciting dense layer; the first half of the outputs are scales, the second half shifts.
     ExciteWeight,
     /// The bias of that layer, in the same halves.
     ExciteBias,
-    /// What attention adds for each pair of squares.
+    /// The bias that attention adds for each pair of squares.
     PositionBias,
     /// The scale of a norm over the channels of a square.
     NormScale,
@@ -60,11 +60,11 @@ impl TensorRole {
 pub struct TensorSpec {
     /// Dotted name, such as `tower.0.conv1.weight`.
     pub name: String,
-    /// What it is to its layer.
+    /// Its role in its layer.
     pub role: TensorRole,
     /// Its shape; convolutions are `[out, in, height, width]`, dense layers `[out, in]`.
     pub shape: Vec<usize>,
-    /// How its first values are drawn.
+    /// How it is initialised.
     pub init: Init,
 }
 
@@ -74,7 +74,7 @@ impl TensorSpec {
         self.shape.iter().product()
     }
 
-    /// Whether the tensor has no value; never so in a net.
+    /// Whether the tensor has no values; never the case in a net.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

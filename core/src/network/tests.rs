@@ -1,4 +1,4 @@
-//! Counts that are pinned, and growth that is refused; `torch/tests/growth.rs` has what grown nets say.
+//! Parameter counts and rejected growth; `torch/tests/growth.rs` tests the outputs of grown nets.
 
 use super::graph::Graph;
 use super::samples::{all_kinds, trained_weights};
@@ -8,20 +8,20 @@ use crate::rng::Seed;
 
 const SEED: Seed = Seed { run: 4, step: 2 };
 
-/// Parameters and multiply-adds of the presets, each added up by hand from its layers.
+/// Parameters and multiply-adds of the presets against sums over their layers by hand.
 #[test]
-fn the_counts_of_the_presets_are_pinned() {
+fn the_counts_of_the_presets_are_those_by_hand() {
     // stem 9·P·F + 2F; block 18·F² + 4F, SE 3·F²/r + F/r + 2F; policy F² + 2F + 73·F + 73;
     // value 32·F + 64, 2048·256 + 256, 771.
     let residual = |planes: u64, blocks: u64, filters: u64| {
-        let squeezed = filters / 4;
+        let squeeze_width = filters / 4;
         let block = 18 * filters * filters + 4 * filters;
-        let squeeze = 3 * filters * squeezed + squeezed + 2 * filters;
+        let squeeze = 3 * filters * squeeze_width + squeeze_width + 2 * filters;
         let policy = filters * filters + 2 * filters + 73 * filters + 73;
         let value = 32 * filters + 64 + 2048 * 256 + 256 + 771;
         let parameters = 9 * planes * filters + 2 * filters + blocks * (block + squeeze) + policy + value;
         let multiply_adds = 64 * (9 * planes * filters + blocks * 18 * filters * filters)
-            + blocks * 3 * filters * squeezed
+            + blocks * 3 * filters * squeeze_width
             + 64 * (filters * filters + 73 * filters + 32 * filters)
             + 2048 * 256
             + 768;
@@ -30,20 +30,20 @@ fn the_counts_of_the_presets_are_pinned() {
     for (name, blocks, filters) in
         [("dc0-2x32", 2, 32), ("dc0-4x64", 4, 64), ("dc0-6x128", 6, 128), ("dc0-15x256", 15, 256)]
     {
-        let spec = preset(name).expect("is there").spec;
+        let spec = preset(name).expect("exists").spec;
         let planes = spec.input().planes().len() as u64;
         let counted = (parameter_count(&spec), Graph::new(&spec).multiply_adds());
         assert_eq!(counted, residual(planes, blocks, filters), "{name}");
     }
-    let six = preset("dc0-6x128").expect("is there").spec;
+    let six = preset("dc0-6x128").expect("exists").spec;
     assert_eq!((parameter_count(&six), Graph::new(&six).multiply_adds()), (2_429_132, 117_375_744));
 }
 
 #[test]
-fn a_transformer_is_counted_by_hand() {
-    let spec = preset("transformer-4x128").expect("is there").spec;
+fn the_counts_of_a_transformer_are_those_by_hand() {
+    let spec = preset("transformer-4x128").expect("exists").spec;
     let (width, planes) = (128, spec.input().planes().len());
-    // Two norms, q, k and v, their bias for 4 heads, out, expand by 2 and contract.
+    // Two norms, q, k and v, the position bias of 4 heads, out, expand by 2 and contract.
     let block = 2 * width
         + (3 * width * width + 3 * width)
         + 4 * 64 * 64
@@ -59,7 +59,7 @@ fn a_transformer_is_counted_by_hand() {
 }
 
 #[test]
-fn every_preset_is_a_spec_that_scripts_could_give() {
+fn every_preset_round_trips_through_parameters() {
     for preset in presets() {
         let value = crate::params::Param::to_value(&preset.spec);
         assert_eq!(read::<NetworkSpec>("network", &value), Ok(preset.spec), "{}", preset.name);
@@ -68,15 +68,15 @@ fn every_preset_is_a_spec_that_scripts_could_give() {
 }
 
 #[test]
-fn growth_that_cannot_be_says_everything_that_is_wrong() {
+fn impossible_growth_reports_all_problems() {
     let spec = all_kinds().pop().expect("some nets");
     assert_eq!(spec.tower.kind, Tower::Transformer);
     let params = GrowParams { blocks: Some(1), filters: Some(48), ..GrowParams::default() };
     let error = grow(&spec, &trained_weights(&spec), &params, SEED).expect_err("shrinks");
     let text = error.to_string();
-    assert!(text.contains("blocks would shrink from 2 to 1") && text.contains("by blocks only"), "{text}");
+    assert!(text.contains("blocks would shrink from 2 to 1") && text.contains("only by blocks"), "{text}");
     let nothing = grow(&spec, &trained_weights(&spec), &GrowParams::default(), SEED);
-    assert!(nothing.is_err_and(|error| error.to_string().contains("nothing becomes larger")));
+    assert!(nothing.is_err_and(|error| error.to_string().contains("nothing would grow")));
     assert!(GrowParams::names().contains(&"noise"));
     assert!(read::<GrowParams>("grow", &Value::group()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Nets on libtorch: the trained copy ([`Net`]), the inference copy ([`TorchEvaluator`]), and the library's settings.
+//! Nets on libtorch: for training ([`Net`]), as an inference copy ([`TorchEvaluator`]), and the library's settings.
 
 mod evaluator;
 mod fused;
@@ -15,11 +15,11 @@ mod watch;
 pub use evaluator::{TorchEvaluator, TorchOptions};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
 pub use model::{BatchNorm, Heads, Net};
-pub use product::Product;
+pub use product::MatrixProduct;
 pub use tch::Device;
 use thiserror::Error;
 pub use transfer::{download, upload};
-pub use watch::{ForwardPass, LayerSeen, forward_pass};
+pub use watch::{ForwardPass, LayerOutput, forward_pass};
 
 pub use super::Precision;
 use super::TensorProblems;
@@ -27,15 +27,15 @@ use super::TensorProblems;
 /// A net could not be put on a device.
 #[derive(Debug, Error)]
 pub enum TorchError {
-    /// The weights are not those of the spec.
+    /// The weights do not match the spec.
     #[error("cannot build the net: {0}")]
     Weights(#[from] TensorProblems),
-    /// libtorch failed, for instance for want of memory.
+    /// libtorch failed, for instance because it ran out of memory.
     #[error("libtorch failed while {doing}: {source}")]
     Library {
-        /// What was going on.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the library says.
+        /// The library's error.
         source: tch::TchError,
     },
 }

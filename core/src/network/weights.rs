@@ -1,4 +1,4 @@
-//! Weights as plain numbers by name, and what can be wrong with them.
+//! Weights as plain numbers by tensor name, and checks against a net's layout.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use thiserror::Error;
 
 use super::tensor::TensorSpec;
 
-/// Values of one tensor in row-major order.
+/// One tensor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightTensor {
     /// The shape; its product is the length of `data`.
     pub shape: Vec<usize>,
-    /// The values, last axis fastest.
+    /// The values in row-major order: the last axis varies fastest.
     pub data: Vec<f32>,
 }
 
 /// Tensors by name.
 pub type Weights = BTreeMap<String, WeightTensor>;
 
-/// One thing wrong with one tensor.
+/// One problem with one tensor.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TensorProblem {
-    /// The net has a tensor that was not given.
+    /// A tensor of the net is missing.
     #[error("{name}: missing; expected shape {expected:?}")]
     Missing {
         /// The tensor.
@@ -29,7 +29,7 @@ pub enum TensorProblem {
         /// Its shape.
         expected: Vec<usize>,
     },
-    /// A tensor was given that the net does not have.
+    /// The net has no such tensor.
     #[error("{name}: the net has no such tensor; found shape {found:?}")]
     Surplus {
         /// The tensor.
@@ -37,7 +37,7 @@ pub enum TensorProblem {
         /// Its shape.
         found: Vec<usize>,
     },
-    /// A tensor has another shape than in the net, or its values do not fill its shape.
+    /// A tensor's shape differs from the net's, or its number of values from its shape.
     #[error("{name}: expected shape {expected:?}, found {found:?} with {values} values")]
     Shape {
         /// The tensor.
@@ -58,12 +58,14 @@ pub enum TensorProblem {
         found: String,
     },
     /// A value is NaN or infinite.
-    #[error("{name}: expected finite values, found {value} at {at}; go back to an earlier checkpoint")]
+    #[error(
+        "{name}: expected finite values, found {value} at index {index}; go back to an earlier checkpoint"
+    )]
     NotFinite {
         /// The tensor.
         name: String,
-        /// The first such value's place in row-major order.
-        at: usize,
+        /// The index of the first such value in row-major order.
+        index: usize,
         /// The value.
         value: f32,
     },
@@ -82,7 +84,7 @@ impl TensorProblem {
     }
 }
 
-/// Everything wrong with a set of tensors.
+/// All problems with a set of tensors.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{} with the tensors; the weights belong to another net or are damaged{}", count(.0.len()), list(.0))]
 pub struct TensorProblems(pub Vec<TensorProblem>);
@@ -121,8 +123,8 @@ fn check_one(spec: &TensorSpec, given: Option<&WeightTensor>) -> Option<TensorPr
     not_finite(&spec.name, &given.data)
 }
 
-/// The first value that is NaN or infinite, as a problem.
+/// A problem for the first value that is NaN or infinite.
 pub(super) fn not_finite(name: &str, data: &[f32]) -> Option<TensorProblem> {
-    let at = data.iter().position(|value| !value.is_finite())?;
-    Some(TensorProblem::NotFinite { name: name.to_owned(), at, value: data[at] })
+    let index = data.iter().position(|value| !value.is_finite())?;
+    Some(TensorProblem::NotFinite { name: name.to_owned(), index, value: data[index] })
 }

@@ -83,7 +83,7 @@ impl Search {
     pub(super) fn back_up(&mut self, way: &[(NodeId, u8)], node: NodeId, wdl: Wdl) {
         let mut depth = way.len();
         let mut draw = f64::from(wdl.draw);
-        let mut value = wdl.worth(self.draw_value(depth));
+        let mut value = wdl.value_with_draw_score(self.draw_value(depth));
         self.tree.visit(node, value, draw);
         if self.tree.graph.is_some() {
             if self.tree.plies.is_some() {

@@ -88,7 +88,7 @@ impl Search {
     /// A node's own evaluation as its row has it.
     fn own_of(&self, row: &TreeRow, sign: f32) -> Wdl {
         let plain = sign * row.net_q - row.net_d * self.draw_value(row.depth.into()) as f32;
-        Wdl::of_value(plain, row.net_d)
+        Wdl::from_value(plain, row.net_d)
     }
 
     /// Gives a node the moves of its rows.

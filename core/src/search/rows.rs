@@ -167,7 +167,7 @@ impl Search {
         }
         if let Some(graph) = &self.tree.graph {
             let wdl = graph.own(node);
-            return (wdl.worth(draw_value), wdl.draw.into());
+            return (wdl.value_with_draw_score(draw_value), wdl.draw.into());
         }
         let below: f64 = self.tree.branches(node).iter().map(|of| self.tree.node(of.child).draw_sum).sum();
         (self.tree.own_value(node, draw_value), of.draw_sum - below)

@@ -214,7 +214,7 @@ impl Tree {
     /// For nodes that are not proven.
     pub(super) fn own_value(&self, node: NodeId, draw_value: f64) -> f64 {
         if let Some(graph) = &self.graph {
-            return graph.own(node).worth(draw_value);
+            return graph.own(node).value_with_draw_score(draw_value);
         }
         let below: f64 = self.branches(node).iter().map(|branch| branch.value_sum).sum();
         self.node(node).value_sum - below

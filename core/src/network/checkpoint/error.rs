@@ -1,4 +1,4 @@
-//! Everything that can be wrong with stored weights.
+//! Errors of writing and reading checkpoints.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,18 +18,18 @@ pub enum CheckpointError {
         /// The name.
         file: PathBuf,
     },
-    /// A file is not there.
+    /// A file is missing.
     #[error("{}: expected a file, found none; a checkpoint is a .safetensors file with its .json beside it, copy both", file.display())]
     Missing {
         /// The file.
         file: PathBuf,
     },
-    /// A file is there and cannot be read.
+    /// A file exists but cannot be read.
     #[error("{}: cannot be read; check its permissions and the disk", file.display())]
     Read {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A file could not be written.
@@ -37,36 +37,36 @@ pub enum CheckpointError {
     Write {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The JSON file is not the JSON of a checkpoint.
-    #[error("{}: expected the JSON of a checkpoint; it is damaged or of another program, copy it again", file.display())]
+    #[error("{}: expected the JSON of a checkpoint; it is damaged or from another program, copy it again", file.display())]
     Manifest {
         /// The file.
         file: PathBuf,
-        /// Where it goes wrong.
+        /// The parser's error.
         source: serde_json::Error,
     },
-    /// The JSON file says another version, of its format or of the net's input planes.
+    /// The JSON file has another version of its format or of the net's encoding.
     #[error("{}: expected {expected}, found {found}; use the dc0 that wrote it, or a newer one", file.display())]
     Version {
         /// The file.
         file: PathBuf,
-        /// What this program reads.
+        /// The version that this program reads.
         expected: String,
-        /// What the file says.
+        /// The version in the file.
         found: String,
     },
-    /// The JSON file's spec is not one of a net.
+    /// The JSON file's spec is invalid.
     #[error("{}: its spec is not that of a net; use the dc0 that wrote it, or a newer one", file.display())]
     Spec {
         /// The file.
         file: PathBuf,
-        /// Every problem with its path.
+        /// All problems with their paths.
         source: ParamErrors,
     },
-    /// The weights file is not the one that the JSON file belongs to.
+    /// The weights file does not match the digest in the JSON file.
     #[error(
         "{}: expected digest {expected} as {} says, found {found}; the file is damaged or belongs to another net, copy both files again",
         file.display(), manifest.display()
@@ -86,7 +86,7 @@ pub enum CheckpointError {
     Format {
         /// The file.
         file: PathBuf,
-        /// Where it goes wrong.
+        /// The parser's error.
         source: SafeTensorError,
     },
     /// Names, shapes, types or values are wrong.
@@ -94,7 +94,7 @@ pub enum CheckpointError {
     Tensors {
         /// The file.
         file: PathBuf,
-        /// Every problem.
+        /// All problems.
         source: TensorProblems,
     },
 }

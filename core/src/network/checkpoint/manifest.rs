@@ -11,18 +11,18 @@ use crate::params::{self, Param, Value};
 const FORMAT: &str = "dc0-network";
 const VERSION: u32 = 1;
 
-/// What makes a checkpoint's JSON file one.
+/// The fields that identify a checkpoint's JSON file.
 #[derive(Debug, Deserialize)]
 struct Heading {
     format: String,
     version: u32,
 }
 
-/// The content of the JSON file; names are sorted, so that equal nets have equal files.
+/// The content of the JSON file; fields are sorted by name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
-    /// Of the table of input planes; files from before it was written hold a first version.
+    /// The version of the encoding; files without this field have version 1.
     #[serde(default = "first_version")]
     encoding_version: u32,
     format: String,
@@ -51,7 +51,7 @@ impl Manifest {
         json + "\n"
     }
 
-    /// The version is looked at before the rest, so that a newer file is not called damaged.
+    /// Checks the version before the rest, so that a newer file is not reported as damaged.
     pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, CheckpointError> {
         let damaged = |source| CheckpointError::Manifest { file: path.to_owned(), source };
         let heading: Heading = serde_json::from_slice(bytes).map_err(damaged)?;
@@ -70,7 +70,7 @@ fn first_version() -> u32 {
     1
 }
 
-/// The spec, if its input planes are still what they were when the net was trained.
+/// The spec, if its encoding still has the version that the net was trained with.
 pub(super) fn spec(path: &Path, manifest: &Manifest) -> Result<NetworkSpec, CheckpointError> {
     let spec: NetworkSpec = params::read("network", &manifest.spec)
         .map_err(|source| CheckpointError::Spec { file: path.to_owned(), source })?;

@@ -1,4 +1,4 @@
-//! Tensors in a safetensors file: sorted names, 32-bit floats, nothing else, so that equal tensors are equal bytes.
+//! Tensors in safetensors files: sorted names and 32-bit floats only, so that equal tensors give equal bytes.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -29,10 +29,10 @@ impl View for &WeightTensor {
     }
 }
 
-/// Writes tensors whole or not at all and gives the file's blake3 digest. Values that are not finite are an error.
+/// Writes tensors atomically and returns the file's blake3 digest. Non-finite values are an error.
 pub fn save_tensors(path: &Path, tensors: &Weights) -> Result<String, CheckpointError> {
     let problems = tensors.iter().filter_map(|(name, tensor)| not_finite(name, &tensor.data)).collect();
-    refuse(path, problems)?;
+    check_problems(path, problems)?;
     let bytes = safetensors::serialize(tensors, None)
         .map_err(|source| CheckpointError::Format { file: path.to_owned(), source })?;
     durable::write(path, &bytes)
@@ -42,7 +42,7 @@ pub fn save_tensors(path: &Path, tensors: &Weights) -> Result<String, Checkpoint
 
 /// Reads tensors and the file's blake3 digest; anything but finite 32-bit floats is an error.
 ///
-/// Which names and shapes belong there is for the caller to check with [`crate::network::check_against`].
+/// The caller checks names and shapes with [`crate::network::check_against`].
 pub fn load_tensors(path: &Path) -> Result<(Weights, String), CheckpointError> {
     let bytes = read(path)?;
     Ok((parse(path, &bytes)?, durable::digest(&bytes)))
@@ -68,7 +68,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Weights, CheckpointErro
             Err(problem) => problems.push(problem),
         }
     }
-    refuse(path, problems)?;
+    check_problems(path, problems)?;
     Ok(weights)
 }
 
@@ -84,7 +84,7 @@ fn parse_one(name: &str, view: &TensorView<'_>) -> Result<WeightTensor, TensorPr
     }
 }
 
-fn refuse(path: &Path, mut problems: Vec<TensorProblem>) -> Result<(), CheckpointError> {
+fn check_problems(path: &Path, mut problems: Vec<TensorProblem>) -> Result<(), CheckpointError> {
     if problems.is_empty() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Round trips, and every way in which stored weights can be wrong.
+//! Round trips and errors of checkpoints.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn checkpoint() -> Checkpoint {
     Checkpoint { spec, weights, provenance: Value::Group(origin.into()) }
 }
 
-/// A folder, and the weights file in it.
+/// A folder and the weights file in it.
 fn saved(checkpoint: &Checkpoint) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("net.safetensors");
@@ -35,7 +35,7 @@ fn edit_manifest(path: &Path, from: &str, to: &str) {
     fs::write(manifest, text.replace(from, to)).expect("writes");
 }
 
-/// Puts other tensors in the place of a checkpoint's, with a digest that fits.
+/// Replaces a checkpoint's tensors and its digest.
 fn replace_weights(path: &Path, weights: &Weights) {
     let old = crate::durable::digest(&fs::read(path).expect("weights"));
     let new = save_tensors(path, weights).expect("saves");
@@ -50,7 +50,7 @@ fn problems(error: CheckpointError) -> Vec<TensorProblem> {
 }
 
 #[test]
-fn a_net_comes_back_as_it_was_and_saving_it_again_gives_the_same_bytes() {
+fn checkpoints_round_trip_and_saving_again_gives_the_same_bytes() {
     let (folder, path) = saved(&checkpoint());
     let LoadedCheckpoint { checkpoint: loaded, digest } = Checkpoint::load(&path).expect("loads");
     assert_eq!(loaded, checkpoint());
@@ -64,7 +64,7 @@ fn a_net_comes_back_as_it_was_and_saving_it_again_gives_the_same_bytes() {
 }
 
 #[test]
-fn the_manifest_tells_a_person_what_the_net_is() {
+fn the_manifest_describes_the_net() {
     let (_folder, path) = saved(&checkpoint());
     let text = fs::read_to_string(path.with_extension("json")).expect("manifest");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -80,7 +80,7 @@ fn the_manifest_tells_a_person_what_the_net_is() {
 }
 
 #[test]
-fn the_parameters_of_a_small_net_add_up_by_hand() {
+fn the_parameter_count_of_a_small_net_is_that_by_hand() {
     // stem 8·22·9 + 16; block 2·(8·8·9 + 16); SE 8·2 + 2 and 2·16 + 16; policy 8·8 + 16 and 73·8 + 73;
     // value 32·8 + 64, 2048·256 + 256 and 256·3 + 3.
     let expected = 1_584 + 16 + 2 * 592 + 18 + 48 + 80 + 657 + 320 + 524_544 + 771;
@@ -88,7 +88,7 @@ fn the_parameters_of_a_small_net_add_up_by_hand() {
 }
 
 #[test]
-fn a_missing_half_is_named() {
+fn a_missing_file_is_named() {
     for extension in ["safetensors", "json"] {
         let (_folder, path) = saved(&checkpoint());
         fs::remove_file(path.with_extension(extension)).expect("removes");
@@ -100,7 +100,7 @@ fn a_missing_half_is_named() {
 }
 
 #[test]
-fn one_flipped_bit_in_the_weights_is_found() {
+fn a_flipped_bit_in_the_weights_is_detected() {
     let (_folder, path) = saved(&checkpoint());
     let mut bytes = fs::read(&path).expect("reads");
     let middle = bytes.len() / 2;
@@ -111,7 +111,7 @@ fn one_flipped_bit_in_the_weights_is_found() {
 }
 
 #[test]
-fn a_manifest_that_is_cut_short_is_not_read() {
+fn a_truncated_manifest_is_rejected() {
     let (_folder, path) = saved(&checkpoint());
     let manifest = path.with_extension("json");
     let text = fs::read_to_string(&manifest).expect("reads");
@@ -120,7 +120,7 @@ fn a_manifest_that_is_cut_short_is_not_read() {
 }
 
 #[test]
-fn a_newer_version_is_not_called_damaged() {
+fn a_newer_version_is_reported_as_such() {
     let (_folder, path) = saved(&checkpoint());
     edit_manifest(&path, "\"version\": 1", "\"version\": 2, \"news\": true");
     let error = load_error(&path);
@@ -129,19 +129,19 @@ fn a_newer_version_is_not_called_damaged() {
 }
 
 #[test]
-fn a_net_that_was_trained_on_other_planes_of_the_same_name_is_refused() {
+fn a_net_trained_on_another_version_of_its_encoding_is_rejected() {
     let (_folder, path) = saved(&checkpoint());
     edit_manifest(&path, "\"encoding_version\": 1", "\"encoding_version\": 2");
     let error = load_error(&path).to_string();
     let expected = "expected version 1 of the encoding dc0-22, found version 2 of the encoding dc0-22";
     assert!(error.contains(expected), "{error}");
-    // A file from before versions were written holds the first one.
+    // A file without a version has version 1.
     edit_manifest(&path, "  \"encoding_version\": 2,\n", "");
     assert!(Checkpoint::load(&path).is_ok());
 }
 
 #[test]
-fn a_spec_that_is_none_lists_what_is_wrong() {
+fn an_invalid_spec_is_rejected() {
     let (_folder, path) = saved(&checkpoint());
     edit_manifest(&path, "\"filters\": 8", "\"filter\": 8");
     let error = load_error(&path);
@@ -164,13 +164,13 @@ fn missing_surplus_and_misshapen_tensors_are_reported_together() {
 }
 
 #[test]
-fn values_that_are_not_finite_are_neither_written_nor_read() {
+fn non_finite_values_are_neither_written_nor_read() {
     let (_folder, path) = saved(&checkpoint());
     let mut broken = checkpoint();
     broken.weights.get_mut("policy.bn1.bias").expect("exists").data[5] = f32::INFINITY;
     let before = fs::read(&path).expect("reads");
     let found = problems(broken.save(&path).expect_err("must not save"));
-    assert!(matches!(&found[..], [TensorProblem::NotFinite { at: 5, .. }]), "{found:?}");
+    assert!(matches!(&found[..], [TensorProblem::NotFinite { index: 5, .. }]), "{found:?}");
     assert_eq!(before, fs::read(&path).expect("reads"), "nothing was written");
 
     let mut bytes = before;
@@ -182,7 +182,7 @@ fn values_that_are_not_finite_are_neither_written_nor_read() {
 }
 
 #[test]
-fn other_number_types_are_not_read_as_floats() {
+fn other_dtypes_are_rejected() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("half.safetensors");
     let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F16, vec![2], &[0; 4]).expect("fits");
@@ -192,7 +192,7 @@ fn other_number_types_are_not_read_as_floats() {
 }
 
 #[test]
-fn a_file_that_is_no_safetensors_is_an_error() {
+fn a_file_that_is_not_safetensors_is_an_error() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("text.safetensors");
     fs::write(&path, "hello").expect("writes");
@@ -200,12 +200,12 @@ fn a_file_that_is_no_safetensors_is_an_error() {
 }
 
 #[test]
-fn a_name_without_its_ending_is_refused() {
+fn another_extension_is_rejected() {
     assert!(matches!(load_error(Path::new("net.json")), CheckpointError::Extension { .. }));
 }
 
 #[test]
-fn loose_tensors_come_back_with_any_names_and_shapes() {
+fn loose_tensors_round_trip_with_any_names_and_shapes() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("state.safetensors");
     let tensor = |shape: &[usize], data: &[f32]| WeightTensor { shape: shape.to_vec(), data: data.to_vec() };
@@ -217,7 +217,7 @@ fn loose_tensors_come_back_with_any_names_and_shapes() {
 }
 
 #[test]
-fn names_in_a_layout_are_unique() {
+fn tensor_names_are_unique() {
     let tensors = layout(&spec_of(1, 8));
     let names: std::collections::BTreeSet<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     assert_eq!(names.len(), tensors.len());

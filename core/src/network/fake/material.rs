@@ -1,21 +1,20 @@
-//! An evaluator that counts pieces: enough of a sense of direction for tactical tests.
+//! An evaluator that counts material, which is enough guidance for tactical tests.
 
 use super::Uniform;
 use crate::board::Piece;
 use crate::encoding::{Encoding, Orientation, Plane, PlaneKind, Viewed};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 
-/// Counts material: the same probability for every legal move, and `v = tanh(balance / 4)` for the side to move.
+/// Counts material: a uniform policy, and the value `v = tanh(balance / 4)` for the side to move.
 ///
-/// A pawn counts 1, a knight or a bishop 3, a rook 5, a queen 9. P(win) is the positive part of `v`, P(loss) the negative
-/// one, and the rest is a draw.
+/// A pawn counts 1, a knight or bishop 3, a rook 5, a queen 9. P(win) is the positive part of `v`, P(loss) its negative
+/// part, and P(draw) the rest.
 #[derive(Debug, Clone)]
 pub struct Material {
     policy: Uniform,
-    /// Places of the piece planes among the binary ones, and what a piece on them is worth to the first side.
-    worths: Vec<(usize, f32)>,
-    /// The place of the plane that says whose move it is, and what it holds when White is to move, where the first side is
-    /// White.
+    /// Indices of the piece planes among the binary ones, and the signed value of their pieces for the first side.
+    piece_values: Vec<(usize, f32)>,
+    /// The index of the plane with the side to move and its content if White is to move; only if the first side is White.
     white_to_move: Option<(usize, u64)>,
 }
 
@@ -23,31 +22,35 @@ impl Material {
     /// For positions of an encoding.
     pub fn new(encoding: Encoding) -> Self {
         let binary = encoding.planes().iter().filter(|plane| plane.kind() == PlaneKind::Binary);
-        let (mut worths, mut white_to_move) = (Vec::new(), None);
-        for (place, plane) in binary.enumerate() {
+        let (mut piece_values, mut white_to_move) = (Vec::new(), None);
+        for (index, plane) in binary.enumerate() {
             match *plane {
-                Plane::Pieces { side: Viewed::First, piece, ago: 0 } => worths.push((place, worth(piece))),
-                Plane::Pieces { side: Viewed::Second, piece, ago: 0 } => worths.push((place, -worth(piece))),
-                Plane::WhiteToMove => white_to_move = Some((place, u64::MAX)),
-                Plane::BlackToMove => white_to_move = Some((place, 0)),
+                Plane::Pieces { side: Viewed::First, piece, ago: 0 } => {
+                    piece_values.push((index, value(piece)));
+                }
+                Plane::Pieces { side: Viewed::Second, piece, ago: 0 } => {
+                    piece_values.push((index, -value(piece)));
+                }
+                Plane::WhiteToMove => white_to_move = Some((index, u64::MAX)),
+                Plane::BlackToMove => white_to_move = Some((index, 0)),
                 _ => {}
             }
         }
         let white_to_move = white_to_move.filter(|_| encoding.orientation() == Orientation::Absolute);
-        Self { policy: Uniform::new(encoding), worths, white_to_move }
+        Self { policy: Uniform::new(encoding), piece_values, white_to_move }
     }
 
-    /// What the side to move has more than the opponent, in pawns.
+    /// The material balance for the side to move, in pawns.
     fn balance(&self, planes: &[u64]) -> f32 {
-        let count = |(place, worth): &(usize, f32)| planes[*place].count_ones() as f32 * worth;
-        let first: f32 = self.worths.iter().map(count).sum();
-        let is_second = self.white_to_move.is_some_and(|(place, white)| planes[place] != white);
+        let count = |(index, value): &(usize, f32)| planes[*index].count_ones() as f32 * value;
+        let first: f32 = self.piece_values.iter().map(count).sum();
+        let is_second = self.white_to_move.is_some_and(|(index, white)| planes[index] != white);
         if is_second { -first } else { first }
     }
 }
 
 /// In pawns; both sides have one king.
-fn worth(piece: Piece) -> f32 {
+fn value(piece: Piece) -> f32 {
     match piece {
         Piece::Pawn => 1.0,
         Piece::Knight | Piece::Bishop => 3.0,
@@ -93,34 +96,34 @@ mod tests {
             encoding.encode(&game, &mut batch.binary, &mut batch.scalars);
             let side = game.position().side_to_move();
             let moves = game.position().legal_moves();
-            batch.legal.extend(moves.iter().map(|played| encoding.policy_index(*played, side)));
+            batch.legal.extend(moves.iter().map(|mv| encoding.policy_index(*mv, side)));
             batch.legal_ends.push(batch.legal.len() as u32);
             batch.keys.push(game.key());
         }
-        let mut answers = Evaluations::default();
-        Material::new(encoding).evaluate(&batch, &mut answers).expect("fakes do not fail");
-        answers
+        let mut evaluations = Evaluations::default();
+        Material::new(encoding).evaluate(&batch, &mut evaluations).expect("fakes do not fail");
+        evaluations
     }
 
     #[test]
-    fn the_balance_is_seen_by_the_side_to_move_in_every_encoding() {
+    fn the_value_is_for_the_side_to_move_in_every_encoding() {
         let fens = [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-            // White has a rook for a knight and a bishop, and two pawns more: 1 pawn.
+            // White has a rook and two pawns for a knight and a bishop: 1 pawn ahead.
             "4k3/8/8/2nb4/8/8/PP6/R3K3 w - - 0 1",
             "4k3/8/8/2nb4/8/8/PP6/R3K3 b - - 0 1",
             "4k3/8/8/8/8/8/8/Q3K3 b - - 0 1",
         ];
         let orientations = [Orientation::Absolute, Orientation::SideToMove];
         for (name, orientation) in
-            EncodingName::ALL.into_iter().flat_map(|name| orientations.map(|seen| (name, seen)))
+            EncodingName::ALL.into_iter().flat_map(|name| orientations.map(|orientation| (name, orientation)))
         {
-            let answers = evaluated(&fens, name, orientation);
+            let evaluations = evaluated(&fens, name, orientation);
             let expected = [0.0, 0.25f32.tanh(), -0.25f32.tanh(), -2.25f32.tanh()];
-            let values: Vec<f32> = answers.wdl.iter().map(|wdl| wdl.value()).collect();
+            let values: Vec<f32> = evaluations.wdl.iter().map(|wdl| wdl.value()).collect();
             assert_eq!(values, expected, "{name:?} {orientation:?}");
-            assert!(answers.wdl.iter().all(|wdl| (wdl.win + wdl.draw + wdl.loss - 1.0).abs() < 1e-6));
-            assert_eq!(answers.policy[..20], [0.05; 20], "the initial position has twenty moves");
+            assert!(evaluations.wdl.iter().all(|wdl| (wdl.win + wdl.draw + wdl.loss - 1.0).abs() < 1e-6));
+            assert_eq!(evaluations.policy[..20], [0.05; 20], "the initial position has twenty moves");
         }
     }
 }

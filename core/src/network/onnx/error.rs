@@ -1,4 +1,4 @@
-//! What can be wrong with an ONNX file, its runtime, or a net on its way into one.
+//! Errors of exporting, reading and running ONNX files.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,26 +9,26 @@ use super::OnnxLibraryError;
 use crate::network::TensorProblems;
 use crate::params::ParamErrors;
 
-/// A net could not be written as ONNX, read from it, or given to ONNX Runtime.
+/// A net could not be exported to ONNX, read from it, or loaded into ONNX Runtime.
 #[derive(Debug, Error)]
 pub enum OnnxError {
-    /// The weights are not those of the spec.
+    /// The weights do not match the spec.
     #[error("cannot write the net as ONNX: {0}")]
     Weights(#[from] TensorProblems),
     /// The net does not fit into one file.
-    #[error("the net takes {bytes} bytes as ONNX, and a file holds at most {most}; export a smaller net")]
+    #[error("the net takes {bytes} bytes as ONNX, and a file can hold at most {limit}; export a smaller net")]
     TooLarge {
-        /// Bytes that the net takes.
+        /// The size of the net in bytes.
         bytes: usize,
-        /// Bytes that a file can hold.
-        most: usize,
+        /// The largest file in bytes.
+        limit: usize,
     },
     /// A file could not be written.
     #[error("{}: cannot be written; check permissions and free space", file.display())]
     Write {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A file could not be read.
@@ -36,7 +36,7 @@ pub enum OnnxError {
     Read {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The bytes are not in the ONNX format.
@@ -44,63 +44,63 @@ pub enum OnnxError {
     Format {
         /// The file.
         net: String,
-        /// Where it goes wrong.
+        /// The parser's message.
         cause: String,
     },
-    /// An ONNX file of another program.
+    /// An ONNX file from another program.
     #[error(
         "{net}: expected an ONNX file written by dc0, found none of its metadata (`{missing}`); \
-         which planes it reads is not known, export the net with `dc0-run export onnx`"
+         its input planes are unknown, export the net with `dc0-run export onnx`"
     )]
     Foreign {
         /// The file.
         net: String,
-        /// The first metadata that is missing.
+        /// The first missing metadata entry.
         missing: &'static str,
     },
-    /// The file is of another version.
+    /// The file has another version.
     #[error("{net}: expected {expected}, found {found}; use the dc0 that wrote it, or export the net again")]
     Version {
         /// The file.
         net: String,
-        /// What this program reads.
+        /// The version that this program reads.
         expected: String,
-        /// What the file says.
+        /// The version in the file.
         found: String,
     },
-    /// The file's spec is not one of a net that this program knows, for instance for its encoding.
+    /// The file's spec describes a net that this program does not know, for instance because of its encoding.
     #[error("{net}: its net reads {encoding}; this dc0 does not know such a net")]
     Spec {
         /// The file.
         net: String,
         /// The encoding that the file names.
         encoding: String,
-        /// Every problem with its path.
+        /// All problems with their paths.
         source: ParamErrors,
     },
-    /// Inputs or outputs are not those of the file's own spec.
+    /// Inputs or outputs do not match the file's own spec.
     #[error(
         "{net}: expected {expected} by its spec, found {found}; the file was changed, export the net again"
     )]
     Tensors {
         /// The file.
         net: String,
-        /// What the spec asks for.
+        /// The inputs or outputs of the spec.
         expected: String,
-        /// What the file has.
+        /// Those in the file.
         found: String,
     },
-    /// There is no runtime to use.
+    /// ONNX Runtime's library cannot be used.
     #[error(transparent)]
     Library(#[from] OnnxLibraryError),
-    /// ONNX Runtime refuses the net.
+    /// ONNX Runtime rejects the net.
     #[error("{net}: ONNX Runtime {version} cannot load the net: {cause}")]
     Session {
         /// The file.
         net: String,
         /// The runtime's version.
         version: String,
-        /// What the runtime says.
+        /// The runtime's message.
         cause: String,
     },
 }

@@ -10,10 +10,10 @@ use crate::encoding::{Encoding, POLICY_SIZE};
 use crate::network::softmax;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 
-/// How ONNX Runtime runs a net.
+/// Options for running a net with ONNX Runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnnxOptions {
-    /// Threads of one evaluation, at least 1; they sleep between evaluations.
+    /// Threads per evaluation, at least 1; they sleep between evaluations.
     pub threads: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct OnnxEvaluator {
 }
 
 impl OnnxEvaluator {
-    /// Gives a net to ONNX Runtime.
+    /// Loads a net into ONNX Runtime.
     pub fn new(library: &OnnxLibrary, model: &OnnxModel, options: OnnxOptions) -> Result<Self, OnnxError> {
         let session = session(library, model, options).map_err(|cause| OnnxError::Session {
             net: model.name().to_owned(),
@@ -44,7 +44,7 @@ impl OnnxEvaluator {
         Ok(Self { planes: Planes::new(&encoding), encoding, form: model.form(), session })
     }
 
-    /// Runs the net and fills `out`, the policy with logits.
+    /// Runs the net and fills `out`, with logits in place of the policy.
     fn run(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), ort::Error> {
         let rows = batch.len();
         let outputs = match self.form {
@@ -55,7 +55,7 @@ impl OnnxEvaluator {
             }
             InputForm::Packed => self.session.run(packed(&self.encoding, batch)?.as_slice())?,
         };
-        take(batch, &outputs, out)
+        extract(batch, &outputs, out)
     }
 }
 
@@ -63,13 +63,13 @@ fn session(library: &OnnxLibrary, model: &OnnxModel, options: OnnxOptions) -> Re
     Session::builder(library.environment())?
         .with_intra_threads(options.threads as usize)?
         .with_intra_op_spinning(false)?
-        // Patterns are kept for each batch size, and sizes vary all the time.
+        // Memory patterns are stored per batch size, and batch sizes vary all the time.
         .with_memory_pattern(false)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .commit_from_memory(model.bytes())
 }
 
-/// The batch's own memory, as it is.
+/// The packed inputs, which borrow the batch's memory.
 fn packed<'a>(encoding: &Encoding, batch: &'a Batch) -> Result<Vec<SessionInputValue<'a>>, ort::Error> {
     let shape = |planes| [batch.len(), planes];
     let bits = TensorRef::from_array_view((shape(encoding.binary_count()), batch.binary.as_slice()))?;
@@ -81,39 +81,40 @@ fn packed<'a>(encoding: &Encoding, batch: &'a Batch) -> Result<Vec<SessionInputV
     Ok(inputs)
 }
 
-/// Takes the legal moves' logits and the other heads' answers of every row.
-fn take(batch: &Batch, outputs: &SessionOutputs<'_>, out: &mut Evaluations) -> Result<(), ort::Error> {
-    let logits = numbers(outputs, POLICY)?.unwrap_or_default();
+/// Extracts the legal moves' logits and the other heads' outputs of every row.
+fn extract(batch: &Batch, outputs: &SessionOutputs<'_>, out: &mut Evaluations) -> Result<(), ort::Error> {
+    let logits = values(outputs, POLICY)?.unwrap_or_default();
     for (row, logits) in logits.chunks_exact(POLICY_SIZE).enumerate() {
         let legal = &batch.legal[batch.legal_range(row)];
         out.policy.extend(legal.iter().map(|index| logits[index.get() as usize]));
     }
-    if let Some(wdl) = numbers(outputs, WDL)? {
+    if let Some(wdl) = values(outputs, WDL)? {
         out.wdl.extend(wdl.as_chunks().0.iter().map(|&[win, draw, loss]| Wdl { win, draw, loss }));
     }
-    if let Some(values) = numbers(outputs, VALUE)? {
-        out.wdl.extend(values.iter().map(|value| Wdl::of_value(*value, 0.0)));
+    if let Some(scalars) = values(outputs, VALUE)? {
+        out.wdl.extend(scalars.iter().map(|value| Wdl::from_value(*value, 0.0)));
     }
-    out.moves_left.extend_from_slice(numbers(outputs, MOVES_LEFT)?.unwrap_or_default());
+    out.moves_left.extend_from_slice(values(outputs, MOVES_LEFT)?.unwrap_or_default());
     Ok(())
 }
 
-/// Turns logits into probabilities and looks for answers that are not finite.
+/// Turns logits into probabilities and checks that all outputs are finite.
 fn finish(batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
     for (row, wdl) in out.wdl.iter().enumerate() {
-        let is_policy = softmax(&mut out.policy[batch.legal_range(row)]);
-        let plies = out.moves_left.get(row).copied().unwrap_or_default();
-        if !(is_policy && [wdl.win, wdl.draw, wdl.loss, plies].iter().all(|number| number.is_finite())) {
+        let is_policy_finite = softmax(&mut out.policy[batch.legal_range(row)]);
+        let moves_left = out.moves_left.get(row).copied().unwrap_or_default();
+        let mut others = [wdl.win, wdl.draw, wdl.loss, moves_left].into_iter();
+        if !(is_policy_finite && others.all(f32::is_finite)) {
             return Err(EvaluatorError::NotFinite { row });
         }
     }
     Ok(())
 }
 
-/// The numbers of an output, if the net has it.
-fn numbers<'a>(outputs: &'a SessionOutputs<'_>, name: &str) -> Result<Option<&'a [f32]>, ort::Error> {
+/// The values of an output, if the net has it.
+fn values<'a>(outputs: &'a SessionOutputs<'_>, name: &str) -> Result<Option<&'a [f32]>, ort::Error> {
     let output = outputs.get(name).map(|output| output.try_extract_tensor::<f32>());
-    Ok(output.transpose()?.map(|(_, numbers)| numbers))
+    Ok(output.transpose()?.map(|(_, values)| values))
 }
 
 impl Evaluator for OnnxEvaluator {

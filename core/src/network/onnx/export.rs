@@ -1,4 +1,4 @@
-//! A net as an ONNX file: its layers with batch norm folded, its input as planes or as packed bits, its heads by name.
+//! Exports a net as ONNX: layers with batch norm folded, input as planes or packed bits, heads by name.
 
 use prost::Message;
 
@@ -11,12 +11,12 @@ use crate::encoding::{Encoding, PlaneKind};
 use crate::network::graph::Graph;
 use crate::network::{MOVES_LEFT_SCALE, NetworkSpec, ValueHead, Weights, check_against, layout};
 
-/// A file of protobuf messages ends here.
+/// The largest protobuf message.
 const MAX_BYTES: usize = i32::MAX as usize;
 
 /// The bytes of an ONNX file: the same net gives the same bytes.
 ///
-/// `digest` is the blake3 digest of the stored weights, for people and tools; `None` for a net that was never stored.
+/// `digest` is the blake3 digest of the stored weights, for people and tools; `None` if the net was never stored.
 pub(super) fn export(
     spec: &NetworkSpec,
     weights: &Weights,
@@ -35,7 +35,7 @@ pub(super) fn export(
     };
     let bytes = model.encoded_len();
     if bytes > MAX_BYTES {
-        return Err(OnnxError::TooLarge { bytes, most: MAX_BYTES });
+        return Err(OnnxError::TooLarge { bytes, limit: MAX_BYTES });
     }
     Ok(model.encode_to_vec())
 }
@@ -62,10 +62,10 @@ fn graph(spec: &NetworkSpec, weights: &Weights, form: InputForm) -> GraphProto {
     }
 }
 
-/// Gives the heads' numbers their meaning and their names.
+/// Adds the heads' final activations under the names of the outputs.
 fn heads(writer: &mut Writer<'_>, value_head: ValueHead) {
     let graph = writer.graph;
-    // A board of 73 planes laid flat has the policy's order; what is flat already stays as it is.
+    // A flattened board of 73 planes is in policy order; a flat policy is unchanged.
     let policy = writer.plain(graph.policy);
     writer.nodes.add("Flatten", POLICY, &[&policy], [int("axis", 1)]);
     let value = writer.plain(graph.value);
@@ -85,7 +85,7 @@ fn heads(writer: &mut Writer<'_>, value_head: ValueHead) {
 fn unpack(nodes: &mut Nodes, encoding: &Encoding) -> String {
     let last = nodes.integers("input.last", &[2]);
     let column = nodes.add("Unsqueeze", "input.column", &[INPUT, &last], []);
-    // Shifting a square's bit to the top and back down leaves that bit alone, with operators that are older than `and`.
+    // Shift each square's bit to the top, then down to bit 0: these operators are older than a bitwise `and`.
     let up: Vec<u64> = (0..64).map(|square| 63 - square).collect();
     let (up, down) = (nodes.unsigned("input.up", &up), nodes.unsigned("input.down", &[63]));
     let top = nodes.add("BitShift", "input.top", &[&column, &up], [text("direction", "LEFT")]);
@@ -103,7 +103,7 @@ fn unpack(nodes: &mut Nodes, encoding: &Encoding) -> String {
     nodes.add("Reshape", "input.planes", &[&planes, &board], [])
 }
 
-/// Where each plane lies among all binary planes followed by all scalar ones.
+/// The index of each plane among all binary planes followed by all scalar planes.
 fn stored_order(encoding: &Encoding) -> Vec<i64> {
     let (mut binary, mut scalar) = (0, encoding.binary_count() as i64);
     let next = |plane: &crate::encoding::Plane| {

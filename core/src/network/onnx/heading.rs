@@ -1,4 +1,4 @@
-//! What an ONNX file of dc0 says of itself: metadata, inputs and outputs.
+//! The metadata, inputs and outputs of dc0's ONNX files.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,27 +13,27 @@ use crate::network::{NetworkSpec, ValueHead};
 use crate::param_enum;
 use crate::params::{self, Param, Value};
 
-/// What the metadata `format` says, with the version of everything that dc0 adds to ONNX.
+/// The metadata `format`, with the version of everything that dc0 adds to ONNX.
 const FORMAT: &str = "dc0-onnx 1";
 
 param_enum! {
-    /// How a file's net takes positions.
+    /// The format of a file's input.
     pub enum InputForm {
         /// 32-bit floats `[B, P, 8, 8]`.
         Planes = "planes",
-        /// A 64-bit number for each binary plane `[B, binary planes]` (a1 is the lowest bit), and 32-bit floats for the scalar ones.
+        /// A 64-bit number per binary plane `[B, binary planes]` (a1 is the lowest bit), and a 32-bit float per scalar plane.
         Packed = "packed",
     }
 }
 
-/// An input or output of a file, for people.
+/// An input or output of a file, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     /// Its name.
     pub name: String,
-    /// The type of its numbers.
+    /// Its element type.
     pub kind: &'static str,
-    /// Its axes after the batch's.
+    /// Its axes after the batch axis.
     pub axes: Vec<i64>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn properties(
     texts.into_iter().map(entry).collect()
 }
 
-/// What a net takes.
+/// The inputs of a net.
 pub(super) fn inputs(encoding: &Encoding, form: InputForm) -> Vec<ValueInfoProto> {
     if form == InputForm::Planes {
         let about = "planes of the encoding, square a1 first, rank by rank";
@@ -88,7 +88,7 @@ pub(super) fn inputs(encoding: &Encoding, form: InputForm) -> Vec<ValueInfoProto
     inputs
 }
 
-/// What a net gives.
+/// The outputs of a net.
 pub(super) fn outputs(spec: &NetworkSpec) -> Vec<ValueInfoProto> {
     let policy = "logits, legal or not; index = plane * 64 + from-square";
     let mut outputs = vec![batched(POLICY, policy, FLOAT, &[POLICY_SIZE])];
@@ -104,7 +104,7 @@ pub(super) fn outputs(spec: &NetworkSpec) -> Vec<ValueInfoProto> {
     outputs
 }
 
-/// A file's own account of its net.
+/// What a file's metadata says about its net.
 #[derive(Debug)]
 pub(super) struct Heading {
     pub(super) spec: NetworkSpec,
@@ -114,20 +114,20 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// Reads the heading of a file and compares it with what its spec asks for; `net` is the file's name for errors.
+    /// Reads the heading of a file and compares inputs and outputs with those of its spec; `net` is the file's name for errors.
     pub(super) fn read(net: &str, bytes: &[u8]) -> Result<Self, OnnxError> {
         let damaged = |cause: String| OnnxError::Format { net: net.to_owned(), cause };
         let file = ModelHeading::decode(bytes).map_err(|cause| damaged(cause.to_string()))?;
         let graph = file.graph.ok_or_else(|| damaged("it has no graph".to_owned()))?;
         let texts = file.metadata_props.into_iter().filter_map(|entry| Some((entry.key?, entry.value?)));
-        let heading = Self::of(net, &texts.collect())?;
+        let heading = Self::from_metadata(net, &texts.collect())?;
         let expected = inputs(&heading.spec.input(), heading.form);
         compare(net, &expected, &graph.input)?;
         compare(net, &outputs(&heading.spec), &graph.output)?;
         Ok(heading)
     }
 
-    fn of(net: &str, texts: &BTreeMap<String, String>) -> Result<Self, OnnxError> {
+    fn from_metadata(net: &str, texts: &BTreeMap<String, String>) -> Result<Self, OnnxError> {
         let text = |key: &'static str| {
             let foreign = || OnnxError::Foreign { net: net.to_owned(), missing: key };
             texts.get(key).ok_or_else(foreign)
@@ -153,7 +153,7 @@ impl Heading {
     }
 }
 
-/// Reads a spec; `encoding` is what a file says of its encoding, for a net that this program does not know.
+/// Parses a spec; `encoding` describes the file's encoding in the error for a net that this program does not know.
 fn spec(net: &str, text: &str, encoding: &str) -> Result<NetworkSpec, OnnxError> {
     let damaged =
         |cause: serde_json::Error| OnnxError::Format { net: net.to_owned(), cause: cause.to_string() };
@@ -170,7 +170,7 @@ fn compare(net: &str, expected: &[ValueInfoProto], found: &[ValueInfoProto]) -> 
     if expected == found { Ok(()) } else { Err(OnnxError::Tensors { net: net.to_owned(), expected, found }) }
 }
 
-/// An input or output as people read it; what a file leaves out is shown as such.
+/// An input or output for display; an axis that the file leaves out is −1.
 pub(super) fn described(tensor: &ValueInfoProto) -> Tensor {
     let tensor_type = tensor.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     let kind = match tensor_type.and_then(|tensor| tensor.elem_type) {

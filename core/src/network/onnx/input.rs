@@ -1,9 +1,9 @@
-//! Encoded positions as floats: `[B, P, 8, 8]`, one plane after the other.
+//! Expands encoded positions to floats: `[B, P, 8, 8]`.
 
 use crate::encoding::{Encoding, PlaneKind};
 use crate::network::Batch;
 
-/// Expands batches; keeps its memory between them.
+/// Expands batches, reusing its memory.
 #[derive(Debug)]
 pub(super) struct Planes {
     kinds: Vec<PlaneKind>,

@@ -1,20 +1,20 @@
-//! The layers of a net as nodes of ONNX: one function for each kind.
+//! The layers of a net as ONNX nodes: one function per operation.
 
 use super::nodes::{Nodes, int, ints};
 use crate::network::fold::{Linear, linear, plain, tensor};
 use crate::network::graph::{Graph, Layer, Op, Squeeze, ValueId};
 use crate::network::{Activation, Weights};
 
-/// A value under the names of its layouts.
+/// The names of a value in its layouts.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// As the net's graph says: `[B, C, 8, 8]`, or `[B, N]`.
+    /// As in the net's graph: `[B, C, 8, 8]` or `[B, N]`.
     pub(super) plain: Option<String>,
-    /// `[B·64, C]`, a square a row: what normalisation and attention read.
+    /// `[B·64, C]`, one row per square, for normalisation and attention.
     pub(super) squares: Option<String>,
 }
 
-/// Writes a net's layers one after the other.
+/// Writes the layers of a net in order.
 pub(super) struct Writer<'a> {
     pub(super) nodes: Nodes,
     pub(super) graph: &'a Graph,
@@ -27,7 +27,7 @@ impl Writer<'_> {
     /// Adds the next layer.
     pub(super) fn layer(&mut self, layer: &Layer) {
         let (name, input) = (layer.name.as_str(), layer.inputs[0]);
-        let made = match layer.op {
+        let output = match layer.op {
             Op::Conv { size, activation, .. } => self.conv(layer, input, size, activation),
             Op::Join { squeeze, activation, .. } => self.join(layer, squeeze, activation),
             Op::Flatten { .. } => {
@@ -36,17 +36,17 @@ impl Writer<'_> {
             }
             Op::Dense { activation, .. } => {
                 let input = self.plain(input);
-                let made = self.dense(name, &input);
-                as_plain(self.activated(made, activation))
+                let output = self.dense(name, &input);
+                as_plain(self.activated(output, activation))
             }
             Op::PositionEmbedding { .. } => {
-                let (input, places) = (self.plain(input), self.weight(name, "weight"));
-                as_plain(self.nodes.add("Add", name, &[&input, &places], []))
+                let (input, embedding) = (self.plain(input), self.weight(name, "weight"));
+                as_plain(self.nodes.add("Add", name, &[&input, &embedding], []))
             }
             Op::Norm { kind, .. } => self.norm(name, input, kind),
             Op::Attention { channels, heads } => self.attention(name, input, channels, heads),
         };
-        self.values.push(made);
+        self.values.push(output);
     }
 
     /// The name of a value as `[B, C, 8, 8]` or `[B, N]`.
@@ -56,8 +56,8 @@ impl Writer<'_> {
         }
         let (squares, channels) = (self.squares(value), self.channels(value));
         let boards = self.reshaped(&format!("{squares}.boards"), &squares, &[-1, 64, channels]);
-        let turned = self.turned(&format!("{squares}.channels"), &boards);
-        let name = self.reshaped(&format!("{squares}.board"), &turned, &[0, channels, 8, 8]);
+        let transposed = self.transposed(&format!("{squares}.channels"), &boards);
+        let name = self.reshaped(&format!("{squares}.board"), &transposed, &[0, channels, 8, 8]);
         self.values[value].plain = Some(name.clone());
         name
     }
@@ -69,20 +69,20 @@ impl Writer<'_> {
         }
         let (board, channels) = (self.plain(value), self.channels(value));
         let flat = self.reshaped(&format!("{board}.flat"), &board, &[0, channels, 64]);
-        let turned = self.turned(&format!("{board}.turned"), &flat);
-        let name = self.reshaped(&format!("{board}.squares"), &turned, &[-1, channels]);
+        let transposed = self.transposed(&format!("{board}.turned"), &flat);
+        let name = self.reshaped(&format!("{board}.squares"), &transposed, &[-1, channels]);
         self.values[value].squares = Some(name.clone());
         name
     }
 
-    /// The same numbers in another shape; 0 keeps an axis, −1 is what is left.
+    /// Reshapes a value; 0 keeps an axis, −1 is inferred.
     pub(super) fn reshaped(&mut self, name: &str, input: &str, shape: &[i64]) -> String {
         let shape = self.nodes.integers(format!("{name}.shape"), shape);
         self.nodes.add("Reshape", name, &[input, &shape], [])
     }
 
     /// `[B, N, M]` to `[B, M, N]`.
-    fn turned(&mut self, name: &str, input: &str) -> String {
+    fn transposed(&mut self, name: &str, input: &str) -> String {
         self.nodes.add("Transpose", name, &[input], [ints("perm", &[0, 2, 1])])
     }
 
@@ -90,7 +90,7 @@ impl Writer<'_> {
         self.graph.shape(value).width() as i64
     }
 
-    /// A tensor of the net as it is.
+    /// A tensor of the net, unchanged.
     pub(super) fn weight(&mut self, layer: &str, part: &str) -> String {
         let name = format!("{layer}.{part}");
         let tensor = tensor(self.weights, &name);
@@ -114,20 +114,20 @@ impl Writer<'_> {
         }
     }
 
-    /// A convolution with batch norm folded in; over squares, where its input lies so and its filters are single squares.
+    /// A convolution with batch norm folded in; a 1×1 convolution of an input with one row per square is a matrix product.
     fn conv(&mut self, layer: &Layer, input: ValueId, size: usize, activation: Option<Activation>) -> Names {
         let filters = linear(self.weights, layer);
         if let (1, Some(squares)) = (size, self.values[input].squares.clone()) {
-            let made = self.gemm(&layer.name, &squares, &filters);
-            return as_squares(self.activated(made, activation));
+            let output = self.gemm(&layer.name, &squares, &filters);
+            return as_squares(self.activated(output, activation));
         }
         let input = self.plain(input);
         let (name, size, pad) = (layer.name.as_str(), size as i64, size as i64 / 2);
         let weight = self.nodes.weights(format!("{name}.weight"), &filters.weight);
         let bias = self.nodes.weights(format!("{name}.bias"), &filters.bias);
         let attributes = [ints("kernel_shape", &[size, size]), ints("pads", &[pad; 4])];
-        let made = self.nodes.add("Conv", name, &[&input, &weight, &bias], attributes);
-        as_plain(self.activated(made, activation))
+        let output = self.nodes.add("Conv", name, &[&input, &weight, &bias], attributes);
+        as_plain(self.activated(output, activation))
     }
 
     /// A dense layer or a 1×1 convolution, on `[…, in]`.
@@ -143,9 +143,9 @@ impl Writer<'_> {
         self.gemm(name, input, &filters)
     }
 
-    /// The end of a block.
+    /// The residual addition at the end of a block.
     fn join(&mut self, layer: &Layer, squeeze: Option<Squeeze>, activation: Option<Activation>) -> Names {
-        let [branch, skip] = *layer.inputs.as_slice() else { unreachable!("two branches are joined") };
+        let [branch, skip] = *layer.inputs.as_slice() else { unreachable!("a join has two inputs") };
         let name = layer.name.as_str();
         if let (None, Some(branch)) = (squeeze, self.values[branch].squares.clone()) {
             let skip = self.squares(skip);
@@ -161,7 +161,7 @@ impl Writer<'_> {
         as_plain(self.activated(sum, activation))
     }
 
-    /// Scales and shifts the channels of `[B, C, 8, 8]` by what their means say.
+    /// Squeeze-and-excitation of `[B, C, 8, 8]`.
     fn squeeze_excite(&mut self, layer: &Layer, input: &str, squeeze: Squeeze) -> String {
         let (name, channels) = (layer.name.as_str(), layer.output.width() as i64);
         let pooled = self.nodes.add("GlobalAveragePool", format!("{name}.pool"), &[input], []);
@@ -176,7 +176,7 @@ impl Writer<'_> {
         self.nodes.add("Add", format!("{name}.shifted"), &[&scaled, &shift], [])
     }
 
-    /// Takes an axis of `N` apart.
+    /// Splits an axis of length `N` into its elements.
     pub(super) fn parts<const N: usize>(
         &mut self,
         names: [String; N],

@@ -1,4 +1,4 @@
-//! ONNX Runtime's shared library: loaded from a path, once per process, and looked at before it is used.
+//! ONNX Runtime's shared library: loaded from a path, once per process, and checked before use.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::io;
@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::poison::IgnorePoison;
 
-/// ONNX Runtime, ready for nets. Copies share the one library of the process.
+/// ONNX Runtime, loaded and started. Clones share the process's only library.
 #[derive(Debug, Clone)]
 pub struct OnnxLibrary {
     path: PathBuf,
@@ -19,10 +19,10 @@ pub struct OnnxLibrary {
     environment: Environment,
 }
 
-/// What a process has loaded: ONNX Runtime itself cannot be loaded twice or unloaded, so no argument can carry this.
+/// The loaded library. A global, because a process can load ONNX Runtime only once and never unload it.
 static LOADED: Mutex<Option<OnnxLibrary>> = Mutex::new(None);
 
-/// What to do when there is no library to use.
+/// What to do if there is no usable library.
 const ADVICE: &str = "`pip install onnxruntime` brings one, `--onnxruntime PATH` says where it is";
 
 /// ONNX Runtime's library cannot be used.
@@ -33,7 +33,7 @@ pub enum OnnxLibraryError {
     Missing {
         /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The file is not a shared library for this machine.
@@ -41,31 +41,31 @@ pub enum OnnxLibraryError {
     NotLoadable {
         /// The path.
         path: PathBuf,
-        /// What the loader says.
+        /// The loader's message.
         cause: String,
     },
-    /// A shared library of something else.
+    /// A shared library, but not ONNX Runtime.
     #[error("{}: not the library of ONNX Runtime, it has no `OrtGetApiBase`; {ADVICE}", path.display())]
     NotOnnxRuntime {
         /// The path.
         path: PathBuf,
     },
-    /// The library is older than dc0 needs, or of another major version.
+    /// The library is too old or has another major version.
     #[error("{}: expected ONNX Runtime 1.{needed} or newer, found {found}; {ADVICE}", path.display())]
     Version {
         /// The path.
         path: PathBuf,
-        /// The least minor version.
+        /// The minimum minor version.
         needed: u32,
         /// The library's version.
         found: String,
     },
-    /// Another library is in use already.
+    /// Another library is already loaded.
     #[error("{}: cannot be loaded beside {}; a process can use one library of ONNX Runtime", path.display(), loaded.display())]
     Another {
         /// The path.
         path: PathBuf,
-        /// The library in use.
+        /// The loaded library.
         loaded: PathBuf,
     },
     /// The library failed to start.
@@ -75,21 +75,21 @@ pub enum OnnxLibraryError {
         path: PathBuf,
         /// The library's version.
         version: String,
-        /// What it says.
+        /// Its message.
         cause: String,
     },
 }
 
 impl OnnxLibrary {
-    /// The least minor version that can be used: 1.N.
-    pub const LEAST_MINOR_VERSION: u32 = ort::MINOR_VERSION;
+    /// The minimum minor version: 1.N.
+    pub const MIN_MINOR_VERSION: u32 = ort::MINOR_VERSION;
 
-    /// Loads the library, or gives the one that this process has loaded from there before.
+    /// Loads the library, or returns the one that this process has already loaded from this path.
     ///
-    /// A name without a folder is looked for where the system looks for libraries.
+    /// A name without a folder is searched for on the system's library path.
     pub fn load(path: &Path) -> Result<Self, OnnxLibraryError> {
         let path = located(path)?;
-        // A panic while loading leaves `None` behind, which is true.
+        // A panic while loading leaves `None`, which is correct.
         let mut loaded = LOADED.lock().ignore_poison();
         if let Some(library) = &*loaded {
             return if library.path == path {
@@ -103,7 +103,7 @@ impl OnnxLibrary {
         Ok(loaded.insert(Self { path, version, environment }).clone())
     }
 
-    /// Where the library was found.
+    /// The path of the library.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -118,7 +118,7 @@ impl OnnxLibrary {
     }
 }
 
-/// The absolute path, but for a bare name.
+/// The absolute path, except for a bare name that the system's loader must find.
 fn located(path: &Path) -> Result<PathBuf, OnnxLibraryError> {
     let is_bare = path.parent().is_none_or(|folder| folder.as_os_str().is_empty());
     if is_bare && !path.exists() {
@@ -127,26 +127,26 @@ fn located(path: &Path) -> Result<PathBuf, OnnxLibraryError> {
     path.canonicalize().map_err(|source| OnnxLibraryError::Missing { path: path.to_owned(), source })
 }
 
-/// Asks a library for its version, and whether it offers what dc0 needs, without using anything else of it.
+/// The version of a library, after checking that it offers the API that dc0 needs. Nothing else of the library is used.
 #[allow(unsafe_code, reason = "a library that is not linked has no safe interface")]
 fn version_of(path: &Path) -> Result<String, OnnxLibraryError> {
     type GetApiBase = unsafe extern "C" fn() -> *const ort::sys::OrtApiBase;
     let handle = open(path)?;
     let not_onnx_runtime = || OnnxLibraryError::NotOnnxRuntime { path: path.to_owned() };
-    // SAFETY: the handle is open and stays so, and the name is a C string.
+    // SAFETY: the handle is open and never closed, and the name is a C string.
     let symbol = unsafe { libc::dlsym(handle, c"OrtGetApiBase".as_ptr()) };
     if symbol.is_null() {
         return Err(not_onnx_runtime());
     }
-    // SAFETY: every ONNX Runtime exports this function with this type; it gives null or a table of two functions that
+    // SAFETY: every ONNX Runtime exports this function with this type; it returns null or a table of two functions that
     // lives as long as the library.
     let base = unsafe { std::mem::transmute::<*mut c_void, GetApiBase>(symbol)().as_ref() };
     let base = base.ok_or_else(not_onnx_runtime)?;
-    // SAFETY: the function gives null or a C string in the library; the text is copied.
+    // SAFETY: the function returns null or a C string in the library; the text is copied.
     let version = unsafe { (base.GetVersionString)().as_ref().map(|first| CStr::from_ptr(first)) };
     let version = version.ok_or_else(not_onnx_runtime)?.to_string_lossy().into_owned();
     check_version(path, &version)?;
-    // SAFETY: the function takes a number and gives null or a table of functions, which is not used here.
+    // SAFETY: the function takes a number and returns null or a table of functions, which is not used here.
     if unsafe { (base.GetApi)(ort::sys::ORT_API_VERSION) }.is_null() {
         let cause = format!("it does not offer version {} of its interface", ort::sys::ORT_API_VERSION);
         return Err(OnnxLibraryError::Start { path: path.to_owned(), version, cause });
@@ -154,7 +154,7 @@ fn version_of(path: &Path) -> Result<String, OnnxLibraryError> {
     Ok(version)
 }
 
-/// Opens a library with its names to itself: libtorch brings some of the same ones.
+/// Opens a library with local symbols, because libtorch exports some of the same ones.
 #[allow(unsafe_code, reason = "loading a library has no safe interface")]
 fn open(path: &Path) -> Result<*mut c_void, OnnxLibraryError> {
     let failed = |cause: String| OnnxLibraryError::NotLoadable { path: path.to_owned(), cause };
@@ -168,7 +168,7 @@ fn open(path: &Path) -> Result<*mut c_void, OnnxLibraryError> {
 
 #[allow(unsafe_code, reason = "the loader's message has no safe interface")]
 fn loader_message() -> String {
-    // SAFETY: dlerror gives null or a C string that stays valid until this thread's next call of the loader.
+    // SAFETY: dlerror returns null or a C string that stays valid until this thread's next call of the loader.
     let text: *const c_char = unsafe { libc::dlerror() };
     if text.is_null() {
         return "the loader gives no reason".to_owned();
@@ -179,11 +179,11 @@ fn loader_message() -> String {
 
 fn check_version(path: &Path, version: &str) -> Result<(), OnnxLibraryError> {
     let mut parts = version.split('.').map(str::parse::<u32>);
-    let is_good = matches!((parts.next(), parts.next()), (Some(Ok(1)), Some(Ok(minor))) if minor >= OnnxLibrary::LEAST_MINOR_VERSION);
-    if is_good {
+    let is_supported = matches!((parts.next(), parts.next()), (Some(Ok(1)), Some(Ok(minor))) if minor >= OnnxLibrary::MIN_MINOR_VERSION);
+    if is_supported {
         return Ok(());
     }
-    let (path, needed) = (path.to_owned(), OnnxLibrary::LEAST_MINOR_VERSION);
+    let (path, needed) = (path.to_owned(), OnnxLibrary::MIN_MINOR_VERSION);
     Err(OnnxLibraryError::Version { path, needed, found: version.to_owned() })
 }
 
@@ -201,14 +201,14 @@ mod tests {
     use super::{OnnxLibraryError, check_version};
 
     #[test]
-    fn versions_from_the_least_one_up_are_good() {
-        for good in ["1.23.0", "1.31.1", "1.100.0-dev"] {
-            assert!(check_version(Path::new("x"), good).is_ok(), "{good}");
+    fn versions_from_the_minimum_up_are_accepted() {
+        for accepted in ["1.23.0", "1.31.1", "1.100.0-dev"] {
+            assert!(check_version(Path::new("x"), accepted).is_ok(), "{accepted}");
         }
-        for bad in ["1.16.3", "0.99.0", "2.0.0", "1", "", "one.31"] {
+        for rejected in ["1.16.3", "0.99.0", "2.0.0", "1", "", "one.31"] {
             assert!(
-                matches!(check_version(Path::new("x"), bad), Err(OnnxLibraryError::Version { .. })),
-                "{bad}"
+                matches!(check_version(Path::new("x"), rejected), Err(OnnxLibraryError::Version { .. })),
+                "{rejected}"
             );
         }
     }

@@ -10,7 +10,7 @@ use crate::durable;
 use crate::encoding::Encoding;
 use crate::network::{NetworkSpec, Weights};
 
-/// The bytes of an ONNX file of dc0, with what they say of themselves.
+/// An ONNX file of dc0 in memory, with its metadata.
 #[derive(Debug)]
 pub struct OnnxModel {
     name: String,
@@ -19,12 +19,12 @@ pub struct OnnxModel {
 }
 
 impl OnnxModel {
-    /// The version of the standard operators that files use.
+    /// The version of the standard operator set that files use.
     pub const OPERATOR_SET: i64 = OPSET;
 
-    /// Writes a net as ONNX, in memory; the same net gives the same bytes.
+    /// Exports a net in memory; the same net gives the same bytes.
     ///
-    /// `digest` is the blake3 digest of the stored weights, for people and tools; `None` for a net that was never stored.
+    /// `digest` is the blake3 digest of the stored weights, for people and tools; `None` if the net was never stored.
     pub fn export(
         spec: &NetworkSpec,
         weights: &Weights,
@@ -36,7 +36,7 @@ impl OnnxModel {
         Ok(Self { name: "the exported net".to_owned(), bytes, heading })
     }
 
-    /// Reads a file that dc0 wrote; a file of another program, another version or another kind of net is an error.
+    /// Reads a file that dc0 wrote; a file from another program, of another version or with an unknown net is an error.
     pub fn load(path: &Path) -> Result<Self, OnnxError> {
         let bytes =
             std::fs::read(path).map_err(|source| OnnxError::Read { file: path.to_owned(), source })?;
@@ -45,7 +45,7 @@ impl OnnxModel {
         Ok(Self { name, bytes, heading })
     }
 
-    /// Writes the file whole or not at all.
+    /// Writes the file atomically.
     pub fn save(&self, path: &Path) -> Result<(), OnnxError> {
         durable::write(path, &self.bytes).map_err(|source| OnnxError::Write { file: path.to_owned(), source })
     }
@@ -60,32 +60,32 @@ impl OnnxModel {
         &self.bytes
     }
 
-    /// What the net looks like.
+    /// The net's architecture.
     pub fn spec(&self) -> &NetworkSpec {
         &self.heading.spec
     }
 
-    /// How the net takes positions.
+    /// The format of the net's input.
     pub fn form(&self) -> InputForm {
         self.heading.form
     }
 
-    /// The blake3 digest of the stored weights that the net was made from, if it was stored.
+    /// The blake3 digest of the stored weights that the net was exported from, if it was stored.
     pub fn weights_digest(&self) -> Option<&str> {
         self.heading.digest.as_deref()
     }
 
-    /// The encoding that the net reads.
+    /// The encoding of the net's input.
     pub fn encoding(&self) -> Encoding {
         self.heading.spec.input()
     }
 
-    /// What the net takes, in order.
+    /// The net's inputs, in order.
     pub fn inputs(&self) -> Vec<Tensor> {
         heading::inputs(&self.encoding(), self.form()).iter().map(heading::described).collect()
     }
 
-    /// What the net gives, in order.
+    /// The net's outputs, in order.
     pub fn outputs(&self) -> Vec<Tensor> {
         heading::outputs(self.spec()).iter().map(heading::described).collect()
     }

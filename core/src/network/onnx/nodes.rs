@@ -1,4 +1,4 @@
-//! Nodes and constants of an ONNX graph, one call each.
+//! Builds the nodes and constants of an ONNX graph.
 
 use super::proto::{
     ATTRIBUTE_FLOAT, ATTRIBUTE_INT, ATTRIBUTE_INTS, ATTRIBUTE_STRING, AttributeProto, Dimension, FLOAT,
@@ -6,10 +6,10 @@ use super::proto::{
 };
 use crate::network::WeightTensor;
 
-/// The free axis of every input and output.
+/// The name of the batch axis of every input and output.
 const BATCH: &str = "batch";
 
-/// Collects a graph's nodes and constants. Every node has one output, with the node's name.
+/// A graph's nodes and constants. Every node has one output with the node's name.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     pub(super) nodes: Vec<NodeProto>,
@@ -17,7 +17,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Adds an operation and gives the name of its output, which is `name`.
+    /// Adds an operation and returns the name of its output, which is `name`.
     pub(super) fn add(
         &mut self,
         op: &str,
@@ -36,12 +36,12 @@ impl Nodes {
         name
     }
 
-    /// Adds weights under a name, which it gives back.
+    /// Adds weights under a name, which is returned.
     pub(super) fn weights(&mut self, name: impl Into<String>, tensor: &WeightTensor) -> String {
         self.floats(name, &tensor.shape, &tensor.data)
     }
 
-    /// Adds 32-bit floats of a shape.
+    /// Adds a tensor of 32-bit floats.
     pub(super) fn floats(&mut self, name: impl Into<String>, shape: &[usize], values: &[f32]) -> String {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.constant(name.into(), FLOAT, shape, bytes)
@@ -53,12 +53,12 @@ impl Nodes {
         self.constant(name.into(), INT64, &[values.len()], bytes)
     }
 
-    /// Adds one 32-bit float without an axis.
+    /// Adds a 32-bit float scalar.
     pub(super) fn number(&mut self, name: impl Into<String>, value: f32) -> String {
         self.floats(name, &[], &[value])
     }
 
-    /// Adds one integer without an axis, which picks one place of an axis and removes the axis.
+    /// Adds an integer scalar; as the index of `Gather` it removes the axis.
     pub(super) fn index(&mut self, name: impl Into<String>, value: i64) -> String {
         self.constant(name.into(), INT64, &[], value.to_le_bytes().to_vec())
     }
@@ -80,22 +80,22 @@ impl Nodes {
     }
 }
 
-/// A setting that is one integer.
+/// An integer attribute.
 pub(super) fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto { i: Some(value), ..attribute(name, ATTRIBUTE_INT) }
 }
 
-/// A setting that is a list of integers.
+/// An attribute that is a list of integers.
 pub(super) fn ints(name: &str, values: &[i64]) -> AttributeProto {
     AttributeProto { ints: values.to_vec(), ..attribute(name, ATTRIBUTE_INTS) }
 }
 
-/// A setting that is one number.
+/// A float attribute.
 pub(super) fn float(name: &str, value: f32) -> AttributeProto {
     AttributeProto { f: Some(value), ..attribute(name, ATTRIBUTE_FLOAT) }
 }
 
-/// A setting that is text.
+/// A text attribute.
 pub(super) fn text(name: &str, value: &str) -> AttributeProto {
     AttributeProto { s: Some(value.as_bytes().to_vec()), ..attribute(name, ATTRIBUTE_STRING) }
 }
@@ -106,9 +106,9 @@ fn attribute(name: &str, kind: i32) -> AttributeProto {
 
 /// An input or output `[batch, axes…]`.
 pub(super) fn batched(name: &str, about: &str, data_type: i32, axes: &[usize]) -> ValueInfoProto {
-    let free = Dimension { dim_param: Some(BATCH.to_owned()), dim_value: None };
+    let batch = Dimension { dim_param: Some(BATCH.to_owned()), dim_value: None };
     let fixed = axes.iter().map(|axis| Dimension { dim_value: Some(*axis as i64), dim_param: None });
-    let shape = TensorShapeProto { dim: std::iter::once(free).chain(fixed).collect() };
+    let shape = TensorShapeProto { dim: std::iter::once(batch).chain(fixed).collect() };
     let tensor = TensorType { elem_type: Some(data_type), shape: Some(shape) };
     ValueInfoProto {
         name: Some(name.to_owned()),

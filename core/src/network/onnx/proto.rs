@@ -1,14 +1,14 @@
-//! The part of ONNX's file format that dc0 writes and reads: messages and field numbers of `onnx.proto` (Apache-2.0).
+//! The subset of ONNX's file format that dc0 writes and reads: messages and field numbers of `onnx.proto` (Apache-2.0).
 //!
-//! Fields that are left out are unknown fields to the reader, which skips them.
+//! The reader skips fields that are not declared here.
 
 use prost::Message;
 
 /// The format's version; 8 belongs to operator set 17, and every ONNX Runtime since 1.14 reads it.
 pub(super) const IR_VERSION: i64 = 8;
 
-/// The set of operators: the first with `LayerNormalization`, and older than the change of `ReduceMean`'s axes, so that
-/// the widest range of programs reads the file.
+/// The operator set: the first with `LayerNormalization`, and from before `ReduceMean`'s axes became an input, so that as many
+/// programs as possible read the file.
 pub(super) const OPSET: i64 = 17;
 
 /// `TensorProto.DataType`: 32-bit floats.
@@ -46,7 +46,7 @@ pub(super) struct ModelProto {
     pub(super) metadata_props: Vec<StringStringEntryProto>,
 }
 
-/// A file without its nodes and weights: what a reader needs to know whether the rest is for it.
+/// A file without its nodes and weights, which is what a reader checks first.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ModelHeading {
     #[prost(message, optional, tag = "7")]
@@ -55,7 +55,7 @@ pub(super) struct ModelHeading {
     pub(super) metadata_props: Vec<StringStringEntryProto>,
 }
 
-/// The operators that a file uses.
+/// The operator set that a file uses.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OperatorSetIdProto {
     #[prost(string, optional, tag = "1")]
@@ -64,7 +64,7 @@ pub(super) struct OperatorSetIdProto {
     pub(super) version: Option<i64>,
 }
 
-/// Text by name.
+/// A metadata entry.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct StringStringEntryProto {
     #[prost(string, optional, tag = "1")]
@@ -73,7 +73,7 @@ pub(super) struct StringStringEntryProto {
     pub(super) value: Option<String>,
 }
 
-/// Nodes in an order in which they can run, with their weights.
+/// Nodes in execution order, with their weights.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct GraphProto {
     #[prost(message, repeated, tag = "1")]
@@ -88,7 +88,7 @@ pub(super) struct GraphProto {
     pub(super) output: Vec<ValueInfoProto>,
 }
 
-/// What a graph takes and gives.
+/// The inputs and outputs of a graph.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct GraphHeading {
     #[prost(message, repeated, tag = "11")]
@@ -112,7 +112,7 @@ pub(super) struct NodeProto {
     pub(super) attribute: Vec<AttributeProto>,
 }
 
-/// A fixed setting of an operation; `kind` says which field counts.
+/// An attribute of an operation; `kind` says which field is used.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct AttributeProto {
     #[prost(string, optional, tag = "1")]
@@ -153,7 +153,7 @@ pub(super) struct ValueInfoProto {
     pub(super) doc_string: Option<String>,
 }
 
-/// A type; dc0 knows tensors only.
+/// A type; dc0 uses only tensors.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]
@@ -176,7 +176,7 @@ pub(super) struct TensorShapeProto {
     pub(super) dim: Vec<Dimension>,
 }
 
-/// One axis: a number, or a name where the number is free.
+/// One axis: a length, or a name if the length is free.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Dimension {
     #[prost(int64, optional, tag = "1")]

@@ -1,4 +1,4 @@
-//! The shape of the files, and what is wrong with wrong ones. `tests/interop/onnx.rs` runs the files.
+//! The structure of exported files, and errors of invalid ones. `tests/interop/onnx.rs` runs the files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,18 +11,18 @@ use crate::network::samples::{all_kinds, spec_of, trained_weights};
 use crate::network::{NetworkSpec, ValueHead};
 
 fn model(spec: &NetworkSpec, form: InputForm) -> OnnxModel {
-    OnnxModel::export(spec, &trained_weights(spec), Some("0123"), form).expect("sound weights")
+    OnnxModel::export(spec, &trained_weights(spec), Some("0123"), form).expect("valid weights")
 }
 
-fn text(model: &OnnxModel) -> ModelProto {
+fn decoded(model: &OnnxModel) -> ModelProto {
     ModelProto::decode(model.bytes()).expect("our own bytes")
 }
 
 #[test]
-fn every_node_reads_what_is_there_before_it_and_names_are_given_once() {
+fn every_node_reads_earlier_values_and_names_are_unique() {
     for spec in all_kinds() {
         for form in [InputForm::Planes, InputForm::Packed] {
-            let graph = text(&model(&spec, form)).graph.expect("a graph");
+            let graph = decoded(&model(&spec, form)).graph.expect("a graph");
             let mut known: BTreeSet<String> =
                 graph.input.iter().map(|input| input.name.clone().expect("a name")).collect();
             for constant in graph.initializer {
@@ -45,17 +45,17 @@ fn every_node_reads_what_is_there_before_it_and_names_are_given_once() {
 }
 
 #[test]
-fn the_same_net_is_the_same_bytes_and_another_is_not() {
+fn equal_nets_give_equal_bytes_and_others_do_not() {
     let spec = spec_of(1, 8);
     assert_eq!(model(&spec, InputForm::Planes).bytes(), model(&spec, InputForm::Planes).bytes());
     let mut weights = trained_weights(&spec);
     weights.get_mut("value.dense2.bias").expect("in the layout").data[0] += 1.0;
-    let other = OnnxModel::export(&spec, &weights, Some("0123"), InputForm::Planes).expect("sound weights");
+    let other = OnnxModel::export(&spec, &weights, Some("0123"), InputForm::Planes).expect("valid weights");
     assert_ne!(model(&spec, InputForm::Planes).bytes(), other.bytes());
 }
 
 #[test]
-fn a_stored_file_says_what_it_holds() {
+fn a_stored_file_describes_its_net() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("net.onnx");
     for mut spec in all_kinds() {
@@ -82,64 +82,64 @@ fn a_stored_file_says_what_it_holds() {
     }
 }
 
-/// What reading a changed file says.
-fn complaint(change: impl FnOnce(&mut ModelProto)) -> OnnxError {
-    let mut file = text(&model(&spec_of(0, 8), InputForm::Planes));
+/// The error of reading a changed file.
+fn load_error(change: impl FnOnce(&mut ModelProto)) -> OnnxError {
+    let mut file = decoded(&model(&spec_of(0, 8), InputForm::Planes));
     change(&mut file);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("net.onnx");
     std::fs::write(&path, file.encode_to_vec()).expect("writes");
-    OnnxModel::load(&path).expect_err("the file is wrong")
+    OnnxModel::load(&path).expect_err("the file is invalid")
 }
 
-/// Gives one of the file's metadata another text, or takes it away.
-fn say(file: &mut ModelProto, key: &str, value: Option<String>) {
+/// Changes or removes an entry of the file's metadata.
+fn set_metadata(file: &mut ModelProto, key: &str, value: Option<String>) {
     file.metadata_props.retain(|entry| entry.key.as_deref() != Some(key));
     let entry = value.map(|value| StringStringEntryProto { key: Some(key.to_owned()), value: Some(value) });
     file.metadata_props.extend(entry);
 }
 
 #[test]
-fn files_of_other_programs_versions_and_nets_are_told_apart() {
-    let foreign = complaint(|file| file.metadata_props.clear());
+fn files_from_other_programs_versions_and_nets_have_their_own_errors() {
+    let foreign = load_error(|file| file.metadata_props.clear());
     assert!(matches!(foreign, OnnxError::Foreign { missing: "format", .. }), "{foreign}");
-    let newer = complaint(|file| say(file, "format", Some("dc0-onnx 7".to_owned())));
+    let newer = load_error(|file| set_metadata(file, "format", Some("dc0-onnx 7".to_owned())));
     assert!(newer.to_string().contains("expected format dc0-onnx 1, found format dc0-onnx 7"), "{newer}");
-    let form = complaint(|file| say(file, "input", Some("waves".to_owned())));
+    let form = load_error(|file| set_metadata(file, "input", Some("waves".to_owned())));
     assert!(form.to_string().contains("an input of planes or packed, found waves"), "{form}");
-    let encoding = complaint(|file| {
+    let encoding = load_error(|file| {
         let spec = spec_of(0, 8);
         let unknown = crate::params::Param::to_value(&spec).canonical().replace("dc0-22", "xyz-99");
-        say(file, "spec", Some(unknown));
-        say(file, "encoding", Some("xyz-99".to_owned()));
+        set_metadata(file, "spec", Some(unknown));
+        set_metadata(file, "encoding", Some("xyz-99".to_owned()));
     });
     assert!(encoding.to_string().contains("its net reads xyz-99, side_to_move"), "{encoding}");
-    let version = complaint(|file| say(file, "encoding_version", Some("7".to_owned())));
-    let said = version.to_string();
-    assert!(said.contains("expected version 1 of the encoding dc0-22, found version 7 of"), "{said}");
-    let spec = complaint(|file| say(file, "spec", Some("{".to_owned())));
+    let version = load_error(|file| set_metadata(file, "encoding_version", Some("7".to_owned())));
+    let text = version.to_string();
+    assert!(text.contains("expected version 1 of the encoding dc0-22, found version 7 of"), "{text}");
+    let spec = load_error(|file| set_metadata(file, "spec", Some("{".to_owned())));
     assert!(matches!(spec, OnnxError::Format { .. }), "{spec}");
 }
 
 #[test]
-fn a_file_whose_inputs_or_outputs_were_changed_is_told() {
-    let renamed = complaint(|file| {
+fn a_file_with_changed_inputs_or_outputs_is_rejected() {
+    let renamed = load_error(|file| {
         file.graph.as_mut().expect("a graph").output[1].name = Some("value".to_owned());
     });
-    let said = renamed.to_string();
+    let text = renamed.to_string();
     assert!(
-        said.contains("expected policy float32 [batch, 4672], wdl float32 [batch, 3] by its spec")
-            && said.contains("found policy float32 [batch, 4672], value float32 [batch, 3]"),
-        "{said}"
+        text.contains("expected policy float32 [batch, 4672], wdl float32 [batch, 3] by its spec")
+            && text.contains("found policy float32 [batch, 4672], value float32 [batch, 3]"),
+        "{text}"
     );
-    let dropped = complaint(|file| file.graph.as_mut().expect("a graph").input.clear());
+    let dropped = load_error(|file| file.graph.as_mut().expect("a graph").input.clear());
     assert!(matches!(dropped, OnnxError::Tensors { .. }), "{dropped}");
-    let empty = complaint(|file| file.graph = None);
+    let empty = load_error(|file| file.graph = None);
     assert!(matches!(empty, OnnxError::Format { .. }), "{empty}");
 }
 
 #[test]
-fn what_is_no_onnx_file_is_told() {
+fn a_file_that_is_not_onnx_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("net.onnx");
     assert!(matches!(OnnxModel::load(&path), Err(OnnxError::Read { .. })));
@@ -150,14 +150,14 @@ fn what_is_no_onnx_file_is_told() {
 }
 
 #[test]
-fn weights_of_another_net_are_not_written() {
+fn weights_of_another_net_are_rejected() {
     let weights = trained_weights(&spec_of(1, 8));
     let error = OnnxModel::export(&spec_of(2, 8), &weights, None, InputForm::Planes);
     assert!(matches!(error, Err(OnnxError::Weights(_))));
 }
 
 #[test]
-fn a_library_that_is_missing_or_something_else_is_an_error_each_time() {
+fn a_missing_or_wrong_library_is_an_error_each_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = folder.path().join("libonnxruntime.so");
     std::fs::write(&text, "a text").expect("writes");

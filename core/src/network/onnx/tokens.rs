@@ -1,4 +1,4 @@
-//! The layers of a transformer, whose tokens are the squares: `[B·64, C]`.
+//! Transformer layers, with the squares as tokens: `[B·64, C]`.
 
 use super::layers::{Names, Writer, as_squares};
 use super::nodes::{float, int, ints};
@@ -20,7 +20,7 @@ impl Writer<'_> {
         })
     }
 
-    /// `x / √(mean of x² + ε)` times a weight (Zhang & Sennrich 2019), in the steps that ONNX Runtime knows to be one.
+    /// `x / √(mean of x² + ε)` times a weight (Zhang & Sennrich 2019), as the sequence of nodes that ONNX Runtime fuses.
     fn rms_norm(&mut self, name: &str, input: &str, weight: &str) -> String {
         let two = self.nodes.number(format!("{name}.two"), 2.0);
         let epsilon = self.nodes.number(format!("{name}.epsilon"), NORM_EPSILON as f32);
@@ -43,15 +43,15 @@ impl Writer<'_> {
         let split = self.nodes.add("Transpose", format!("{name}.ordered"), &[&split], order);
         let names = ["query", "key", "value"].map(|part| format!("{name}.{part}"));
         let [query, key, value] = self.parts(names, &split, 0);
-        let shares = self.shares(name, &query, &key, width);
-        let mixed = self.nodes.add("MatMul", format!("{name}.mixed"), &[&shares, &value], []);
+        let weights = self.attention_weights(name, &query, &key, width);
+        let mixed = self.nodes.add("MatMul", format!("{name}.mixed"), &[&weights, &value], []);
         let by_square = [ints("perm", &[0, 2, 1, 3])];
         let mixed = self.nodes.add("Transpose", format!("{name}.by_square"), &[&mixed], by_square);
         as_squares(self.reshaped(name, &mixed, &[-1, channels]))
     }
 
     /// `softmax(q·kᵀ/√d + bias)`; `[B, H, 64, d]` twice to `[B, H, 64, 64]`.
-    fn shares(&mut self, name: &str, query: &str, key: &str, width: i64) -> String {
+    fn attention_weights(&mut self, name: &str, query: &str, key: &str, width: i64) -> String {
         let bias = self.weight(name, "position_bias");
         let scale = self.nodes.number(format!("{name}.factor"), (width as f32).sqrt().recip());
         let key = self.nodes.add("Transpose", format!("{key}.turned"), &[key], [ints("perm", &[0, 1, 3, 2])]);

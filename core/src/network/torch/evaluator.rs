@@ -2,7 +2,7 @@
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use super::inference::{Inference, policy_place};
+use super::inference::{Inference, policy_offset};
 use super::input::{Input, send};
 use super::{TorchError, runtime};
 use crate::encoding::Encoding;
@@ -12,16 +12,16 @@ use crate::network::{
     Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Precision, ValueHead, Weights, check_against,
     layout,
 };
-use crate::network::{expected_result, plies_left, value_width};
+use crate::network::{expected_result, moves_left, value_width};
 
 impl Precision {
-    /// What `auto` comes to on a device; never `auto`.
+    /// The precision used on a device: `auto` is resolved.
     pub fn resolved(self, device: Device) -> Self {
         let has_bf16 = device.is_cuda() || device == Device::Cpu && runtime::cpu_has_bf16();
         match self {
             Self::Auto if has_bf16 => Self::Bf16,
             Self::Auto => Self::F32,
-            asked => asked,
+            given => given,
         }
     }
 
@@ -34,17 +34,17 @@ impl Precision {
     }
 }
 
-/// How an inference copy runs.
+/// Options of an inference copy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TorchOptions {
-    /// Where the net lies.
+    /// The device of the net.
     pub device: Device,
-    /// The numbers it calculates with.
+    /// The precision of its weights and activations.
     pub precision: Precision,
-    /// libtorch's threads for one evaluation, at least 1; of no meaning on other devices than the CPU.
+    /// libtorch's threads per evaluation, at least 1; used only on the CPU.
     pub threads: u32,
-    /// Batches are filled up with empty rows to a multiple of this, at least 1: a device prepares itself for every new shape, and
-    /// a row's rounding depends on the shape that it came in.
+    /// Batches are padded with empty rows to a multiple of this, at least 1: a device compiles or selects kernels for every new
+    /// shape, and a row's rounding depends on the shape of its batch.
     pub pad_to: u32,
 }
 
@@ -54,11 +54,11 @@ impl Default for TorchOptions {
     }
 }
 
-/// The inference copy of a net. A row's answer depends on that row and the batch's size (filled up, if it is) only.
+/// The inference copy of a net. A row's evaluation depends only on that row and the batch size after padding.
 ///
-/// To a device go, for each row, its binary planes as bits, its scalars, and 4 bytes for each legal move; back come 4 bytes for
-/// each legal move and the value. Evaluators of several threads share a device: while one waits for its answers, the others'
-/// batches are in the queue already.
+/// Each row is sent to a device as bits of its binary planes, its scalars, and 4 bytes per legal move; 4 bytes per legal move and
+/// the other heads' outputs come back. Evaluators of several threads share a device: while one waits for its results, the batches
+/// of the others are already queued.
 #[derive(Debug)]
 pub struct TorchEvaluator {
     encoding: Encoding,
@@ -67,14 +67,14 @@ pub struct TorchEvaluator {
     inference: Inference,
     input: Input,
     value_head: ValueHead,
-    /// Where each legal move's logit lies among all logits.
-    places: Vec<i32>,
-    /// What the net puts out for a batch: the legal moves' logits, the value's numbers, the plies left.
-    numbers: Vec<f32>,
+    /// The offset of each legal move's logit among all logits.
+    offsets: Vec<i32>,
+    /// The outputs for a batch: the legal moves' logits, the value head's, then the moves-left head's.
+    outputs: Vec<f32>,
 }
 
 impl TorchEvaluator {
-    /// Puts a copy of a net on its device; the weights must be exactly those of the spec.
+    /// Puts a copy of a net on its device; the weights must match the spec exactly.
     pub fn new(spec: &NetworkSpec, weights: &Weights, options: TorchOptions) -> Result<Self, TorchError> {
         check_against(weights, &layout(spec))?;
         let _no_grad = tch::no_grad_guard();
@@ -87,16 +87,16 @@ impl TorchEvaluator {
             options,
             kind,
             value_head: spec.value_head.kind,
-            places: Vec::new(),
-            numbers: Vec::new(),
+            offsets: Vec::new(),
+            outputs: Vec::new(),
         })
     }
 
-    /// Runs the stem and the blocks only and forgets what they say: how much of an evaluation they are, for benches.
+    /// Runs only the stem and the blocks and discards the result, to measure their share of an evaluation in benches.
     pub fn run_tower(&mut self, batch: &Batch) -> Result<(), EvaluatorError> {
         let _no_grad = tch::no_grad_guard();
-        let body = self.expand(batch).and_then(|input| self.inference.tower(input));
-        body.map(drop).map_err(|cause| device_error(batch, &cause))
+        let tower = self.expand(batch).and_then(|input| self.inference.tower(input));
+        tower.map(drop).map_err(|cause| device_error(batch, &cause))
     }
 
     /// `[R, 64, P]` on the device.
@@ -104,52 +104,52 @@ impl TorchEvaluator {
         let rows = batch.len().next_multiple_of(self.options.pad_to.max(1) as usize);
         if self.options.device == Device::Cpu {
             runtime::set_threads(self.options.threads);
-            self.input.expand_here(batch, rows, self.kind)
+            self.input.expand_on_cpu(batch, rows, self.kind)
         } else {
-            self.input.expand_there(batch, rows, self.kind, self.options.device)
+            self.input.expand_on_device(batch, rows, self.kind, self.options.device)
         }
     }
 
-    /// Runs the net and fills `self.numbers`.
+    /// Runs the net and fills `self.outputs`.
     fn run(&mut self, batch: &Batch) -> Result<(), TchError> {
         let input = self.expand(batch)?;
-        let answers = self.inference.forward(input)?;
-        let legal = self.legal_logits(batch, &answers.policy)?;
+        let heads = self.inference.forward(input)?;
+        let legal = self.legal_logits(batch, &heads.policy)?;
         let rows = |head: &Tensor| head.f_narrow(0, 0, batch.len() as i64)?.f_flatten(0, -1);
-        let mut parts = vec![legal, rows(&answers.value)?];
-        parts.extend(answers.moves_left.as_ref().map(rows).transpose()?);
-        // All at once: every copy from a device waits for it.
-        let numbers = Tensor::f_cat(&parts, 0)?.f_to_device(Device::Cpu)?;
-        let count = numbers.numel();
-        self.numbers.resize(count, 0.0);
-        numbers.f_copy_data(&mut self.numbers, count)
+        let mut parts = vec![legal, rows(&heads.value)?];
+        parts.extend(heads.moves_left.as_ref().map(rows).transpose()?);
+        // One copy for all heads, because every copy from a device waits for it.
+        let outputs = Tensor::f_cat(&parts, 0)?.f_to_device(Device::Cpu)?;
+        let count = outputs.numel();
+        self.outputs.resize(count, 0.0);
+        outputs.f_copy_data(&mut self.outputs, count)
     }
 
-    /// `[L]` 32-bit floats: the logits of all rows' legal moves.
+    /// `[L]` 32-bit floats: the logits of the legal moves of all rows.
     fn legal_logits(&mut self, batch: &Batch, policy: &Tensor) -> Result<Tensor, TchError> {
-        self.places.clear();
+        self.offsets.clear();
         for row in 0..batch.len() {
             let legal = &batch.legal[batch.legal_range(row)];
-            self.places.extend(legal.iter().map(|index| policy_place(row, *index)));
+            self.offsets.extend(legal.iter().map(|index| policy_offset(row, *index)));
         }
-        let places = send(&self.places, self.options.device)?.f_to_kind(Kind::Int64)?;
-        policy.f_take(&places)?.f_to_kind(Kind::Float)
+        let offsets = send(&self.offsets, self.options.device)?.f_to_kind(Kind::Int64)?;
+        policy.f_take(&offsets)?.f_to_kind(Kind::Float)
     }
 
-    /// Turns numbers into probabilities and plies.
+    /// Turns outputs into probabilities and plies left.
     fn finish(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
         let width = value_width(self.value_head);
-        let (logits, heads) = self.numbers.split_at_mut(batch.legal.len());
-        let (values, plies) = heads.split_at_mut(width * batch.len());
+        let (logits, heads) = self.outputs.split_at_mut(batch.legal.len());
+        let (values, moves_left_outputs) = heads.split_at_mut(width * batch.len());
         out.policy.extend_from_slice(logits);
         for (row, value) in values.chunks_exact_mut(width).enumerate() {
-            let broken = || EvaluatorError::NotFinite { row };
+            let not_finite = || EvaluatorError::NotFinite { row };
             if !softmax(&mut out.policy[batch.legal_range(row)]) {
-                return Err(broken());
+                return Err(not_finite());
             }
-            out.wdl.push(expected_result(self.value_head, value).ok_or_else(broken)?);
-            if let Some(plies) = plies.get(row) {
-                out.moves_left.push(plies_left(*plies).ok_or_else(broken)?);
+            out.wdl.push(expected_result(self.value_head, value).ok_or_else(not_finite)?);
+            if let Some(output) = moves_left_outputs.get(row) {
+                out.moves_left.push(moves_left(*output).ok_or_else(not_finite)?);
             }
         }
         Ok(())

@@ -1,14 +1,14 @@
-//! Squeeze-and-excitation on CPUs that multiply bf16: each board is read twice and written once, where libtorch's own operations
-//! go over it seven times, which costs a small net a tenth of its time.
+//! Fused squeeze-and-excitation for CPUs with bf16 instructions: each board is read twice and written once, where libtorch's
+//! operations pass over it seven times, which takes a small net a tenth of its time.
 //!
-//! Boards are `[B, 64, C]` in bf16, contiguous, `C` a multiple of 16. Sums are in 32 bits and rounded once.
+//! Boards are `[B, 64, C]` in bf16, contiguous, with `C` a multiple of 16. Sums are in f32 and rounded once.
 
 use tch::{Device, Kind, TchError, Tensor};
 
-/// Channels that are worked on at once.
+/// Channels per vector.
 const WIDTH: i64 = 16;
 
-/// Whether these functions can work on a board here. Libtorch's operations share their work among threads and these do not.
+/// Whether these functions apply to a board. Only with one thread, because unlike libtorch's operations they are single-threaded.
 pub(super) fn applies(board: &Tensor) -> bool {
     has_instructions()
         && board.device() == Device::Cpu
@@ -37,7 +37,7 @@ pub(super) fn pooled(board: &Tensor) -> Result<Tensor, TchError> {
     Ok(means)
 }
 
-/// `branch · scale + shift + skip`, then relu if asked for; `branch` and `skip` are boards, `scale` and `shift` `[B, C]`.
+/// `branch · scale + shift + skip`, then relu if `relu`; `branch` and `skip` are boards, `scale` and `shift` `[B, C]`.
 pub(super) fn joined(
     branch: &Tensor,
     [scale, shift]: [&Tensor; 2],
@@ -51,8 +51,8 @@ pub(super) fn joined(
     Ok(out)
 }
 
-/// Runs `work` on the numbers of each position of contiguous bf16 tensors that all have `B` rows.
-#[allow(unsafe_code, reason = "libtorch's wrapper shows the numbers of a tensor by their address only")]
+/// Runs `work` on the values of each row of contiguous bf16 tensors with `B` rows each.
+#[allow(unsafe_code, reason = "libtorch's wrapper gives access to a tensor's values only by pointer")]
 fn each_row<const N: usize>(
     out: &Tensor,
     inputs: [&Tensor; N],
@@ -71,12 +71,12 @@ fn each_row<const N: usize>(
     for row in 0..rows {
         let parts = inputs.map(|tensor| {
             let start = tensor.data_ptr().cast::<u16>().cast_const();
-            // SAFETY: the tensor is contiguous, on the CPU and of 16-bit numbers, and has `rows` times `width` of them; nothing
-            // writes to it meanwhile.
+            // SAFETY: the tensor is contiguous, on the CPU and has `rows` times `width` 16-bit values; nothing writes to it
+            // meanwhile.
             unsafe { std::slice::from_raw_parts(start.add(row * width(tensor)), width(tensor)) }
         });
         let start = out.data_ptr().cast::<u16>();
-        // SAFETY: as above; `out` was made by the caller, so that nothing else has its memory.
+        // SAFETY: as above; the caller has just created `out`, so nothing else uses its memory.
         let out = unsafe { std::slice::from_raw_parts_mut(start.add(row * width(out)), width(out)) };
         work(parts, out);
     }
@@ -84,8 +84,8 @@ fn each_row<const N: usize>(
 
 #[cfg(target_arch = "x86_64")]
 mod kernel {
-    #![allow(unsafe_code, reason = "processor instructions that a program must ask for before it uses them")]
-    #![allow(clippy::cast_ptr_alignment, reason = "the loads and stores that are used take any address")]
+    #![allow(unsafe_code, reason = "CPU instructions whose support must be checked before use")]
+    #![allow(clippy::cast_ptr_alignment, reason = "the loads and stores used here are unaligned")]
 
     use std::arch::x86_64::{
         __m256i, __m512, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_add_ps, _mm512_castsi512_ps,
@@ -98,7 +98,7 @@ mod kernel {
     pub(super) fn means(board: &[u16], means: &mut [u16]) {
         assert_eq!(board.len(), 64 * means.len());
         assert_eq!(means.len() % LANES, 0);
-        // SAFETY: `applies` asked for the instructions; the lengths are as the function wants them.
+        // SAFETY: `applies` has checked for the instructions; the lengths are as the function requires.
         unsafe { means_of(board, means) }
     }
 
@@ -111,59 +111,59 @@ mod kernel {
     }
 
     /// # Safety
-    /// The processor has the instructions, and `at + 16` lies within `numbers`.
+    /// The CPU has the instructions, and `start + 16` is at most the length of `values`.
     #[target_feature(enable = "avx512f,avx512bw")]
-    unsafe fn load(numbers: &[u16], at: usize) -> __m512 {
-        debug_assert!(at + LANES <= numbers.len());
+    unsafe fn load(values: &[u16], start: usize) -> __m512 {
+        debug_assert!(start + LANES <= values.len());
         // SAFETY: see above. A bf16 is the upper half of a 32-bit float.
-        let halves = unsafe { _mm256_loadu_si256(numbers.as_ptr().add(at).cast::<__m256i>()) };
+        let halves = unsafe { _mm256_loadu_si256(values.as_ptr().add(start).cast::<__m256i>()) };
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
     }
 
     /// # Safety
     /// As [`load`].
     #[target_feature(enable = "avx512f,avx512bf16")]
-    unsafe fn store(numbers: &mut [u16], at: usize, values: __m512) {
-        debug_assert!(at + LANES <= numbers.len());
-        // SAFETY: see above; both types are 256 bits of plain numbers.
+    unsafe fn store(values: &mut [u16], start: usize, floats: __m512) {
+        debug_assert!(start + LANES <= values.len());
+        // SAFETY: see above; both types are 256 bits of plain data.
         unsafe {
-            let halves: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(values));
-            _mm256_storeu_si256(numbers.as_mut_ptr().add(at).cast::<__m256i>(), halves);
+            let halves: __m256i = std::mem::transmute(_mm512_cvtneps_pbh(floats));
+            _mm256_storeu_si256(values.as_mut_ptr().add(start).cast::<__m256i>(), halves);
         }
     }
 
     /// # Safety
-    /// The processor has the instructions; `board` has 64 times as many numbers as `means`, which has a multiple of 16.
+    /// The CPU has the instructions; `board` has 64 times as many values as `means`, whose length is a multiple of 16.
     #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
     unsafe fn means_of(board: &[u16], means: &mut [u16]) {
         let channels = means.len();
         for channel in (0..channels).step_by(LANES) {
             let mut sum = _mm512_setzero_ps();
             for square in 0..64 {
-                // SAFETY: the place is below 64 · channels.
+                // SAFETY: the index is below 64 · channels.
                 sum = _mm512_add_ps(sum, unsafe { load(board, square * channels + channel) });
             }
-            // SAFETY: the place is below the number of channels.
+            // SAFETY: the index is below the number of channels.
             unsafe { store(means, channel, _mm512_mul_ps(sum, _mm512_set1_ps(1.0 / 64.0))) };
         }
     }
 
     /// # Safety
-    /// The processor has the instructions; `branch`, `skip` and `out` have 64 times as many numbers as `scale` and `shift`, which
-    /// have a multiple of 16.
+    /// The CPU has the instructions; `branch`, `skip` and `out` have 64 times as many values as `scale` and `shift`, whose length
+    /// is a multiple of 16.
     #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
     unsafe fn join_of([branch, scale, shift, skip]: [&[u16]; 4], out: &mut [u16], relu: bool) {
         let channels = scale.len();
         let floor = _mm512_set1_ps(if relu { 0.0 } else { f32::NEG_INFINITY });
         for channel in (0..channels).step_by(LANES) {
-            // SAFETY: the place is below the number of channels.
+            // SAFETY: the index is below the number of channels.
             let (scale, shift) = unsafe { (load(scale, channel), load(shift, channel)) };
-            for at in (channel..64 * channels).step_by(channels) {
-                // SAFETY: the place is below 64 · channels.
+            for index in (channel..64 * channels).step_by(channels) {
+                // SAFETY: the index is below 64 · channels.
                 unsafe {
-                    let kept = _mm512_add_ps(load(skip, at), shift);
-                    let sum = _mm512_fmadd_ps(load(branch, at), scale, kept);
-                    store(out, at, _mm512_max_ps(floor, sum));
+                    let kept = _mm512_add_ps(load(skip, index), shift);
+                    let sum = _mm512_fmadd_ps(load(branch, index), scale, kept);
+                    store(out, index, _mm512_max_ps(floor, sum));
                 }
             }
         }
@@ -173,10 +173,10 @@ mod kernel {
 #[cfg(not(target_arch = "x86_64"))]
 mod kernel {
     pub(super) fn means(_: &[u16], _: &mut [u16]) {
-        unreachable!("no processor of this kind has the instructions")
+        unreachable!("CPUs of this architecture do not have the instructions")
     }
 
     pub(super) fn join(_: [&[u16]; 4], _: &mut [u16], _: bool) {
-        unreachable!("no processor of this kind has the instructions")
+        unreachable!("CPUs of this architecture do not have the instructions")
     }
 }

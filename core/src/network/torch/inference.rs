@@ -1,7 +1,7 @@
-//! The inference copy of a net on libtorch: batch norm folded, numbers of the device's best kind, channels last.
+//! The inference copy of a net on libtorch: batch norm folded, cast to a precision, channels last.
 //!
-//! libtorch's wrapper has no word for channels last, so boards are kept as `[B, 64, C]` in memory, and convolutions see them
-//! as `[B, C, 8, 8]` with their axes permuted; libtorch recognises that layout by the strides.
+//! libtorch's Rust wrapper cannot request channels last, so boards are `[B, 64, C]` in memory and convolutions view them as
+//! `[B, C, 8, 8]` with permuted axes; libtorch recognises that layout by the strides.
 
 use tch::{Device, Kind, TchError, Tensor};
 
@@ -12,10 +12,10 @@ use crate::network::fold::{linear, plain, tensor};
 use crate::network::graph::{Graph, Layer, Op, Shape, ValueId};
 use crate::network::{Activation, WeightTensor, Weights};
 
-/// What the net says of `B` positions, still on its device.
+/// The heads' outputs for `B` positions, still on the device.
 #[derive(Debug)]
-pub(super) struct Answers {
-    /// `[B · 64 · 73]`, seen as rows of any length: a square's 73 logits lie together.
+pub(super) struct HeadOutputs {
+    /// `B · 64 · 73` values in any shape, with a square's 73 logits together.
     pub(super) policy: Tensor,
     /// `[B, 3]` or `[B, 1]`: 32-bit floats.
     pub(super) value: Tensor,
@@ -23,11 +23,11 @@ pub(super) struct Answers {
     pub(super) moves_left: Option<Tensor>,
 }
 
-/// The layers on a device.
+/// A net's layers on a device.
 #[derive(Debug)]
 pub(super) struct Inference {
     steps: Vec<Step>,
-    /// How many of the steps are the tower.
+    /// The number of steps of the tower.
     tower: usize,
     policy: ValueId,
     value: ValueId,
@@ -36,15 +36,15 @@ pub(super) struct Inference {
 
 #[derive(Debug)]
 struct Step {
-    op: Prepared,
+    op: PreparedOp,
     inputs: Vec<ValueId>,
-    /// The inputs that nothing reads later; their memory is given back as early as possible.
+    /// The inputs that no later step reads; their memory is freed at once.
     last_read: Vec<ValueId>,
 }
 
-/// An operation with its tensors.
+/// An operation with its tensors on the device.
 #[derive(Debug)]
-enum Prepared {
+enum PreparedOp {
     Conv(Conv, Option<Activation>),
     /// A 1×1 convolution is a dense layer over the squares.
     Dense(Dense, Option<Activation>),
@@ -56,21 +56,21 @@ enum Prepared {
 }
 
 impl Inference {
-    /// Puts a net's layers on a device; the weights were checked against the layout.
+    /// Puts a net's layers on a device; the weights must have been checked against the layout.
     pub(super) fn new(
         graph: &Graph,
         weights: &Weights,
         kind: Kind,
         device: Device,
     ) -> Result<Self, TchError> {
-        let site = Site { graph, weights, kind, device };
+        let builder = Builder { graph, weights, kind, device };
         let steps = graph
             .layers
             .iter()
             .enumerate()
-            .map(|(at, layer)| {
-                let op = site.prepare(at + 1, layer)?;
-                Ok(Step { op, inputs: layer.inputs.clone(), last_read: last_read(graph, at) })
+            .map(|(index, layer)| {
+                let op = builder.prepare(index + 1, layer)?;
+                Ok(Step { op, inputs: layer.inputs.clone(), last_read: last_read(graph, index) })
             })
             .collect::<Result<_, TchError>>()?;
         let tower = graph.layers.iter().position(|layer| layer.name.starts_with("policy."));
@@ -84,43 +84,47 @@ impl Inference {
     }
 
     /// Runs the net on `[B, 64, P]`.
-    pub(super) fn forward(&self, input: Tensor) -> Result<Answers, TchError> {
+    pub(super) fn forward(&self, input: Tensor) -> Result<HeadOutputs, TchError> {
         let mut values = self.run(input, self.steps.len())?;
-        let mut take = |value: ValueId| values[value].take().expect("nothing reads a head's answer");
+        let mut take = |value: ValueId| values[value].take().expect("no step reads a head's output");
         let policy = take(self.policy);
         let value = take(self.value);
-        Ok(Answers { policy, value, moves_left: self.moves_left.map(take) })
+        Ok(HeadOutputs { policy, value, moves_left: self.moves_left.map(take) })
     }
 
-    /// The layers before the heads; `[B, 64, P]` to `[B, 64, F]`.
+    /// Runs the layers before the heads; `[B, 64, P]` to `[B, 64, F]`.
     pub(super) fn tower(&self, input: Tensor) -> Result<Tensor, TchError> {
         let mut values = self.run(input, self.tower)?;
-        Ok(values.pop().flatten().expect("the tower's last value is still there"))
+        Ok(values.pop().flatten().expect("the heads still have to read the tower's output"))
     }
 
-    /// The values after the first `count` steps; those that nothing reads any more are gone.
+    /// The values after the first `count` steps; those that no later step reads are freed.
     fn run(&self, input: Tensor, count: usize) -> Result<Vec<Option<Tensor>>, TchError> {
         let mut values = Vec::with_capacity(count + 1);
         values.push(Some(input));
         for step in &self.steps[..count] {
-            let inputs =
-                step.inputs.iter().map(|&at| values[at].as_ref().expect("a value is read before it goes"));
-            let made = step.op.run(&inputs.collect::<Vec<_>>())?;
-            for &at in &step.last_read {
-                values[at] = None;
+            let inputs = step
+                .inputs
+                .iter()
+                .map(|&value| values[value].as_ref().expect("a value is read before it is freed"));
+            let output = step.op.run(&inputs.collect::<Vec<_>>())?;
+            for &value in &step.last_read {
+                values[value] = None;
             }
-            values.push(Some(made));
+            values.push(Some(output));
         }
         Ok(values)
     }
 }
 
-fn last_read(graph: &Graph, at: usize) -> Vec<ValueId> {
-    let later = |value: &ValueId| graph.layers[at + 1..].iter().any(|layer| layer.inputs.contains(value));
-    graph.layers[at].inputs.iter().copied().filter(|value| !later(value)).collect()
+/// The inputs of a layer that no later layer reads.
+fn last_read(graph: &Graph, index: usize) -> Vec<ValueId> {
+    let is_read_later =
+        |value: &ValueId| graph.layers[index + 1..].iter().any(|layer| layer.inputs.contains(value));
+    graph.layers[index].inputs.iter().copied().filter(|value| !is_read_later(value)).collect()
 }
 
-impl Prepared {
+impl PreparedOp {
     fn run(&self, inputs: &[&Tensor]) -> Result<Tensor, TchError> {
         match self {
             Self::Conv(conv, activation) => activate(conv.run(inputs[0])?, *activation),
@@ -140,53 +144,53 @@ impl Prepared {
     }
 }
 
-/// Where layers are put, and in which numbers.
+/// Puts layers on a device in a dtype.
 #[derive(Clone, Copy)]
-struct Site<'a> {
+struct Builder<'a> {
     graph: &'a Graph,
     weights: &'a Weights,
     kind: Kind,
     device: Device,
 }
 
-impl Site<'_> {
-    fn prepare(self, value: ValueId, layer: &Layer) -> Result<Prepared, TchError> {
+impl Builder<'_> {
+    fn prepare(self, value: ValueId, layer: &Layer) -> Result<PreparedOp, TchError> {
         let Self { weights, kind, device, .. } = self;
         Ok(match layer.op {
             Op::Conv { size: 1, activation, .. } => {
-                Prepared::Dense(Dense::new(&linear(weights, layer), kind, device)?, activation)
+                PreparedOp::Dense(Dense::new(&linear(weights, layer), kind, device)?, activation)
             }
             Op::Conv { activation, .. } => {
-                Prepared::Conv(Conv::new(&linear(weights, layer), kind, device)?, activation)
+                PreparedOp::Conv(Conv::new(&linear(weights, layer), kind, device)?, activation)
             }
-            Op::Dense { activation, .. } => Prepared::Dense(self.dense(value, layer)?, activation),
+            Op::Dense { activation, .. } => PreparedOp::Dense(self.dense(value, layer)?, activation),
             Op::Join { squeeze, activation, .. } => {
                 let part = |name: &str| plain(weights, &format!("{}.{name}", layer.name));
                 let prepare =
                     |squeeze| SqueezeExcite::new(squeeze, &part("squeeze"), &part("excite"), kind, device);
-                Prepared::Join(squeeze.map(prepare).transpose()?, activation)
+                PreparedOp::Join(squeeze.map(prepare).transpose()?, activation)
             }
-            Op::Flatten { .. } => Prepared::Flatten,
+            Op::Flatten { .. } => PreparedOp::Flatten,
             Op::PositionEmbedding { channels } => {
-                let board = self.own(layer, "weight")?.f_reshape([channels as i64, 64])?;
-                Prepared::Add(board.f_t_copy()?.f_to_kind(kind)?)
+                let board = self.tensor_of(layer, "weight")?.f_reshape([channels as i64, 64])?;
+                PreparedOp::Add(board.f_t_copy()?.f_to_kind(kind)?)
             }
             Op::Norm { kind: norm, .. } => {
-                Prepared::Norm(Norm::new(norm, |name| self.own(layer, name)?.f_to_kind(kind))?)
+                PreparedOp::Norm(Norm::new(norm, |name| self.tensor_of(layer, name)?.f_to_kind(kind))?)
             }
             Op::Attention { heads, .. } => {
-                let bias = self.own(layer, "position_bias")?.f_unsqueeze(0)?.f_to_kind(kind)?;
-                Prepared::Attention(Attention { heads: heads as i64, bias })
+                let bias = self.tensor_of(layer, "position_bias")?.f_unsqueeze(0)?.f_to_kind(kind)?;
+                PreparedOp::Attention(Attention { heads: heads as i64, bias })
             }
         })
     }
 
-    /// A tensor of a layer, in 32 bits on the device.
-    fn own(self, layer: &Layer, name: &str) -> Result<Tensor, TchError> {
+    /// A layer's tensor, in f32 on the device.
+    fn tensor_of(self, layer: &Layer, name: &str) -> Result<Tensor, TchError> {
         upload(tensor(self.weights, &format!("{}.{name}", layer.name)), self.device)
     }
 
-    /// A dense layer whose inputs come square by square, and whose logits leave square by square.
+    /// A dense layer, with flattened boards and policy logits reordered to square-major.
     fn dense(self, value: ValueId, layer: &Layer) -> Result<Dense, TchError> {
         let mut linear = linear(self.weights, layer);
         if self.graph.reads_flat_board(layer) {
@@ -198,13 +202,13 @@ impl Site<'_> {
             linear.weight = by_squares(&linear.weight, POLICY_PLANES, inputs);
             linear.bias = by_squares(&linear.bias, POLICY_PLANES, 1);
         }
-        // What the value is made of is small, and 16 bits would show in it.
-        let is_answer = value == self.graph.value || Some(value) == self.graph.moves_left;
-        Dense::new(&linear, if is_answer { Kind::Float } else { self.kind }, self.device)
+        // The last layers of the value and moves-left heads are small, and 16-bit rounding would be visible in their outputs.
+        let is_scalar_head = value == self.graph.value || Some(value) == self.graph.moves_left;
+        Dense::new(&linear, if is_scalar_head { Kind::Float } else { self.kind }, self.device)
     }
 }
 
-/// The same numbers with runs of `[channels, 64, width]` turned into `[64, channels, width]`.
+/// The tensor with each run of `[channels, 64, width]` transposed to `[64, channels, width]`.
 fn by_squares(tensor: &WeightTensor, channels: usize, width: usize) -> WeightTensor {
     let mut data = Vec::with_capacity(tensor.data.len());
     for board in tensor.data.chunks_exact(channels * 64 * width) {
@@ -218,7 +222,7 @@ fn by_squares(tensor: &WeightTensor, channels: usize, width: usize) -> WeightTen
     WeightTensor { shape: tensor.shape.clone(), data }
 }
 
-/// Where a policy index lies in [`Answers::policy`], flattened.
-pub(super) fn policy_place(row: usize, index: PolicyIndex) -> i32 {
+/// The offset of a policy index in the flattened [`HeadOutputs::policy`].
+pub(super) fn policy_offset(row: usize, index: PolicyIndex) -> i32 {
     ((row * 64 + index.square()) * POLICY_PLANES + index.plane()) as i32
 }

@@ -1,4 +1,4 @@
-//! Encoded positions as floats on the device: `[B, 64, P]`, so that a square's planes lie together (channels last).
+//! Expands encoded positions to floats on the device: `[B, 64, P]`, with a square's planes together (channels last).
 
 use half::{bf16, f16};
 use tch::{Device, Kind, TchError, Tensor};
@@ -6,24 +6,25 @@ use tch::{Device, Kind, TchError, Tensor};
 use crate::encoding::{Encoding, PlaneKind};
 use crate::network::Batch;
 
-/// Expands batches; keeps its memory between them.
+/// Expands batches, reusing its memory.
 #[derive(Debug)]
 pub(super) struct Input {
     planes: Vec<PlaneKind>,
     floats: Vec<[u8; 4]>,
     halves: Vec<[u8; 2]>,
-    /// What goes to a device: binary planes and scalars.
+    /// The binary planes to send to a device.
     packed: Vec<i64>,
-    numbers: Vec<f32>,
+    /// The scalars to send to a device.
+    scalars: Vec<f32>,
     tables: DeviceTables,
 }
 
-/// What the expansion on a device needs there.
+/// Constants for the expansion on a device.
 #[derive(Debug)]
 struct DeviceTables {
     /// 0..64 as `[1, 64, 1]`.
     squares: Tensor,
-    /// `[P]`: where each plane lies among all binary planes followed by all scalar ones.
+    /// `[P]`: the index of each plane among all binary planes followed by all scalar planes.
     order: Tensor,
 }
 
@@ -34,12 +35,17 @@ impl Input {
             squares: Tensor::f_arange(64, (Kind::Int64, device))?.f_reshape([1, 64, 1])?,
             order: Tensor::f_from_slice(&stored_order(&planes))?.f_to_device(device)?,
         };
-        let (floats, halves, packed, numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { planes, floats, halves, packed, numbers, tables })
+        let (floats, halves, packed, scalars) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { planes, floats, halves, packed, scalars, tables })
     }
 
-    /// `[R, 64, P]` on the CPU, straight in the order and the kind that the net reads; the rows after the batch's are 0.
-    pub(super) fn expand_here(&mut self, batch: &Batch, rows: usize, kind: Kind) -> Result<Tensor, TchError> {
+    /// `[R, 64, P]` on the CPU, written directly in the layout and dtype of the net; rows after the batch's are 0.
+    pub(super) fn expand_on_cpu(
+        &mut self,
+        batch: &Batch,
+        rows: usize,
+        kind: Kind,
+    ) -> Result<Tensor, TchError> {
         let shape = [rows as i64, 64, self.planes.len() as i64];
         let halves = &mut self.halves;
         match kind {
@@ -58,8 +64,8 @@ impl Input {
         }
     }
 
-    /// `[R, 64, P]` on a device: bits and scalars go over the bus, and become floats there.
-    pub(super) fn expand_there(
+    /// `[R, 64, P]` on a device: bits and scalars are sent, and expanded to floats there.
+    pub(super) fn expand_on_device(
         &mut self,
         batch: &Batch,
         rows: usize,
@@ -67,32 +73,32 @@ impl Input {
         device: Device,
     ) -> Result<Tensor, TchError> {
         let (binary, scalars) = (batch.binary.len() / batch.len(), batch.scalars.len() / batch.len());
-        // Squares are bits of an i64 too: the arithmetic shift repeats the sign, and the mask removes the copies.
+        // Bits are sent as i64: the arithmetic shift repeats the sign bit, and the mask removes the copies.
         self.packed.clear();
         self.packed.extend(batch.binary.iter().map(|squares| squares.cast_signed()));
         self.packed.resize(rows * binary, 0);
-        self.numbers.clone_from(&batch.scalars);
-        self.numbers.resize(rows * scalars, 0.0);
+        self.scalars.clone_from(&batch.scalars);
+        self.scalars.resize(rows * scalars, 0.0);
         let packed = send(&self.packed, device)?.f_reshape([rows as i64, 1, -1])?;
         let bits = packed.f_bitwise_right_shift(&self.tables.squares)?.f_bitwise_and(1)?.f_to_kind(kind)?;
         if scalars == 0 {
             return bits.f_index_select(2, &self.tables.order);
         }
-        let numbers = send(&self.numbers, device)?.f_to_kind(kind)?;
-        let numbers = numbers.f_reshape([rows as i64, 1, -1])?.f_expand([-1, 64, -1], false)?;
-        Tensor::f_cat(&[bits, numbers], 2)?.f_index_select(2, &self.tables.order)
+        let values = send(&self.scalars, device)?.f_to_kind(kind)?;
+        let values = values.f_reshape([rows as i64, 1, -1])?.f_expand([-1, 64, -1], false)?;
+        Tensor::f_cat(&[bits, values], 2)?.f_index_select(2, &self.tables.order)
     }
 }
 
-/// Copies numbers to a device. To CUDA they go through page-locked memory, so that the call returns at once and the copy waits
-/// its turn behind what other lanes have asked for.
-pub(super) fn send<T: tch::kind::Element>(numbers: &[T], device: Device) -> Result<Tensor, TchError> {
-    let here = Tensor::f_from_slice(numbers)?;
-    let kind = here.kind();
+/// Copies values to a device. For CUDA they go through page-locked memory, so that the call returns at once and the copy is
+/// queued behind the work of other lanes.
+pub(super) fn send<T: tch::kind::Element>(values: &[T], device: Device) -> Result<Tensor, TchError> {
+    let on_cpu = Tensor::f_from_slice(values)?;
+    let kind = on_cpu.kind();
     if device.is_cuda() {
-        here.f_pin_memory(device)?.f_to_device_(device, kind, true, false)
+        on_cpu.f_pin_memory(device)?.f_to_device_(device, kind, true, false)
     } else {
-        here.f_to_device_(device, kind, false, false)
+        on_cpu.f_to_device_(device, kind, false, false)
     }
 }
 
@@ -107,17 +113,17 @@ fn stored_order(planes: &[PlaneKind]) -> Vec<i64> {
     planes.iter().map(next).collect()
 }
 
-/// Fills `out` with `[R, 64, P]` numbers of `N` bytes, of which those after the batch are 0.
+/// Fills `out` with `[R, 64, P]` values of `N` bytes; rows after the batch's are 0.
 fn fill<const N: usize>(
     planes: &[PlaneKind],
     batch: &Batch,
     rows: usize,
     out: &mut Vec<[u8; N]>,
-    bytes_of: fn(f32) -> [u8; N],
+    to_bytes: fn(f32) -> [u8; N],
 ) {
     out.clear();
     out.resize(rows * 64 * planes.len(), [0; N]);
-    let one = bytes_of(1.0);
+    let one = to_bytes(1.0);
     let (mut binary, mut scalars) = (batch.binary.iter(), batch.scalars.iter());
     for row in out.chunks_exact_mut(64 * planes.len()).take(batch.len()) {
         for (plane, kind) in planes.iter().enumerate() {
@@ -128,7 +134,7 @@ fn fill<const N: usize>(
                 }
                 PlaneKind::Scalar => {
                     let value = *scalars.next().expect("a row has a number for each scalar plane");
-                    set_squares(row, plane, planes.len(), u64::MAX, bytes_of(value));
+                    set_squares(row, plane, planes.len(), u64::MAX, to_bytes(value));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Layers of the inference copy, each with its tensors on a device. Boards are `[B, 64, C]`.
+//! Layers of the inference copy, with their tensors on a device. Boards are `[B, 64, C]`.
 
 use tch::{Device, Kind, TchError, Tensor};
 
@@ -8,7 +8,7 @@ use crate::network::fold::{Linear, NORM_EPSILON};
 use crate::network::graph::Squeeze;
 use crate::network::{Activation, NormKind};
 
-/// Applies a non-linearity in place.
+/// Applies an activation in place.
 pub(super) fn activate(mut tensor: Tensor, activation: Option<Activation>) -> Result<Tensor, TchError> {
     match activation {
         None => Ok(tensor),
@@ -41,7 +41,7 @@ impl Conv {
     }
 }
 
-/// A dense layer, or a 1×1 convolution seen as one over the squares.
+/// A dense layer, or a 1×1 convolution as a dense layer over the squares.
 #[derive(Debug)]
 pub(super) struct Dense {
     /// `[in, out]`.
@@ -57,14 +57,14 @@ impl Dense {
         Ok(Self { weight: weight.f_to_kind(kind)?.f_t_copy()?, bias })
     }
 
-    /// `[…, in]` to `[…, out]`, in this layer's kind of numbers.
+    /// `[…, in]` to `[…, out]`, in this layer's dtype.
     pub(super) fn run(&self, input: &Tensor) -> Result<Tensor, TchError> {
         let mut shape = input.size();
-        let inputs = shape.pop().expect("a value has an axis");
+        let inputs = shape.pop().expect("the input has an axis");
         let rows = input.f_reshape([-1, inputs])?.f_to_kind(self.bias.kind())?;
-        let made = self.bias.f_addmm(&rows, &self.weight)?;
-        shape.push(made.size()[1]);
-        made.f_reshape(shape)
+        let output = self.bias.f_addmm(&rows, &self.weight)?;
+        shape.push(output.size()[1]);
+        output.f_reshape(shape)
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) enum Norm {
 }
 
 impl Norm {
-    /// `tensor` gives the layer's tensors by name.
+    /// `tensor` returns the layer's tensors by name.
     pub(super) fn new(
         kind: NormKind,
         tensor: impl Fn(&str) -> Result<Tensor, TchError>,
@@ -141,7 +141,7 @@ impl Norm {
                 input.f_layer_norm(weight.size(), Some(weight), Some(bias), NORM_EPSILON, true)
             }
             Self::Rms { weight } => {
-                // The squares of 16-bit numbers are added up in 32 bits.
+                // Sum the squares of 16-bit values in f32.
                 let mean = input.f_square()?.f_mean_dim([-1i64].as_slice(), true, Kind::Float)?;
                 let scale = mean.f_add_scalar(NORM_EPSILON)?.f_rsqrt()?.f_to_kind(input.kind())?;
                 input.f_mul(&scale)?.f_mul_(weight)
@@ -164,10 +164,10 @@ impl Attention {
         let rows = input.size()[0];
         // [B, 64, 3, H, d] to three [B, H, 64, d].
         let split = input.f_reshape([rows, 64, 3, self.heads, -1])?.f_permute([2, 0, 3, 1, 4])?;
-        let [query, key, value] = [0, 1, 2].map(|at| split.get(at));
+        let [query, key, value] = [0, 1, 2].map(|part| split.get(part));
         let scale = (query.size()[3] as f64).sqrt().recip();
         let scores = query.f_matmul(&key.f_transpose(2, 3)?)?;
-        let shares = self.bias.f_add(&(scores * scale))?.f_softmax(-1, None::<Kind>)?;
-        shares.f_matmul(&value)?.f_transpose(1, 2)?.f_reshape([rows, 64, -1])
+        let weights = self.bias.f_add(&(scores * scale))?.f_softmax(-1, None::<Kind>)?;
+        weights.f_matmul(&value)?.f_transpose(1, 2)?.f_reshape([rows, 64, -1])
     }
 }

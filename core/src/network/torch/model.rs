@@ -1,4 +1,4 @@
-//! The net as libtorch runs it for training, and as the reference for the inference copy.
+//! The net for training on libtorch, and the reference for the inference copy.
 
 use std::collections::BTreeMap;
 
@@ -12,33 +12,33 @@ use crate::network::fold::{BATCH_NORM, BATCH_NORM_EPSILON};
 use crate::network::graph::{Graph, Layer, Op, Squeeze};
 use crate::network::{NetworkSpec, Weights, check_against, layout};
 
-/// What batch norm normalises by.
+/// The statistics that batch norm uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BatchNorm {
-    /// The batch's statistics; the running ones move towards them by the share `momentum` in [0, 1].
+    /// Those of the batch, which also update the running statistics.
     Train {
-        /// The share of the new statistics.
+        /// The weight of the batch's statistics in the update, in [0, 1].
         momentum: f64,
     },
     /// The running statistics.
     Eval,
 }
 
-/// What a net says of `B` positions.
+/// A net's outputs for `B` positions.
 #[derive(Debug)]
 pub struct Heads {
-    /// `[B, 4672]`: logits, index `plane · 64 + from`, legal or not.
+    /// `[B, 4672]`: logits of all moves, legal or not; index `plane · 64 + from`.
     pub policy: Tensor,
     /// `[B, 3]`: logits of win, draw and loss for the side to move; or `[B, 1]`: P(win) − P(loss) before tanh.
     pub value: Tensor,
-    /// `[B, 1]`: plies left / 20 before softplus, if the net has that head.
+    /// `[B, 1]`: plies left / 20 before softplus, if the net has the head.
     pub moves_left: Option<Tensor>,
 }
 
 /// A net with 32-bit weights on a device.
 #[derive(Debug)]
 pub struct Net {
-    /// What the net looks like.
+    /// The net's architecture.
     pub spec: NetworkSpec,
     /// The tensors of [`layout`] by name.
     pub tensors: BTreeMap<String, Tensor>,
@@ -46,7 +46,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// Puts weights on a device; they must be exactly those of the spec.
+    /// Puts weights on a device; they must match the spec exactly.
     pub fn from_weights(spec: &NetworkSpec, weights: &Weights, device: Device) -> Result<Self, TorchError> {
         check_against(weights, &layout(spec))?;
         let tensors = weights
@@ -57,7 +57,7 @@ impl Net {
         Ok(Self { spec: spec.clone(), tensors, graph: Graph::new(spec) })
     }
 
-    /// The same net with each tensor as `change` makes it from its name and itself.
+    /// The same net with each tensor replaced by `change` of its name and itself.
     pub fn with_tensors(
         &self,
         change: impl Fn(&str, &Tensor) -> Result<Tensor, TchError>,
@@ -67,7 +67,7 @@ impl Net {
         Ok(Self { spec: self.spec.clone(), tensors, graph: self.graph.clone() })
     }
 
-    /// The weights as plain numbers, in the order of names.
+    /// The weights as plain numbers, sorted by name.
     pub fn to_weights(&self) -> Result<Weights, TorchError> {
         self.tensors
             .iter()
@@ -78,11 +78,11 @@ impl Net {
 
     /// Runs the net on `[B, P, 8, 8]` planes of floats on its device.
     pub fn forward(&self, input: &Tensor, mode: BatchNorm) -> Result<Heads, TchError> {
-        self.forward_watched(input, mode, |_, _| Ok(()))
+        self.forward_with(input, mode, |_, _| Ok(()))
     }
 
-    /// As [`Net::forward`], showing what every layer makes.
-    pub fn forward_watched(
+    /// Like [`Net::forward`], calling `watch` with every layer and its output.
+    pub fn forward_with(
         &self,
         input: &Tensor,
         mode: BatchNorm,
@@ -90,15 +90,15 @@ impl Net {
     ) -> Result<Heads, TchError> {
         let mut values = vec![input.shallow_clone()];
         for layer in &self.graph.layers {
-            let inputs: Vec<&Tensor> = layer.inputs.iter().map(|&at| &values[at]).collect();
-            let made = self.run(layer, &inputs, mode)?;
-            watch(layer, &made)?;
-            values.push(made);
+            let inputs: Vec<&Tensor> = layer.inputs.iter().map(|&value| &values[value]).collect();
+            let output = self.run(layer, &inputs, mode)?;
+            watch(layer, &output)?;
+            values.push(output);
         }
         Ok(Heads {
             policy: values[self.graph.policy].f_reshape([-1, POLICY_SIZE as i64])?,
             value: values[self.graph.value].shallow_clone(),
-            moves_left: self.graph.moves_left.map(|at| values[at].shallow_clone()),
+            moves_left: self.graph.moves_left.map(|value| values[value].shallow_clone()),
         })
     }
 
@@ -125,16 +125,16 @@ impl Net {
     }
 
     /// Hu et al. 2018, section 3; `[B, C, 8, 8]` in and out.
-    fn squeeze_excite(&self, input: &Tensor, at: &str, squeeze: Squeeze) -> Result<Tensor, TchError> {
+    fn squeeze_excite(&self, input: &Tensor, layer: &str, squeeze: Squeeze) -> Result<Tensor, TchError> {
         let pooled = input.f_mean_dim([2i64, 3].as_slice(), false, None::<Kind>)?;
-        let squeezed = activate(self.dense(&pooled, &format!("{at}.squeeze"))?, Some(squeeze.activation))?;
-        let excited = self.dense(&squeezed, &format!("{at}.excite"))?.f_unsqueeze(-1)?.f_unsqueeze(-1)?;
+        let squeezed = activate(self.dense(&pooled, &format!("{layer}.squeeze"))?, Some(squeeze.activation))?;
+        let excited = self.dense(&squeezed, &format!("{layer}.excite"))?.f_unsqueeze(-1)?.f_unsqueeze(-1)?;
         let halves = excited.f_chunk(2, 1)?;
         input.f_mul(&halves[0].f_sigmoid()?)?.f_add(&halves[1])
     }
 
-    fn part(&self, at: &str, name: &str) -> &Tensor {
-        self.tensor(&format!("{at}.{name}"))
+    fn part(&self, layer: &str, name: &str) -> &Tensor {
+        self.tensor(&format!("{layer}.{name}"))
     }
 
     fn tensor(&self, name: &str) -> &Tensor {
@@ -146,15 +146,15 @@ impl Net {
         let weight = self.part(&layer.name, "weight");
         let padding = weight.size()[3] / 2;
         if norm {
-            let made = input.f_conv2d(weight, None::<&Tensor>, 1, padding, 1, 1)?;
-            self.batch_norm(&made, layer, mode)
+            let output = input.f_conv2d(weight, None::<&Tensor>, 1, padding, 1, 1)?;
+            self.batch_norm(&output, layer, mode)
         } else {
             input.f_conv2d(weight, Some(self.part(&layer.name, "bias")), 1, padding, 1, 1)
         }
     }
 
-    fn dense(&self, input: &Tensor, at: &str) -> Result<Tensor, TchError> {
-        input.f_linear(self.part(at, "weight"), Some(self.part(at, "bias")))
+    fn dense(&self, input: &Tensor, layer: &str) -> Result<Tensor, TchError> {
+        input.f_linear(self.part(layer, "weight"), Some(self.part(layer, "bias")))
     }
 
     fn batch_norm(&self, input: &Tensor, conv: &Layer, mode: BatchNorm) -> Result<Tensor, TchError> {
@@ -168,7 +168,7 @@ impl Net {
     }
 }
 
-/// Shows a board `[B, C, 8, 8]` as `[B, 64, C]` and turns the answer back; nothing moves where channels come last in memory.
+/// Runs an operation on a board `[B, C, 8, 8]` viewed as `[B, 64, C]`; no copy is needed if memory is channels last.
 fn on_squares(
     board: &Tensor,
     run: impl FnOnce(&Tensor) -> Result<Tensor, TchError>,

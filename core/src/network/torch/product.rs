@@ -1,12 +1,12 @@
-//! Matrix products, to know what a device can do at most.
+//! Matrix products, to measure a device's peak throughput.
 
 use tch::{Kind, TchError, Tensor};
 
 use super::{Device, Precision, TorchError, runtime};
 
-/// Two square matrices on a device, multiplied again and again.
+/// Two square matrices on a device, multiplied repeatedly.
 #[derive(Debug)]
-pub struct Product {
+pub struct MatrixProduct {
     left: Tensor,
     right: Tensor,
     device: Device,
@@ -14,18 +14,18 @@ pub struct Product {
     size: i64,
 }
 
-impl Product {
-    /// Makes two matrices of `size` rows and columns in a device's numbers; `threads` matters on the CPU only.
+impl MatrixProduct {
+    /// Creates two `size` × `size` matrices on a device; `threads` has an effect only on the CPU.
     pub fn new(device: Device, precision: Precision, size: u32, threads: u32) -> Result<Self, TorchError> {
         let size = i64::from(size);
         let matrix = |start: f64| -> Result<Tensor, TchError> {
-            let numbers = Tensor::f_arange_start(start, start + (size * size) as f64, (Kind::Float, device))?;
-            numbers.f_sin()?.f_reshape([size, size])?.f_to_kind(precision.kind(device))
+            let values = Tensor::f_arange_start(start, start + (size * size) as f64, (Kind::Float, device))?;
+            values.f_sin()?.f_reshape([size, size])?.f_to_kind(precision.kind(device))
         };
-        let made = || -> Result<Self, TchError> {
+        let create = || -> Result<Self, TchError> {
             Ok(Self { left: matrix(0.0)?, right: matrix(1.0)?, device, threads, size })
         };
-        made().map_err(|source| TorchError::Library { doing: "making matrices to multiply", source })
+        create().map_err(|source| TorchError::Library { doing: "creating matrices", source })
     }
 
     /// Floating-point operations of one product.
@@ -33,17 +33,17 @@ impl Product {
         2.0 * (self.size as f64).powi(3)
     }
 
-    /// Multiplies some times, at least once, and waits until the device is done.
+    /// Multiplies the matrices `times` times, at least once, and waits for the device.
     pub fn run(&mut self, times: u32) -> Result<(), TorchError> {
         if self.device == Device::Cpu {
             runtime::set_threads(self.threads);
         }
         let multiply = || -> Result<f64, TchError> {
-            let mut made = self.left.f_matmul(&self.right)?;
+            let mut product = self.left.f_matmul(&self.right)?;
             for _ in 1..times {
-                made = self.left.f_matmul(&self.right)?;
+                product = self.left.f_matmul(&self.right)?;
             }
-            made.f_get(0)?.f_get(0)?.f_double_value(&[])
+            product.f_get(0)?.f_get(0)?.f_double_value(&[])
         };
         let multiplied = multiply();
         multiplied.map(drop).map_err(|source| TorchError::Library { doing: "multiplying matrices", source })

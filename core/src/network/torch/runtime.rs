@@ -1,4 +1,4 @@
-//! What libtorch needs from the process: an allocator that keeps its pages, the CUDA library, threads, and a device.
+//! Process-wide settings for libtorch: the allocator, the CUDA library, threads and devices.
 
 use std::ffi::CString;
 
@@ -15,37 +15,37 @@ pub enum CudaStatus {
     },
     /// CUDA does not work.
     Off {
-        /// Why, in words for a person.
+        /// The reason, for people.
         reason: String,
     },
 }
 
-/// What [`prepare`] found and did.
+/// The result of [`prepare`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
-    /// Whether the allocator now keeps the pages of freed activations.
+    /// Whether the allocator now keeps pages that activations have freed.
     pub keeps_pages: bool,
     /// Whether nets can run on CUDA devices.
     pub cuda: CudaStatus,
 }
 
-/// What to do with the C library's allocator.
+/// How to set up the C library's allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocator {
-    /// Keep freed pages for the next batch; needs as much memory as the largest moment did.
+    /// Keep freed pages for the next batch; memory use stays at its peak.
     KeepPages,
-    /// Leave it as it is.
+    /// Leave it unchanged.
     Untouched,
 }
 
-/// Sets the process up for nets; to be called once, early, before the first net.
+/// Sets the process up for nets. Call it once, before creating the first net.
 pub fn prepare(allocator: Allocator) -> Prepared {
     let keeps_pages = allocator == Allocator::KeepPages && keep_pages();
     Prepared { keeps_pages, cuda: load_cuda() }
 }
 
-/// Raises glibc's thresholds: otherwise every activation is mapped, faulted in page by page, and unmapped again, which
-/// costs a small net up to a factor of three.
+/// Raises glibc's thresholds. Otherwise every activation is mapped, faulted in page by page and unmapped, which slows a small
+/// net by a factor of up to three.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "the allocator's settings have no safe interface")]
 fn keep_pages() -> bool {
@@ -62,7 +62,7 @@ fn keep_pages() -> bool {
     false
 }
 
-/// The library of libtorch's CUDA half; loading it registers the device, so the program need not be linked with it.
+/// libtorch's CUDA library. Loading it registers the device, so the program need not be linked against it.
 const CUDA_LIBRARY: &str = "libtorch_cuda.so";
 
 fn load_cuda() -> CudaStatus {
@@ -78,13 +78,14 @@ fn load_cuda() -> CudaStatus {
     }
 }
 
-/// Looks where the loader looks: beside the other libraries of libtorch by the program's run path, then system-wide.
+/// Loads a library from the loader's search path: next to libtorch's other libraries by the program's run path, then
+/// system-wide.
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "loading a library has no safe interface")]
 fn open_library(name: &str) -> Result<(), String> {
     let name = CString::new(name).expect("the name has no zero byte");
-    // SAFETY: the name is a C string. The library's initialisers are libtorch's own, run once at start by the thread
-    // that calls `prepare`, and the handle is kept open for ever.
+    // SAFETY: the name is a C string. The library's initialisers are libtorch's own, run once by the thread that calls
+    // `prepare`, and the handle is never closed.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
     if handle.is_null() { Err(loader_error()) } else { Ok(()) }
 }
@@ -97,7 +98,7 @@ fn open_library(_: &str) -> Result<(), String> {
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "the loader's message has no safe interface")]
 fn loader_error() -> String {
-    // SAFETY: dlerror gives null or a C string that stays valid until this thread's next call of the loader.
+    // SAFETY: dlerror returns null or a C string that stays valid until this thread's next call of the loader.
     let message = unsafe {
         let text = libc::dlerror();
         if text.is_null() {
@@ -109,17 +110,17 @@ fn loader_error() -> String {
     message.unwrap_or_else(|| "the loader gave no reason".to_owned())
 }
 
-/// Sets how many threads libtorch uses for work asked for by the calling thread.
+/// Sets how many threads libtorch uses for work from the calling thread.
 ///
-/// OpenMP keeps this number for each thread, so every thread that runs a net must set it itself.
+/// OpenMP keeps this number per thread, so every thread that runs a net must set it.
 pub fn set_threads(threads: u32) {
-    // Asking first makes libtorch initialise the thread, which would otherwise undo the setting at its first work.
+    // Reading it first makes libtorch initialise the thread, which would otherwise reset the setting at its first operation.
     if tch::get_num_threads() != threads as i32 {
         tch::set_num_threads(threads as i32);
     }
 }
 
-/// Whether the CPU multiplies bf16 numbers by itself; without, bf16 is slower than 32-bit floats.
+/// Whether the CPU has bf16 multiplication; without it, bf16 is slower than f32.
 pub fn cpu_has_bf16() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx512bf16");
@@ -129,7 +130,7 @@ pub fn cpu_has_bf16() -> bool {
     false
 }
 
-/// What nets run on, for a run's record: it can change rounding.
+/// The versions and hardware that nets run on, for a run's record: they can change rounding.
 pub fn versions() -> String {
     let mkldnn = if tch::utils::has_mkldnn() { "with" } else { "without" };
     let bf16 = if cpu_has_bf16() { "with" } else { "without" };
@@ -139,15 +140,15 @@ pub fn versions() -> String {
 /// A device that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DeviceError {
-    /// The text names no device.
+    /// The text is not a device.
     #[error(
-        "`{text}` is no device; expected auto, cpu, cuda, cuda:0, cuda:1, …, several of these with commas, cuda:all, or mps"
+        "`{text}` is not a device; expected auto, cpu, cuda, cuda:0, cuda:1, …, several of these with commas, cuda:all, or mps"
     )]
     Unknown {
         /// The text.
         text: String,
     },
-    /// Only CUDA devices work side by side.
+    /// Only CUDA devices can be combined.
     #[error(
         "`{text}` names several devices that are not all CUDA; give one device, or several like cuda:0,cuda:1"
     )]
@@ -155,7 +156,7 @@ pub enum DeviceError {
         /// The text.
         text: String,
     },
-    /// The device is not there.
+    /// The device does not exist.
     #[error(
         "device {text} is not available: found {found} CUDA devices; `dc0-run doctor` says why, `--device cpu` always works"
     )]
@@ -167,7 +168,7 @@ pub enum DeviceError {
     },
 }
 
-/// The devices that a text names: one or several as [`parse_device`] reads them, separated by commas, or `cuda:all`.
+/// Parses one or more devices, separated by commas and each as for [`parse_device`], or `cuda:all`.
 pub fn parse_devices(text: &str) -> Result<Vec<Device>, DeviceError> {
     if text == "cuda:all" {
         let devices: Vec<Device> = (0..Cuda::device_count() as usize).map(Device::Cuda).collect();
@@ -178,8 +179,7 @@ pub fn parse_devices(text: &str) -> Result<Vec<Device>, DeviceError> {
     if is_mixed { Err(DeviceError::Mixed { text: text.to_owned() }) } else { Ok(devices) }
 }
 
-/// The device that a text names: `auto` (the first CUDA device, or else the CPU), `cpu`, `cuda` (the first),
-/// `cuda:N`, or `mps`.
+/// Parses a device: `auto` (the first CUDA device, or else the CPU), `cpu`, `cuda` (the first), `cuda:N` or `mps`.
 pub fn parse_device(text: &str) -> Result<Device, DeviceError> {
     let number = match text {
         "cpu" => return Ok(Device::Cpu),

@@ -1,4 +1,4 @@
-//! The inference copy against the trained one, and what search relies on.
+//! The inference copy against the training net, and properties that search relies on.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn evaluator(spec: &NetworkSpec, weights: &Weights, precision: Precision) -> Tor
     TorchEvaluator::new(spec, weights, options).expect("builds")
 }
 
-fn answers(evaluator: &mut TorchEvaluator, batch: &Batch) -> Evaluations {
+fn evaluate(evaluator: &mut TorchEvaluator, batch: &Batch) -> Evaluations {
     let mut out = Evaluations::default();
     evaluator.evaluate(batch, &mut out).expect("evaluates");
     out
@@ -41,7 +41,7 @@ fn largest_difference(a: &Evaluations, b: &Evaluations) -> f32 {
         .zip(&b.wdl)
         .flat_map(|(a, b)| [(a.win - b.win).abs(), (a.draw - b.draw).abs(), (a.loss - b.loss).abs()]);
     assert_eq!(a.moves_left.len(), b.moves_left.len());
-    // Plies are some tens.
+    // Plies left are on the order of tens.
     let plies = a.moves_left.iter().zip(&b.moves_left).map(|(a, b)| (a - b).abs() / 20.0);
     policy.chain(wdl).chain(plies).fold(0.0, f32::max)
 }
@@ -51,7 +51,7 @@ fn top_move(evaluations: &Evaluations, batch: &Batch, row: usize) -> usize {
     (0..policy.len()).max_by(|a, b| policy[*a].total_cmp(&policy[*b])).expect("a legal move")
 }
 
-/// The same answers from the trained copy: planes written out one by one, all 4672 logits, batch norm as it is.
+/// The same evaluations from the training net: planes expanded one by one, all 4672 logits, batch norm not folded.
 fn reference(spec: &NetworkSpec, weights: &Weights, batch: &Batch) -> Evaluations {
     let net = Net::from_weights(spec, weights, Device::Cpu).expect("builds");
     let _no_grad = tch::no_grad_guard();
@@ -105,27 +105,27 @@ fn planes(batch: &Batch, encoding: &Encoding) -> Tensor {
 }
 
 #[test]
-fn folded_32_bit_answers_are_those_of_the_trained_copy() {
+fn f32_inference_agrees_with_the_training_net() {
     let sizes = [(0, 8), (2, 32), (1, 24)].map(|(blocks, filters)| spec_of(blocks, filters));
     for spec in sizes.into_iter().chain(all_kinds()) {
         let weights = trained_weights(&spec);
         let batch = batch_of(0..40);
-        let folded = answers(&mut evaluator(&spec, &weights, Precision::F32), &batch);
+        let folded = evaluate(&mut evaluator(&spec, &weights, Precision::F32), &batch);
         let difference = largest_difference(&folded, &reference(&spec, &weights, &batch));
         assert!(difference < 1e-4, "{spec:?}: {difference}");
-        let spread = folded.policy.iter().fold(0.0, |most: f32, share| most.max(*share));
-        assert!(spread > 0.1, "{spec:?}: a net that says the same of every move shows little");
+        let largest = folded.policy.iter().fold(0.0, |largest: f32, prior| largest.max(*prior));
+        assert!(largest > 0.1, "{spec:?}: a net with a uniform policy tests little");
     }
 }
 
 #[test]
-fn sixteen_bit_answers_of_every_kind_of_net_are_near() {
+fn sixteen_bit_inference_is_close_for_every_kind_of_net() {
     for spec in all_kinds() {
         let weights = trained_weights(&spec);
         let batch = batch_of(0..40);
         let exact = reference(&spec, &weights, &batch);
         for (precision, tolerance) in [(Precision::Bf16, 0.1), (Precision::F16, 0.02)] {
-            let near = answers(&mut evaluator(&spec, &weights, precision), &batch);
+            let near = evaluate(&mut evaluator(&spec, &weights, precision), &batch);
             let difference = largest_difference(&near, &exact);
             assert!(difference < tolerance, "{precision:?} {spec:?}: {difference}");
         }
@@ -133,12 +133,12 @@ fn sixteen_bit_answers_of_every_kind_of_net_are_near() {
 }
 
 #[test]
-fn bf16_answers_are_near_and_mostly_agree_on_the_best_move() {
+fn bf16_inference_mostly_agrees_on_the_best_move() {
     for (blocks, filters) in [(2, 32), (4, 64)] {
         let spec = spec_of(blocks, filters);
         let weights = trained_weights(&spec);
         let batch = batch_of(0..200);
-        let near = answers(&mut evaluator(&spec, &weights, Precision::Bf16), &batch);
+        let near = evaluate(&mut evaluator(&spec, &weights, Precision::Bf16), &batch);
         let exact = reference(&spec, &weights, &batch);
         let difference = largest_difference(&near, &exact);
         assert!(difference < 0.05, "{blocks}×{filters}: {difference}");
@@ -152,7 +152,7 @@ fn bf16_answers_are_near_and_mostly_agree_on_the_best_move() {
 fn probabilities_sum_to_one() {
     let spec = spec_of(1, 16);
     let batch = batch_of(0..30);
-    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
+    let out = evaluate(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
     for row in 0..batch.len() {
         let policy: f32 = out.policy[batch.legal_range(row)].iter().sum();
         let wdl = out.wdl[row];
@@ -161,26 +161,26 @@ fn probabilities_sum_to_one() {
 }
 
 #[test]
-fn a_rows_answer_does_not_depend_on_the_other_rows() {
+fn a_rows_evaluation_does_not_depend_on_other_rows() {
     let spec = spec_of(2, 32);
     let weights = trained_weights(&spec);
     for precision in [Precision::F32, Precision::Bf16] {
         let mut evaluator = evaluator(&spec, &weights, precision);
-        let first = answers(&mut evaluator, &batch_of(0..17));
-        let other = answers(&mut evaluator, &batch_of((0..1).chain(50..66)));
+        let first = evaluate(&mut evaluator, &batch_of(0..17));
+        let other = evaluate(&mut evaluator, &batch_of((0..1).chain(50..66)));
         let moves = batch_of(0..1).legal.len();
         assert_eq!(first.policy[..moves], other.policy[..moves]);
         assert_eq!(first.wdl[0], other.wdl[0]);
-        let again = answers(&mut evaluator, &batch_of(0..17));
+        let again = evaluate(&mut evaluator, &batch_of(0..17));
         assert_eq!((first.policy, first.wdl), (again.policy, again.wdl), "the same batch twice");
     }
 }
 
 #[test]
-fn equal_rows_have_equal_answers_in_every_place_of_a_batch() {
+fn equal_rows_have_equal_evaluations_anywhere_in_a_batch() {
     let spec = spec_of(2, 32);
     let batch = batch_of([7, 1, 7, 2, 3, 7].into_iter());
-    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
+    let out = evaluate(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
     for row in [2, 5] {
         assert_eq!(out.policy[batch.legal_range(0)], out.policy[batch.legal_range(row)]);
         assert_eq!(out.wdl[0], out.wdl[row]);
@@ -188,12 +188,12 @@ fn equal_rows_have_equal_answers_in_every_place_of_a_batch() {
 }
 
 #[test]
-fn two_lanes_in_two_threads_say_the_same_to_the_bit() {
+fn two_threads_have_bit_identical_evaluations() {
     let spec = spec_of(2, 32);
     let weights = trained_weights(&spec);
     let lane = || {
         let mut evaluator = evaluator(&spec, &weights, Precision::Auto);
-        (0..20).map(|start| answers(&mut evaluator, &batch_of(start..start + 40)).policy).collect::<Vec<_>>()
+        (0..20).map(|start| evaluate(&mut evaluator, &batch_of(start..start + 40)).policy).collect::<Vec<_>>()
     };
     let (first, second) = std::thread::scope(|scope| {
         let handles = [scope.spawn(lane), scope.spawn(lane)];
@@ -204,47 +204,47 @@ fn two_lanes_in_two_threads_say_the_same_to_the_bit() {
 }
 
 #[test]
-fn both_ways_of_expanding_a_batch_agree() {
+fn expansion_on_cpu_and_device_agrees() {
     for name in EncodingName::WORDS {
-        let name = EncodingName::from_word(name).expect("a word");
-        both_ways_agree(&Encoding::new(name, Orientation::SideToMove));
+        let name = EncodingName::from_word(name).expect("a name");
+        check_expansion(&Encoding::new(name, Orientation::SideToMove));
     }
 }
 
-fn both_ways_agree(encoding: &Encoding) {
+fn check_expansion(encoding: &Encoding) {
     let mut batch = Batch::default();
     (0..50).for_each(|number| batch.push(encoding, &random_game(number)));
     let mut input = Input::new(encoding, Device::Cpu).expect("builds");
     let expected = planes(&batch, encoding).flatten(2, -1).transpose(1, 2);
-    let filling = Tensor::zeros([3, 64, encoding.planes().len() as i64], (Kind::Float, Device::Cpu));
-    let expected = Tensor::cat(&[expected, filling], 0);
+    let padding = Tensor::zeros([3, 64, encoding.planes().len() as i64], (Kind::Float, Device::Cpu));
+    let expected = Tensor::cat(&[expected, padding], 0);
     for kind in [Kind::Float, Kind::BFloat16, Kind::Half] {
-        let here = input.expand_here(&batch, batch.len() + 3, kind).expect("expands");
-        let there = input.expand_there(&batch, batch.len() + 3, kind, Device::Cpu).expect("expands");
-        assert_eq!((here.kind(), there.kind()), (kind, kind));
-        assert_eq!(here, there);
-        assert_eq!(here, expected.to_kind(kind));
+        let on_cpu = input.expand_on_cpu(&batch, batch.len() + 3, kind).expect("expands");
+        let on_device = input.expand_on_device(&batch, batch.len() + 3, kind, Device::Cpu).expect("expands");
+        assert_eq!((on_cpu.kind(), on_device.kind()), (kind, kind));
+        assert_eq!(on_cpu, on_device);
+        assert_eq!(on_cpu, expected.to_kind(kind));
     }
 }
 
 #[test]
-fn filled_up_batches_have_the_same_answers_whatever_their_size() {
+fn evaluations_of_padded_batches_do_not_depend_on_their_size() {
     let spec = spec_of(1, 16);
     let weights = trained_weights(&spec);
     for precision in [Precision::F32, Precision::Bf16] {
         let options = TorchOptions { precision, pad_to: 16, ..TorchOptions::default() };
-        let mut filled = TorchEvaluator::new(&spec, &weights, options).expect("builds");
-        let (all, some) = (answers(&mut filled, &batch_of(0..16)), answers(&mut filled, &batch_of(0..5)));
+        let mut padded = TorchEvaluator::new(&spec, &weights, options).expect("builds");
+        let (all, some) = (evaluate(&mut padded, &batch_of(0..16)), evaluate(&mut padded, &batch_of(0..5)));
         assert_eq!((some.wdl.len(), &some.wdl[..]), (5, &all.wdl[..5]));
         assert_eq!(some.policy[..], all.policy[..some.policy.len()]);
-        let plain = answers(&mut evaluator(&spec, &weights, precision), &batch_of(0..5));
+        let plain = evaluate(&mut evaluator(&spec, &weights, precision), &batch_of(0..5));
         assert!(largest_difference(&some, &plain) < 0.02);
-        assert_eq!(answers(&mut filled, &batch_of(0..17)).wdl.len(), 17);
+        assert_eq!(evaluate(&mut padded, &batch_of(0..17)).wdl.len(), 17);
     }
 }
 
 #[test]
-fn a_mirrored_position_has_the_same_answer_but_for_the_plane_of_the_side_to_move() {
+fn a_mirrored_position_has_the_same_evaluation_without_the_plane_of_the_side_to_move() {
     let mut spec = spec_of(1, 16);
     spec.orientation = Orientation::SideToMove;
     let mut weights = trained_weights(&spec);
@@ -258,38 +258,38 @@ fn a_mirrored_position_has_the_same_answer_but_for_the_plane_of_the_side_to_move
         let position = crate::board::Position::from_fen(fen).expect("test FEN");
         batch.push(&encoding(), &Game::from_position(position));
     }
-    let out = answers(&mut evaluator(&spec, &weights, Precision::Auto), &batch);
+    let out = evaluate(&mut evaluator(&spec, &weights, Precision::Auto), &batch);
     assert_eq!(out.wdl[0], out.wdl[1]);
     let by_index = |row: usize| -> BTreeMap<u16, u32> {
         let range = batch.legal_range(row);
-        range.map(|at| (batch.legal[at].get(), out.policy[at].to_bits())).collect()
+        range.map(|index| (batch.legal[index].get(), out.policy[index].to_bits())).collect()
     };
     assert_eq!(by_index(0), by_index(1));
 }
 
 #[test]
-fn an_empty_batch_has_no_answers() {
+fn an_empty_batch_has_no_evaluations() {
     let spec = spec_of(1, 8);
-    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &Batch::default());
+    let out = evaluate(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &Batch::default());
     assert!(out.policy.is_empty() && out.wdl.is_empty());
 }
 
 #[test]
-fn the_only_legal_move_is_certain() {
+fn an_only_legal_move_has_probability_one() {
     let spec = spec_of(1, 8);
     let mut batch = Batch::default();
     let position = crate::board::Position::from_fen("k7/8/1K6/8/8/8/8/7R b - - 0 1").expect("test FEN");
     batch.push(&encoding(), &Game::from_position(position));
     assert_eq!(batch.legal.len(), 1);
-    let out = answers(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
+    let out = evaluate(&mut evaluator(&spec, &trained_weights(&spec), Precision::Auto), &batch);
     assert_eq!(out.policy, [1.0]);
 }
 
 #[test]
-fn damaged_weights_are_named_and_so_are_answers_that_are_not_finite() {
+fn missing_weights_and_non_finite_outputs_are_errors() {
     let spec = spec_of(1, 8);
     let mut weights = trained_weights(&spec);
-    // Finite by themselves, not after two layers.
+    // The weights are finite, but the output after two layers is not.
     weights.get_mut("value.dense1.weight").expect("in the layout").data.fill(1e30);
     weights.get_mut("value.dense2.weight").expect("in the layout").data.fill(1e30);
     let mut out = Evaluations::default();
@@ -302,14 +302,14 @@ fn damaged_weights_are_named_and_so_are_answers_that_are_not_finite() {
 }
 
 #[test]
-fn weights_go_to_the_device_and_back_unchanged() {
+fn weights_round_trip_through_a_device() {
     let weights = trained_weights(&spec_of(1, 8));
     let net = Net::from_weights(&spec_of(1, 8), &weights, Device::Cpu).expect("builds");
     assert_eq!(net.to_weights().expect("reads"), weights);
 }
 
 #[test]
-fn training_mode_moves_the_running_statistics_and_evaluation_leaves_them() {
+fn only_training_mode_updates_the_running_statistics() {
     let spec = spec_of(1, 8);
     let net = Net::from_weights(&spec, &trained_weights(&spec), Device::Cpu).expect("builds");
     let input = planes(&batch_of(0..16), &encoding());
@@ -324,7 +324,7 @@ fn training_mode_moves_the_running_statistics_and_evaluation_leaves_them() {
 }
 
 #[test]
-fn a_fresh_net_prefers_nothing_much() {
+fn an_untrained_net_has_no_strong_preferences() {
     for (blocks, filters) in [(2, 32), (4, 64), (6, 128)] {
         let spec = spec_of(blocks, filters);
         let weights = initial_weights(&spec, Seed { run: 11, step: 0 });
@@ -334,14 +334,14 @@ fn a_fresh_net_prefers_nothing_much() {
         let logits = net.forward(&planes(&batch, &encoding()), BatchNorm::Eval).expect("runs").policy;
         let deviation = logits.std(false).double_value(&[]);
         assert!((0.01..=1.5).contains(&deviation), "{blocks}×{filters}: {deviation}");
-        let out = answers(&mut evaluator(&spec, &weights, Precision::Auto), &batch);
+        let out = evaluate(&mut evaluator(&spec, &weights, Precision::Auto), &batch);
         let value = out.wdl.iter().map(|wdl| wdl.value().abs()).sum::<f32>() / batch.len() as f32;
         assert!(value < 0.3, "{blocks}×{filters}: mean |value| {value}");
     }
 }
 
 #[test]
-fn devices_are_named_and_wrong_names_say_what_there_is() {
+fn devices_are_parsed_and_unknown_ones_are_errors() {
     assert_eq!(parse_device("cpu"), Ok(Device::Cpu));
     assert!(parse_device("auto").is_ok());
     for text in ["gpu", "cuda:", "cuda:x", "cpu:0", ""] {

@@ -1,4 +1,4 @@
-//! Tensors to a device and back.
+//! Copying tensors to a device and back.
 
 use tch::{Device, TchError, Tensor};
 

@@ -1,4 +1,4 @@
-//! One position through a net, layer by layer, for people who want to see it.
+//! A forward pass of one position with every layer's output, for display.
 
 use tch::{Device, Kind, TchError, Tensor};
 
@@ -7,87 +7,94 @@ use super::inspect::{legal_logits, statistics};
 use super::{BatchNorm, LayerStatistics, Net};
 use crate::network::softmax;
 use crate::network::{Batch, EvaluatorError, NetworkSpec, ValueHead, Wdl, Weights};
-use crate::network::{expected_result, plies_left};
+use crate::network::{expected_result, moves_left};
 
-/// What a layer made of a position.
+/// A layer's output for a position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LayerSeen {
-    /// The layer's numbers as a whole.
+pub struct LayerOutput {
+    /// Statistics of the whole output.
     pub statistics: LayerStatistics,
-    /// For each square, a1 first as the net sees the board, the mean absolute number of its channels; of a board `[C, 8, 8]` only.
+    /// For outputs `[C, 8, 8]`: the mean absolute value over the channels of each square, a1 first as the net sees the board.
     pub squares: Option<Vec<f32>>,
 }
 
-/// What a net made of a position, in 32-bit floats.
+/// A net's forward pass of one position, in f32.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForwardPass {
-    /// Every layer in its order.
-    pub layers: Vec<LayerSeen>,
+    /// The layers in order.
+    pub layers: Vec<LayerOutput>,
     /// The logit of each legal move, in the order of move generation.
     pub logits: Vec<f32>,
     /// Their softmax.
     pub policy: Vec<f32>,
-    /// What the value head puts out: logits of win, draw and loss, or the one number before tanh.
+    /// The value head's outputs: logits of win, draw and loss, or one number before tanh.
     pub value: Vec<f32>,
-    /// What that means, for the side to move.
+    /// The WDL of these, for the side to move.
     pub wdl: Wdl,
-    /// Plies left in the game, if the net has that head.
+    /// Plies left in the game, if the net has a moves-left head.
     pub moves_left: Option<f32>,
 }
 
-/// Runs a net on the CPU over a batch of one position and keeps what every layer makes. The weights must be those of the spec.
+/// Runs a net on the CPU on a batch of one position and keeps every layer's output. The weights must match the spec.
 pub fn forward_pass(
     spec: &NetworkSpec,
     weights: &Weights,
     batch: &Batch,
 ) -> Result<ForwardPass, EvaluatorError> {
-    debug_assert_eq!(batch.len(), 1, "one position is watched");
+    debug_assert_eq!(batch.len(), 1, "a forward pass is of one position");
     let failed = |cause: String| EvaluatorError::Device { rows: 1, cause };
     let net = Net::from_weights(spec, weights, Device::Cpu).map_err(|cause| failed(cause.to_string()))?;
     let _no_grad = tch::no_grad_guard();
-    let (layers, numbers) = run(&net, batch).map_err(|cause| failed(cause.to_string()))?;
-    said(spec.value_head.kind, layers, numbers).ok_or(EvaluatorError::NotFinite { row: 0 })
+    let (layers, outputs) = run(&net, batch).map_err(|cause| failed(cause.to_string()))?;
+    forward_pass_of(spec.value_head.kind, layers, outputs).ok_or(EvaluatorError::NotFinite { row: 0 })
 }
 
-/// What the heads put out: logits of the legal moves, numbers of the value, plies left.
-type Numbers = [Vec<f32>; 3];
+/// The heads' outputs: logits of the legal moves, value, moves left.
+type HeadOutputs = [Vec<f32>; 3];
 
-fn run(net: &Net, batch: &Batch) -> Result<(Vec<LayerSeen>, Numbers), TchError> {
+fn run(net: &Net, batch: &Batch) -> Result<(Vec<LayerOutput>, HeadOutputs), TchError> {
     let mut input = Input::new(&net.spec.input(), Device::Cpu)?;
-    let squares = input.expand_here(batch, 1, Kind::Float)?;
+    let squares = input.expand_on_cpu(batch, 1, Kind::Float)?;
     let planes = squares.f_reshape([1, 8, 8, -1])?.f_permute([0, 3, 1, 2])?;
     let mut layers = Vec::new();
-    let heads = net.forward_watched(&planes, BatchNorm::Eval, |layer, made| {
-        layers.push(LayerSeen { statistics: statistics(&layer.name, made)?, squares: on_board(made)? });
+    let heads = net.forward_with(&planes, BatchNorm::Eval, |layer, output| {
+        layers.push(LayerOutput {
+            statistics: statistics(&layer.name, output)?,
+            squares: square_means(output)?,
+        });
         Ok(())
     })?;
-    let plies = heads.moves_left.as_ref().map(numbers).transpose()?.unwrap_or_default();
-    Ok((layers, [numbers(&legal_logits(&heads.policy, batch)?)?, numbers(&heads.value)?, plies]))
+    let moves_left = heads.moves_left.as_ref().map(values).transpose()?.unwrap_or_default();
+    Ok((layers, [values(&legal_logits(&heads.policy, batch)?)?, values(&heads.value)?, moves_left]))
 }
 
-/// The mean absolute number of each square.
-fn on_board(made: &Tensor) -> Result<Option<Vec<f32>>, TchError> {
-    if made.dim() != 4 {
+/// The mean absolute value of each square; `None` if the output is not a board.
+fn square_means(output: &Tensor) -> Result<Option<Vec<f32>>, TchError> {
+    if output.dim() != 4 {
         return Ok(None);
     }
-    let means = made.f_abs()?.f_mean_dim([1i64].as_slice(), false, Kind::Float)?;
-    numbers(&means).map(Some)
+    let means = output.f_abs()?.f_mean_dim([1i64].as_slice(), false, Kind::Float)?;
+    values(&means).map(Some)
 }
 
-fn numbers(tensor: &Tensor) -> Result<Vec<f32>, TchError> {
+fn values(tensor: &Tensor) -> Result<Vec<f32>, TchError> {
     let flat = tensor.f_contiguous()?.f_flatten(0, -1)?;
-    let mut numbers = vec![0.0; flat.numel()];
-    let count = numbers.len();
-    flat.f_copy_data(&mut numbers, count)?;
-    Ok(numbers)
+    let mut values = vec![0.0; flat.numel()];
+    let count = values.len();
+    flat.f_copy_data(&mut values, count)?;
+    Ok(values)
 }
 
-/// `None` where something is not finite.
-fn said(head: ValueHead, layers: Vec<LayerSeen>, [logits, value, plies]: Numbers) -> Option<ForwardPass> {
+/// `None` if an output is not finite.
+fn forward_pass_of(
+    head: ValueHead,
+    layers: Vec<LayerOutput>,
+    [logits, value, plies]: HeadOutputs,
+) -> Option<ForwardPass> {
     let mut policy = logits.clone();
     let wdl = expected_result(head, &mut value.clone()).filter(|_| softmax(&mut policy))?;
     let moves_left = match plies.first() {
-        Some(number) => Some(plies_left(*number)?),
+        Some(output) => Some(moves_left(*output)?),
         None => None,
     };
     Some(ForwardPass { layers, logits, policy, value, wdl, moves_left })

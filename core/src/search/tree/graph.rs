@@ -103,7 +103,7 @@ impl Tree {
     /// Counts one more visit of a node whose moves are fresh, and its value anew.
     pub(in crate::search) fn recount(&mut self, node: NodeId, draw_value: f64) {
         let own = self.graph.as_ref().map_or(Wdl::default(), |graph| graph.own(node));
-        let (mut value, mut draw) = (own.worth(draw_value), f64::from(own.draw));
+        let (mut value, mut draw) = (own.value_with_draw_score(draw_value), f64::from(own.draw));
         for branch in self.branches(node) {
             let below = self.node(branch.child);
             value += branch.value_sum;

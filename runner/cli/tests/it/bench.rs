@@ -102,7 +102,7 @@ fn missing_devices_and_nets_are_bad_input() {
     for (wrong, expected) in [
         ("--nets=dc0-9x9", "there is no net \"dc0-9x9\"; there are dc0-2x32, "),
         ("--device=cuda:99", "device cuda:99 is not available"),
-        ("--device=gpu", "`gpu` is no device"),
+        ("--device=gpu", "`gpu` is not a device"),
     ] {
         let ended = run(&Experiment::new(""), &["bench", "device", wrong]);
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);

@@ -136,7 +136,7 @@ fn a_missing_script_and_a_wrong_command_line_are_bad_input() {
     assert_eq!(ended.code, Some(2));
     let other = Experiment::new("open_run(\"small\")");
     let ended: Ended = other.start(&["x.rhai", "--device", "gpu"]).wait_with_output().expect("ends").into();
-    assert!(ended.stderr.contains("`gpu` is no device"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("`gpu` is not a device"), "{}", ended.stderr);
     assert_eq!(ended.code, Some(2));
 }
 

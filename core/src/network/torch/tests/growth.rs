@@ -1,4 +1,4 @@
-//! Grown nets against those that they grew from.
+//! Grown nets against the nets that they grew from.
 
 use super::largest_difference;
 use crate::network::samples::{all_kinds, batch_of, trained_weights};
@@ -8,7 +8,7 @@ use crate::rng::Seed;
 
 const SEED: Seed = Seed { run: 4, step: 2 };
 
-fn answers(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
+fn evaluate(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
     let options = TorchOptions { precision: Precision::F32, ..TorchOptions::default() };
     let mut evaluator = TorchEvaluator::new(spec, weights, options).expect("builds");
     let mut out = Evaluations::default();
@@ -17,12 +17,12 @@ fn answers(spec: &NetworkSpec, weights: &Weights) -> Evaluations {
 }
 
 #[test]
-fn grown_nets_answer_as_before() {
+fn grown_nets_have_the_same_outputs() {
     for spec in all_kinds() {
         let is_transformer = spec.tower.kind == Tower::Transformer;
         let is_relu = spec.tower.activation == Activation::Relu;
         let weights = trained_weights(&spec);
-        let before = answers(&spec, &weights);
+        let before = evaluate(&spec, &weights);
         let wider = GrowParams { filters: Some(40), value_filters: Some(7), ..GrowParams::default() };
         let more = [
             GrowParams { value_hidden: Some(24), ..GrowParams::default() },
@@ -35,14 +35,14 @@ fn grown_nets_answer_as_before() {
         ];
         for params in more.map(|params| GrowParams { noise: 0.0, ..params }) {
             let (grown, weights) = grow(&spec, &weights, &params, SEED).expect("grows");
-            let difference = largest_difference(&answers(&grown, &weights), &before);
+            let difference = largest_difference(&evaluate(&grown, &weights), &before);
             assert!(difference < 1e-4, "{spec:?} {params:?}: {difference}");
         }
     }
 }
 
 #[test]
-fn noise_tells_copies_apart_and_changes_answers_little() {
+fn noise_separates_copies_and_changes_outputs_little() {
     let spec = all_kinds().remove(0);
     let weights = trained_weights(&spec);
     let params = GrowParams { filters: Some(48), ..GrowParams::default() };
@@ -52,6 +52,6 @@ fn noise_tells_copies_apart_and_changes_answers_little() {
     assert!(
         (0..24).all(|channel| stem.data[channel * row..][..row] != stem.data[(channel + 24) * row..][..row])
     );
-    let difference = largest_difference(&answers(&grown, &noisy), &answers(&spec, &weights));
+    let difference = largest_difference(&evaluate(&grown, &noisy), &evaluate(&spec, &weights));
     assert!((1e-6..0.1).contains(&difference), "{difference}");
 }

@@ -1,4 +1,4 @@
-//! Layers that the trained and the inference copy share, against plain arithmetic.
+//! Layers of the inference copy, some shared with the training net, against plain arithmetic.
 
 use tch::{Device, Kind, Tensor};
 
@@ -11,20 +11,20 @@ use crate::network::{Activation, NormKind, WeightTensor};
 
 type Formula = fn(f64) -> f64;
 
-/// Uneven numbers of a shape.
-fn uneven(shape: &[i64]) -> Tensor {
+/// A tensor of varied values.
+fn varied(shape: &[i64]) -> Tensor {
     let count: i64 = shape.iter().product();
     ((Tensor::arange(count, (Kind::Float, Device::Cpu)) * 0.37).sin() * 2.0).reshape(shape)
 }
 
-fn assert_near(found: &Tensor, at: &[i64], expected: f64) {
-    let found = found.double_value(at);
-    assert!((found - expected).abs() < 1e-4, "{found} is not {expected} at {at:?}");
+fn assert_near(found: &Tensor, index: &[i64], expected: f64) {
+    let found = found.double_value(index);
+    assert!((found - expected).abs() < 1e-4, "{found} is not {expected} at {index:?}");
 }
 
 #[test]
-fn activations_are_their_formulas() {
-    let input = uneven(&[50]);
+fn activations_match_their_formulas() {
+    let input = varied(&[50]);
     let formulas: [(Activation, Formula); 3] = [
         (Activation::Relu, |x| x.max(0.0)),
         (Activation::Mish, |x| x * x.exp().ln_1p().tanh()),
@@ -32,45 +32,45 @@ fn activations_are_their_formulas() {
     ];
     for (activation, formula) in formulas {
         let found = activate(input.copy(), Some(activation)).expect("runs");
-        (0..50).for_each(|at| assert_near(&found, &[at], formula(input.double_value(&[at]))));
+        (0..50).for_each(|index| assert_near(&found, &[index], formula(input.double_value(&[index]))));
     }
 }
 
 #[test]
-fn norms_are_their_formulas() {
+fn norms_match_their_formulas() {
     let (rows, channels) = (3, 10);
-    let input = uneven(&[rows, channels]);
-    let (weight, bias) = (uneven(&[channels]) + 1.0, uneven(&[channels]) * 0.5);
+    let input = varied(&[rows, channels]);
+    let (weight, bias) = (varied(&[channels]) + 1.0, varied(&[channels]) * 0.5);
     let tensor = |name: &str| Ok(if name == "weight" { weight.copy() } else { bias.copy() });
     for kind in [NormKind::Layer, NormKind::Rms] {
         let found = Norm::new(kind, tensor).expect("builds").run(&input).expect("runs");
         for row in 0..rows {
-            let values: Vec<f64> = (0..channels).map(|at| input.double_value(&[row, at])).collect();
+            let values: Vec<f64> = (0..channels).map(|channel| input.double_value(&[row, channel])).collect();
             let mean = |values: &[f64]| values.iter().sum::<f64>() / channels as f64;
             let center = if kind == NormKind::Layer { mean(&values) } else { 0.0 };
             let square = mean(&values.iter().map(|x| (x - center).powi(2)).collect::<Vec<_>>());
-            for at in 0..channels {
-                let shift = if kind == NormKind::Layer { bias.double_value(&[at]) } else { 0.0 };
-                let normed = (values[at as usize] - center) / (square + 1e-5).sqrt();
-                assert_near(&found, &[row, at], normed * weight.double_value(&[at]) + shift);
+            for channel in 0..channels {
+                let shift = if kind == NormKind::Layer { bias.double_value(&[channel]) } else { 0.0 };
+                let normed = (values[channel as usize] - center) / (square + 1e-5).sqrt();
+                assert_near(&found, &[row, channel], normed * weight.double_value(&[channel]) + shift);
             }
         }
     }
 }
 
-/// The same on one thread, where the fused functions work if the processor has them, and on two, where libtorch's do.
+/// On one thread, with the fused functions if the CPU supports them, and on two threads with libtorch's.
 #[test]
-fn squeeze_and_excitation_is_its_formula() {
+fn squeeze_and_excitation_matches_its_formula() {
     let (rows, channels, width) = (3, 32, 8);
     let tensor = |shape: &[i64], scale: f64| {
-        let values = Vec::<f32>::try_from((uneven(shape) * scale).reshape([-1])).expect("numbers");
+        let values = Vec::<f32>::try_from((varied(shape) * scale).reshape([-1])).expect("numbers");
         WeightTensor { shape: shape.iter().map(|axis| *axis as usize).collect(), data: values }
     };
     let linear =
         |outputs, inputs| Linear { weight: tensor(&[outputs, inputs], 0.3), bias: tensor(&[outputs], 0.5) };
     let (squeeze, excite) = (linear(width, channels), linear(2 * channels, width));
     let part = Squeeze { width: width as usize, activation: Activation::Relu };
-    let (branch, skip) = (uneven(&[rows, 64, channels]), uneven(&[rows, 64, channels]).flip([2]));
+    let (branch, skip) = (varied(&[rows, 64, channels]), varied(&[rows, 64, channels]).flip([2]));
     for (kind, tolerance) in [(Kind::Float, 1e-5), (Kind::BFloat16, 0.1)] {
         let layer = SqueezeExcite::new(part, &squeeze, &excite, kind, Device::Cpu).expect("builds");
         let [branch, skip] = [&branch, &skip].map(|board| board.to_kind(kind));
@@ -87,7 +87,7 @@ fn squeeze_and_excitation_is_its_formula() {
     set_threads(1);
 }
 
-/// Squeeze-and-excitation in 32 bits, from numbers as they are.
+/// Squeeze-and-excitation in f32.
 fn by_formula(
     branch: &Tensor,
     skip: &Tensor,
@@ -105,11 +105,11 @@ fn by_formula(
 }
 
 #[test]
-fn attention_is_its_formula() {
+fn attention_matches_its_formula() {
     let (rows, heads, width) = (2, 3, 4);
     let channels = heads * width;
-    let input = uneven(&[rows, 64, 3 * channels]);
-    let bias = uneven(&[1, heads, 64, 64]);
+    let input = varied(&[rows, 64, 3 * channels]);
+    let bias = varied(&[1, heads, 64, 64]);
     let found = Attention { heads, bias: bias.copy() }.run(&input).expect("runs");
     assert_eq!(found.size(), [rows, 64, channels]);
     let part = |row, square, which: i64, channel: i64| {
@@ -118,14 +118,15 @@ fn attention_is_its_formula() {
     for (row, head, from) in [(0, 0, 0), (1, 2, 63), (0, 1, 17)] {
         let score = |to: i64| {
             let product: f64 = (0..width)
-                .map(|at| part(row, from, 0, head * width + at) * part(row, to, 1, head * width + at))
+                .map(|i| part(row, from, 0, head * width + i) * part(row, to, 1, head * width + i))
                 .sum();
             (product / (width as f64).sqrt() + bias.double_value(&[0, head, from, to])).exp()
         };
-        let shares: Vec<f64> = (0..64).map(score).collect();
-        let sum: f64 = shares.iter().sum();
+        let weights: Vec<f64> = (0..64).map(score).collect();
+        let sum: f64 = weights.iter().sum();
         for channel in head * width..(head + 1) * width {
-            let expected: f64 = (0..64).map(|to| shares[to as usize] / sum * part(row, to, 2, channel)).sum();
+            let expected: f64 =
+                (0..64).map(|to| weights[to as usize] / sum * part(row, to, 2, channel)).sum();
             assert_near(&found, &[row, from, channel], expected);
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use dc0_core::board::{Rules, random_opening};
 use dc0_core::network::graph::Graph;
 use dc0_core::network::torch::runtime::parse_device;
-use dc0_core::network::torch::{Device, Precision, Product, TorchError, TorchOptions};
+use dc0_core::network::torch::{Device, MatrixProduct, Precision, TorchError, TorchOptions};
 use dc0_core::network::{Batch, NetworkSpec, Weights, initial_weights, preset, presets};
 use dc0_core::rng::{Purpose, Seed};
 
@@ -124,7 +124,7 @@ fn bytes_per_row(spec: &NetworkSpec, batch: &Batch) -> [f64; 2] {
 fn peak(options: TorchOptions, lanes: u32, least: Duration) -> Result<f64, TorchError> {
     // Large enough to hide everything but the multiplication, small enough to take milliseconds.
     let size = if options.device == Device::Cpu { 1536 } else { 8192 };
-    let mut product = Product::new(options.device, options.precision, size, lanes)?;
+    let mut product = MatrixProduct::new(options.device, options.precision, size, lanes)?;
     product.run(3)?;
     let (watch, mut times) = (Stopwatch::start(), 0);
     loop {

@@ -5,7 +5,7 @@ use dc0_core::encoding::{Encoding, PlaneKind};
 use dc0_core::network::Batch;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::graph::{Graph, Layer, Shape};
-use dc0_core::network::torch::{ForwardPass, LayerSeen, forward_pass};
+use dc0_core::network::torch::{ForwardPass, LayerOutput, forward_pass};
 use dc0_core::params::Value;
 
 use super::OutsideError;
