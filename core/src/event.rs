@@ -48,7 +48,7 @@ pub trait Observer: Sync {
     /// Receives an event.
     fn event(&self, event: Event<'_>);
 
-    /// Offers a snapshot of a numbered game, after each batch. It is built only when called, because building it takes time.
+    /// Offers a snapshot of a numbered game after each batch; building it takes time, so implementors call `glimpse` only if needed.
     fn look_on(&self, number: u32, glimpse: &dyn Fn() -> Glimpse) {
         let _ = (number, glimpse);
     }

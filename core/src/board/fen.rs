@@ -14,7 +14,7 @@ pub enum FenError {
         "\"{fen}\" is not a FEN ({cause}); expected six fields such as \"8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\""
     )]
     Syntax {
-        /// The text given.
+        /// The given text.
         fen: String,
         /// The parser's message.
         cause: String,
@@ -22,7 +22,7 @@ pub enum FenError {
     /// The FEN is well-formed, but the position is illegal.
     #[error("\"{fen}\" is not a legal position: {cause}")]
     Illegal {
-        /// The text given.
+        /// The given text.
         fen: String,
         /// The rule that it breaks.
         cause: String,

@@ -87,9 +87,9 @@ impl Game {
         let reversible = self.plies.iter().rev().skip(1).take(clock as usize);
         // Count each position at its second occurrence only. The sum does not depend on their order.
         let twice = reversible.filter(|ply| ply.repetitions == 1);
-        let drawn = twice.fold(0u64, |sum, ply| sum.wrapping_add(mixed(ply.key)));
+        let drawn = twice.fold(0u64, |sum, ply| sum.wrapping_add(mix(ply.key)));
         let counts = (self.ply() as u64) << 32 | u64::from(clock) << 2 | u64::from(self.repetitions().min(2));
-        mixed(self.key() ^ mixed(drawn ^ mixed(counts)))
+        mix(self.key() ^ mix(drawn ^ mix(counts)))
     }
 
     /// Whether any position was repeated since the last capture or pawn move.
@@ -173,7 +173,7 @@ fn plies_since(past: &[Ply], key: u64, halfmove_clock: u32) -> Option<usize> {
 }
 
 /// The finaliser of SplitMix64 (Steele et al. 2014, "Fast splittable pseudorandom number generators").
-fn mixed(mut bits: u64) -> u64 {
+fn mix(mut bits: u64) -> u64 {
     bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

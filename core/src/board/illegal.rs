@@ -39,7 +39,7 @@ pub enum IllegalReason {
     CastlingBlocked,
     /// The king is in check, or would pass or reach an attacked square.
     CastlingThroughCheck,
-    /// A promotion is missing, or given where there is none.
+    /// The promotion piece is missing, or the move is not a promotion.
     Promotion,
 }
 

@@ -13,7 +13,7 @@ pub enum MoveTextError {
     /// It does not look like a move.
     #[error("\"{text}\" is not a move; expected one such as {example}")]
     NotAMove {
-        /// The text given.
+        /// The given text.
         text: String,
         /// A legal move, or `none`.
         example: String,
@@ -21,7 +21,7 @@ pub enum MoveTextError {
     /// It matches several legal moves.
     #[error("\"{text}\" may be {}; say which", candidates.join(" or "))]
     Ambiguous {
-        /// The text given.
+        /// The given text.
         text: String,
         /// The moves as they should be written.
         candidates: Vec<String>,
@@ -29,7 +29,7 @@ pub enum MoveTextError {
     /// It matches no legal move.
     #[error("{text} is not legal: {reason}")]
     Illegal {
-        /// The text given.
+        /// The given text.
         text: String,
         /// Why it is illegal.
         reason: IllegalReason,

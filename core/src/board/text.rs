@@ -15,7 +15,7 @@ pub enum GameTextError {
     Move {
         /// Its number among the moves, from 1.
         number: usize,
-        /// The text given.
+        /// The given text.
         text: String,
         /// The position before it.
         fen: String,

@@ -36,7 +36,7 @@ pub struct Encoding {
 impl Encoding {
     /// The named encoding with its default history.
     pub fn new(name: EncodingName, orientation: Orientation) -> Self {
-        Self::checked(name, orientation, name.history())
+        Self::build(name, orientation, name.history())
     }
 
     /// The named encoding with a history of this many positions, including the current one.
@@ -51,10 +51,10 @@ impl Encoding {
         if !(1..=longest).contains(&history) {
             return Err(HistoryError { encoding: name.word(), longest, found: history });
         }
-        Ok(Self::checked(name, orientation, history))
+        Ok(Self::build(name, orientation, history))
     }
 
-    fn checked(name: EncodingName, orientation: Orientation, history: u32) -> Self {
+    fn build(name: EncodingName, orientation: Orientation, history: u32) -> Self {
         let planes = name.table().planes(history);
         let binary_count = planes.iter().filter(|plane| plane.kind() == PlaneKind::Binary).count();
         Self { name, orientation, history, planes, binary_count }

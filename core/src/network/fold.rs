@@ -8,7 +8,7 @@ use super::{TensorRole, WeightTensor, Weights};
 /// ε: added to the variance in batch norm; libtorch's default.
 pub const BATCH_NORM_EPSILON: f64 = 1e-5;
 
-/// ε: added to the variance or the mean square in a transformer's norms; libtorch's default.
+/// ε: added to the variance or the mean square in a transformer's norms; the default of libtorch's layer norm.
 pub const NORM_EPSILON: f64 = 1e-5;
 
 /// γ, β, μ and σ² of a batch norm.

@@ -63,7 +63,7 @@ params! {
     pub struct TowerSpec {
         /// The kind of block.
         kind: Tower = Tower::SeResnet;
-        /// Blocks; the cost is proportional.
+        /// Blocks; the cost is proportional to their number.
         blocks: u32 = 6, in 0..=256;
         /// Channels of every convolution; the cost grows with the square.
         filters: u32 = 128, in 1..=4096;

@@ -10,7 +10,7 @@ const SEED: Seed = Seed { run: 4, step: 2 };
 
 /// Parameters and multiply-adds of the presets against sums over their layers by hand.
 #[test]
-fn the_counts_of_the_presets_are_those_by_hand() {
+fn preset_counts_match_counts_by_hand() {
     // stem 9·P·F + 2F; block 18·F² + 4F, SE 3·F²/r + F/r + 2F; policy F² + 2F + 73·F + 73;
     // value 32·F + 64, 2048·256 + 256, 771.
     let residual = |planes: u64, blocks: u64, filters: u64| {
@@ -40,7 +40,7 @@ fn the_counts_of_the_presets_are_those_by_hand() {
 }
 
 #[test]
-fn the_counts_of_a_transformer_are_those_by_hand() {
+fn transformer_counts_match_counts_by_hand() {
     let spec = preset("transformer-4x128").expect("exists").spec;
     let (width, planes) = (128, spec.input().planes().len());
     // Two norms, q, k and v, the position bias of 4 heads, out, expand by 2 and contract.

@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
         let script = self.script();
         if let Some(row) = parameter_of(script, token).and_then(|parameter| self.row(&parameter)) {
             let offer = |name: &&str| Offer::new(*name, CompletionItemKind::ENUM_MEMBER, '5').doc(&row.doc);
-            return row.kind.words().iter().map(offer).collect();
+            return row.kind.choices().iter().map(offer).collect();
         }
         let call = script.parent(token).and_then(|paren| Some((paren, script.callee(paren)?)));
         let Some((paren, callee)) = call else { return Vec::new() };

@@ -15,7 +15,7 @@ pub enum TablebaseError {
         "\"{given}\" names no folder of tablebases; expected one folder, or several separated by \":\", such as \"/data/syzygy/345:/data/syzygy/6\""
     )]
     NoFolder {
-        /// The text given.
+        /// The given text.
         given: String,
     },
     /// A folder or a file in it cannot be read.

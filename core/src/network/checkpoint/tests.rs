@@ -80,7 +80,7 @@ fn the_manifest_describes_the_net() {
 }
 
 #[test]
-fn the_parameter_count_of_a_small_net_is_that_by_hand() {
+fn the_parameter_count_of_a_small_net_matches_a_count_by_hand() {
     // stem 8·22·9 + 16; block 2·(8·8·9 + 16); SE 8·2 + 2 and 2·16 + 16; policy 8·8 + 16 and 73·8 + 73;
     // value 32·8 + 64, 2048·256 + 256 and 256·3 + 3.
     let expected = 1_584 + 16 + 2 * 592 + 18 + 48 + 80 + 657 + 320 + 524_544 + 771;

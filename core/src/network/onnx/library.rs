@@ -88,7 +88,7 @@ impl OnnxLibrary {
     ///
     /// A name without a folder is searched for on the system's library path.
     pub fn load(path: &Path) -> Result<Self, OnnxLibraryError> {
-        let path = located(path)?;
+        let path = locate(path)?;
         // A panic while loading leaves `None`, which is correct.
         let mut loaded = LOADED.lock().ignore_poison();
         if let Some(library) = &*loaded {
@@ -119,7 +119,7 @@ impl OnnxLibrary {
 }
 
 /// The absolute path, except for a bare name that the system's loader must find.
-fn located(path: &Path) -> Result<PathBuf, OnnxLibraryError> {
+fn locate(path: &Path) -> Result<PathBuf, OnnxLibraryError> {
     let is_bare = path.parent().is_none_or(|folder| folder.as_os_str().is_empty());
     if is_bare && !path.exists() {
         return Ok(path.to_owned());

@@ -43,8 +43,8 @@ pub struct TorchOptions {
     pub precision: Precision,
     /// libtorch's threads per evaluation, at least 1; used only on the CPU.
     pub threads: u32,
-    /// Batches are padded with empty rows to a multiple of this, at least 1: a device compiles or selects kernels for every new
-    /// shape, and a row's rounding depends on the shape of its batch.
+    /// Batches are padded with empty rows to a multiple of this, at least 1: a device has setup costs for every new shape, and a
+    /// row's rounding depends on the shape of its batch.
     pub pad_to: u32,
 }
 

@@ -1,5 +1,5 @@
 //! Fused squeeze-and-excitation for CPUs with bf16 instructions: each board is read twice and written once, where libtorch's
-//! operations pass over it seven times, which takes a small net a tenth of its time.
+//! operations pass over it seven times, which costs a small net a tenth of its time.
 //!
 //! Boards are `[B, 64, C]` in bf16, contiguous, with `C` a multiple of 16. Sums are in f32 and rounded once.
 

@@ -41,7 +41,7 @@ fn section(page: &mut String, name: EncodingName) {
 }
 
 fn history(name: EncodingName) -> String {
-    if name.longest_history() == 1 {
+    if name.max_history() == 1 {
         return "It sees only the current position.".to_owned();
     }
     let missing = match name.missing_history() {
@@ -52,7 +52,7 @@ fn history(name: EncodingName) -> String {
     };
     format!(
         "`history` may be 1 to {} and defaults to {}; the table has that many steps. Before the start of a game it sees {missing}.",
-        name.longest_history(),
+        name.max_history(),
         name.history()
     )
 }

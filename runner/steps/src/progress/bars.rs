@@ -137,7 +137,7 @@ impl Observer for StepProgress {
                     bar.inc(amount);
                 }
             }
-            Event::Figure { name, value } => {
+            Event::Metric { name, value } => {
                 counts.figures.insert(name, value);
             }
             Event::Warning(text) => {

@@ -66,7 +66,7 @@ fn planes(encoding: &Encoding, batch: &Batch) -> Vec<Value> {
     encoding.planes().iter().map(plane).collect()
 }
 
-fn layer_value(layer: &Layer, output: &LayerSeen) -> Value {
+fn layer_value(layer: &Layer, output: &LayerOutput) -> Value {
     let shape = match layer.output {
         Shape::Board(channels) => format!("{channels}×8×8"),
         Shape::Flat(width) => width.to_string(),
