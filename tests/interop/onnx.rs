@@ -208,7 +208,7 @@ fn doctor_reports_a_broken_library() {
         assert_eq!(output.status.code(), Some(1), "{printed}");
         assert!(printed.contains("WRONG  ONNX Runtime") && printed.contains(expected), "{printed}");
     };
-    let least = OnnxLibrary::LEAST_MINOR_VERSION;
+    let least = OnnxLibrary::MIN_MINOR_VERSION;
     let old = fake_library(folder.path(), "1.16.3");
     check(&old, &format!("expected ONNX Runtime 1.{least} or newer, found 1.16.3"));
     check(&folder.path().join("nothing.so"), "no such library of ONNX Runtime");

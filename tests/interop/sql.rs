@@ -47,7 +47,7 @@ fn duckdb_and_polars_answer_every_question_as_dc0_does() {
     let runs = folder.path().join("runs");
     succeed(&mut dc0_run("tests/data/tiny.rhai", &runs));
     let (sweep_questions, run_questions): (Vec<Question>, Vec<Question>) =
-        questions().into_iter().partition(|question| question.of_sweep);
+        questions().into_iter().partition(|question| question.needs_sweep);
     assert_eq!((sweep_questions.len(), run_questions.len()), (1, 19));
     let own = folder.path().join("run");
     prepare(&runs, "tiny", &own, &run_questions);
@@ -85,7 +85,7 @@ fn duckdb_and_polars_answer_for_a_sweep_as_dc0_does() {
             .current_dir(root()),
     );
     let sweep_questions: Vec<Question> =
-        questions().into_iter().filter(|question| question.of_sweep).collect();
+        questions().into_iter().filter(|question| question.needs_sweep).collect();
     let own = folder.path().join("sweep");
     prepare(&runs, "swept", &own, &sweep_questions);
     fs::copy(runs.join("swept/trials.parquet"), own.join("trials.parquet")).expect("copies");
