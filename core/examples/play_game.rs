@@ -1,4 +1,4 @@
-//! A game between a search that counts pieces and one that knows nothing, printed as PGN.
+//! A game between a search with a material evaluator and one with a uniform evaluator, printed as PGN.
 //!
 //! `cargo run --release -p dc0-core --example play_game`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -40,8 +40,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         event: "play_game".to_owned(),
         date: None,
         round: "-".to_owned(),
-        white: "counts pieces".to_owned(),
-        black: "knows nothing".to_owned(),
+        white: "material".to_owned(),
+        black: "uniform".to_owned(),
         result: Some(outcome.result()),
     };
     let mut pgn = PgnWriter::new(&roster, game.start());

@@ -1,4 +1,4 @@
-//! Plays a shard of self-play, stores it as two Parquet tables, and reads it back: what a game's searches thought.
+//! Plays a shard of self-play, stores it as two Parquet tables, reads it back, and prints the values of a game's searches.
 //!
 //! `cargo run --release -p dc0-core --example read_shard`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let job = SelfPlayJob {
         params: &params,
         seed: Seed { run: 1, step: 0 },
-        network: "counts pieces",
+        network: "material",
         make_evaluator: &evaluator,
         tables: None,
     };
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
 
     for shard in ShardFiles::of_iteration(&files) {
-        // Read with everything checked: the files' digests, the tables' columns, and every row.
+        // Reading checks the digests of the files, the columns of the tables, and every row.
         let games: Vec<GameRow> = read_entry(folder.path(), shard.games)?;
         let positions: Vec<PositionRow> = read_entry(folder.path(), shard.positions)?;
         println!("{}: {} games, {} positions", shard.name(), games.len(), positions.len());

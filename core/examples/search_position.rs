@@ -1,4 +1,4 @@
-//! The best lines of a position: `startpos` or a FEN, with `moves …` behind it if the game went on.
+//! The best lines of a position: `startpos` or a FEN, followed by `moves …` if moves were played.
 //!
 //! `cargo run --release -p dc0-core --example search_position -- startpos moves e2e4`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]

@@ -1,4 +1,4 @@
-//! Trains a small net on games of self-play, one update and then some more, on the CPU.
+//! Trains a small net on games of self-play on the CPU, for one update and for fifty.
 //!
 //! `cargo run --release -p dc0-core --example train_batch`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -29,19 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let start = Checkpoint { weights: initial_weights(&spec, SEED), spec, provenance: Value::group() };
 
-    // Games to learn from, by a player that counts pieces.
+    // Training games, played with a material evaluator.
     let encoding = start.spec.input();
     let make =
         || -> Result<Box<dyn Evaluator>, EvaluatorError> { Ok(Box::new(Material::new(encoding.clone()))) };
     let search = SearchParams { simulations: 32, ..SearchParams::default() };
     let params = SelfPlayParams { search, max_plies: 100, ..SelfPlayParams::default() };
-    let job = SelfPlayJob {
-        params: &params,
-        seed: SEED,
-        network: "counts pieces",
-        make_evaluator: &make,
-        tables: None,
-    };
+    let job =
+        SelfPlayJob { params: &params, seed: SEED, network: "material", make_evaluator: &make, tables: None };
     let played = play_shard(&job, Shard { index: 0, first_game: 0, games: 16 }, &mut [make()?], &Silent)?;
 
     let folder = tempfile::tempdir()?;
@@ -67,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             trained.summary.training_samples, last.policy_loss, last.value_loss, last.gradient_norm
         );
 
-        // The inference copy of the new net.
+        // An inference copy of the trained net.
         let mut evaluator = TorchEvaluator::new(&start.spec, &trained.weights, TorchOptions::default())?;
         let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
         batch.push(evaluator.encoding(), &dc0_core::board::Game::initial());

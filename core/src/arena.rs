@@ -1,4 +1,4 @@
-//! Strength: matches of colour-reversed pairs, their score and its interval.
+//! Matches of colour-reversed pairs, and their score with its confidence interval.
 
 mod greedy;
 mod job;

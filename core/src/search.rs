@@ -2,8 +2,8 @@
 //!
 //! [`Search::gather`] walks down the tree and adds leaves that need a net to a batch; [`Search::apply`] expands them and
 //! backs their values up. Formulas are pure functions in `formulas`; [`reference`] is the plain recursive search that
-//! the fast one is tested against. The search does no I/O, reads no clock, and draws no random numbers but for the
-//! noise it is asked for.
+//! the fast one is tested against. The search reads no clock and no file except tablebases, and draws random numbers only
+//! from streams that callers pass in.
 
 mod analysis;
 mod back_up;
@@ -36,7 +36,7 @@ mod tree;
 mod walk;
 
 use budget::Budget;
-use by_reference::Watched;
+use by_reference::SimulationLog;
 use pending::Pending;
 use root::Root;
 use tables::Oracle;
@@ -47,7 +47,7 @@ use crate::board::{Game, Move, Outcome, Rules, Tablebase, TablebaseError};
 pub use analysis::{AnalysisError, AnalysisParams, LineRow, RULES as ANALYSIS_RULES, analyse};
 pub use choice::{ChoiceParams, ChooseBy, Target, Visited, choose_move};
 pub use lines::Line;
-pub use lockstep::{Lockstep, Seat, search_in_lockstep};
+pub use lockstep::{Lockstep, SearchSlot, search_in_lockstep};
 pub use noise::RootNoise;
 pub use params::{
     Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, MovesLeftParams,
@@ -63,37 +63,37 @@ pub use tree::TreeMemory;
 #[cfg(test)]
 mod tests;
 
-/// The search of one game's present position.
+/// The search of one game's current position.
 ///
-/// [`run`](Self::run) searches it alone. Batches that hold leaves of many searches take [`gather`](Self::gather), evaluate,
-/// [`apply`](Self::apply), until [`is_done`](Self::is_done). Nothing is allocated for a simulation once the arrays have grown to the
-/// size of the search.
+/// [`run`](Self::run) searches it alone. To share batches among searches, repeat [`gather`](Self::gather), evaluate and
+/// [`apply`](Self::apply) until [`is_done`](Self::is_done). Simulations allocate nothing once the arrays have grown to the size
+/// of the search.
 #[derive(Debug, Clone)]
 pub struct Search {
     game: Game,
     rules: Rules,
     params: SearchParams,
     tree: Tree,
-    /// Where the part of the tree goes that is kept for the next move.
+    /// The buffer that tree reuse copies the kept part of the tree into.
     spare: Tree,
     root: Root,
     budget: Budget,
     oracle: Oracle,
-    watched: Watched,
+    simulation_log: SimulationLog,
     pending: Pending,
-    /// Rows of all batches that wait for their evaluations.
+    /// Leaves in all batches whose evaluations are under way.
     in_flight: usize,
     scratch: Scratch,
 }
 
-/// Memory that is used again and again.
+/// Buffers reused between simulations.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
-    /// Legal moves of the position that a descent has come to.
+    /// Legal moves of the position that a descent has reached.
     legal: Vec<Move>,
     /// Priors of a leaf.
     priors: Vec<f32>,
-    /// Scores of a node's moves.
+    /// Scores of a node's edges.
     scores: Vec<f64>,
 }
 
@@ -104,7 +104,7 @@ impl Search {
         Ok(Self::with_tablebases(game, rules, params, tablebases))
     }
 
-    /// As [`new`](Self::new) with tablebases that are open already, so that many searches share them, or none.
+    /// As [`new`](Self::new) with tablebases that are already open, so that many searches can share them; `None` for none.
     pub fn with_tablebases(
         game: Game,
         rules: Rules,
@@ -120,7 +120,7 @@ impl Search {
             budget: Budget::new(params.simulations, 0),
             oracle: Oracle::new(tablebases),
             params,
-            watched: Watched::default(),
+            simulation_log: SimulationLog::default(),
             pending: Pending::default(),
             in_flight: 0,
             scratch: Scratch::default(),
@@ -137,7 +137,7 @@ impl Search {
         self.game.outcome(&self.rules)
     }
 
-    /// Rows of all batches that wait for their evaluations.
+    /// Leaves in all batches whose evaluations are under way.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
@@ -147,7 +147,8 @@ impl Search {
         self.tree.nodes.first().map_or(0, |root| root.visits)
     }
 
-    /// Plays a move that the caller knows to be legal. The tree below it is kept if `reuse_tree` says so, and forgotten otherwise.
+    /// Plays a move that the caller knows to be legal. Keeps the tree below it if `reuse_tree` is set, and clears the tree
+    /// otherwise.
     pub fn play_unchecked(&mut self, played: Move) {
         debug_assert!(self.in_flight == 0, "no leaf is in flight between moves");
         debug_assert!(self.game.position().is_legal(played), "the move is legal");
@@ -157,25 +158,25 @@ impl Search {
             Some(child) => {
                 self.tree.copy_below(child, &mut self.spare);
                 std::mem::swap(&mut self.tree, &mut self.spare);
-                self.tree.turn_draw_values(self.draw_value(1));
+                self.tree.flip_draw_values(self.draw_value(1));
             }
             None => self.tree.clear(),
         }
-        self.start_over();
+        self.reset_root();
     }
 
-    /// The node behind a move, if it has moves of its own.
+    /// The child that a root move leads to, if it is expanded.
     fn child_to_keep(&self, played: Move) -> Option<NodeId> {
         self.tree.nodes.first()?;
-        let place = self.tree.moves(ROOT).iter().position(|of| *of == played)?;
-        let child = self.tree.branches(ROOT).get(place)?.child;
+        let index = self.tree.moves(ROOT).iter().position(|mv| *mv == played)?;
+        let child = self.tree.visited_edges(ROOT).get(index)?.child;
         (self.tree.node(child).state == State::Expanded).then_some(child)
     }
 
-    /// Readies the search of a new root, whose visits so far are kept ones.
-    fn start_over(&mut self) {
+    /// Prepares the search of a new root, whose visits so far come from tree reuse.
+    fn reset_root(&mut self) {
         self.root = Root::new(self.params.root.rule);
         self.budget = Budget::new(self.params.simulations, self.visits());
-        self.watched = Watched::default();
+        self.simulation_log = SimulationLog::default();
     }
 }

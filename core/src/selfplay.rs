@@ -1,8 +1,8 @@
 //! Self-play: shards of games, played in lockstep by lanes.
 //!
-//! A *shard* is a fixed list of games with their own random streams; its result depends on nothing outside it. A *lane*
-//! plays one shard at a time: gather from all its games, evaluate one batch, apply to all. Lanes share nothing, so any
-//! number of them gives the same games.
+//! A *shard* is a fixed list of games with their own random streams; its result depends on nothing outside it. A *lane* is a
+//! thread that plays one shard at a time: gather from all its games, evaluate one batch, apply to all. Lanes share nothing, so
+//! any number of them gives the same games.
 
 pub mod lanes;
 mod params;
@@ -13,7 +13,7 @@ mod stats;
 
 pub use lanes::{Shard, shards_of};
 pub use params::{PlayoutCap, SelfPlayParams};
-pub(crate) use play::remembering;
+pub(crate) use play::with_cache;
 pub use play::{KeepShard, MakeEvaluator, SelfPlayError, SelfPlayJob, ShardResult, play, play_shard};
 pub use records::{GameRow, PositionRow};
 pub use stats::SelfPlayStats;

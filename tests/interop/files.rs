@@ -251,7 +251,7 @@ fn a_search() -> (Vec<LineRow>, Vec<TreeRow>) {
     let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluator = Hashed::new(encoding, 1);
     analyse(&mut search, &mut evaluator, &Silent).expect("fakes do not fail");
-    (LineRow::of(&search[0], 0, 5), search[0].rows(0, true))
+    (LineRow::best_lines(&search[0], 0, 5), search[0].rows(0, true))
 }
 
 fn training(update: u32) -> TrainingRow {

@@ -1,23 +1,23 @@
-//! What a match is: who plays, and how.
+//! The definition of a match: who plays, and how.
 
 use super::params::ArenaParams;
 use crate::board::Tablebase;
 use crate::rng::Seed;
 use crate::selfplay::MakeEvaluator;
 
-/// Who plays.
+/// A player of a match.
 #[derive(Clone, Copy)]
 pub enum Player<'a> {
     /// A net with the match's search.
     Network {
-        /// As rows record it.
+        /// Its name, as rows record it.
         name: &'a str,
-        /// Makes its evaluator for one lane.
+        /// Creates its evaluator for one lane.
         make_evaluator: &'a MakeEvaluator<'a>,
     },
-    /// Any legal move.
+    /// Plays random legal moves.
     Random,
-    /// The best material balance one ply on.
+    /// Plays the move with the best material balance after it.
     Greedy,
 }
 
@@ -32,7 +32,7 @@ impl Player<'_> {
     }
 }
 
-/// How a player's moves are found within a lane.
+/// How a lane finds a player's moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mover {
     /// By a search with this evaluator of the lane.
@@ -41,15 +41,15 @@ pub(super) enum Mover {
     Greedy,
 }
 
-/// Everything that fixes the games of a match.
+/// Everything that determines the games of a match.
 #[derive(Clone, Copy)]
 pub struct Match<'a> {
     /// How to play.
     pub params: &'a ArenaParams,
-    /// Where the random streams come from.
+    /// The seed of the random streams.
     pub seed: Seed,
     /// The first player and the second; scores are the first's.
     pub players: [Player<'a>; 2],
-    /// What their searches may ask.
+    /// The tablebases of their searches.
     pub tables: [Option<&'a Tablebase>; 2],
 }

@@ -15,20 +15,19 @@ params! {
         search: SearchParams = SearchParams::default();
         /// Another search for the second player, to compare searches with one net; () for the same.
         opponent_search: Option<SearchParams> = None;
-        /// The numbers that the second player's net calculates with, on libtorch, to see what they cost in strength; () for those of
-        /// the run.
+        /// The precision of the second player's net on libtorch, to measure its cost in strength; () for that of the run.
         opponent_precision: Option<Precision> = None;
-        /// Whether `root.forced_playouts` act in the match as they do in training games, to see what they cost.
+        /// Whether `root.forced_playouts` apply in the match as in training games, to measure their cost in strength.
         force_playouts: bool = false;
-        /// Temperature of the choice of the move, by ply; 0 plays the most visited move.
+        /// Temperature of the move, by ply; 0 plays the most visited move.
         temperature: Schedule = Schedule::constant(0.0), in 0.0..=100.0;
         /// How a `puct` root chooses the move from its statistics.
         choice: ChoiceParams = ChoiceParams::default();
-        /// Random legal moves at the start of each pair. Without variety two nets play the same two games for ever.
+        /// Random legal moves at the start of each pair. Without them two nets repeat the same two games.
         opening_plies: u32 = 6, in 0..=60;
         /// A game this long is drawn.
         max_plies: u32 = 512, in 1..=10_000;
-        /// Evaluations that a shard remembers for each player, first in, first out; 0 for none.
+        /// Size of a shard's evaluation cache for each player, first in, first out; 0 for none.
         cache: u32 = 0, in 0..=100_000_000;
         /// Games in a shard, the unit that is stored and resumed; even.
         shard_games: u32 = 64, in 2..=1_000_000;

@@ -8,10 +8,10 @@ use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
 use crate::search::Lockstep;
 use crate::selfplay::lanes::{self, Shard};
-use crate::selfplay::remembering;
+use crate::selfplay::with_cache;
 use crate::store::MatchGameRow;
 
-/// A match ended early. Shards that were kept stay good.
+/// A match ended early. Shards that were kept remain valid.
 #[derive(Debug, Error)]
 pub enum ArenaError {
     /// A net failed.
@@ -25,25 +25,25 @@ pub enum ArenaError {
     Keep {
         /// The shard's number.
         shard: u32,
-        /// Why.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// A shard of a match that is played.
+/// A finished shard of a match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchShard {
     /// Its games in the order of their numbers.
     pub rows: Vec<MatchGameRow>,
-    /// Positions that searches asked of nets.
+    /// Evaluations that searches requested.
     pub evaluations: u64,
 }
 
-/// Takes a finished shard; called from the lanes' threads.
+/// Stores a finished shard; called from the lanes' threads.
 pub type KeepMatchShard<'a> =
     dyn Fn(Shard, MatchShard) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + Sync + 'a;
 
-/// Plays shards of a match on some lanes and keeps each as it is finished.
+/// Plays shards of a match on some lanes, and passes each to `keep` when it is finished.
 pub fn play(
     job: &Match<'_>,
     shards: &[Shard],
@@ -56,8 +56,8 @@ pub fn play(
         lanes,
         &|| Ok(Lane::new(&job.players, job.params.cache)?),
         &|lane: &mut Lane, shard| lane.play_shard(job, shard, observer),
-        &|shard, played| {
-            keep(shard, played).map_err(|source| ArenaError::Keep { shard: shard.index, source })
+        &|shard, result| {
+            keep(shard, result).map_err(|source| ArenaError::Keep { shard: shard.index, source })
         },
     )
 }
@@ -74,7 +74,7 @@ impl Lane {
         let mut mover = |player: &Player<'_>| -> Result<Mover, EvaluatorError> {
             match player {
                 Player::Network { make_evaluator, .. } => {
-                    evaluators.push(remembering(make_evaluator()?, cache));
+                    evaluators.push(with_cache(make_evaluator()?, cache));
                     Ok(Mover::Evaluator(evaluators.len() - 1))
                 }
                 Player::Random => Ok(Mover::Random),
@@ -92,20 +92,20 @@ impl Lane {
         observer: &dyn Observer,
     ) -> Result<MatchShard, ArenaError> {
         let names = [job.players[0].name(), job.players[1].name()];
-        let seat = |number| MatchGame::new(job, self.movers, number);
-        let mut seats: Vec<MatchGame> = shard.game_numbers().map(seat).collect();
+        let game = |number| MatchGame::new(job, self.movers, number);
+        let mut slots: Vec<MatchGame> = shard.game_numbers().map(game).collect();
         self.evaluators.iter_mut().for_each(|evaluator| evaluator.start_shard());
         let mut lockstep = Lockstep::new(self.evaluators.len());
         let (mut rows, mut evaluations) = (Vec::new(), 0);
-        while !seats.is_empty() {
+        while !slots.is_empty() {
             observer.check()?;
-            let evaluated = lockstep.round(&mut seats, &mut self.evaluators)? as u64;
+            let evaluated = lockstep.round(&mut slots, &mut self.evaluators)? as u64;
             observer.event(Event::Work { unit: "evaluations", amount: evaluated });
-            observer.look_on(seats[0].number(), &|| seats[0].glimpse());
+            observer.look_on(slots[0].number(), &|| slots[0].glimpse());
             evaluations += evaluated;
             let before = rows.len();
-            seats.retain(|seat| {
-                seat.row(names).is_none_or(|row| {
+            slots.retain(|slot| {
+                slot.row(names).is_none_or(|row| {
                     rows.push(row);
                     false
                 })

@@ -1,20 +1,19 @@
-//! The score of a match, and how sure it is.
+//! The score of a match with its confidence interval.
 //!
-//! The two games of a pair share an opening and are not independent, so the interval is built from pairs (pentanomial
-//! model, as fishtest's). Few pairs, and pairs that are all alike, show less scatter than there is: so the interval is
-//! Student's, and one more pair is thought to have been played, half of it won and half of it lost outright (as Agresti and
-//! Coull 1998 add outcomes to shares). It holds the truth in 95 of 100 matches or more, however short; one pair alone says
-//! nothing.
+//! The two games of a pair share an opening and are not independent, so the interval is computed from pairs (the pentanomial
+//! model, as in fishtest). Few pairs, or pairs with equal results, underestimate the variance. So the interval uses Student's t
+//! distribution, and one virtual pair is added, half of it won and half of it lost 2–0 (as Agresti and Coull 1998 add outcomes to
+//! proportions). It covers the true score in at least 95 of 100 matches, however short; a single pair shows nothing.
 
 use std::collections::BTreeMap;
 
 use crate::params::Value;
 use crate::store::MatchGameRow;
 
-/// Pairs that are added to those that were played.
+/// Pairs added to those played.
 const VIRTUAL_PAIRS: f64 = 1.0;
 
-/// The first player's result.
+/// The result of a match, for the first player.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchSummary {
     /// Finished games.
@@ -33,11 +32,11 @@ pub struct MatchSummary {
     pub score_high: f64,
     /// Pairs by the first player's points: 0, ½, 1, 1½, 2.
     pub pentanomial: [u32; 5],
-    /// Positions that searches asked of nets.
+    /// Evaluations that searches requested.
     pub evaluations: u64,
 }
 
-/// An Elo difference with its 95 % interval; each is `None` where its score is 0 or 1, which no difference predicts.
+/// An Elo difference with its 95 % interval; each bound is `None` if its score is 0 or 1, which no difference predicts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EloInterval {
     /// The lower end.
@@ -48,12 +47,12 @@ pub struct EloInterval {
     pub high: Option<f64>,
 }
 
-/// Elo difference that predicts a score (logistic model); `None` for a score of 0 or 1, which no difference predicts.
+/// The Elo difference that predicts a score (logistic model); `None` for a score of 0 or 1, which no difference predicts.
 pub fn elo_of(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| 0.0 - 400.0 * (1.0 / score - 1.0).log10())
 }
 
-/// Sums up a match of which these are the games, in any order, and the evaluations. A pair counts once both its games are there.
+/// Summarises a match from its games, in any order, and its evaluations. A pair counts once both games are finished.
 pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
     let count = |score: f64| rows.iter().filter(|row| row.score == score).count() as u32;
     let (wins, draws, losses) = (count(1.0), count(0.5), count(0.0));
@@ -88,7 +87,7 @@ fn pentanomial(rows: &[MatchGameRow]) -> [u32; 5] {
     counts
 }
 
-/// The 95 % interval of the mean score of a game; the whole range where no pair is finished.
+/// The 95 % interval of the mean score of a game; [0, 1] if no pair is finished.
 fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
     let pairs = pentanomial.iter().sum::<u32>() as usize;
     if pairs == 0 {
@@ -98,9 +97,9 @@ fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
     counts[0] += VIRTUAL_PAIRS / 2.0;
     counts[4] += VIRTUAL_PAIRS / 2.0;
     let total: f64 = counts.iter().sum();
-    let mean_of = |of: &dyn Fn(f64) -> f64| -> f64 {
+    let mean_of = |function: &dyn Fn(f64) -> f64| -> f64 {
         let scores = [0.0, 0.25, 0.5, 0.75, 1.0];
-        counts.iter().zip(scores).map(|(count, score)| count * of(score)).sum::<f64>() / total
+        counts.iter().zip(scores).map(|(count, score)| count * function(score)).sum::<f64>() / total
     };
     let mean = mean_of(&|score| score);
     let variance = mean_of(&|score| (score - mean).powi(2));
@@ -108,7 +107,7 @@ fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
     ((mean - margin).max(0.0), (mean + margin).min(1.0))
 }
 
-/// The 97.5 % quantile of Student's t distribution, from its tables; the normal one's beyond them.
+/// The 97.5 % quantile of Student's t distribution: tabulated up to 30 degrees of freedom, approximated beyond.
 pub fn student(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -126,7 +125,7 @@ impl MatchSummary {
         EloInterval { low: elo_of(self.score_low), elo: elo_of(self.score), high: elo_of(self.score_high) }
     }
 
-    /// Figures by name, as scripts and manifests see them; () where an Elo has no bound.
+    /// The results by name, for scripts and manifests; () for an Elo without a bound.
     pub fn to_value(&self) -> Value {
         let count = |count: u32| Value::Int(i64::from(count));
         let EloInterval { low, elo, high } = self.elo();

@@ -6,7 +6,7 @@ use super::params::ArenaParams;
 use crate::board::{Game, Move, Outcome, Side, random_opening};
 use crate::event::Glimpse;
 use crate::rng::{Purpose, Stream};
-use crate::search::{Search, Seat};
+use crate::search::{Search, SearchSlot};
 use crate::store::MatchGameRow;
 
 /// A game between two movers.
@@ -28,7 +28,7 @@ impl<'a> MatchGame<'a> {
         let searches = [&params.search, params.opponent_search.as_ref().unwrap_or(&params.search)];
         let mut opening = seed.stream(u64::from(number / 2), Purpose::Opening);
         let game = random_opening(params.opening_plies, &rules, &mut opening);
-        let mut seat = Self {
+        let mut slot = Self {
             params,
             number,
             movers,
@@ -40,11 +40,11 @@ impl<'a> MatchGame<'a> {
             random: seed.stream(u64::from(number), Purpose::RandomPlayer),
             outcome: None,
         };
-        seat.play_without_search();
-        seat
+        slot.play_without_search();
+        slot
     }
 
-    /// The first player has White in the first game of each pair.
+    /// Whether the first player has White, as in the first game of each pair.
     fn first_is_white(&self) -> bool {
         self.number.is_multiple_of(2)
     }
@@ -53,7 +53,7 @@ impl<'a> MatchGame<'a> {
         self.searches[0].game()
     }
 
-    /// 0 if the first player is to move, 1 if the second is.
+    /// The player to move: 0 for the first, 1 for the second.
     fn to_move(&self) -> usize {
         let white_moves = self.game().position().side_to_move() == Side::White;
         usize::from(white_moves != self.first_is_white())
@@ -68,7 +68,7 @@ impl<'a> MatchGame<'a> {
         self.outcome = self.searches[0].outcome();
     }
 
-    /// Plays on until a net is to move or the game is over.
+    /// Plays until a net is to move or the game is over.
     fn play_without_search(&mut self) {
         while self.outcome.is_none() {
             let mut game: Game = self.game().clone();
@@ -86,7 +86,7 @@ impl<'a> MatchGame<'a> {
         self.number
     }
 
-    /// The game as it stands.
+    /// The game so far.
     pub(super) fn glimpse(&self) -> Glimpse {
         self.game().glimpse(self.number)
     }
@@ -113,7 +113,7 @@ impl<'a> MatchGame<'a> {
     }
 }
 
-impl Seat for MatchGame<'_> {
+impl SearchSlot for MatchGame<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
         match (self.outcome, self.mover()) {
             (None, Mover::Evaluator(number)) => Some((number, &mut self.searches[self.to_move()])),
@@ -122,11 +122,11 @@ impl Seat for MatchGame<'_> {
     }
 
     fn advance(&mut self) {
-        let at = self.to_move();
+        let player = self.to_move();
         if self.params.force_playouts {
-            self.searches[at].force_playouts();
+            self.searches[player].force_playouts();
         }
-        let search = &self.searches[at];
+        let search = &self.searches[player];
         if !search.is_done() {
             return;
         }

@@ -73,12 +73,12 @@ fn pairs_share_an_opening_and_exchange_colours() {
         assert_eq!(pair[0].moves[..6], pair[1].moves[..6], "the opening is shared");
     }
     let openings: std::collections::BTreeSet<_> = rows.iter().map(|row| row.moves[..6].to_vec()).collect();
-    assert_eq!(openings.len(), 10, "pairs have openings of their own");
+    assert_eq!(openings.len(), 10, "every pair has its own opening");
     assert_eq!(MatchShard { rows, evaluations }, played(&params(20), nets, 1), "lanes change nothing");
 }
 
 #[test]
-fn a_net_against_itself_without_noise_scores_exactly_one_half() {
+fn a_net_scores_exactly_one_half_against_itself() {
     // Both games of a pair are the same moves with the names exchanged, so every pair gives one point.
     let net = Player::Network { name: "a", make_evaluator: &hashed };
     let summary = sum(&played(&params(16), [net, net], 1));
@@ -87,23 +87,23 @@ fn a_net_against_itself_without_noise_scores_exactly_one_half() {
 }
 
 #[test]
-fn each_player_may_have_a_search_of_its_own() {
+fn each_player_may_have_its_own_search() {
     let net = Player::Network { name: "a", make_evaluator: &hashed };
-    let of = |simulations| SearchParams { simulations, ..SearchParams::default() };
+    let search = |simulations| SearchParams { simulations, ..SearchParams::default() };
     let with = |opponent_search| {
-        let params = ArenaParams { search: of(8), opponent_search, ..params(6) };
+        let params = ArenaParams { search: search(8), opponent_search, ..params(6) };
         played(&params, [net, net], 1).rows
     };
-    assert_eq!(with(None), with(Some(of(8))));
-    assert_ne!(with(None), with(Some(of(2))));
+    assert_eq!(with(None), with(Some(search(8))));
+    assert_ne!(with(None), with(Some(search(2))));
     // Exchanging searches exchanges the players of each pair.
-    let turned = ArenaParams { search: of(2), opponent_search: Some(of(8)), ..params(6) };
+    let exchanged = ArenaParams { search: search(2), opponent_search: Some(search(8)), ..params(6) };
     let score = |rows: &[MatchGameRow]| rows.iter().map(|row| row.score).sum::<f64>();
-    assert_eq!(score(&with(Some(of(2)))) + score(&played(&turned, [net, net], 1).rows), 6.0);
+    assert_eq!(score(&with(Some(search(2)))) + score(&played(&exchanged, [net, net], 1).rows), 6.0);
 }
 
 #[test]
-fn a_kept_tree_plays_whole_matches() {
+fn matches_may_reuse_trees() {
     let nets = [
         Player::Network { name: "a", make_evaluator: &hashed },
         Player::Network { name: "b", make_evaluator: &uniform },
@@ -124,14 +124,14 @@ fn temperature_and_forced_playouts_change_matches() {
     };
     let root = RootParams { forced_playouts: 20.0, ..RootParams::default() };
     let base = params(4);
-    let still = ArenaParams { search: SearchParams { root, ..base.search.clone() }, ..base };
-    let warm = ArenaParams { temperature: Schedule::constant(1.0), ..still.clone() };
-    let forced = ArenaParams { force_playouts: true, ..still.clone() };
-    assert_ne!(moves(&still), moves(&warm));
-    assert_ne!(moves(&still), moves(&forced));
+    let plain = ArenaParams { search: SearchParams { root, ..base.search.clone() }, ..base };
+    let warm = ArenaParams { temperature: Schedule::constant(1.0), ..plain.clone() };
+    let forced = ArenaParams { force_playouts: true, ..plain.clone() };
+    assert_ne!(moves(&plain), moves(&warm));
+    assert_ne!(moves(&plain), moves(&forced));
 }
 
-/// The fakes and the search without noise calculate alike on every processor; see `selfplay/tests/golden.rs`.
+/// The fakes and the search without noise give the same results on every processor; see `selfplay/tests/golden.rs`.
 #[test]
 fn a_match_is_unchanged() {
     let nets = [
@@ -149,11 +149,11 @@ fn a_match_is_unchanged() {
 }
 
 #[test]
-fn greed_beats_chance() {
+fn the_greedy_player_beats_the_random_one() {
     let summary = sum(&played(&params(60), [Player::Greedy, Player::Random], 2));
     assert!(summary.score > 0.6, "{summary:?}");
-    let turned = sum(&played(&params(60), [Player::Random, Player::Greedy], 2));
-    assert!(turned.score < 0.4, "{turned:?}");
+    let exchanged = sum(&played(&params(60), [Player::Random, Player::Greedy], 2));
+    assert!(exchanged.score < 0.4, "{exchanged:?}");
 }
 
 fn row(pair: u32, score: f64) -> MatchGameRow {
@@ -194,7 +194,7 @@ fn scores_and_intervals_worked_by_hand() {
 }
 
 #[test]
-fn a_match_won_to_nil_has_a_bound_on_one_side() {
+fn a_clean_sweep_has_only_a_lower_bound() {
     let rows: Vec<_> = (0..40).map(|game| row(game / 2, 1.0)).collect();
     let summary = summarise(&rows, 0);
     let EloInterval { low, elo, high } = summary.elo();
@@ -203,19 +203,19 @@ fn a_match_won_to_nil_has_a_bound_on_one_side() {
 }
 
 #[test]
-fn one_pair_says_nothing_and_level_pairs_are_no_proof_of_equality() {
+fn one_pair_shows_nothing_and_drawn_pairs_do_not_prove_equality() {
     let interval = |rows: &[MatchGameRow]| {
         let summary = summarise(rows, 0);
         (summary.score_low, summary.score_high)
     };
     assert_eq!(interval(&[row(0, 1.0), row(0, 1.0)]), (0.0, 1.0));
-    let level: Vec<_> = (0..8).map(|game| row(game / 2, 0.5)).collect();
-    let (low, high) = interval(&level);
+    let drawn: Vec<_> = (0..8).map(|game| row(game / 2, 0.5)).collect();
+    let (low, high) = interval(&drawn);
     assert!(low < 0.4 && high > 0.6, "{low} to {high}");
 }
 
-/// Pairs of games of which `drawn` are drawn and the first player wins `won` of the others.
-fn match_of(stream: &mut Stream, pairs: u32, (drawn, won): (f64, f64)) -> Vec<MatchGameRow> {
+/// A random match: a share `drawn` of the games is drawn, and the first player wins a share `won` of the others.
+fn random_match(stream: &mut Stream, pairs: u32, (drawn, won): (f64, f64)) -> Vec<MatchGameRow> {
     let mut score = || match (stream.random::<f64>() < drawn, stream.random::<f64>() < won) {
         (true, _) => 0.5,
         (false, true) => 1.0,
@@ -225,15 +225,15 @@ fn match_of(stream: &mut Stream, pairs: u32, (drawn, won): (f64, f64)) -> Vec<Ma
 }
 
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say_however_short_the_match() {
+fn intervals_have_their_coverage_however_short_the_match() {
     let mut stream = Seed { run: 7, step: 0 }.stream(0, Purpose::Opening);
     for (drawn, won) in [(0.6, 0.5), (0.6, 0.7), (0.2, 0.8), (0.3, 0.95)] {
         let truth = 0.5 * drawn + (1.0 - drawn) * won;
         for pairs in [1, 4, 10, 20] {
-            let holds = |summary: MatchSummary| (summary.score_low..=summary.score_high).contains(&truth);
-            let held = (0..1000).filter(|_| holds(summarise(&match_of(&mut stream, pairs, (drawn, won)), 0)));
-            let held = held.count();
-            assert!(held >= 940, "{drawn} {won}: {held} of 1000 matches of {pairs} pairs");
+            let covers = |summary: MatchSummary| (summary.score_low..=summary.score_high).contains(&truth);
+            let mut summary = || summarise(&random_match(&mut stream, pairs, (drawn, won)), 0);
+            let covered = (0..1000).filter(|_| covers(summary())).count();
+            assert!(covered >= 940, "{drawn} {won}: {covered} of 1000 matches of {pairs} pairs");
         }
     }
 }
@@ -245,7 +245,7 @@ fn students_quantiles_continue_their_table() {
 }
 
 #[test]
-fn odd_numbers_of_games_are_refused() {
+fn odd_numbers_of_games_are_rejected() {
     let given: Value = serde_json::from_str(r#"{"games": 5}"#).unwrap();
     let error = read::<ArenaParams>("arena", &given).unwrap_err().to_string();
     assert!(error.contains("games: must be even"), "{error}");

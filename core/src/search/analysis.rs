@@ -1,7 +1,7 @@
-//! Searches of given positions, kept as tables: their best lines and their trees.
+//! Searches of given positions, stored as tables of their best lines and their trees.
 
 use super::lines::Line;
-use super::rows::proof_word;
+use super::rows::proof_name;
 use super::{Search, SearchParams, search_in_lockstep};
 use crate::board::{Game, Rules};
 use crate::event::{Cancelled, Event, Observer};
@@ -11,16 +11,16 @@ use crate::params;
 params! {
     /// Searches of given positions, without noise.
     pub struct AnalysisParams {
-        /// The search of every position. For searches that go on, its simulations come on top.
+        /// The search of every position. For searches that are continued, its simulations come on top.
         search: SearchParams = SearchParams::default();
-        /// Best moves of each position that get a line of the `searches` table (multi-PV).
+        /// Best moves of each position that get a line in the `searches` table (multi-PV).
         lines: u32 = 1, in 1..=218;
-        /// Whether the trees are kept, in the `trees` table.
+        /// Whether the trees are stored, in the `trees` table.
         tree: bool = true;
-        /// Whether moves that were never tried are in the trees. A search can go on only with them; without them a tree has about a
-        /// thirtieth of the rows.
+        /// Whether the trees include moves without a visit. A search can be continued only with them; without them a tree has about
+        /// a thirtieth of the rows.
         untried: bool = true;
-        /// Positions searched side by side, which are stored and resumed as one.
+        /// Positions that are searched in lockstep, and stored and resumed together.
         shard_positions: u32 = 64, in 1..=65_536;
     }
     check |params| {
@@ -33,7 +33,7 @@ params! {
     };
 }
 
-/// A line that a search found: a row of the `searches` table.
+/// A line of a search: a row of the `searches` table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineRow {
     /// The number of the search; the key of the table, with `line`.
@@ -50,22 +50,22 @@ pub struct LineRow {
     pub simulations: u32,
     /// The line's first move, packed.
     pub played: u16,
-    /// Simulations that made it.
+    /// Simulations that went through it.
     pub visits: u32,
     /// Its prior.
     pub prior: f32,
-    /// Its value for the side to move, in [−1, 1], draws at their worth: what is proven, else the mean; 0 without a visit.
+    /// Its value for the side to move, in [−1, 1], with the draw score: proven, else the mean; 0 without a visit.
     pub q: f32,
-    /// "win", "draw" or "loss" where that is certain, else "none".
+    /// "win", "draw" or "loss" if that is proven, else "none".
     pub proof: String,
-    /// The first move and the best answers in turn, packed.
+    /// The principal variation, packed.
     pub pv: Vec<u16>,
 }
 
 /// The rules of an analysis: games go on until chess ends them.
 pub const RULES: Rules = Rules { max_plies: 10_000 };
 
-/// Ends early.
+/// The analysis ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
     /// The net failed.
@@ -76,7 +76,7 @@ pub enum AnalysisError {
     Cancelled(#[from] Cancelled),
 }
 
-/// Searches side by side until all are done. Gives the number of evaluations.
+/// Runs searches in lockstep until all are done. Returns the number of evaluations.
 pub fn analyse(
     searches: &mut [Search],
     evaluator: &mut dyn Evaluator,
@@ -93,16 +93,16 @@ pub fn analyse(
 
 impl LineRow {
     /// The best lines of a search.
-    pub fn of(search: &Search, number: u32, count: u32) -> Vec<Self> {
+    pub fn best_lines(search: &Search, number: u32, count: u32) -> Vec<Self> {
         let lines = (1..).zip(search.lines(count as usize));
-        lines.map(|(line, found)| Self::new(search, (number, line), &found)).collect()
+        lines.map(|(rank, line)| Self::new(search, (number, rank), &line)).collect()
     }
 
-    fn new(search: &Search, (number, line): (u32, u16), found: &Line) -> Self {
-        let (game, first) = (search.game(), &found.first);
+    fn new(search: &Search, (number, rank): (u32, u16), line: &Line) -> Self {
+        let (game, first) = (search.game(), &line.first);
         Self {
             search: number,
-            line,
+            line: rank,
             start_fen: game.start().fen(),
             moves: packed(game),
             fen: game.position().fen(),
@@ -111,8 +111,8 @@ impl LineRow {
             visits: first.visits,
             prior: first.prior,
             q: first.value.unwrap_or(0.0) as f32,
-            proof: proof_word(first.proof).to_owned(),
-            pv: found.moves.iter().map(|played| played.packed()).collect(),
+            proof: proof_name(first.proof).to_owned(),
+            pv: line.moves.iter().map(|mv| mv.packed()).collect(),
         }
     }
 }

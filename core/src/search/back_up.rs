@@ -1,7 +1,7 @@
-//! Evaluations into the tree, and values back up.
+//! Applying evaluations: leaves are expanded, and their values backed up.
 
 use super::Search;
-use super::formulas::tempered;
+use super::formulas::apply_policy_temperature;
 use super::moves_left::check_moves_left;
 use super::pending::Pending;
 use super::tree::{NodeId, ROOT, State};
@@ -11,7 +11,7 @@ impl Search {
     /// Expands the leaves gathered last and backs their values up; their rows of the batch start at `first_row`.
     ///
     /// # Errors
-    /// If the search's `moves_left` needs what the evaluations do not say. The search has come to its end then.
+    /// If the search's `moves_left` is set and the evaluations have no moves left. The search cannot continue then.
     pub fn apply(
         &mut self,
         batch: &Batch,
@@ -32,41 +32,41 @@ impl Search {
         evaluations: &Evaluations,
         first_row: usize,
     ) -> Result<(), EvaluatorError> {
-        if self.tree.plies.is_some() {
+        if self.tree.moves_left.is_some() {
             check_moves_left(pending, evaluations)?;
         }
-        let (mut way_start, mut legal_start) = (0, 0);
+        let (mut path_start, mut legal_start) = (0, 0);
         for (row, leaf) in (first_row..).zip(&pending.leaves) {
-            let way = &pending.ways[way_start..leaf.way_end];
+            let path = &pending.paths[path_start..leaf.path_end];
             let wdl = evaluations.wdl[row];
-            let is_new = self.tree.node(leaf.node).state == State::InFlight;
+            let is_new = self.tree.node(leaf.node).state == State::Evaluating;
             if is_new || leaf.node == ROOT {
                 self.scratch.priors.clear();
                 self.scratch.priors.extend_from_slice(&evaluations.policy[batch.legal_range(row)]);
                 let temperature = self.policy_temperature(leaf.node);
-                tempered(&mut self.scratch.priors, temperature);
+                apply_policy_temperature(&mut self.scratch.priors, temperature);
                 let legal = &pending.legal[legal_start..leaf.legal_end];
                 if is_new {
                     self.tree.expand(leaf.node, legal, self.scratch.priors.iter().copied());
                     if let Some(graph) = &mut self.tree.graph {
-                        graph.evaluated(leaf.node, wdl);
+                        graph.set_evaluation(leaf.node, wdl);
                     }
-                    if let Some(plies) = &mut self.tree.plies {
-                        plies.tell(leaf.node, evaluations.moves_left[row]);
+                    if let Some(moves_left) = &mut self.tree.moves_left {
+                        moves_left.set(leaf.node, evaluations.moves_left[row]);
                     }
-                    self.back_up(way, leaf.node, wdl);
+                    self.back_up(path, leaf.node, wdl);
                 } else {
-                    self.tree.renew_priors(ROOT, legal, &self.scratch.priors);
+                    self.tree.set_priors_by_move(ROOT, legal, &self.scratch.priors);
                 }
             } else {
-                // Another way's evaluation of the shared position came first.
-                self.climb_graph(way, leaf.node);
+                // The evaluation through another path to the shared node came first.
+                self.back_up_graph(path, leaf.node);
             }
             if leaf.node == ROOT {
                 self.enter_root(wdl);
             }
-            self.watch_gain();
-            (way_start, legal_start) = (leaf.way_end, leaf.legal_end);
+            self.check_gain();
+            (path_start, legal_start) = (leaf.path_end, leaf.legal_end);
         }
         self.in_flight -= pending.len();
         pending.clear();
@@ -78,26 +78,26 @@ impl Search {
         at_root.unwrap_or(self.params.policy_temperature)
     }
 
-    /// Adds a result for the side to move at `node` to every node and edge on its way; the view changes at each step.
-    /// Above a node that is proven, the proof counts instead.
-    pub(super) fn back_up(&mut self, way: &[(NodeId, u8)], node: NodeId, wdl: Wdl) {
-        let mut depth = way.len();
+    /// Backs up a result for the side to move at `node` along its path, changing sign at every ply. Above a proven node, the
+    /// proven result is backed up instead.
+    pub(super) fn back_up(&mut self, path: &[(NodeId, u8)], node: NodeId, wdl: Wdl) {
+        let mut depth = path.len();
         let mut draw = f64::from(wdl.draw);
         let mut value = wdl.value_with_draw_score(self.draw_value(depth));
         self.tree.visit(node, value, draw);
         if self.tree.graph.is_some() {
-            if self.tree.plies.is_some() {
+            if self.tree.moves_left.is_some() {
                 self.back_up_moves_left(&[], node);
             }
-            return self.climb_graph(way, node);
+            return self.back_up_graph(path, node);
         }
         let mut below = node;
-        for (parent, place) in way.iter().rev().copied() {
+        for (parent, index) in path.iter().rev().copied() {
             (value, depth) = (-value, depth - 1);
-            self.tree.branch_mut(parent, place).visit(value);
+            self.tree.edge_mut(parent, index).visit(value);
             if self.params.solver {
                 if let Some(proof) = self.tree.node(below).proof {
-                    self.tree.prove(parent, place, proof.for_opponent());
+                    self.tree.prove(parent, index, proof.for_opponent());
                 }
                 if let Some(proof) = self.tree.node(parent).proof {
                     (value, draw) = (proof.value(self.draw_value(depth)), f64::from(proof.wdl().draw));
@@ -106,22 +106,22 @@ impl Search {
             self.tree.visit(parent, value, draw);
             below = parent;
         }
-        if self.tree.plies.is_some() {
-            self.back_up_moves_left(way, node);
+        if self.tree.moves_left.is_some() {
+            self.back_up_moves_left(path, node);
         }
     }
 
-    /// Where positions are shared: counts a visit of every move on the way to `node`, and recounts the positions above.
-    pub(super) fn climb_graph(&mut self, way: &[(NodeId, u8)], node: NodeId) {
+    /// In a graph: adds a visit to every edge on the path to `node`, and recomputes the nodes above it.
+    pub(super) fn back_up_graph(&mut self, path: &[(NodeId, u8)], node: NodeId) {
         let mut below = node;
-        for (depth, (parent, place)) in way.iter().copied().enumerate().rev() {
-            let value = -self.tree.node(below).certain_or_mean(self.draw_value(depth + 1));
-            self.tree.branch_mut(parent, place).visit(value);
+        for (depth, (parent, index)) in path.iter().copied().enumerate().rev() {
+            let value = -self.tree.node(below).proven_or_mean(self.draw_value(depth + 1));
+            self.tree.edge_mut(parent, index).visit(value);
             let draw_value = self.draw_value(depth);
             self.tree.refresh(parent, draw_value, self.params.solver);
-            self.tree.recount(parent, draw_value);
-            if self.tree.plies.is_some() {
-                self.tree.recount_moves_left(parent);
+            self.tree.recompute(parent, draw_value);
+            if self.tree.moves_left.is_some() {
+                self.tree.recompute_moves_left(parent);
             }
             below = parent;
         }

@@ -1,6 +1,6 @@
-//! For tests and benches: fixed positions, one number for what the search does on them, and what holds of every tree.
+//! For tests and benches: fixed positions, the search signature on them, and the invariants of every tree.
 
-use super::tree::{NodeId, State};
+use super::tree::{Branch, NodeId, State};
 use super::{Search, SearchParams};
 use crate::board::{Game, Position, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -10,7 +10,7 @@ use crate::rng::{Purpose, Seed};
 
 const RULES: Rules = Rules { max_plies: 512 };
 
-/// Fifteen positions: random games of 0 to 77 plies, a mate in one, a draw at hand, and one with every kind of move.
+/// Fifteen positions: random games of 0 to 77 plies, a mate in one, a near draw, and one with every kind of move.
 pub fn positions() -> Vec<Game> {
     let opened = (0..12).map(|game| {
         let mut stream = Seed { run: 9, step: 0 }.stream(game, Purpose::Opening);
@@ -21,18 +21,17 @@ pub fn positions() -> Vec<Game> {
         "8/8/8/8/8/3k4/4p3/4K3 w - - 96 90",
         "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
     ];
-    let from_fen =
-        |fen| Game::from_position(Position::from_fen(fen).expect("the positions of the suite are legal"));
+    let from_fen = |fen| Game::from_position(Position::from_fen(fen).expect("the bench positions are legal"));
     opened.chain(fens.map(from_fen)).collect()
 }
 
-/// A signature in 31 bits, which match servers keep.
+/// A signature in 31 bits, which match servers can store.
 pub fn short(signature: u64) -> u32 {
     (signature ^ signature >> 32) as u32 >> 1
 }
 
-/// One number for the visits of the default search with 500 simulations on the suite's positions. It changes when the
-/// behaviour of the search does, which must be meant and announced.
+/// The search signature: one number for the visits of the default search with 500 simulations on the bench positions. It
+/// changes with the behaviour of the search, which must be intended and announced.
 pub fn signature() -> Result<u64, EvaluatorError> {
     let params = SearchParams { simulations: 500, ..SearchParams::default() };
     let mut signature = 0u64;
@@ -40,8 +39,8 @@ pub fn signature() -> Result<u64, EvaluatorError> {
         let mut evaluator = Hashed::new(Encoding::new(EncodingName::Dc0, Orientation::SideToMove), salt);
         let mut search = Search::new(game, RULES, params.clone())?;
         search.run(&mut evaluator)?;
-        for seen in search.root_moves() {
-            let item = u64::from(seen.played.packed()) << 32 | u64::from(seen.visits);
+        for mv in search.root_moves() {
+            let item = u64::from(mv.played.packed()) << 32 | u64::from(mv.visits);
             // FNV-1a's step (Fowler, Noll & Vo).
             signature = (signature ^ item).wrapping_mul(0x100_0000_01b3);
         }
@@ -56,19 +55,21 @@ impl Search {
     /// If one does not hold.
     pub fn check_invariants(&self) {
         for (id, node) in self.tree.nodes.iter().enumerate() {
-            let (branches, priors) = (self.tree.branches(id as NodeId), self.tree.priors(id as NodeId));
-            let below: u32 = branches.iter().map(|branch| branch.visits).sum();
+            let (visited, priors) = (self.tree.visited_edges(id as NodeId), self.tree.priors(id as NodeId));
+            let below: u32 = visited.iter().map(|edge| edge.visits).sum();
             match (node.state, node.proof) {
                 (State::Expanded, None) => {
-                    assert_eq!(node.visits, 1 + below, "visits of a node are its own and its moves'");
+                    assert_eq!(node.visits, 1 + below, "a node's visits are its own and its edges'");
                 }
-                _ => assert!(node.visits >= below, "a proven node is visited without going on"),
+                _ => assert!(node.visits >= below, "descents end at a proven node"),
             }
-            assert!(branches.iter().all(|branch| branch.in_flight == 0), "nothing is in flight");
-            assert!(branches.iter().all(|of| of.visits > 0 || of.proof.is_some()), "tried moves have visits");
-            let untried = &priors[branches.len()..];
-            let leads = untried.first().is_none_or(|first| untried.iter().all(|prior| prior <= first));
-            assert!(branches.is_empty() || leads, "the likeliest untried move comes first");
+            assert!(visited.iter().all(|edge| edge.in_flight == 0), "no leaf is in flight");
+            let has_visit = |edge: &Branch| edge.visits > 0 || edge.proof.is_some();
+            assert!(visited.iter().all(has_visit), "visited edges have visits");
+            let unvisited = &priors[visited.len()..];
+            let is_sorted =
+                unvisited.first().is_none_or(|first| unvisited.iter().all(|prior| prior <= first));
+            assert!(visited.is_empty() || is_sorted, "the likeliest unvisited edge comes first");
             assert!(node.value_sum.abs() <= f64::from(node.visits) + 1e-6, "values lie in [-1, 1]");
         }
     }

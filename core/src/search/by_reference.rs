@@ -1,4 +1,4 @@
-//! The reference as one of the engines, so that scripts can ask for either.
+//! The reference search as an engine, so that scripts can choose it.
 
 use super::params::SearchParams;
 use super::reference::{Child, Node, Reference, Simulation};
@@ -8,7 +8,7 @@ use super::{Proof, Search};
 use crate::board::Move;
 use crate::network::{Batch, Evaluator, EvaluatorError};
 
-/// The reference engine. It asks the evaluator itself, one position at a time, and adds nothing to batches.
+/// The reference engine. It calls the evaluator itself, one position at a time, and adds nothing to batches.
 #[derive(Debug)]
 pub(super) struct ByReference;
 
@@ -39,104 +39,105 @@ impl Searcher for ByReference {
     }
 }
 
-/// What is kept of a search for people to see.
+/// The recorded simulations of a search.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Watched {
-    /// How many simulations are kept, if any are.
-    most: Option<usize>,
+pub(super) struct SimulationLog {
+    /// The most simulations to record; `None` records none.
+    limit: Option<usize>,
     simulations: Vec<Simulation>,
 }
 
 impl Search {
-    /// The first call of a search evaluates the root, so that noise can be added to it; the second spends the budget.
+    /// The first call of a search evaluates the root, so that noise can be added; the second spends the budget.
     fn search_by_reference(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
         let params = SearchParams { simulations: self.budget.visits(), ..self.params.clone() };
-        let mut slow = Reference::new(&self.game, self.rules, &params, evaluator)?;
+        let mut reference = Reference::new(&self.game, self.rules, &params, evaluator)?;
         if self.root.evaluation.is_none() {
-            self.take_over(&slow);
-            // A mate in one is proven with its move, as for the fast engine.
+            self.copy_tree(&reference);
+            // `enter_root` proves a mate in one together with its move, as for the fast engine.
             self.tree.nodes[ROOT as usize].proof = None;
-            self.enter_root(slow.root().evaluation);
+            self.enter_root(reference.root().evaluation);
             return Ok(());
         }
         let mut moves = self.tree.moves(ROOT).to_vec();
-        slow.set_priors(&moves, self.tree.priors(ROOT));
-        self.root.rule.brief(&moves, &mut slow);
-        slow.ask(self.oracle.tablebases(), &self.root.allowed);
-        if let Some(most) = self.watched.most {
-            slow.watch(most);
+        reference.set_priors(&moves, self.tree.priors(ROOT));
+        self.root.rule.configure_reference(&moves, &mut reference);
+        reference.set_tablebase_and_allowed(self.oracle.tablebases(), &self.root.allowed);
+        if let Some(limit) = self.simulation_log.limit {
+            reference.record_simulations(limit);
         }
-        slow.run(evaluator)?;
-        self.watched.simulations = slow.simulations().to_vec();
-        self.take_over(&slow);
-        self.follow_moves(&mut moves);
+        reference.run(evaluator)?;
+        self.simulation_log.simulations = reference.simulations().to_vec();
+        self.copy_tree(&reference);
+        self.reorder_root(&mut moves);
         self.budget.end();
         Ok(())
     }
 
-    /// Keeps the first simulations of this move's search as they happen, the root's evaluation among them; before it has begun. Only
-    /// the reference engine shows them.
-    pub fn watch(&mut self, most: usize) {
-        self.watched.most = Some(most);
+    /// Records the first simulations of this move's search, the root's evaluation included; before it has begun. Only the reference
+    /// engine records any.
+    pub fn record_simulations(&mut self, limit: usize) {
+        self.simulation_log.limit = Some(limit);
     }
 
-    /// The simulations that were kept.
+    /// The recorded simulations.
     pub fn simulations(&self) -> &[Simulation] {
-        &self.watched.simulations
+        &self.simulation_log.simulations
     }
 
-    /// Lets the rule of the root follow its moves, which stood in another order before.
-    fn follow_moves(&mut self, before: &mut [Move]) {
-        for (to, played) in self.tree.moves(ROOT).iter().enumerate() {
-            let from = before.iter().position(|of| of == played).expect("both engines have the legal moves");
+    /// Passes the new order of the root's moves, which were in the order `before`, to the root's rule.
+    fn reorder_root(&mut self, before: &mut [Move]) {
+        for (to, mv) in self.tree.moves(ROOT).iter().enumerate() {
+            let from =
+                before.iter().position(|other| other == mv).expect("both engines have the legal moves");
             before[to..=from].rotate_right(1);
             self.root.rule.moved(from, to);
         }
     }
 
     /// Replaces the tree by the reference's.
-    fn take_over(&mut self, slow: &Reference<'_>) {
+    fn copy_tree(&mut self, reference: &Reference<'_>) {
         self.tree = Tree::new(&self.params);
-        for (number, node) in (0..).zip(slow.nodes()) {
-            let proof = node.certain.map(Proof::of_score);
-            let state = if proof.is_some() { State::Certain } else { State::Repeated };
+        for (number, node) in (0..).zip(reference.nodes()) {
+            let proof = node.proven.map(Proof::of_score);
+            let state = if proof.is_some() { State::Proven } else { State::Repeated };
             let id = self.tree.add_node(state, proof, number);
-            let of = &mut self.tree.nodes[id as usize];
-            (of.visits, of.value_sum, of.draw_sum) = (node.visits, node.value_sum, node.draw_sum);
+            let copy = &mut self.tree.nodes[id as usize];
+            (copy.visits, copy.value_sum, copy.draw_sum) = (node.visits, node.value_sum, node.draw_sum);
             if let Some(graph) = &mut self.tree.graph {
-                graph.evaluated(id, node.evaluation);
+                graph.set_evaluation(id, node.evaluation);
             }
-            if let Some(plies) = &mut self.tree.plies {
-                plies.put(id, node.moves_left as f32, node.moves_left_sum);
+            if let Some(moves_left) = &mut self.tree.moves_left {
+                moves_left.set_with_sum(id, node.moves_left as f32, node.moves_left_sum);
             }
         }
-        for (id, node) in (0..).zip(slow.nodes()).filter(|(_, node)| !node.children.is_empty()) {
-            self.copy_moves(id, node);
+        for (id, node) in (0..).zip(reference.nodes()).filter(|(_, node)| !node.children.is_empty()) {
+            self.copy_children(id, node);
         }
     }
 
-    /// Gives a node its moves, the tried ones first.
-    fn copy_moves(&mut self, id: NodeId, node: &Node) {
-        let (tried, untried): (Vec<&Child>, Vec<&Child>) =
+    /// Gives a node its edges, the visited ones first.
+    fn copy_children(&mut self, id: NodeId, node: &Node) {
+        let (visited, unvisited): (Vec<&Child>, Vec<&Child>) =
             node.children.iter().partition(|child| child.node.is_some());
-        let children = || tried.iter().chain(&untried);
+        let children = || visited.iter().chain(&unvisited);
         let moves: Vec<Move> = children().map(|child| child.played).collect();
         self.tree.expand(id, &moves, children().map(|child| child.prior as f32));
-        let branches: Vec<Branch> = tried.iter().map(|child| self.branch_of_child(child)).collect();
-        self.tree.set_branches(id, &branches);
+        let edges: Vec<Branch> = visited.iter().map(|child| self.visited_edge(child)).collect();
+        self.tree.set_visited_edges(id, &edges);
     }
 
-    fn branch_of_child(&self, child: &Child) -> Branch {
-        let place = child.node.expect("a tried move leads somewhere") as NodeId;
-        let below = self.tree.node(place);
-        let share = f64::from(child.visits) / f64::from(below.visits.max(1));
+    fn visited_edge(&self, child: &Child) -> Branch {
+        let id = child.node.expect("a visited edge has a child") as NodeId;
+        let node = self.tree.node(id);
+        let share = f64::from(child.visits) / f64::from(node.visits.max(1));
         Branch {
-            value_sum: -below.value_sum * share,
+            value_sum: -node.value_sum * share,
             square_sum: child.square_sum as f32,
             visits: child.visits,
-            child: place,
+            child: id,
             in_flight: 0,
-            proof: below.proof.map(Proof::for_opponent).filter(|_| self.params.solver),
+            proof: node.proof.map(Proof::for_opponent).filter(|_| self.params.solver),
         }
     }
 }

@@ -26,12 +26,12 @@ impl Search {
         search_in_lockstep(std::slice::from_mut(self), evaluator, &mut |_| Ok(()))
     }
 
-    /// Goes on as far as is possible without the evaluations of the positions that it adds to the batch, and gives their number. The
-    /// same rows must come back through [`apply`](Self::apply). None are added once the search is done, nor by the reference engine,
-    /// which evaluates by itself: the root with the first call, all else with the second.
+    /// Gathers leaves into the batch until the search needs their evaluations, and returns their number. The same rows must be
+    /// passed to [`apply`](Self::apply). Adds none once the search is done. Nor does the reference engine, which calls the
+    /// evaluator itself: the first call evaluates the root, the second does everything else.
     ///
     /// # Errors
-    /// If a tablebase is damaged, or the evaluator fails. The search has come to its end then.
+    /// If a tablebase is damaged, or the evaluator fails. The search cannot continue then.
     pub fn gather(
         &mut self,
         evaluator: &mut dyn Evaluator,

@@ -1,91 +1,91 @@
-//! Many searches, one batch: the loop that self-play, matches and analyses share.
+//! Many searches in lockstep, sharing batches: the loop of self-play, matches and analyses.
 
 use std::ops::DerefMut;
 
 use super::Search;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
-/// A game whose moves are found by searches.
-pub trait Seat {
-    /// The search that waits for evaluations and the number of its evaluator; `None` once the game is over.
+/// A game slot: a game whose moves are found by searches.
+pub trait SearchSlot {
+    /// The search that waits for evaluations and the index of its evaluator; `None` once the game is over.
     fn waiting(&mut self) -> Option<(usize, &mut Search)>;
 
-    /// Goes on after an evaluation was applied: plays a move if the search is done.
+    /// Continues after an evaluation was applied: plays a move if the search is done.
     fn advance(&mut self);
 }
 
-/// Batches for some evaluators; keeps its memory from round to round.
+/// One batch for each evaluator; keeps its memory between rounds.
 #[derive(Debug)]
 pub struct Lockstep {
     batches: Vec<Batch>,
     answers: Evaluations,
-    /// For each seat, its evaluator and its first row there.
-    places: Vec<Option<(usize, usize)>>,
+    /// Of each slot: its evaluator and its first row in that batch.
+    first_rows: Vec<Option<(usize, usize)>>,
 }
 
 impl Lockstep {
-    /// For this many evaluators.
+    /// Empty batches for this many evaluators.
     pub fn new(evaluators: usize) -> Self {
         Self {
             batches: vec![Batch::default(); evaluators],
             answers: Evaluations::default(),
-            places: Vec::new(),
+            first_rows: Vec::new(),
         }
     }
 
-    /// One round: gather from all seats, evaluate one batch for each evaluator, apply to all.
+    /// One round: gather from all slots, evaluate one batch for each evaluator, apply to all.
     ///
     /// Returns the number of positions evaluated.
-    pub fn round<'a, S: Seat, E: DerefMut<Target = dyn Evaluator + 'a>>(
+    pub fn round<'a, S: SearchSlot, E: DerefMut<Target = dyn Evaluator + 'a>>(
         &mut self,
-        seats: &mut [S],
+        slots: &mut [S],
         evaluators: &mut [E],
     ) -> Result<usize, EvaluatorError> {
-        self.gather(seats, evaluators)?;
+        self.gather(slots, evaluators)?;
         for (number, evaluator) in evaluators.iter_mut().enumerate() {
             if !self.batches[number].is_empty() {
                 evaluator.evaluate(&self.batches[number], &mut self.answers)?;
             }
-            self.apply(seats, number)?;
+            self.apply(slots, number)?;
         }
         Ok(self.batches.iter().map(Batch::len).sum())
     }
 
-    fn gather<'a, S: Seat, E: DerefMut<Target = dyn Evaluator + 'a>>(
+    fn gather<'a, S: SearchSlot, E: DerefMut<Target = dyn Evaluator + 'a>>(
         &mut self,
-        seats: &mut [S],
+        slots: &mut [S],
         evaluators: &mut [E],
     ) -> Result<(), EvaluatorError> {
         self.batches.iter_mut().for_each(Batch::clear);
-        self.places.clear();
-        for seat in seats {
-            let Some((number, search)) = seat.waiting() else {
-                self.places.push(None);
+        self.first_rows.clear();
+        for slot in slots {
+            let Some((number, search)) = slot.waiting() else {
+                self.first_rows.push(None);
                 continue;
             };
-            self.places.push(Some((number, self.batches[number].len())));
+            self.first_rows.push(Some((number, self.batches[number].len())));
             search.gather(&mut *evaluators[number], &mut self.batches[number])?;
         }
         Ok(())
     }
 
-    fn apply<S: Seat>(&mut self, seats: &mut [S], evaluator: usize) -> Result<(), EvaluatorError> {
-        for (seat, place) in seats.iter_mut().zip(&self.places) {
-            let Some((number, first_row)) = *place else { continue };
+    fn apply<S: SearchSlot>(&mut self, slots: &mut [S], evaluator: usize) -> Result<(), EvaluatorError> {
+        for (slot, first_row) in slots.iter_mut().zip(&self.first_rows) {
+            let Some((number, first_row)) = *first_row else { continue };
             if number != evaluator {
                 continue;
             }
-            if let Some((_, search)) = seat.waiting() {
+            if let Some((_, search)) = slot.waiting() {
                 search.apply(&self.batches[number], &self.answers, first_row)?;
             }
-            seat.advance();
+            slot.advance();
         }
         Ok(())
     }
 }
 
-/// A search by itself has nothing to do once an evaluation was applied.
-impl Seat for Search {
+/// A single search, which has nothing more to do once an evaluation was applied.
+impl SearchSlot for Search {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
         Some((0, self))
     }
@@ -93,8 +93,8 @@ impl Seat for Search {
     fn advance(&mut self) {}
 }
 
-/// Searches games side by side, the leaves of all in every batch, until all are done. `after_batch` is told the rows of every
-/// batch, and may end it.
+/// Runs searches in lockstep, with the leaves of all in every batch, until all are done. `after_batch` gets the number of rows of
+/// every batch; an error from it ends the loop.
 pub fn search_in_lockstep<E: From<EvaluatorError>>(
     searches: &mut [Search],
     evaluator: &mut dyn Evaluator,

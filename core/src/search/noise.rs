@@ -7,12 +7,12 @@ use crate::params;
 use crate::rng::Stream;
 
 params! {
-    /// Dirichlet noise mixed into the root's priors, so that self-play tries every move sometimes (Silver et al. 2018).
+    /// Dirichlet noise mixed into the root's priors, so that self-play sometimes tries every move (Silver et al. 2018).
     pub struct RootNoise {
-        /// Concentration; smaller puts the noise on fewer moves. AlphaZero's for chess.
+        /// Concentration; smaller puts the noise on fewer moves. The default is AlphaZero's for chess.
         alpha: f64 = 0.3, in 0.001..=1000.0;
-        /// Concentration shared out among the legal moves, instead of `alpha` for each: `total / moves` (10.83 in KataGo, Wu
-        /// 2020); () for `alpha`.
+        /// Total concentration, divided equally among the legal moves and used instead of `alpha` (10.83 in KataGo, Wu 2020); ()
+        /// for `alpha`.
         total: Option<f64> = None, in 0.001..=1000.0;
         /// Share of noise in the mixed prior.
         fraction: f64 = 0.25, in 0.0..=1.0;
@@ -20,7 +20,7 @@ params! {
 }
 
 impl RootNoise {
-    /// One sample over `moves` moves, which sums to 1; a single move gets it all.
+    /// A sample over this many moves, which sums to 1.
     pub(super) fn sample(&self, moves: usize, stream: &mut Stream) -> Vec<f64> {
         if moves < 2 {
             return vec![1.0; moves];

@@ -1,14 +1,14 @@
-//! Leaves that wait for their evaluations.
+//! Leaves whose evaluations are under way.
 
 use super::tree::NodeId;
 use crate::board::Move;
 
-/// The leaves that one batch holds of a search. Searches keep one of their own; threads that share a search have one each.
+/// The leaves of a search in one batch. A search has one; threads that share a search have one each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pending {
     pub(super) leaves: Vec<Leaf>,
-    /// Edges walked to the leaves, each with the node it leaves, one way after the other.
-    pub(super) ways: Vec<(NodeId, u8)>,
+    /// The paths to the leaves, one after the other, as nodes and edge indices.
+    pub(super) paths: Vec<(NodeId, u8)>,
     /// Legal moves of the leaves, one list after the other.
     pub(super) legal: Vec<Move>,
 }
@@ -17,9 +17,9 @@ pub(super) struct Pending {
 #[derive(Debug, Clone)]
 pub(super) struct Leaf {
     pub(super) node: NodeId,
-    /// Where its way from the root ends in [`Pending::ways`].
-    pub(super) way_end: usize,
-    /// Where its legal moves end in [`Pending::legal`].
+    /// End of its path in [`Pending::paths`].
+    pub(super) path_end: usize,
+    /// End of its legal moves in [`Pending::legal`].
     pub(super) legal_end: usize,
 }
 
@@ -29,15 +29,15 @@ impl Pending {
         self.leaves.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether it has no leaves.
     pub(super) fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
 
-    /// Empties it and keeps the memory.
+    /// Removes everything and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.leaves.clear();
-        self.ways.clear();
+        self.paths.clear();
         self.legal.clear();
     }
 }

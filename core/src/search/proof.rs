@@ -1,8 +1,8 @@
-//! Results that are certain.
+//! Proven results.
 
 use crate::network::Wdl;
 
-/// A certain result: of a node for its side to move, of a move for the side that makes it. Better results are greater.
+/// A proven result: of a node for its side to move, of an edge for the side that makes its move. Better results are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Proof {
     /// Lost.
@@ -14,7 +14,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Of a score: 1, 0 or −1.
+    /// The result of a score: 1, 0 or −1.
     pub(super) fn of_score(score: i8) -> Self {
         match score {
             1 => Self::Win,
@@ -23,7 +23,7 @@ impl Proof {
         }
     }
 
-    /// The same result as the opponent sees it.
+    /// The same result for the opponent.
     pub(super) fn for_opponent(self) -> Self {
         match self {
             Self::Loss => Self::Win,
@@ -32,15 +32,16 @@ impl Proof {
         }
     }
 
-    /// 1 or −1, or what a draw is worth.
-    pub fn value(self, draw: f64) -> f64 {
+    /// 1 or −1, or `draw_value` for a draw.
+    pub fn value(self, draw_value: f64) -> f64 {
         match self {
             Self::Loss => -1.0,
-            Self::Draw => draw,
+            Self::Draw => draw_value,
             Self::Win => 1.0,
         }
     }
 
+    /// Probability 1 of the result.
     pub(super) fn wdl(self) -> Wdl {
         match self {
             Self::Loss => Wdl::LOSS,

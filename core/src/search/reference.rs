@@ -1,8 +1,8 @@
-//! The search written to be read: recursive, one leaf at a time, nothing shared with the fast one but its parameters.
+//! The reference search, written to be read: recursive, one leaf at a time, sharing only the parameters with the fast one.
 //!
 //! With the same evaluator and the same noise it visits exactly the same moves as [`super::Search`] with one leaf in flight.
-//! Each step names the equation it follows; `select` has the rules that choose moves, `leaf` what is said of new positions. Values are
-//! for the side to move.
+//! Each step names its equation. `select` has the rules of selection, and `leaf` expands new positions. Values are for the side
+//! to move.
 
 use std::collections::HashMap;
 
@@ -24,32 +24,33 @@ use leaf::has_mate;
 pub(super) use select::considered_visits;
 use trace::Trace;
 
-/// A position of the reference tree.
+/// A node of the reference tree.
 #[derive(Debug)]
 pub struct Node {
     /// N(s): simulations that reached it.
     pub visits: u32,
-    /// W(s): the sum of their values, draws at their worth.
+    /// W(s): the sum of their values, with the draw score.
     pub value_sum: f64,
     /// The sum of their P(draw).
     pub draw_sum: f64,
     /// Its own evaluation.
     pub evaluation: Wdl,
-    /// m(s): the plies left that its own evaluation says, or its proof; 0 unless the search's `moves_left` is set, as the sum.
+    /// m(s): moves left, in plies, from its own evaluation or its proof; this and the sum are 0 unless the search's `moves_left` is
+    /// set.
     pub moves_left: f64,
-    /// The sum of the plies left of all simulations that reached it.
+    /// The sum of moves left over all simulations that reached it.
     pub moves_left_sum: f64,
-    /// v(s): the value of that, a draw at its worth.
+    /// v(s): the value of its own evaluation, with the draw score.
     own_value: f64,
-    /// Legal moves in falling order of the prior; empty where no net was asked.
+    /// Edges in falling order of the prior; empty if no evaluation was needed.
     pub children: Vec<Child>,
-    /// 1, 0 or −1 once the result is certain.
-    pub certain: Option<i8>,
+    /// 1, 0 or −1 once the result is proven.
+    pub proven: Option<i8>,
     /// Whether it counts as a draw because it repeats a position of the tree.
     repeated: bool,
 }
 
-/// A legal move of a [`Node`].
+/// An edge of a [`Node`]: a legal move.
 #[derive(Debug)]
 pub struct Child {
     /// The move.
@@ -62,15 +63,15 @@ pub struct Child {
     pub visits: u32,
     /// The sum of the squares of its values.
     pub square_sum: f64,
-    /// The place of the position it leads to, once visited.
+    /// The index of the child node, once visited.
     pub node: Option<usize>,
 }
 
 const ROOT: usize = 0;
 
-/// What a visit brings to a position: its value for the side to move there, P(draw), and the plies left.
+/// What a visit backs up to a node: the value for its side to move, P(draw), and moves left in plies.
 #[derive(Clone, Copy)]
-struct Brought {
+struct BackedUp {
     value: f64,
     draw: f64,
     moves_left: f64,
@@ -81,16 +82,16 @@ pub struct Reference<'a> {
     game: Game,
     rules: Rules,
     params: &'a SearchParams,
-    /// The positions reached; the first is the one searched.
+    /// The nodes; the first is the root.
     nodes: Vec<Node>,
-    /// Where each position is found, if positions are shared.
+    /// The node of each position, for graph search.
     shared: HashMap<(u64, bool), usize>,
-    tables: Option<Tablebase>,
+    tablebase: Option<Tablebase>,
     /// The moves of the root that may be searched; empty for all.
     allowed: Vec<Move>,
-    /// Whether tried moves of the root are forced to have visits.
-    forcing: bool,
-    /// What is kept for people to see, if anything.
+    /// Whether forced playouts are on.
+    forces: bool,
+    /// The record of the simulations, if it was asked for.
     trace: Option<Trace>,
 }
 
@@ -103,48 +104,48 @@ impl<'a> Reference<'a> {
         evaluator: &mut dyn Evaluator,
     ) -> Result<Self, EvaluatorError> {
         let (nodes, shared) = (Vec::new(), HashMap::new());
-        let (tables, allowed, forcing, trace) = (None, Vec::new(), false, None);
+        let (tablebase, allowed, forces, trace) = (None, Vec::new(), false, None);
         let game = game.clone();
-        let mut search = Self { game, rules, params, nodes, shared, tables, allowed, forcing, trace };
+        let mut search = Self { game, rules, params, nodes, shared, tablebase, allowed, forces, trace };
         let mut root = search.expand(0, evaluator)?;
         if params.mate_in_one && has_mate(&search.game) {
-            (root.certain, root.moves_left) = (Some(1), 1.0);
+            (root.proven, root.moves_left) = (Some(1), 1.0);
         }
         search.nodes.push(root);
         Ok(search)
     }
 
-    /// The position searched.
+    /// The root.
     pub fn root(&self) -> &Node {
         &self.nodes[ROOT]
     }
 
-    /// All positions reached, the one searched first; [`Child::node`] gives a place among them.
+    /// All nodes, the root first; [`Child::node`] is an index of this slice.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// Replaces the priors of the root's moves.
     pub fn set_priors(&mut self, moves: &[Move], priors: &[f32]) {
-        for (played, prior) in moves.iter().zip(priors) {
-            self.root_child(*played).prior = f64::from(*prior);
+        for (mv, prior) in moves.iter().zip(priors) {
+            self.root_child(*mv).prior = f64::from(*prior);
         }
         self.nodes[ROOT].children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     }
 
     /// Replaces the Gumbel sample of a move of the root.
-    pub fn set_noise(&mut self, played: Move, noise: f64) {
-        self.root_child(played).noise = noise;
+    pub fn set_noise(&mut self, mv: Move, noise: f64) {
+        self.root_child(mv).noise = noise;
     }
 
-    fn root_child(&mut self, played: Move) -> &mut Child {
+    fn root_child(&mut self, mv: Move) -> &mut Child {
         let mut children = self.nodes[ROOT].children.iter_mut();
-        children.find(|child| child.played == played).expect("a legal move of the root")
+        children.find(|child| child.played == mv).expect("a legal move of the root")
     }
 
-    /// Lets the search ask tables at new positions, and confines the root to some moves; none for all.
-    pub fn ask(&mut self, tables: Option<Tablebase>, allowed: &[Move]) {
-        self.tables = tables.filter(|_| self.params.ask_at_leaves());
+    /// Sets the tablebase that is probed at new positions, and the moves that the root is restricted to; none for all.
+    pub fn set_tablebase_and_allowed(&mut self, tablebase: Option<Tablebase>, allowed: &[Move]) {
+        self.tablebase = tablebase.filter(|_| self.params.probe_at_leaves());
         self.allowed = allowed.to_vec();
     }
 
@@ -166,31 +167,31 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Forces visits as far as `forced_playouts` says.
+    /// Turns forced playouts on.
     pub fn force_playouts(&mut self) {
-        self.forcing = true;
+        self.forces = true;
     }
 
     /// Spends the budget.
     pub fn run(&mut self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
         let open = self.root().children.iter().filter(|child| self.is_allowed(child)).count();
         let rule = self.params.root.rule.root_search().for_reference(self.params, open as u32);
-        let mut looked_at = Vec::new();
+        let mut last_visits = Vec::new();
         for descent in 0..self.params.simulations.saturating_sub(1) as usize {
             let settled = self.params.stop_when_settled && self.is_settled();
             let full = self.nodes.len() >= self.params.max_nodes as usize;
-            if self.root().certain.is_some() || settled || full || self.gained_little(&mut looked_at) {
+            if self.root().proven.is_some() || settled || full || self.gained_little(&mut last_visits) {
                 break;
             }
             let choice = rule(self, descent);
-            let best = self.taken(choice);
+            let best = self.record_choice(choice);
             self.simulate(ROOT, best, 0, evaluator)?;
-            self.tell_root();
+            self.end_simulation();
         }
         Ok(())
     }
 
-    /// Whether the most visited move would stay it if all simulations left went to the second.
+    /// Smart pruning: whether the most visited move would remain so if all simulations left went to the second.
     fn is_settled(&self) -> bool {
         let mut visits: Vec<u32> = self.root().children.iter().map(|child| child.visits).collect();
         visits.sort_unstable_by(|a, b| b.cmp(a));
@@ -198,31 +199,31 @@ impl<'a> Reference<'a> {
         visits[0] > second + self.params.simulations - self.root().visits
     }
 
-    /// Whether the shares of visits changed less than asked since the last look, after every interval of visits.
-    fn gained_little(&self, looked_at: &mut Vec<u32>) -> bool {
+    /// Whether the KLD gain per visit of the last interval was below the minimum; checked at the end of every interval.
+    fn gained_little(&self, last_visits: &mut Vec<u32>) -> bool {
         let Some(stop) = &self.params.stop_by_gain else { return false };
         let now: Vec<u32> = self.root().children.iter().map(|child| child.visits).collect();
-        let (before, after) = (looked_at.iter().sum::<u32>(), now.iter().sum::<u32>());
+        let (before, after) = (last_visits.iter().sum::<u32>(), now.iter().sum::<u32>());
         if after < before + stop.interval {
             return false;
         }
         let share = |visits: &u32, all: u32| f64::from(*visits) / f64::from(all);
-        let pairs = looked_at.iter().zip(&now).filter(|(old, _)| **old > 0);
+        let pairs = last_visits.iter().zip(&now).filter(|(old, _)| **old > 0);
         let gain: f64 =
             pairs.map(|(old, new)| share(old, before) * (share(old, before) / share(new, after)).ln()).sum();
-        *looked_at = now;
+        *last_visits = now;
         before > 0 && gain / f64::from(after - before) < stop.minimum
     }
 
-    /// What a draw is worth to the side to move at a depth.
+    /// The draw score for the side to move at a depth.
     fn draw_value(&self, depth: u32) -> f64 {
         if depth.is_multiple_of(2) { self.params.draw_score } else { -self.params.draw_score }
     }
 
-    /// What is certain, else the mean of the simulations: Q(s) = W(s) / N(s).
+    /// The proven value, else the mean of the simulations: Q(s) = W(s) / N(s).
     fn value(&self, node: &Node, depth: u32) -> f64 {
-        let certain = |result: i8| if result == 0 { self.draw_value(depth) } else { f64::from(result) };
-        node.certain.map_or(node.value_sum / f64::from(node.visits), certain)
+        let proven = |result: i8| if result == 0 { self.draw_value(depth) } else { f64::from(result) };
+        node.proven.map_or(node.value_sum / f64::from(node.visits), proven)
     }
 
     /// Q(s, a) for the side that makes the move: the child's value is the opponent's.
@@ -230,22 +231,22 @@ impl<'a> Reference<'a> {
         child.node.map(|node| -self.value(&self.nodes[node], depth + 1))
     }
 
-    /// A move's certain result for the side that makes it.
-    fn certain(&self, child: &Child) -> Option<i8> {
-        child.node.and_then(|node| self.nodes[node].certain).map(|result| -result)
+    /// A move's proven result for the side that makes it.
+    fn proven(&self, child: &Child) -> Option<i8> {
+        child.node.and_then(|node| self.nodes[node].proven).map(|result| -result)
     }
 
-    /// One simulation through a move of a position: selection, expansion, evaluation, back-up.
+    /// One simulation through an edge of a node: selection, expansion, evaluation, back-up.
     fn simulate(
         &mut self,
         at: usize,
         best: usize,
         depth: u32,
         evaluator: &mut dyn Evaluator,
-    ) -> Result<Brought, EvaluatorError> {
+    ) -> Result<BackedUp, EvaluatorError> {
         let child = &self.nodes[at].children[best];
         let (ply, visits) = (self.game.ply(), child.visits);
-        // In a graph the same move may lead elsewhere: by another way the position may repeat one.
+        // In a graph the same move may lead elsewhere: on another path the position may repeat one.
         let known = child.node.filter(|_| !self.params.graph);
         self.game.play_unchecked(child.played);
         let (below, is_new) = match known {
@@ -253,32 +254,33 @@ impl<'a> Reference<'a> {
             None => self.reach(at, depth + 1, evaluator)?,
         };
         self.nodes[at].children[best].node = Some(below);
-        let brought = self.visit_below(below, is_new, visits, depth + 1, evaluator)?;
+        let backed_up = self.visit_below(below, is_new, visits, depth + 1, evaluator)?;
         self.game.take_back_to(ply);
-        let q = if self.params.graph { self.known(below, depth + 1).value } else { brought.value };
+        let q = if self.params.graph { self.known(below, depth + 1).value } else { backed_up.value };
         let child = &mut self.nodes[at].children[best];
         (child.visits, child.square_sum) = (child.visits + 1, child.square_sum + q * q);
         if self.params.solver {
             self.solve(at);
         }
-        let seen = Brought { value: -brought.value, moves_left: brought.moves_left + 1.0, ..brought };
-        let counted = self.count(at, seen, depth);
-        self.tell_count(at, counted, depth);
-        Ok(counted)
+        let flipped =
+            BackedUp { value: -backed_up.value, moves_left: backed_up.moves_left + 1.0, ..backed_up };
+        let backed_up = self.update(at, flipped, depth);
+        self.record_update(at, backed_up, depth);
+        Ok(backed_up)
     }
 
-    /// What is known of a position so far.
-    fn known(&self, at: usize, depth: u32) -> Brought {
+    /// The proven or mean value of a node, with P(draw) and moves left.
+    fn known(&self, at: usize, depth: u32) -> BackedUp {
         let node = &self.nodes[at];
         let mean = |sum: f64| sum / f64::from(node.visits);
-        let (draw, moves_left) = match node.certain {
+        let (draw, moves_left) = match node.proven {
             Some(result) => (f64::from(i8::from(result == 0)), node.moves_left),
             None => (mean(node.draw_sum), mean(node.moves_left_sum)),
         };
-        Brought { value: self.value(node, depth), draw, moves_left }
+        BackedUp { value: self.value(node, depth), draw, moves_left }
     }
 
-    /// What a visit of a position that the move to it was visited `visits` times before is worth to its side to move.
+    /// Visits a node through an edge that had `visits` visits, and returns what is backed up for its side to move.
     fn visit_below(
         &mut self,
         at: usize,
@@ -286,40 +288,40 @@ impl<'a> Reference<'a> {
         visits: u32,
         depth: u32,
         evaluator: &mut dyn Evaluator,
-    ) -> Result<Brought, EvaluatorError> {
+    ) -> Result<BackedUp, EvaluatorError> {
         if self.params.graph && self.params.solver && !self.nodes[at].children.is_empty() {
             self.solve(at);
         }
         let node = &self.nodes[at];
         if is_new {
-            self.tell_leaf(at, depth, End::New);
+            self.record_leaf(at, depth, End::New);
             return Ok(self.known(at, depth));
         }
-        if node.certain.is_some() || node.repeated {
+        if node.proven.is_some() || node.repeated {
             let known = self.known(at, depth);
             let known = visit(&mut self.nodes[at], known);
-            self.tell_leaf(at, depth, End::Repeated);
+            self.record_leaf(at, depth, End::Repeated);
             return Ok(known);
         }
-        // Shared positions: a move to a position that other moves visited more often catches up (Wu 2023).
+        // Transpositions: an edge with fewer visits than its child catches up (Wu 2023).
         if self.params.graph && visits < node.visits {
-            self.tell_leaf(at, depth, End::Shared);
+            self.record_leaf(at, depth, End::Shared);
             return Ok(self.known(at, depth));
         }
         let choice = match self.params.tree_rule {
             TreeRule::Puct => self.select_puct(at, depth),
             TreeRule::Improved => self.select_improved(at, depth),
         };
-        let next = self.taken(choice);
+        let next = self.record_choice(choice);
         self.simulate(at, next, depth, evaluator)
     }
 
-    /// Counts a visit, with what is certain instead of what it brought. In a graph `Q(s) = (v(s) + Σ N(s, a) · Q(s, a)) / N(s)`
-    /// (Wu 2023).
-    fn count(&mut self, at: usize, brought: Brought, depth: u32) -> Brought {
-        let brought = if self.nodes[at].certain.is_some() { self.known(at, depth) } else { brought };
+    /// Adds a visit to a node, with the proven value instead of the one backed up if there is one. In a graph `Q(s) = (v(s) +
+    /// Σ N(s, a) · Q(s, a)) / N(s)` (Wu 2023).
+    fn update(&mut self, at: usize, backed_up: BackedUp, depth: u32) -> BackedUp {
+        let backed_up = if self.nodes[at].proven.is_some() { self.known(at, depth) } else { backed_up };
         if !self.params.graph {
-            return visit(&mut self.nodes[at], brought);
+            return visit(&mut self.nodes[at], backed_up);
         }
         let node = &self.nodes[at];
         let (mut value, mut draw) = (node.own_value, f64::from(node.evaluation.draw));
@@ -334,14 +336,14 @@ impl<'a> Reference<'a> {
         let node = &mut self.nodes[at];
         (node.visits, node.value_sum, node.draw_sum) = (node.visits + 1, value, draw);
         node.moves_left_sum = moves_left;
-        brought
+        backed_up
     }
 }
 
-fn visit(node: &mut Node, brought: Brought) -> Brought {
+fn visit(node: &mut Node, backed_up: BackedUp) -> BackedUp {
     node.visits += 1;
-    node.value_sum += brought.value;
-    node.draw_sum += brought.draw;
-    node.moves_left_sum += brought.moves_left;
-    brought
+    node.value_sum += backed_up.value;
+    node.draw_sum += backed_up.draw;
+    node.moves_left_sum += backed_up.moves_left;
+    backed_up
 }

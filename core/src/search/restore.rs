@@ -1,22 +1,22 @@
-//! A search made again of the rows of its tree.
+//! Rebuilds a search from the rows of its tree.
 
 use thiserror::Error;
 
-use super::rows::{PROOF_WORDS, TreeRow};
+use super::rows::{PROOF_NAMES, TreeRow};
 use super::tree::{Branch, Node, NodeId, ROOT, State, Tree};
 use super::{Proof, Search};
 use crate::board::Move;
 use crate::network::Wdl;
 
-/// Rows are not a tree that a search could go on with.
+/// The rows are not a tree that a search can continue.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("row {row} of the tree of search {search}: {fault}")]
 pub struct TreeFault {
     /// The search.
     pub search: u32,
-    /// The row at fault.
+    /// The faulty row.
     pub row: u32,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub fault: String,
 }
 
@@ -25,8 +25,9 @@ fn fault(row: &TreeRow, fault: impl Into<String>) -> TreeFault {
 }
 
 impl Search {
-    /// This search, which has not begun, with the tree that [`Search::rows`] gave of one of the same game, moves that were not tried
-    /// included. It goes on like one whose tree was kept: the root is evaluated again, and the budget comes on top of the visits so far.
+    /// Gives this search, which has not begun, a tree that [`Search::rows`] returned for a search of the same game, with
+    /// `untried` edges. It continues as after tree reuse: the root is evaluated again, and the budget comes on top of the visits
+    /// so far.
     pub fn restore(mut self, rows: &[TreeRow]) -> Result<Self, TreeFault> {
         let Some((root, moves)) = rows.split_first() else { return Ok(self) };
         if root.depth != 0 || root.node != ROOT {
@@ -40,89 +41,89 @@ impl Search {
             left = rest;
         }
         self.check_against_game(root, moves)?;
-        self.start_over();
+        self.reset_root();
         Ok(self)
     }
 
     /// Adds every node once, in the order of their numbers.
     fn add_nodes(&mut self, root: &TreeRow, moves: &[TreeRow]) -> Result<(), TreeFault> {
-        let mut places: Vec<&TreeRow> = moves.iter().filter(|row| row.node != TreeRow::NO_NODE).collect();
-        places.sort_by_key(|row| row.node);
-        places.dedup_by_key(|row| row.node);
-        for (number, row) in (0..).zip(std::iter::once(root).chain(places)) {
+        let mut nodes: Vec<&TreeRow> = moves.iter().filter(|row| row.node != TreeRow::NO_NODE).collect();
+        nodes.sort_by_key(|row| row.node);
+        nodes.dedup_by_key(|row| row.node);
+        for (number, row) in (0..).zip(std::iter::once(root).chain(nodes)) {
             if row.node != number {
                 return Err(fault(row, format!("leads to node {}, but no row leads to {number}", row.node)));
             }
             let proof = proof_of(row)?;
-            let seen = if number == ROOT { proof } else { proof.map(Proof::for_opponent) };
-            // Kept apart from its key, which the walk over the game finds.
-            let node = self.tree.add_node(State::Repeated, seen, u64::from(number));
+            let proof = if number == ROOT { proof } else { proof.map(Proof::for_opponent) };
+            // The number is a placeholder for the key, which `check_against_game` computes.
+            let id = self.tree.add_node(State::Repeated, proof, u64::from(number));
             let sign = if number == ROOT { 1.0 } else { -1.0 };
-            let of: &mut Node = &mut self.tree.nodes[node as usize];
-            of.visits = row.node_visits;
-            (of.value_sum, of.draw_sum) = (f64::from(sign) * row.value_sum, row.draw_sum);
-            if seen.is_some() {
-                of.state = State::Certain;
+            let node: &mut Node = &mut self.tree.nodes[id as usize];
+            node.visits = row.node_visits;
+            (node.value_sum, node.draw_sum) = (f64::from(sign) * row.value_sum, row.draw_sum);
+            if proof.is_some() {
+                node.state = State::Proven;
             }
-            let own = self.own_of(row, sign);
+            let own = self.own_evaluation_in(row, sign);
             if let Some(graph) = &mut self.tree.graph {
-                graph.evaluated(node, own);
+                graph.set_evaluation(id, own);
             }
-            self.put_moves_left(node, row)?;
+            self.restore_moves_left(id, row)?;
         }
         Ok(())
     }
 
-    /// Gives a node its plies left, if the search uses them.
-    fn put_moves_left(&mut self, node: NodeId, row: &TreeRow) -> Result<(), TreeFault> {
-        let Some(plies) = &mut self.tree.plies else { return Ok(()) };
+    /// Sets a node's moves left, if the search uses them.
+    fn restore_moves_left(&mut self, node: NodeId, row: &TreeRow) -> Result<(), TreeFault> {
+        let Some(moves_left) = &mut self.tree.moves_left else { return Ok(()) };
         if row.net_moves_left < 0.0 && row.node_visits > 0 {
-            let need = "has no plies left, which the search's `moves_left` needs; go on from a search with `moves_left`, \
-                        leave it out, or begin anew";
+            let need = "has no moves left, which the search's `moves_left` needs; go on from a search with `moves_left`, \
+                        leave it out, or start a new search";
             return Err(fault(row, need));
         }
-        plies.put(node, row.net_moves_left.max(0.0), row.moves_left_sum.max(0.0));
+        moves_left.set_with_sum(node, row.net_moves_left.max(0.0), row.moves_left_sum.max(0.0));
         Ok(())
     }
 
-    /// A node's own evaluation as its row has it.
-    fn own_of(&self, row: &TreeRow, sign: f32) -> Wdl {
+    /// A node's own evaluation, from its row.
+    fn own_evaluation_in(&self, row: &TreeRow, sign: f32) -> Wdl {
         let plain = sign * row.net_q - row.net_d * self.draw_value(row.depth.into()) as f32;
         Wdl::from_value(plain, row.net_d)
     }
 
-    /// Gives a node the moves of its rows.
+    /// Gives a node the edges of its rows.
     fn expand_from(&mut self, parent: NodeId, own: &[TreeRow]) -> Result<(), TreeFault> {
         let first = &own[0];
-        let known = self.tree.nodes.get(parent as usize);
-        if known.is_none_or(|node| node.state == State::Expanded) {
+        let node = self.tree.nodes.get(parent as usize);
+        if node.is_none_or(|node| node.state == State::Expanded) {
             return Err(fault(
                 first,
-                format!("belongs to node {parent}, which is no node or has its moves already"),
+                format!("belongs to node {parent}, which does not exist or has its moves already"),
             ));
         }
         let moves: Option<Vec<Move>> = own.iter().map(|row| Move::from_packed(row.played)).collect();
         let moves = moves.ok_or_else(|| fault(first, "a move of this node is not a packed move"))?;
         self.tree.expand(parent, &moves, own.iter().map(|row| row.prior));
-        let tried = own.iter().take_while(|row| row.node != TreeRow::NO_NODE).count();
-        if let Some(row) = own[tried..].iter().find(|row| row.node != TreeRow::NO_NODE) {
-            return Err(fault(row, "is a tried move behind one that was not; rows must be in their order"));
+        let visited = own.iter().take_while(|row| row.node != TreeRow::NO_NODE).count();
+        if let Some(row) = own[visited..].iter().find(|row| row.node != TreeRow::NO_NODE) {
+            return Err(fault(row, "is a visited move after an unvisited one; rows must be in their order"));
         }
-        let branches: Vec<Branch> = own[..tried].iter().map(|row| self.branch_of(row)).collect();
-        self.tree.set_branches(parent, &branches);
+        let visited: Vec<Branch> = own[..visited].iter().map(|row| self.restored_edge(row)).collect();
+        self.tree.set_visited_edges(parent, &visited);
         Ok(())
     }
 
-    fn branch_of(&self, row: &TreeRow) -> Branch {
-        let below = self.tree.node(row.node);
+    fn restored_edge(&self, row: &TreeRow) -> Branch {
+        let child = self.tree.node(row.node);
         let mean = |sum: f64| sum / f64::from(row.node_visits.max(1));
-        // A tree has the same sum on both ends of a move; a graph takes it from the position.
+        // In a tree an edge and its child have the same sum; in a graph the edge has a share of the child's.
         let value_sum = if row.visits == row.node_visits {
             row.value_sum
         } else {
             mean(row.value_sum) * f64::from(row.visits)
         };
-        let proof = below.proof.map(Proof::for_opponent).filter(|_| self.params.solver);
+        let proof = child.proof.map(Proof::for_opponent).filter(|_| self.params.solver);
         Branch {
             value_sum,
             square_sum: row.square_sum,
@@ -133,7 +134,7 @@ impl Search {
         }
     }
 
-    /// Walks the game through the tree: the moves of every node must be the legal ones. Finds the keys of shared positions.
+    /// Replays the game through the tree: the moves of every node must be the legal ones. Sets the keys of a graph's nodes.
     fn check_against_game(&mut self, root: &TreeRow, moves: &[TreeRow]) -> Result<(), TreeFault> {
         let mut tree = Tree::new(&self.params);
         std::mem::swap(&mut tree, &mut self.tree);
@@ -143,19 +144,19 @@ impl Search {
         }
         let root_ply = self.game.ply();
         let mut checked = vec![false; tree.nodes.len()];
-        let mut way = vec![(ROOT, root_ply, None)];
-        while let Some((node, ply, played)) = way.pop() {
+        let mut stack = vec![(ROOT, root_ply, None)];
+        while let Some((node, ply, mv)) = stack.pop() {
             self.game.take_back_to(ply);
-            if let Some(played) = played {
-                self.game.play_unchecked(played);
+            if let Some(mv) = mv {
+                self.game.play_unchecked(mv);
             }
             if std::mem::replace(&mut checked[node as usize], true) {
                 continue;
             }
             let ply = self.game.ply();
             self.check_node(&mut tree, node, (rows_to[node as usize], ply - root_ply))?;
-            let tried = tree.moves(node).iter().zip(tree.branches(node));
-            way.extend(tried.map(|(played, branch)| (branch.child, ply, Some(*played))));
+            let visited = tree.moves(node).iter().zip(tree.visited_edges(node));
+            stack.extend(visited.map(|(mv, edge)| (edge.child, ply, Some(*mv))));
         }
         self.game.take_back_to(root_ply);
         self.tree = tree;
@@ -183,7 +184,7 @@ impl Search {
             ));
         }
         let key = self.state_key(depth);
-        // In a graph the way here need not be the one that repeats a position.
+        // In a graph this path need not be the one that repeats a position.
         let repeats = match &tree.graph {
             Some(_) => row.draw == 1.0,
             None => self.game.plies_since_repetition().is_some(),
@@ -191,10 +192,10 @@ impl Search {
         if tree.node(node).state == State::Repeated && !repeats {
             return Err(fault(row, format!("node {node} has no moves; rows must include untried moves")));
         }
-        let below: u32 = tree.branches(node).iter().map(|branch| branch.visits).sum();
-        let of = tree.node(node);
-        if of.state == State::Expanded && of.proof.is_none() && of.visits != below + 1 {
-            return Err(fault(row, format!("node {node} has {} visits, its moves {below}", of.visits)));
+        let below: u32 = tree.visited_edges(node).iter().map(|edge| edge.visits).sum();
+        let Node { state, proof, visits, .. } = *tree.node(node);
+        if state == State::Expanded && proof.is_none() && visits != below + 1 {
+            return Err(fault(row, format!("node {node} has {visits} visits, its moves {below}")));
         }
         if let Some(graph) = &mut tree.graph {
             graph.rekey(node, key);
@@ -204,8 +205,8 @@ impl Search {
 }
 
 fn proof_of(row: &TreeRow) -> Result<Option<Proof>, TreeFault> {
-    let known = PROOF_WORDS.iter().find(|(word, _)| *word == row.proof);
-    known
+    let found = PROOF_NAMES.iter().find(|(name, _)| *name == row.proof);
+    found
         .map(|(_, proof)| *proof)
         .ok_or_else(|| fault(row, format!("`proof` is \"{}\", which is not known", row.proof)))
 }

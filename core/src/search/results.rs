@@ -1,4 +1,4 @@
-//! What a search says of its root.
+//! The results of a search at its root.
 
 use super::Search;
 use super::choice::{ChoiceParams, Target, Visited};
@@ -14,32 +14,30 @@ impl Search {
         self.tree.nodes.first().and_then(|root| root.proof)
     }
 
-    /// The move to play. The `puct` root draws it by `visits^(1/temperature)`; the `gumbel` root has drawn its noise
-    /// before and takes the best of its most visited moves whatever the temperature.
+    /// The move to play. A `puct` root draws it by `visits^(1/temperature)`; a `gumbel` root, whose noise was drawn before the
+    /// search, takes the best of its most visited moves at any temperature.
     pub fn choose(&self, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
         self.root.rule.choose(self, params, temperature, stream)
     }
 
-    /// What the policy should learn of the root: shares of all its moves that sum to 1.
+    /// The policy target of the root: shares of all its moves that sum to 1.
     pub fn policy_target(&self) -> Vec<Target> {
-        let counted = |seen: Visited| {
-            if self.root.allows(seen.played) { seen } else { Visited { visits: 0, ..seen } }
-        };
-        let moves: Vec<Visited> = self.root_moves().map(counted).collect();
+        let allowed_visits =
+            |mv: Visited| if self.root.allows(mv.played) { mv } else { Visited { visits: 0, ..mv } };
+        let moves: Vec<Visited> = self.root_moves().map(allowed_visits).collect();
         let shares = self.root.rule.policy_target(self, &moves);
-        let target =
-            |(seen, share): (&Visited, f64)| Target { played: seen.played, visits: seen.visits, share };
+        let target = |(mv, share): (&Visited, f64)| Target { played: mv.played, visits: mv.visits, share };
         moves.iter().zip(shares).map(target).collect()
     }
 
-    /// Every move of the root in the order of [`root_moves`](Self::root_moves) as a `puct` root sees it; after its evaluation, with
-    /// nothing in flight. `None` for a root with another rule.
+    /// The PUCT scores of the root's moves in the order of [`root_moves`](Self::root_moves); after its evaluation, with no leaf in
+    /// flight. `None` for a root with another rule.
     pub fn root_scores(&self) -> Option<Vec<RootScore>> {
         self.root.rule.scores(self)
     }
 
-    /// The root's value in [−1, 1] for the side to move as P(win) − P(loss), and its P(draw): what is proven, else the mean
-    /// of all simulations; after at least one.
+    /// The root's value P(win) − P(loss) for the side to move, and its P(draw): proven, else the mean of all simulations; after
+    /// at least one.
     pub fn root_value(&self) -> (f64, f64) {
         let root = self.tree.node(ROOT);
         if let Some(proof) = root.proof {
@@ -52,38 +50,38 @@ impl Search {
     /// The net's own value of the root in [−1, 1] for the side to move, and its P(draw).
     ///
     /// # Panics
-    /// Before the root's evaluation.
+    /// If the root is not evaluated yet.
     pub fn net_value(&self) -> (f64, f64) {
         let wdl = self.root.evaluation.expect("the root was evaluated");
         (f64::from(wdl.value()), f64::from(wdl.draw))
     }
 
-    /// The same with a draw at its worth to the side to move.
+    /// The net's own value of the root with the draw score.
     pub(super) fn root_own_value(&self) -> f64 {
         let (value, draw) = self.net_value();
         value + draw * self.draw_value(0)
     }
 
-    /// What the tree takes of memory now.
+    /// The memory that the tree uses now.
     pub fn memory(&self) -> TreeMemory {
         self.tree.memory()
     }
 
-    /// Every legal move of the root with its statistics, the tried ones first.
+    /// Every legal move of the root with its statistics, the visited ones first.
     pub fn root_moves(&self) -> impl Iterator<Item = Visited> {
         let moves = self.tree.moves(ROOT).iter().zip(self.tree.priors(ROOT));
-        moves.enumerate().map(|(place, (played, prior))| {
-            let branch = self.tree.branches(ROOT).get(place);
-            let proof = branch.and_then(|branch| branch.proof);
-            let certain = proof.map(|proof| proof.value(self.draw_value(0)));
+        moves.enumerate().map(|(index, (mv, prior))| {
+            let edge = self.tree.visited_edges(ROOT).get(index);
+            let proof = edge.and_then(|edge| edge.proof);
+            let proven = proof.map(|proof| proof.value(self.draw_value(0)));
             Visited {
-                played: *played,
-                visits: branch.map_or(0, |branch| branch.visits),
+                played: *mv,
+                visits: edge.map_or(0, |edge| edge.visits),
                 prior: *prior,
-                value: certain.or_else(|| branch.and_then(Branch::mean)),
-                standard_error: branch.filter(|_| proof.is_none()).map_or(0.0, Branch::standard_error),
+                value: proven.or_else(|| edge.and_then(Branch::mean)),
+                standard_error: edge.filter(|_| proof.is_none()).map_or(0.0, Branch::standard_error),
                 proof,
-                moves_left: branch.and_then(|branch| self.tree.moves_left(branch.child)),
+                moves_left: edge.and_then(|edge| self.tree.moves_left(edge.child)),
             }
         })
     }

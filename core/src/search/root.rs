@@ -1,6 +1,6 @@
-//! The rules of the root: which move a descent takes first, which one is played, and what the policy learns.
+//! The rules of the root: which edge a descent takes there, which move is played, and the policy target.
 //!
-//! A rule is a file of this folder, its `mod` line, and its line in `root_rules`; everything else asks [`RootSearch`].
+//! A rule is a file in this folder, its `mod` line, and its line in `root_rules`; all other code uses [`RootSearch`].
 
 use std::fmt;
 
@@ -21,9 +21,9 @@ mod puct;
 
 pub use puct::RootScore;
 
-/// Makes the rule that the parameter names.
+/// Creates the rule that the parameter names.
 macro_rules! make_rules {
-    ($( $(#[doc = $doc:literal])+ $module:ident::$rule:ident = $word:literal, )+) => {
+    ($( $(#[doc = $doc:literal])+ $module:ident::$rule:ident = $name:literal, )+) => {
         impl RootRule {
             /// The rule, ready for a root.
             pub(super) fn root_search(self) -> Box<dyn RootSearch> {
@@ -38,81 +38,80 @@ macro_rules! make_rules {
 root_rules!(make_rules);
 
 impl RootRule {
-    /// As explanations of a search name it.
+    /// Its name in explanations of a search.
     pub fn title(self) -> &'static str {
         self.root_search().title()
     }
 
-    /// Whether it shares out a number of simulations that it must know beforehand; a search by it cannot go on until it is stopped.
+    /// Whether it must know the number of simulations beforehand, so that its searches cannot run until they are stopped.
     pub fn plans_ahead(self) -> bool {
         self.root_search().plans_ahead()
     }
 }
 
-/// What training games draw at a root to differ from each other; a rule takes what belongs to it.
+/// The exploration noise of training games at a root; each rule uses its own part.
 #[derive(Debug, Clone, Copy)]
 pub struct Exploration<'a> {
     /// Dirichlet noise in the priors of a `puct` root.
     pub dirichlet: Option<&'a RootNoise>,
-    /// Scale of a `gumbel` root's samples.
+    /// Scale of the Gumbel samples of a `gumbel` root.
     pub gumbel: f64,
-    /// Whether the search has the whole budget. A `puct` root adds no noise to a fast one (playout cap randomization, Wu 2020,
-    /// section 3.1).
+    /// Whether this is a full search. A `puct` root adds no noise to a fast one (playout cap randomisation, Wu 2020, section 3.1).
     pub is_full: bool,
 }
 
-/// The reference's form of a rule: the choice of a descent, the first of which has the number 0.
+/// A rule for the reference search: the choice at the root in a descent, numbered from 0.
 pub(super) type ReferenceRule = Box<dyn Fn(&Reference<'_>, usize) -> Choice>;
 
-/// A rule at one root. Moves are named by their index among the root's moves, the tried ones first.
+/// A rule at one root. Edges are indices among the root's edges, the visited ones first.
 pub(super) trait RootSearch: fmt::Debug + Send + Sync {
-    /// As explanations name it.
+    /// Its name in explanations.
     fn title(&self) -> &'static str;
 
-    /// Whether it shares out a number of descents that it must know beforehand.
+    /// Whether it must know the number of descents beforehand.
     fn plans_ahead(&self) -> bool {
         false
     }
 
-    /// Parameters that do not go with it, each with what to do.
+    /// Parameters that the rule does not support, each with advice.
     fn conflicts(&self, _params: &SearchParams) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// Begins with a root just evaluated, of whose moves some are open, and a budget of descents.
+    /// Starts a search of a root that was just evaluated, with `open` allowed moves and a budget of descents.
     fn begin(&mut self, _params: &SearchParams, _open: u32, _descents: u32) {}
 
-    /// Draws what makes training games differ.
+    /// Draws the exploration noise of a training game.
     fn add_noise(&mut self, tree: &mut Tree, exploration: &Exploration<'_>, stream: &mut Stream);
 
-    /// Forces visits of tried moves as far as `forced_playouts` says.
+    /// Turns forced playouts on, if `forced_playouts` is set.
     fn force_playouts(&mut self, _params: &SearchParams) {}
 
-    /// The move that the next descent takes. `scratch` is memory to calculate in.
+    /// The index of the edge that the next descent takes. `scratch` is a buffer.
     fn select(&self, search: &Search, scratch: &mut Vec<f64>) -> usize;
 
-    /// Goes on to the next descent; once for each that ends in a leaf.
+    /// Advances to the next descent; called once for each that did not collide.
     fn advance(&mut self) {}
 
-    /// Follows a move that went from one index to a smaller one; those between are one further on now.
+    /// Follows an edge that moved from one index to a smaller one; those between moved up by one.
     fn moved(&mut self, _from: usize, _to: usize) {}
 
     /// The move to play.
     fn choose(&self, search: &Search, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move;
 
-    /// What the policy should learn of `moves`, the root's: shares that sum to 1. Moves that may not be played come without visits.
+    /// The policy target of the root's `moves`: shares that sum to 1. Moves that are not allowed are passed without visits.
     fn policy_target(&self, search: &Search, moves: &[Visited]) -> Vec<f64>;
 
-    /// What the next descent would go by, where that is a score of each move that its statistics explain.
+    /// The scores that the next descent selects by, if the rule scores each move by its statistics.
     fn scores(&self, _search: &Search) -> Option<Vec<RootScore>> {
         None
     }
 
-    /// The rule as the reference follows it, at a root of whose moves some are open.
+    /// The rule for the reference search, at a root with `open` allowed moves.
     fn for_reference(&self, params: &SearchParams, open: u32) -> ReferenceRule;
 
-    /// Gives the reference what was drawn or asked for at this root, whose moves these are.
-    fn brief(&self, _moves: &[Move], _reference: &mut Reference<'_>) {}
+    /// Passes the noise and the forced playouts of this root, with these moves, to the reference search.
+    fn configure_reference(&self, _moves: &[Move], _reference: &mut Reference<'_>) {}
 
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn RootSearch>;
@@ -124,10 +123,10 @@ impl Clone for Box<dyn RootSearch> {
     }
 }
 
-/// What a search has at its root beside the node.
+/// The state of a search at its root, beside the node.
 #[derive(Debug, Clone)]
 pub(super) struct Root {
-    /// What the net says of it, once it was asked for this move's search.
+    /// Its evaluation, once made for this move's search.
     pub(super) evaluation: Option<Wdl>,
     /// The moves that may be searched; empty for all.
     pub(super) allowed: Vec<Move>,
@@ -140,16 +139,16 @@ impl Root {
     }
 
     /// Whether a move may be searched and played.
-    pub(super) fn allows(&self, played: Move) -> bool {
-        self.allowed.is_empty() || self.allowed.contains(&played)
+    pub(super) fn allows(&self, mv: Move) -> bool {
+        self.allowed.is_empty() || self.allowed.contains(&mv)
     }
 }
 
 impl Search {
-    /// Readies a root that was just evaluated for this move's descents.
+    /// Prepares a root that was just evaluated for this move's descents.
     pub(super) fn enter_root(&mut self, evaluation: Wdl) {
         self.root.evaluation = Some(evaluation);
-        self.tree.sort_untried(ROOT);
+        self.tree.sort_unvisited(ROOT);
         self.restrict_root_by_tables();
         let moves = self.tree.moves(ROOT);
         let open = if self.root.allowed.is_empty() { moves.len() } else { self.root.allowed.len() };
@@ -158,25 +157,25 @@ impl Search {
             return;
         }
         let mate = self.game.position().mate_in_one(moves);
-        if let Some(place) = moves.iter().position(|played| Some(*played) == mate) {
-            let place = self.tree.try_move(ROOT, place);
-            let child = self.tree.add_node(State::Certain, Some(Proof::Loss), 0);
-            self.tree.branch_mut(ROOT, place).child = child;
-            self.tree.prove(ROOT, place, Proof::Win);
-            if let Some(plies) = &mut self.tree.plies {
-                plies.tell(child, 0.0);
+        if let Some(index) = moves.iter().position(|mv| Some(*mv) == mate) {
+            let index = self.tree.add_visited_edge(ROOT, index);
+            let child = self.tree.add_node(State::Proven, Some(Proof::Loss), 0);
+            self.tree.edge_mut(ROOT, index).child = child;
+            self.tree.prove(ROOT, index, Proof::Win);
+            if let Some(moves_left) = &mut self.tree.moves_left {
+                moves_left.set(child, 0.0);
             }
-            self.tree.settle_moves_left(ROOT);
+            self.tree.prove_moves_left(ROOT);
         }
     }
 
-    /// Adds what the rule of the root draws so that training games differ; after the root's evaluation, before this move's descents.
+    /// Adds the exploration noise of the root's rule; after the root's evaluation, before this move's descents.
     pub fn add_noise(&mut self, exploration: &Exploration<'_>, stream: &mut Stream) {
         debug_assert!(self.root.evaluation.is_some(), "the root was evaluated");
         self.root.rule.add_noise(&mut self.tree, exploration, stream);
     }
 
-    /// Forces visits of the root's tried moves in this move's search, as far as its rule and `forced_playouts` say.
+    /// Turns forced playouts on for this move's search, if the root's rule has them and `forced_playouts` is set.
     pub fn force_playouts(&mut self) {
         self.root.rule.force_playouts(&self.params);
     }

@@ -1,4 +1,4 @@
-//! What an engine is: it grows the tree of a search. Everything else of a search is the same whoever does.
+//! The trait of engines, which grow the tree of a search; the rest of a search does not depend on the engine.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::Search;
 use super::params::SearchParams;
 use crate::network::{Batch, Evaluator, EvaluatorError};
 
-/// An engine. What it found lies in the tree of the search.
+/// An engine. Its results are in the tree of the search.
 pub(super) trait Searcher: fmt::Debug + Sync {
     /// As [`Search::gather`].
     fn gather(
@@ -16,10 +16,10 @@ pub(super) trait Searcher: fmt::Debug + Sync {
         batch: &mut Batch,
     ) -> Result<(), EvaluatorError>;
 
-    /// Whether a search may have several batches under way, one for each of some threads.
+    /// Whether several threads may share a search, each with its own batch under way.
     fn takes_threads(&self) -> bool;
 
-    /// Parameters that do not go with it, each with what to do.
+    /// Parameters that the engine does not support, each with advice.
     fn conflicts(&self, _params: &SearchParams) -> Vec<(&'static str, String)> {
         Vec::new()
     }

@@ -1,7 +1,7 @@
-//! Which move a descent takes from a node.
+//! Selection: which edge a descent takes from a node.
 
 use super::Search;
-use super::formulas::{c_puct, exploration, first_play_value, mean_value};
+use super::formulas::{c_puct, exploration, fpu_value, mean_value};
 use super::improved::{NodeView, select_improved};
 use super::moves_left::Preference;
 use super::params::{FirstPlayParams, InFlight, TreeRule};
@@ -9,97 +9,99 @@ use super::proof::Proof;
 use super::tree::{Branch, NodeId, ROOT};
 
 impl Search {
-    /// The place of the move that a descent takes from a node `depth` plies below the root.
+    /// The index of the edge that a descent takes from a node `depth` plies below the root.
     pub(super) fn select(&mut self, node: NodeId, depth: usize) -> usize {
         let mut scratch = std::mem::take(&mut self.scratch.scores);
-        let place = if node == ROOT {
+        let index = if node == ROOT {
             self.root.rule.select(self, &mut scratch)
         } else if self.params.tree_rule == TreeRule::Improved {
             select_improved(&self.params.improved_policy, self.view(node, depth), &mut scratch)
         } else if self.params.moves_left.is_some() {
-            self.select_by_plies(node, depth)
+            self.select_with_moves_left(node, depth)
         } else {
             self.select_by_puct(node, depth, |score, _| score)
         };
         self.scratch.scores = scratch;
-        place
+        index
     }
 
     pub(super) fn view(&self, node: NodeId, depth: usize) -> NodeView<'_> {
         let draw_value = self.draw_value(depth);
         let own_value =
             if node == ROOT { self.root_own_value() } else { self.tree.own_value(node, draw_value) };
-        let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
+        let (priors, visited) = (self.tree.priors(node), self.tree.visited_edges(node));
         let (moves, allowed) =
             if node == ROOT { (self.tree.moves(ROOT), &*self.root.allowed) } else { (&[][..], &[][..]) };
-        NodeView { priors, branches, own_value, draw_value, moves, allowed }
+        NodeView { priors, visited, own_value, draw_value, moves, allowed }
     }
 
-    /// What a draw is worth to the side to move `depth` plies below the root.
+    /// The draw score for the side to move `depth` plies below the root.
     pub(super) fn draw_value(&self, depth: usize) -> f64 {
         if depth.is_multiple_of(2) { self.params.draw_score } else { -self.params.draw_score }
     }
 
-    /// The move that PUCT takes from the root. A closure of its own gives it a loop of its own, which is compiled for the root; shared
+    /// The edge that PUCT takes from the root. Its own closure instantiates a separate copy of the loop; if the root shared one
     /// with [`select`](Self::select), neither would be inlined (3 % of a simulation's instructions).
     pub(super) fn select_puct_at_root(&self) -> usize {
         if self.params.moves_left.is_some() {
-            self.select_by_plies(ROOT, 0)
+            self.select_with_moves_left(ROOT, 0)
         } else {
             self.select_by_puct(ROOT, 0, |score, _| score)
         }
     }
 
-    /// The move with the largest `Q + U`; the earlier one wins ties. Moves that are proven to lose are passed over.
+    /// The edge with the largest `Q + U`; the earlier one wins ties. Edges that are proven to lose are skipped.
     ///
-    /// Untried moves are worth the same and the likeliest leads them, so only the first that is allowed can be best.
-    /// `adjusted` has the last word on the score of a tried move.
-    fn select_by_puct(&self, node: NodeId, depth: usize, adjusted: impl Fn(f64, &Branch) -> f64) -> usize {
-        let (priors, branches) = (self.tree.priors(node), self.tree.branches(node));
+    /// Unvisited edges share one Q and the one with the largest prior is first, so only the first that is allowed can be
+    /// best. `adjust` may change the score of a visited edge.
+    fn select_by_puct(&self, node: NodeId, depth: usize, adjust: impl Fn(f64, &Branch) -> f64) -> usize {
+        let (priors, visited) = (self.tree.priors(node), self.tree.visited_edges(node));
         let parent = self.tree.node(node);
-        let in_flight: u32 = branches.iter().map(|branch| u32::from(branch.in_flight)).sum();
+        let in_flight: u32 = visited.iter().map(|edge| u32::from(edge.in_flight)).sum();
         let scale = self.exploration_scale(node, parent.visits + in_flight);
-        let (mut best, mut best_score, mut tried_prior) = (0, f64::NEG_INFINITY, 0.0);
-        let of_tried = &priors[..branches.len()];
-        for (place, branch) in branches.iter().enumerate() {
-            let prior = f64::from(of_tried[place]);
-            tried_prior += prior;
-            if !self.is_allowed(node, place) {
+        let (mut best, mut best_score, mut visited_prior) = (0, f64::NEG_INFINITY, 0.0);
+        let visited_priors = &priors[..visited.len()];
+        for (index, edge) in visited.iter().enumerate() {
+            let prior = f64::from(visited_priors[index]);
+            visited_prior += prior;
+            if !self.is_allowed(node, index) {
                 continue;
             }
-            let score = match branch.proof {
+            let score = match edge.proof {
                 Some(Proof::Loss) => continue,
                 Some(proof) => proof.value(self.draw_value(depth)),
-                None => self.tried_value(branch, parent.value()),
-            } + exploration(scale, prior, branch.started());
-            let score = adjusted(score, branch);
+                None => self.edge_value(edge, parent.value()),
+            } + exploration(scale, prior, edge.started());
+            let score = adjust(score, edge);
             if score > best_score {
-                (best, best_score) = (place, score);
+                (best, best_score) = (index, score);
             }
         }
-        let untried = (branches.len()..priors.len()).find(|place| self.is_allowed(node, *place));
-        if let Some(place) = untried {
-            let first_play = first_play_value(self.first_play(node), parent.value(), tried_prior);
-            if first_play + exploration(scale, f64::from(priors[place]), 0) > best_score {
-                best = place;
+        let unvisited = (visited.len()..priors.len()).find(|index| self.is_allowed(node, *index));
+        if let Some(index) = unvisited {
+            let q = fpu_value(self.fpu_params(node), parent.value(), visited_prior);
+            if q + exploration(scale, f64::from(priors[index]), 0) > best_score {
+                best = index;
             }
         }
         best
     }
 
-    /// As [`select_by_puct`](Self::select_by_puct) where plies left count; apart from it, because few searches come here.
+    /// As [`select_by_puct`](Self::select_by_puct) with moves-left utility; kept apart because few searches use it.
     #[cold]
-    fn select_by_plies(&self, node: NodeId, depth: usize) -> usize {
+    fn select_with_moves_left(&self, node: NodeId, depth: usize) -> usize {
         let preference = self.preference(node, depth);
-        let utility = |branch: &Branch| preference.as_ref().map_or(0.0, |of| self.utility(of, branch, depth));
-        self.select_by_puct(node, depth, |score, branch| score + utility(branch))
+        let utility = |edge: &Branch| {
+            preference.as_ref().map_or(0.0, |preference| self.utility(preference, edge, depth))
+        };
+        self.select_by_puct(node, depth, |score, edge| score + utility(edge))
     }
 
-    /// What counts beside the value of a tried move, once it was visited.
-    pub(super) fn utility(&self, preference: &Preference<'_>, branch: &Branch, depth: usize) -> f64 {
-        let certain = branch.proof.map(|proof| proof.value(self.draw_value(depth)));
-        let value = certain.or_else(|| branch.mean());
-        let known = value.zip(self.tree.moves_left(branch.child));
+    /// The moves-left utility of a visited edge; 0 before its first visit is backed up.
+    pub(super) fn utility(&self, preference: &Preference<'_>, edge: &Branch, depth: usize) -> f64 {
+        let proven = edge.proof.map(|proof| proof.value(self.draw_value(depth)));
+        let value = proven.or_else(|| edge.mean());
+        let known = value.zip(self.tree.moves_left(edge.child));
         known.map_or(0.0, |(q, plies)| preference.utility(q, plies))
     }
 
@@ -111,18 +113,18 @@ impl Search {
             * f64::from(parent_visits).sqrt()
     }
 
-    pub(super) fn first_play(&self, node: NodeId) -> &FirstPlayParams {
+    /// The parameters of first-play urgency at a node.
+    pub(super) fn fpu_params(&self, node: NodeId) -> &FirstPlayParams {
         let at_root = self.params.root.first_play.as_ref().filter(|_| node == ROOT);
         at_root.unwrap_or(&self.params.first_play)
     }
 
-    pub(super) fn tried_value(&self, branch: &Branch, parent_value: f64) -> f64 {
-        let in_flight = u32::from(branch.in_flight);
+    /// Q of a visited edge that is not proven, with virtual loss.
+    pub(super) fn edge_value(&self, edge: &Branch, parent_value: f64) -> f64 {
+        let in_flight = u32::from(edge.in_flight);
         match self.params.in_flight {
-            InFlight::Loss => {
-                mean_value(branch.value_sum, branch.visits, in_flight, self.params.virtual_loss)
-            }
-            InFlight::Visit => branch.mean().unwrap_or(parent_value),
+            InFlight::Loss => mean_value(edge.value_sum, edge.visits, in_flight, self.params.virtual_loss),
+            InFlight::Visit => edge.mean().unwrap_or(parent_value),
         }
     }
 }

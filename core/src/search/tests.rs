@@ -1,4 +1,4 @@
-//! The fast search against the reference, and what every search must hold.
+//! Tests of the search: against the reference, and for properties of every search.
 
 use std::collections::HashMap;
 
@@ -43,13 +43,13 @@ fn from_fen(fen: &str) -> Game {
 }
 
 /// A search without tablebases.
-fn begun(game: Game, params: SearchParams) -> Search {
+fn new_search(game: Game, params: SearchParams) -> Search {
     Search::with_tablebases(game, RULES, params, None)
 }
 
-/// A search of the initial position for several threads.
-fn in_threads(params: SearchParams) -> SharedSearch {
-    SharedSearch::new(begun(Game::initial(), params)).expect("the fast engine takes threads")
+/// A search of the initial position, shared by several threads.
+fn shared_search(params: SearchParams) -> SharedSearch {
+    SharedSearch::new(new_search(Game::initial(), params)).expect("the fast engine takes threads")
 }
 
 fn run(search: &mut Search, evaluator: &mut dyn Evaluator) {
@@ -58,7 +58,7 @@ fn run(search: &mut Search, evaluator: &mut dyn Evaluator) {
 }
 
 fn searched(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Search {
-    let mut search = begun(game.clone(), params.clone());
+    let mut search = new_search(game.clone(), params.clone());
     run(&mut search, evaluator);
     search
 }
@@ -67,8 +67,8 @@ fn simulations(simulations: u32) -> SearchParams {
     SearchParams { simulations, ..SearchParams::default() }
 }
 
-/// Plies that count for much, from a small advantage on: values of made-up evaluations are small.
-fn by_plies(params: SearchParams) -> SearchParams {
+/// Strong moves-left utility with a low threshold, as the values of fake evaluations are small.
+fn with_moves_left(params: SearchParams) -> SearchParams {
     let moves_left = MovesLeftParams {
         max_effect: 0.6,
         threshold: 0.02,
@@ -80,24 +80,24 @@ fn by_plies(params: SearchParams) -> SearchParams {
 }
 
 fn visits(search: &Search) -> Vec<(Move, u32)> {
-    search.root_moves().map(|seen| (seen.played, seen.visits)).collect()
+    search.root_moves().map(|mv| (mv.played, mv.visits)).collect()
 }
 
-/// Searches with noise drawn the same way as the reference draws it.
+/// Searches with the same noise as the reference.
 fn searched_with_noise(
     game: &Game,
     params: &SearchParams,
     noise: Noise,
     evaluator: &mut dyn Evaluator,
 ) -> Search {
-    let mut search = begun(game.clone(), params.clone());
+    let mut search = new_search(game.clone(), params.clone());
     let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
     let mut fresh = true;
     while !search.is_done() {
         batch.clear();
         search.gather(evaluator, &mut batch).expect("no tablebase is damaged");
         evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
-        search.apply(&batch, &answers, 0).expect("fakes say what is asked");
+        search.apply(&batch, &answers, 0).expect("fakes have moves left");
         if std::mem::take(&mut fresh) {
             noise.add(&mut search);
         }
@@ -111,8 +111,8 @@ fn dirichlet(noise: &RootNoise) -> Exploration<'_> {
     Exploration { dirichlet: Some(noise), gumbel: 0.0, is_full: true }
 }
 
-/// Samples of a scale for a `gumbel` root.
-fn samples(scale: f64) -> Exploration<'static> {
+/// Gumbel noise of this scale for a `gumbel` root.
+fn gumbel_noise(scale: f64) -> Exploration<'static> {
     Exploration { dirichlet: None, gumbel: scale, is_full: true }
 }
 
@@ -129,7 +129,7 @@ impl Noise {
         match self {
             Self::None => {}
             Self::Dirichlet => search.add_noise(&dirichlet(&RootNoise::default()), &mut stream(4)),
-            Self::Gumbel => search.add_noise(&samples(1.0), &mut stream(4)),
+            Self::Gumbel => search.add_noise(&gumbel_noise(1.0), &mut stream(4)),
         }
         search.force_playouts();
     }
@@ -147,19 +147,20 @@ impl Noise {
 }
 
 #[test]
-fn trees_in_one_batch_do_not_touch_each_other() {
+fn searches_that_share_batches_are_independent() {
     let games = bench::positions();
     let mut evaluator = Hashed::new(encoding(), 5);
     let alone: Vec<_> =
         games.iter().map(|game| visits(&searched(game, &simulations(100), &mut evaluator))).collect();
-    let mut together: Vec<Search> = games.iter().map(|game| begun(game.clone(), simulations(100))).collect();
+    let mut together: Vec<Search> =
+        games.iter().map(|game| new_search(game.clone(), simulations(100))).collect();
     search_in_lockstep(&mut together, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
         .expect("fakes do not fail");
     assert_eq!(alone, together.iter().map(visits).collect::<Vec<_>>());
 }
 
 #[test]
-fn several_leaves_in_flight_keep_the_invariants_and_find_the_mate() {
+fn leaf_batches_keep_the_invariants_and_find_a_mate() {
     let mate_in_one = from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
     for (leaves, in_flight) in
         [2, 7, 64].into_iter().flat_map(|leaves| [(leaves, InFlight::Loss), (leaves, InFlight::Visit)])
@@ -167,14 +168,14 @@ fn several_leaves_in_flight_keep_the_invariants_and_find_the_mate() {
         let params = SearchParams { leaves, in_flight, solver: false, ..simulations(400) };
         let search = searched(&mate_in_one, &params, &mut Uniform::new(encoding()));
         assert_eq!(search.visits(), 400);
-        let best = search.root_moves().max_by_key(|seen| seen.visits).expect("has moves");
+        let best = search.root_moves().max_by_key(|mv| mv.visits).expect("has moves");
         assert_eq!(best.played.to_string(), "d1d8", "with {leaves} leaves, {in_flight:?}");
         assert!(best.value.expect("visited") > 0.99);
     }
 }
 
 #[test]
-fn how_a_descent_in_flight_counts_matters_only_where_there_are_several() {
+fn virtual_loss_matters_only_with_several_leaves_in_flight() {
     let visits_with = |leaves, in_flight| {
         let params = SearchParams { leaves, in_flight, ..simulations(300) };
         visits(&searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1)))
@@ -185,29 +186,29 @@ fn how_a_descent_in_flight_counts_matters_only_where_there_are_several() {
 
 #[test]
 fn an_untrained_net_visits_every_root_move() {
-    // Trap: a first-play value on another scale than Q makes unvisited moves look lost (or won) for ever.
+    // Trap: first-play urgency on another scale than Q makes unvisited moves look lost (or won) for ever.
     for kind in [FirstPlay::Reduction, FirstPlay::Absolute] {
         let value = if kind == FirstPlay::Reduction { 0.33 } else { 0.0 };
         let params = SearchParams { first_play: FirstPlayParams { kind, value }, ..simulations(64) };
         let search = searched(&Game::initial(), &params, &mut Uniform::new(encoding()));
-        assert!(search.root_moves().all(|seen| seen.visits > 0), "{kind:?}");
+        assert!(search.root_moves().all(|mv| mv.visits > 0), "{kind:?}");
     }
 }
 
 #[test]
 fn a_lost_position_one_ply_down_is_good_for_the_mover() {
-    // Trap: a value backed up with the wrong sign. Only the position after e2e4 is given a value: lost for Black.
+    // Trap: a value backed up with the wrong sign. Only the position after e2e4 has a value: lost for Black.
     let mut after = Game::initial();
     after.play_unchecked(Move::from_uci("e2e4").unwrap());
     let mut evaluator = Scripted::new(encoding(), HashMap::from([(after.key(), Wdl::LOSS)]));
     let search = searched(&Game::initial(), &simulations(100), &mut evaluator);
-    let best = search.root_moves().max_by_key(|seen| seen.visits).unwrap();
+    let best = search.root_moves().max_by_key(|mv| mv.visits).unwrap();
     assert_eq!(best.played.to_string(), "e2e4");
     assert!(search.root_value().0 > 0.0);
 }
 
 #[test]
-fn a_kept_tree_goes_on_where_it_was() {
+fn a_reused_tree_keeps_its_visits_and_values() {
     let params =
         SearchParams { reuse_tree: true, draw_score: 0.4, policy_temperature: 1.2, ..simulations(300) };
     for (salt, game) in bench::positions().iter().enumerate() {
@@ -216,7 +217,7 @@ fn a_kept_tree_goes_on_where_it_was() {
         if search.proof().is_some() {
             continue;
         }
-        let best = search.root_moves().max_by_key(|seen| seen.visits).expect("has moves");
+        let best = search.root_moves().max_by_key(|mv| mv.visits).expect("has moves");
         search.play_unchecked(best.played);
         if search.visits() == 0 {
             assert!(search.outcome().is_some() || best.visits <= 1 || best.proof.is_some());
@@ -231,20 +232,20 @@ fn a_kept_tree_goes_on_where_it_was() {
             "{mean} {draw} {value}"
         );
         run(&mut search, &mut evaluator);
-        // The root is evaluated again, which is a simulation and no visit.
+        // The root is evaluated again, which is a simulation but not a visit.
         assert!(search.proof().is_some() || (search.visits(), search.spent()) == (best.visits + 299, 300));
     }
 }
 
 #[test]
-fn a_settled_search_plays_what_the_whole_one_plays() {
-    let settled = SearchParams { stop_when_settled: true, solver: false, ..simulations(400) };
+fn smart_pruning_does_not_change_the_move() {
+    let pruning = SearchParams { stop_when_settled: true, solver: false, ..simulations(400) };
     let mut saved = 0;
     for (salt, game) in bench::positions().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64);
         let (short, whole) = (
-            searched(game, &settled, &mut evaluator),
-            searched(game, &SearchParams { stop_when_settled: false, ..settled.clone() }, &mut evaluator),
+            searched(game, &pruning, &mut evaluator),
+            searched(game, &SearchParams { stop_when_settled: false, ..pruning.clone() }, &mut evaluator),
         );
         let chosen = |search: &Search| search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
         assert_eq!(chosen(&short), chosen(&whole));
@@ -254,7 +255,7 @@ fn a_settled_search_plays_what_the_whole_one_plays() {
 }
 
 #[test]
-fn nodes_and_edges_stay_within_the_sizes_promised() {
+fn nodes_and_edges_keep_to_their_sizes() {
     let search = searched(&Game::initial(), &simulations(200_000), &mut Hashed::new(encoding(), 1));
     let memory = search.memory();
     assert!(memory.nodes > 190_000 && memory.node_bytes <= 32 * memory.nodes);

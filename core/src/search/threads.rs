@@ -8,7 +8,7 @@ use super::Search;
 use super::pending::Pending;
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
-/// Several threads cannot work on a search.
+/// The search cannot be shared by several threads.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "the engine \"{engine}\" searches on one thread; set `search.engine` to \"fast\", or search without sharing"
@@ -20,13 +20,12 @@ pub struct NotShareable {
 
 /// A search that several threads work on, each with an evaluator of its own.
 ///
-/// While one thread's evaluator is busy the others gather and apply, one at a time; descents in flight keep them on different
-/// ways. The order in which batches come back is left to chance, so results differ from run to run; one thread alone does what a
-/// [`Search`] does.
+/// While one thread's evaluator is busy the others gather and apply, one at a time; virtual loss keeps them on different paths.
+/// Batches come back in no fixed order, so results differ from run to run; with one thread they are those of a [`Search`].
 #[derive(Debug)]
 pub struct SharedSearch {
     state: Mutex<State>,
-    /// Told whenever a batch was applied.
+    /// Notified whenever a batch was applied.
     applied: Condvar,
 }
 
@@ -37,7 +36,7 @@ struct State {
 }
 
 impl SharedSearch {
-    /// Lets threads work on a search.
+    /// Shares a search among threads.
     pub fn new(search: Search) -> Result<Self, NotShareable> {
         let engine = search.params.engine;
         if !engine.searcher().takes_threads() {
@@ -50,21 +49,21 @@ impl SharedSearch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works until the search is done or stopped. Every thread calls it once, with an evaluator of its own; an error stops all.
+    /// Searches until the search is done or stopped. Every thread calls it once with its own evaluator; an error stops all.
     pub fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvaluatorError> {
         self.work_while(evaluator, &mut |_| true)
     }
 
-    /// As [`work`](Self::work), and stops all threads once `goes_on`, asked before every batch, says no: a budget of time, whose clock
-    /// is the caller's. The search then ends a batch later at most.
+    /// As [`work`](Self::work), and stops all threads once `keep_going`, called before every batch, returns false: a time budget by
+    /// the caller's clock. The search then ends at most one batch later.
     pub fn work_while(
         &self,
         evaluator: &mut dyn Evaluator,
-        goes_on: &mut dyn FnMut(&Search) -> bool,
+        keep_going: &mut dyn FnMut(&Search) -> bool,
     ) -> Result<(), EvaluatorError> {
         let (mut pending, mut batch, mut answers) =
             (Pending::default(), Batch::default(), Evaluations::default());
-        while self.gather(&mut pending, evaluator, &mut batch, goes_on) {
+        while self.gather(&mut pending, evaluator, &mut batch, keep_going) {
             let evaluated = evaluator.evaluate(&batch, &mut answers);
             let mut apply = || self.state().search.apply_from(&mut pending, &batch, &answers, 0);
             if let Err(error) = evaluated.and_then(|()| apply()) {
@@ -76,18 +75,18 @@ impl SharedSearch {
         Ok(self.state().search.oracle.take_damage()?)
     }
 
-    /// Fills a batch, waiting for other threads' where there is nothing to fill it with yet; false once there is nothing to do.
+    /// Fills a batch, waiting for other threads' batches if there is no leaf yet; false once the search is done or stopped.
     fn gather(
         &self,
         pending: &mut Pending,
         evaluator: &dyn Evaluator,
         batch: &mut Batch,
-        goes_on: &mut dyn FnMut(&Search) -> bool,
+        keep_going: &mut dyn FnMut(&Search) -> bool,
     ) -> bool {
         batch.clear();
         let mut state = self.state();
         loop {
-            state.is_stopped |= !goes_on(&state.search);
+            state.is_stopped |= !keep_going(&state.search);
             if state.is_stopped || state.search.oracle.is_damaged() || state.search.is_done() {
                 self.applied.notify_all();
                 return false;
@@ -101,18 +100,18 @@ impl SharedSearch {
         }
     }
 
-    /// Ends the work of all threads after the batches that are under way.
+    /// Stops all threads after the batches that are under way.
     pub fn stop(&self) {
         self.state().is_stopped = true;
         self.applied.notify_all();
     }
 
-    /// Looks at the search between two batches.
-    pub fn look<T>(&self, at: impl FnOnce(&Search) -> T) -> T {
-        at(&self.state().search)
+    /// Reads the search between two batches.
+    pub fn look<T>(&self, read: impl FnOnce(&Search) -> T) -> T {
+        read(&self.state().search)
     }
 
-    /// The search, once all threads are through.
+    /// The search, once all threads are done.
     pub fn into_search(self) -> Search {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).search
     }

@@ -1,7 +1,7 @@
-//! The tree: nodes, legal moves with their priors, and what was visited of them, in arrays of their own.
+//! The tree as arrays: nodes, edges with their moves and priors, and the statistics of visited edges.
 //!
-//! Most moves of a search are never tried, so a move costs six bytes (itself and its prior) until it is; only then does it
-//! get a [`Branch`]. A descent reads the branches of a node, which lie side by side, and one prior more.
+//! Most edges are never visited, so an edge costs six bytes, its move and its prior, until its first visit; then it gets a
+//! [`Branch`]. A descent reads the visited edges of a node, which are contiguous, and one more prior.
 
 mod blocks;
 mod graph;
@@ -10,52 +10,52 @@ mod plies_left;
 
 pub(super) use graph::Graph;
 pub(super) use node::{Branch, Node, NodeId, ROOT, State};
-pub(super) use plies_left::PliesLeft;
+pub(super) use plies_left::MovesLeft;
 
 use super::params::SearchParams;
 use super::proof::Proof;
 use crate::board::Move;
-use blocks::Branches;
+use blocks::VisitedEdges;
 
-/// Invariants: a node's visits are 1 (its own evaluation) plus those of its branches, and more once it is proven, because
-/// later descents end there; its first moves are the tried ones in the order of their first visit, and once there is one
-/// the likeliest of the others comes next. At the root all others fall in prior.
+/// Invariants: a node's visits are 1 (its own evaluation) plus those of its visited edges, and more once it is proven, because
+/// later descents end there. Its first edges are the visited ones in the order of their first visit; if there are any, the
+/// unvisited edge with the largest prior is next. At the root all unvisited edges are sorted by falling prior.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     pub(super) moves: Vec<Move>,
     pub(super) priors: Vec<f32>,
-    pub(super) branches: Branches,
-    /// What sharing positions needs; `None` where every move leads to a node of its own.
+    pub(super) visited: VisitedEdges,
+    /// Transpositions in a graph search; `None` in a tree, where every edge leads to its own node.
     pub(super) graph: Option<Graph>,
-    /// Plies left at every node, if the search uses them.
-    pub(super) plies: Option<PliesLeft>,
-    /// For sorting: prior, place in move generation, move.
+    /// Moves left at every node, if the search uses them.
+    pub(super) moves_left: Option<MovesLeft>,
+    /// Buffer for sorting: prior, index before, move.
     sorted: Vec<(f32, u16, Move)>,
 }
 
 impl Tree {
-    /// An empty tree, with what searches with these parameters hold of it.
+    /// An empty tree for searches with these parameters.
     pub(super) fn new(params: &SearchParams) -> Self {
-        let plies = params.moves_left.as_ref().map(|_| PliesLeft::default());
-        Self { graph: params.graph.then(Graph::default), plies, ..Self::default() }
+        let moves_left = params.moves_left.as_ref().map(|_| MovesLeft::default());
+        Self { graph: params.graph.then(Graph::default), moves_left, ..Self::default() }
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes everything and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.moves.clear();
         self.priors.clear();
-        self.branches.clear();
+        self.visited.clear();
         if let Some(graph) = &mut self.graph {
             graph.clear();
         }
-        if let Some(plies) = &mut self.plies {
-            plies.clear();
+        if let Some(moves_left) = &mut self.moves_left {
+            moves_left.clear();
         }
     }
 
-    /// Adds a node that nothing points to yet; `key` finds it where positions are shared.
+    /// Adds a node that no edge leads to yet; in a graph, `key` finds it.
     pub(super) fn add_node(&mut self, state: State, proof: Option<Proof>, key: u64) -> NodeId {
         if let Some(graph) = &mut self.graph {
             graph.add(key, self.nodes.len() as NodeId);
@@ -65,9 +65,9 @@ impl Tree {
             draw_sum: 0.0,
             visits: 0,
             first_edge: 0,
-            first_branch: 0,
+            first_visited: 0,
             edge_count: 0,
-            branch_count: 0,
+            visited_count: 0,
             state,
             proof,
         });
@@ -78,29 +78,29 @@ impl Tree {
         &self.nodes[node as usize]
     }
 
-    /// The moves of a node.
+    /// The moves of a node's edges.
     pub(super) fn moves(&self, node: NodeId) -> &[Move] {
         &self.moves[self.node(node).edges()]
     }
 
-    /// The priors of its moves.
+    /// The priors of a node's edges.
     pub(super) fn priors(&self, node: NodeId) -> &[f32] {
         &self.priors[self.node(node).edges()]
     }
 
-    /// The first of its moves: those that were tried.
-    pub(super) fn branches(&self, node: NodeId) -> &[Branch] {
-        &self.branches.all[self.node(node).branches()]
+    /// The visited edges of a node, which are its first.
+    pub(super) fn visited_edges(&self, node: NodeId) -> &[Branch] {
+        &self.visited.all[self.node(node).visited_edges()]
     }
 
-    /// One tried move of a node.
-    pub(super) fn branch_mut(&mut self, node: NodeId, place: u8) -> &mut Branch {
-        let first = self.node(node).first_branch as usize;
-        &mut self.branches.all[first + usize::from(place)]
+    /// A visited edge of a node.
+    pub(super) fn edge_mut(&mut self, node: NodeId, index: u8) -> &mut Branch {
+        let first = self.node(node).first_visited as usize;
+        &mut self.visited.all[first + usize::from(index)]
     }
 
-    /// Gives a node its legal moves with their priors, in the order of move generation. Most nodes are never gone through, so
-    /// [`Self::lead_with_likeliest`] waits for the first descent.
+    /// Gives a node its legal moves with their priors, in the order of move generation. Few nodes are ever visited again, so
+    /// [`Self::put_likeliest_first`] is left to the first descent.
     pub(super) fn expand(&mut self, node: NodeId, moves: &[Move], priors: impl Iterator<Item = f32>) {
         let expanded = &mut self.nodes[node as usize];
         expanded.state = State::Expanded;
@@ -111,37 +111,37 @@ impl Tree {
         debug_assert_eq!(self.moves.len(), self.priors.len(), "one prior for each legal move");
     }
 
-    /// Gives an expanded node its tried moves; for a tree that is put together from rows.
-    pub(super) fn set_branches(&mut self, node: NodeId, branches: &[Branch]) {
-        let first = self.branches.append(branches);
-        let of = &mut self.nodes[node as usize];
-        (of.first_branch, of.branch_count) = (first, branches.len() as u8);
+    /// Gives an expanded node its visited edges; for a tree that is rebuilt from rows.
+    pub(super) fn set_visited_edges(&mut self, node: NodeId, visited: &[Branch]) {
+        let first = self.visited.append(visited);
+        let node = &mut self.nodes[node as usize];
+        (node.first_visited, node.visited_count) = (first, visited.len() as u8);
     }
 
-    /// Replaces the priors of a node's moves, in their order.
+    /// Replaces the priors of a node's edges, in their order.
     pub(super) fn set_priors(&mut self, node: NodeId, priors: &[f32]) {
         let edges = self.node(node).edges();
         self.priors[edges].copy_from_slice(priors);
-        self.sort_untried(node);
+        self.sort_unvisited(node);
     }
 
-    /// Replaces the priors of a node's moves by those of `moves`, its legal moves in the order of move generation.
-    pub(super) fn renew_priors(&mut self, node: NodeId, moves: &[Move], priors: &[f32]) {
-        let prior_of = |played: &Move| moves.iter().position(|of| of == played).map(|at| priors[at]);
-        let renewed: Option<Vec<f32>> = self.moves(node).iter().map(prior_of).collect();
-        self.set_priors(node, &renewed.expect("the tree has the legal moves of its position"));
+    /// Replaces the priors of a node's edges by those of `moves`, its legal moves in any order.
+    pub(super) fn set_priors_by_move(&mut self, node: NodeId, moves: &[Move], priors: &[f32]) {
+        let prior_of = |mv: &Move| moves.iter().position(|other| other == mv).map(|index| priors[index]);
+        let priors: Option<Vec<f32>> = self.moves(node).iter().map(prior_of).collect();
+        self.set_priors(node, &priors.expect("the tree has the legal moves of its position"));
     }
 
-    /// Puts the likeliest move that was not tried before the others, which keep their order. Descents need no more of the order, and
-    /// most nodes are left before a second move is tried.
-    pub(super) fn lead_with_likeliest(&mut self, node: NodeId) {
-        let of = self.node(node);
-        let untried = of.edges().start + usize::from(of.branch_count)..of.edges().end;
+    /// Moves the unvisited edge with the largest prior before the others, which keep their order. Descents need no more
+    /// than that, and most nodes never get a second visited edge.
+    pub(super) fn put_likeliest_first(&mut self, node: NodeId) {
+        let expanded = self.node(node);
+        let untried = expanded.edges().start + usize::from(expanded.visited_count)..expanded.edges().end;
         let priors = &self.priors[untried.clone()];
         let (mut best, mut most) = (0, f32::NEG_INFINITY);
-        for (at, prior) in priors.iter().enumerate() {
+        for (index, prior) in priors.iter().enumerate() {
             if *prior > most {
-                (best, most) = (at, *prior);
+                (best, most) = (index, *prior);
             }
         }
         if best > 0 {
@@ -151,55 +151,55 @@ impl Tree {
         }
     }
 
-    /// Sorts the moves that were not tried by falling prior; equal priors keep their order.
-    pub(super) fn sort_untried(&mut self, node: NodeId) {
-        let of = self.node(node);
-        let untried = of.edges().start + usize::from(of.branch_count)..of.edges().end;
+    /// Sorts the unvisited edges by falling prior; equal priors keep their order.
+    pub(super) fn sort_unvisited(&mut self, node: NodeId) {
+        let expanded = self.node(node);
+        let untried = expanded.edges().start + usize::from(expanded.visited_count)..expanded.edges().end;
         let items = self.priors[untried.clone()].iter().zip(&self.moves[untried.clone()]);
         self.sorted.clear();
-        self.sorted.extend((0..).zip(items).map(|(at, (prior, played))| (*prior, at, *played)));
+        self.sorted.extend((0..).zip(items).map(|(index, (prior, mv))| (*prior, index, *mv)));
         self.sorted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        for (place, (prior, _, played)) in untried.zip(&self.sorted) {
-            (self.priors[place], self.moves[place]) = (*prior, *played);
+        for (index, (prior, _, mv)) in untried.zip(&self.sorted) {
+            (self.priors[index], self.moves[index]) = (*prior, *mv);
         }
     }
 
-    /// Makes the move at a place a tried one, and gives the place where it is from now on.
-    pub(super) fn try_move(&mut self, node: NodeId, place: usize) -> u8 {
-        let tried = self.node(node).branch_count;
-        debug_assert!(place >= usize::from(tried), "the move was not tried before");
-        let first = self.node(node).edges().start;
-        let moved = first + usize::from(tried)..first + place + 1;
+    /// Makes an edge a visited one, and returns its new index.
+    pub(super) fn add_visited_edge(&mut self, id: NodeId, index: usize) -> u8 {
+        let visited = self.node(id).visited_count;
+        debug_assert!(index >= usize::from(visited), "the edge has no visit");
+        let first = self.node(id).edges().start;
+        let moved = first + usize::from(visited)..first + index + 1;
         bring_to_front(&mut self.moves[moved.clone()]);
         bring_to_front(&mut self.priors[moved]);
-        let of = &mut self.nodes[node as usize];
-        of.first_branch = self.branches.push(of.first_branch, tried);
-        of.branch_count += 1;
-        if node != ROOT {
-            self.lead_with_likeliest(node);
+        let node = &mut self.nodes[id as usize];
+        node.first_visited = self.visited.push(node.first_visited, visited);
+        node.visited_count += 1;
+        if id != ROOT {
+            self.put_likeliest_first(id);
         }
-        tried
+        visited
     }
 
-    /// Notes a certain result of a tried move, and what follows from it for its node (MCTS-Solver, Winands et al. 2008): one
-    /// winning move wins; once all moves are certain, the best of them is what the node is worth.
-    pub(super) fn prove(&mut self, node: NodeId, place: u8, proof: Proof) {
-        let branch = self.branch_mut(node, place);
-        if branch.proof.is_some() {
+    /// Records the proven result of a visited edge, and what follows for its node (MCTS-Solver, Winands et al. 2008): one
+    /// winning edge proves a win; once all edges are proven, the best of them is the node's result.
+    pub(super) fn prove(&mut self, node: NodeId, index: u8, proof: Proof) {
+        let edge = self.edge_mut(node, index);
+        if edge.proof.is_some() {
             return;
         }
-        branch.proof = Some(proof);
-        let best = if proof == Proof::Win { Some(proof) } else { self.best_if_all_certain(node) };
-        // A node that is won stays so whatever else is found of its moves.
+        edge.proof = Some(proof);
+        let best = if proof == Proof::Win { Some(proof) } else { self.best_if_all_proven(node) };
+        // A won node stays won whatever is proven of its other edges.
         let known = &mut self.nodes[node as usize].proof;
         *known = best.or(*known);
     }
 
-    fn best_if_all_certain(&self, node: NodeId) -> Option<Proof> {
-        let branches = self.branches(node);
-        let both = |best: Proof, branch: &Branch| branch.proof.map(|proof| best.max(proof));
-        let all_tried = branches.len() == self.moves(node).len();
-        all_tried.then(|| branches.iter().try_fold(Proof::Loss, both)).flatten()
+    fn best_if_all_proven(&self, node: NodeId) -> Option<Proof> {
+        let visited = self.visited_edges(node);
+        let better = |best: Proof, edge: &Branch| edge.proof.map(|proof| best.max(proof));
+        let all_visited = visited.len() == self.moves(node).len();
+        all_visited.then(|| visited.iter().try_fold(Proof::Loss, better)).flatten()
     }
 
     /// Adds one visit to a node.
@@ -210,31 +210,31 @@ impl Tree {
         node.draw_sum += draw;
     }
 
-    /// The value of a node's own evaluation with a draw at `draw_value`: kept, or what is left of its sum without its branches'.
-    /// For nodes that are not proven.
+    /// The value of a node's own evaluation with a draw at `draw_value`: stored in a graph, and in a tree the node's sum minus
+    /// those of its visited edges. For nodes that are not proven.
     pub(super) fn own_value(&self, node: NodeId, draw_value: f64) -> f64 {
         if let Some(graph) = &self.graph {
-            return graph.own(node).value_with_draw_score(draw_value);
+            return graph.evaluation(node).value_with_draw_score(draw_value);
         }
-        let below: f64 = self.branches(node).iter().map(|branch| branch.value_sum).sum();
+        let below: f64 = self.visited_edges(node).iter().map(|edge| edge.value_sum).sum();
         self.node(node).value_sum - below
     }
 
-    /// What the tree takes of memory.
+    /// The memory that the tree uses.
     pub(super) fn memory(&self) -> TreeMemory {
         let moves = size_of_val(&*self.moves) + size_of_val(&*self.priors);
         TreeMemory {
             nodes: self.nodes.len(),
             node_bytes: size_of_val(&*self.nodes),
             moves: self.moves.len(),
-            move_bytes: moves + size_of_val(&*self.branches.all),
+            move_bytes: moves + size_of_val(&*self.visited.all),
             graph_bytes: self.graph.as_ref().map_or(0, Graph::bytes),
-            moves_left_bytes: self.plies.as_ref().map_or(0, PliesLeft::bytes),
+            moves_left_bytes: self.moves_left.as_ref().map_or(0, MovesLeft::bytes),
         }
     }
 }
 
-/// Puts the last item before the others, which keep their order; mostly there are none.
+/// Moves the last item before the others, which keep their order; mostly it is the only one.
 fn bring_to_front<T: Copy>(items: &mut [T]) {
     if items.len() > 1 {
         let last = items[items.len() - 1];
@@ -243,20 +243,20 @@ fn bring_to_front<T: Copy>(items: &mut [T]) {
     }
 }
 
-/// What a tree takes of memory.
+/// The memory that a tree uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeMemory {
-    /// Positions.
+    /// Nodes.
     pub nodes: usize,
-    /// Their bytes.
+    /// Bytes of the nodes.
     pub node_bytes: usize,
-    /// Legal moves of all positions.
+    /// Edges of all nodes.
     pub moves: usize,
-    /// Their bytes, with what is known of tried ones.
+    /// Bytes of the edges, with the statistics of visited ones.
     pub move_bytes: usize,
-    /// What sharing positions takes besides, about.
+    /// Bytes of the transpositions of a graph search, about.
     pub graph_bytes: usize,
-    /// What plies left take besides.
+    /// Bytes of moves left.
     pub moves_left_bytes: usize,
 }
 
@@ -266,13 +266,13 @@ impl Node {
         first..first + usize::from(self.edge_count)
     }
 
-    fn branches(&self) -> std::ops::Range<usize> {
-        let first = self.first_branch as usize;
-        first..first + usize::from(self.branch_count)
+    fn visited_edges(&self) -> std::ops::Range<usize> {
+        let first = self.first_visited as usize;
+        first..first + usize::from(self.visited_count)
     }
 }
 
 const _: () = assert!(
     size_of::<Node>() == 32 && size_of::<Branch>() == 24,
-    "sizes that the memory of a search rests on"
+    "the memory of a search depends on these sizes"
 );

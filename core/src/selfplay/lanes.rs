@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A fixed list of games: the unit of work, of storage and of resuming.
+/// A fixed list of games: the unit of work, storage and resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     /// Its number within the step.
@@ -21,17 +21,17 @@ impl Shard {
     }
 }
 
-/// Cuts games into shards of at most `shard_games`; only the last may be smaller.
+/// Splits games into shards of `shard_games`; only the last may be smaller.
 pub fn shards_of(games: u32, shard_games: u32) -> Vec<Shard> {
     let starts = (0..games).step_by(shard_games as usize);
     let shard = |(index, first_game)| Shard { index, first_game, games: shard_games.min(games - first_game) };
     (0..).zip(starts).map(shard).collect()
 }
 
-/// Plays shards on `lanes` threads: each makes its own worker, and takes the next shard until none is left.
+/// Plays shards on `lanes` threads: each creates its own worker, and takes the next shard until none is left.
 ///
 /// `keep` is called with every finished shard, in any order. The first error stops all lanes at their next shard and is
-/// returned; results finished by then were kept.
+/// returned; shards finished by then were kept.
 pub fn run<W, R, E: Send>(
     shards: &[Shard],
     lanes: u32,

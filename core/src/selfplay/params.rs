@@ -6,8 +6,8 @@ use crate::params::Schedule;
 use crate::search::{ChoiceParams, RootNoise, SearchParams};
 
 params! {
-    /// Playout-cap randomisation (Wu 2020, section 3.1): most moves get a fast search, so that games and results come quickly;
-    /// the others get a full one, and only they are policy targets. The defaults are KataGo's.
+    /// Playout cap randomisation (Wu 2020, section 3.1): most moves get a fast search, so that games finish sooner; the others
+    /// get a full one, and only they are policy targets. The defaults are KataGo's.
     pub struct PlayoutCap {
         /// Share of moves with a fast search.
         fast_share: f64 = 0.75, in 0.0..=1.0;
@@ -23,30 +23,30 @@ params! {
         games: u32 = 256, in 1..=100_000_000;
         /// The search of every move.
         search: SearchParams = SearchParams::default();
-        /// Noise in the priors of a `puct` root; () for none.
+        /// Dirichlet noise in the priors of a `puct` root; () for none.
         root_noise: Option<RootNoise> = Some(RootNoise::default());
-        /// Scale of the noise that a `gumbel` root draws its moves with; 1 draws them by the policy, 0 takes the likeliest.
+        /// Scale of the Gumbel noise that a `gumbel` root draws its moves with; 1 draws them by the policy, 0 takes the likeliest.
         gumbel_noise: f64 = 1.0, in 0.0..=10.0;
-        /// Temperature of the choice of the move of a `puct` root, by ply; 0 plays the most visited move, larger varies more.
-        /// The default is 1 throughout, as in AlphaZero 2018.
+        /// Temperature of the move of a `puct` root, by ply; 0 plays the most visited move, larger varies more. The default is 1
+        /// throughout, as in AlphaZero 2018.
         temperature: Schedule = Schedule::constant(1.0), in 0.0..=100.0;
-        /// Fast searches for some of the moves; () for full ones throughout.
+        /// Playout cap randomisation: fast searches for some of the moves; () for full ones throughout.
         playout_cap: Option<PlayoutCap> = None;
-        /// Whether the full searches are policy targets. Searches of very few simulations know too little to be; their games still
-        /// teach the value, and many of them cost little (fast searches as in KataGo, Wu 2020, section 3.1).
+        /// Whether full searches are policy targets. Searches with very few simulations are too weak for that; their games still
+        /// train the value head, and many of them cost little (fast searches as in KataGo, Wu 2020, section 3.1).
         policy_targets: bool = true;
         /// How a `puct` root chooses the move from its statistics.
         choice: ChoiceParams = ChoiceParams::default();
-        /// Random legal moves at the start of every game, for variety; they are no training positions.
+        /// Random legal moves at the start of every game, for variety; they are not trained on.
         opening_plies: u32 = 0, in 0..=60;
         /// A game this long is drawn; AlphaZero's limit.
         max_plies: u32 = 512, in 1..=10_000;
-        /// Evaluations that a shard remembers, first in, first out; 0 for none. Positions come back from move to move, more so
-        /// where the tree is not kept.
+        /// Size of a shard's evaluation cache, first in, first out; 0 for none. Positions recur from move to move, more often
+        /// without tree reuse.
         cache: u32 = 0, in 0..=100_000_000;
-        /// Games in a shard, the unit that is stored and resumed; larger fills batches better, smaller loses less to a kill.
+        /// Games in a shard, the unit that is stored and resumed; larger fills batches better, smaller loses less when killed.
         shard_games: u32 = 128, in 1..=1_000_000;
-        /// Games of a shard in flight at once: the rows of a batch.
+        /// Game slots: games of a shard that are played at once, which is the rows of a batch.
         seats: u32 = 64, in 1..=65_536;
     }
     check |params| {

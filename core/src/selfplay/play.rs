@@ -11,15 +11,15 @@ use crate::board::Tablebase;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Cached, Evaluator, EvaluatorError};
 use crate::rng::Seed;
-use crate::search::{Lockstep, Seat};
+use crate::search::{Lockstep, SearchSlot};
 
-/// Makes an evaluator for one lane; called in the lane's own thread.
+/// Creates an evaluator for one lane; called in the lane's own thread.
 pub type MakeEvaluator<'a> = dyn Fn() -> Result<Box<dyn Evaluator>, EvaluatorError> + Sync + 'a;
-/// Takes a finished shard; called from the lanes' threads.
+/// Stores a finished shard; called from the lanes' threads.
 pub type KeepShard<'a> =
     dyn Fn(Shard, ShardResult) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + Sync + 'a;
 
-/// Self-play ended early. Shards that were kept stay good.
+/// Self-play ended early. Shards that were kept remain valid.
 #[derive(Debug, Error)]
 pub enum SelfPlayError {
     /// The net failed.
@@ -33,38 +33,38 @@ pub enum SelfPlayError {
     Keep {
         /// The shard's number.
         shard: u32,
-        /// Why.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// Everything that fixes the games of an iteration.
+/// Everything that determines the games of an iteration.
 #[derive(Clone, Copy)]
 pub struct SelfPlayJob<'a> {
     /// How to play.
     pub params: &'a SelfPlayParams,
-    /// Where the random streams come from.
+    /// The seed of the random streams.
     pub seed: Seed,
-    /// The net that plays, as games record it.
+    /// The name of the net, as games record it.
     pub network: &'a str,
-    /// Makes the net's evaluator.
+    /// Creates the net's evaluator.
     pub make_evaluator: &'a MakeEvaluator<'a>,
-    /// What the searches may ask; [`SearchParams::open_tablebases`](crate::search::SearchParams::open_tablebases) opens them.
+    /// The tablebases of the searches; [`SearchParams::open_tablebases`](crate::search::SearchParams::open_tablebases) opens them.
     pub tables: Option<&'a Tablebase>,
 }
 
 /// The games of a shard, in the order of their numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShardResult {
-    /// One row a game.
+    /// One row for each game.
     pub games: Vec<GameRow>,
-    /// One row a searched ply, by game and ply.
+    /// One row for each searched ply, by game and ply.
     pub positions: Vec<PositionRow>,
-    /// Their sums.
+    /// Their statistics.
     pub stats: SelfPlayStats,
 }
 
-/// Plays shards on some lanes and keeps each as it is finished.
+/// Plays shards on some lanes, and passes each to `keep` when it is finished.
 pub fn play(
     job: &SelfPlayJob<'_>,
     shards: &[Shard],
@@ -75,7 +75,7 @@ pub fn play(
     lanes::run(
         shards,
         lanes,
-        &|| Ok([remembering((job.make_evaluator)()?, job.params.cache)]),
+        &|| Ok([with_cache((job.make_evaluator)()?, job.params.cache)]),
         &|evaluators: &mut [Box<dyn Evaluator>; 1], shard| play_shard(job, shard, evaluators, observer),
         &|shard, result| {
             keep(shard, result).map_err(|source| SelfPlayError::Keep { shard: shard.index, source })
@@ -83,12 +83,12 @@ pub fn play(
     )
 }
 
-/// An evaluator with a memory of this many answers, or as it is for 0.
-pub(crate) fn remembering(evaluator: Box<dyn Evaluator>, cache: u32) -> Box<dyn Evaluator> {
-    if cache == 0 { evaluator } else { Box::new(Cached::new(evaluator, cache as usize)) }
+/// Adds a cache of this many evaluations to an evaluator; 0 adds none.
+pub(crate) fn with_cache(evaluator: Box<dyn Evaluator>, size: u32) -> Box<dyn Evaluator> {
+    if size == 0 { evaluator } else { Box::new(Cached::new(evaluator, size as usize)) }
 }
 
-/// Plays one shard: at most `seats` games at once, a finished game's seat taken by the next.
+/// Plays one shard, in as many game slots as the parameters have; the next game takes the slot of a finished one.
 pub fn play_shard(
     job: &SelfPlayJob<'_>,
     shard: Shard,
@@ -97,34 +97,34 @@ pub fn play_shard(
 ) -> Result<ShardResult, SelfPlayError> {
     let mut waiting =
         shard.game_numbers().map(|number| SeatedGame::new(job.params, job.tables.cloned(), job.seed, number));
-    let mut seats: Vec<SeatedGame> = waiting.by_ref().take(job.params.seats as usize).collect();
+    let mut slots: Vec<SeatedGame> = waiting.by_ref().take(job.params.seats as usize).collect();
     evaluators[0].start_shard();
     let mut lockstep = Lockstep::new(1);
     let mut stats = SelfPlayStats::default();
     let mut finished = Vec::new();
-    while !seats.is_empty() {
+    while !slots.is_empty() {
         observer.check()?;
-        let evaluated = lockstep.round(&mut seats, evaluators)? as u64;
-        let remembered = evaluators[0].cache_hits() - stats.cache_hits;
+        let evaluated = lockstep.round(&mut slots, evaluators)? as u64;
+        let cache_hits = evaluators[0].cache_hits() - stats.cache_hits;
         stats.evaluations += evaluated;
-        stats.cache_hits += remembered;
-        stats.batches += u64::from(evaluated > remembered);
+        stats.cache_hits += cache_hits;
+        stats.batches += u64::from(evaluated > cache_hits);
         observer.event(Event::Work { unit: "evaluations", amount: evaluated });
-        observer.look_on(seats[0].number(), &|| seats[0].glimpse());
+        observer.look_on(slots[0].number(), &|| slots[0].glimpse());
         let before = finished.len();
-        for seat in &mut seats {
-            if let Some(game) = seat.finish(job.network, &mut stats) {
+        for slot in &mut slots {
+            if let Some(game) = slot.finish(job.network, &mut stats) {
                 let positions = game.positions.len() as u64;
                 observer.event(Event::Work { unit: "positions", amount: positions });
                 observer.event(Event::Work { unit: "games", amount: 1 });
                 finished.push(game);
                 if let Some(next) = waiting.next() {
-                    *seat = next;
+                    *slot = next;
                 }
             }
         }
         if finished.len() > before {
-            seats.retain_mut(|seat| Seat::waiting(seat).is_some());
+            slots.retain_mut(|slot| SearchSlot::waiting(slot).is_some());
         }
     }
     finished.sort_by_key(|game| game.game.game);

@@ -1,4 +1,4 @@
-//! The rows of the experience tables, as self-play records them.
+//! The rows that self-play records: games and their searched positions.
 
 use crate::board::{GameResult, Reason};
 
@@ -17,7 +17,7 @@ pub struct GameRow {
     pub opening_plies: u16,
     /// Who won; stored as 1 White, 0 draw, −1 Black.
     pub result: GameResult,
-    /// Why the game ended; stored as its word.
+    /// Why the game ended; stored as its name.
     pub reason: Reason,
 }
 
@@ -34,11 +34,11 @@ pub struct PositionRow {
     pub played: u16,
     /// The number of legal moves.
     pub legal: u16,
-    /// Moves that the search visited or the policy target holds, packed, rising.
+    /// Moves with visits or a share of the policy target, packed, rising.
     pub moves: Vec<u16>,
     /// Visits of each of `moves`.
     pub visits: Vec<u32>,
-    /// The policy target: each of `moves`' share in 65535ths, rounded.
+    /// The policy target: the share of each of `moves` in 65535ths, rounded.
     pub target: Vec<u16>,
     /// The search's value of the root, in [−1, 1], for the side to move.
     pub root_q: f32,

@@ -1,4 +1,4 @@
-//! One game of self-play in progress.
+//! The game slot: one self-play game in progress.
 
 use rand::RngExt;
 
@@ -8,7 +8,7 @@ use super::stats::SelfPlayStats;
 use crate::board::{Move, Outcome, Tablebase, random_opening};
 use crate::event::Glimpse;
 use crate::rng::{Purpose, Seed, Stream};
-use crate::search::{Exploration, Search, Seat, Target};
+use crate::search::{Exploration, Search, SearchSlot, Target};
 
 /// A game, its search, and the rows recorded so far.
 pub(super) struct SeatedGame<'a> {
@@ -18,9 +18,9 @@ pub(super) struct SeatedGame<'a> {
     noise: Stream,
     choice: Stream,
     cap: Stream,
-    /// Whether the position that is being searched gets a full search.
+    /// Whether the current search is a full one.
     full: bool,
-    /// Whether it had its noise.
+    /// Whether the current search has its noise.
     noise_added: bool,
     rows: Vec<PositionRow>,
     outcome: Option<Outcome>,
@@ -42,7 +42,7 @@ impl<'a> SeatedGame<'a> {
         let stream = |purpose| seed.stream(u64::from(number), purpose);
         let rules = params.rules();
         let game = random_opening(params.opening_plies, &rules, &mut stream(Purpose::Opening));
-        let mut seat = Self {
+        let mut slot = Self {
             params,
             number,
             search: Search::with_tablebases(game, rules, params.search.clone(), tables),
@@ -54,11 +54,11 @@ impl<'a> SeatedGame<'a> {
             rows: Vec::new(),
             outcome: None,
         };
-        seat.start_move();
-        seat
+        slot.start_move();
+        slot
     }
 
-    /// Readies the search of the present position.
+    /// Prepares the search of the current position.
     fn start_move(&mut self) {
         self.full = true;
         if let Some(cap) = &self.params.playout_cap {
@@ -91,13 +91,13 @@ impl<'a> SeatedGame<'a> {
         self.start_move();
     }
 
-    /// The row of the present position; its result is filled in when the game ends.
+    /// The row of the current position; its result is filled in when the game ends.
     fn row(&self, played: Move) -> PositionRow {
         let target = self.search.policy_target();
         let legal = target.len() as u16;
         let mut kept: Vec<(u16, u32, u16)> = target
             .iter()
-            .map(|of: &Target| (of.played.packed(), of.visits, quantised(of.share)))
+            .map(|mv: &Target| (mv.played.packed(), mv.visits, quantised(mv.share)))
             .filter(|(_, visits, share)| *visits > 0 || *share > 0)
             .collect();
         kept.sort_unstable();
@@ -127,7 +127,7 @@ impl<'a> SeatedGame<'a> {
         self.number
     }
 
-    /// The game as it stands.
+    /// The game so far.
     pub(super) fn glimpse(&self) -> Glimpse {
         self.search.game().glimpse(self.number)
     }
@@ -156,12 +156,12 @@ impl<'a> SeatedGame<'a> {
     }
 }
 
-/// A share in [0, 1] as `PositionRow::target` holds it.
+/// A share in [0, 1] as `PositionRow::target` stores it.
 fn quantised(share: f64) -> u16 {
     (share * f64::from(u16::MAX)).round() as u16
 }
 
-impl Seat for SeatedGame<'_> {
+impl SearchSlot for SeatedGame<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
         self.outcome.is_none().then_some((0, &mut self.search))
     }

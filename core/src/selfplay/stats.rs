@@ -1,4 +1,4 @@
-//! What an iteration of self-play amounts to.
+//! Statistics of an iteration of self-play.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::records::PositionRow;
 use crate::board::{Outcome, Side};
 use crate::params::Value;
 
-/// Sums over games; shards add up, and rates are computed at the end.
+/// Sums over games. Shards are merged, and rates computed at the end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SelfPlayStats {
     /// Finished games.
@@ -25,11 +25,11 @@ pub struct SelfPlayStats {
     pub plies: u64,
     /// Searched positions.
     pub positions: u64,
-    /// Positions that searches asked of the net.
+    /// Evaluations that searches requested.
     pub evaluations: u64,
-    /// Evaluations that were remembered, so that the net was not asked.
+    /// Evaluations that came from the cache instead of the net.
     pub cache_hits: u64,
-    /// Batches of which at least one position reached the net.
+    /// Batches with at least one position that reached the net.
     pub batches: u64,
     /// Simulations of all searches.
     pub simulations: u64,
@@ -70,10 +70,10 @@ impl SelfPlayStats {
         self.entropy_sum += other.entropy_sum;
     }
 
-    /// Sums and rates by name, as scripts and manifests see them.
+    /// Sums and rates by name, for scripts and manifests.
     pub fn to_value(&self) -> Value {
         let count = |count: u64| Value::Int(count as i64);
-        let mean = |sum: f64, of: u64| Value::Float(if of == 0 { 0.0 } else { sum / of as f64 });
+        let mean = |sum: f64, count: u64| Value::Float(if count == 0 { 0.0 } else { sum / count as f64 });
         let reasons = self.reasons.iter().map(|(reason, games)| (reason.clone(), count(*games))).collect();
         let fields = [
             ("games", count(self.games)),
@@ -94,7 +94,7 @@ impl SelfPlayStats {
     }
 }
 
-/// Shannon entropy of shares of their sum, in nats.
+/// Shannon entropy of shares, divided by their sum, in nats.
 fn entropy(shares: &[u16]) -> f64 {
     let total: f64 = shares.iter().map(|share| f64::from(*share)).sum();
     let term = |share: &u16| {
@@ -110,20 +110,20 @@ mod tests {
     use crate::params::Value;
 
     #[test]
-    fn entropy_of_equal_shares_is_the_logarithm_of_their_number() {
+    fn entropy_of_equal_shares_is_the_log_of_their_number() {
         assert!((entropy(&[5, 5, 5, 5]) - 4f64.ln()).abs() < 1e-12);
         assert_eq!(entropy(&[7]), 0.0);
     }
 
     #[test]
-    fn the_mean_batch_counts_what_reached_the_net() {
+    fn mean_batch_excludes_cache_hits() {
         let stats = SelfPlayStats { evaluations: 80, cache_hits: 20, batches: 4, ..SelfPlayStats::default() };
         let Value::Group(fields) = stats.to_value() else { panic!("a group of figures") };
         assert_eq!(fields["mean_batch"], Value::Float(15.0));
     }
 
     #[test]
-    fn merging_adds_every_sum() {
+    fn merging_adds_all_sums() {
         let one = SelfPlayStats {
             games: 1,
             draws: 1,

@@ -1,4 +1,4 @@
-//! Self-play with fake evaluators: exact, repeatable, and independent of lanes.
+//! Self-play with fake evaluators: exact, repeatable, and independent of lanes and game slots.
 
 mod exploration;
 mod golden;
@@ -52,7 +52,7 @@ fn played(params: &SelfPlayParams, lanes: u32, run: u64) -> BTreeMap<u32, ShardR
 }
 
 #[test]
-fn the_number_of_lanes_changes_nothing_and_the_seed_everything() {
+fn games_depend_on_the_seed_and_not_on_lanes() {
     let params = params();
     let one = played(&params, 1, 1);
     assert_eq!(one, played(&params, 2, 1));
@@ -60,8 +60,8 @@ fn the_number_of_lanes_changes_nothing_and_the_seed_everything() {
 }
 
 #[test]
-fn a_games_record_does_not_depend_on_seats_or_shards() {
-    // The fake answers row by row, so only the schedule of the games could make a difference.
+fn games_do_not_depend_on_slots_or_shards() {
+    // The fake evaluates row by row, so only the schedule of the games could make a difference.
     let games = |params: &SelfPlayParams| -> Vec<_> {
         played(params, 2, 1).into_values().flat_map(|shard| shard.games).collect()
     };
@@ -77,8 +77,8 @@ fn rows_replay_as_games() {
         for row in &shard.games {
             let mut game = Game::from_position(Position::from_fen(&row.start_fen).unwrap());
             for (ply, packed) in row.moves.iter().enumerate() {
-                let next = Move::from_packed(*packed).expect("a move");
-                assert!(game.position().is_legal(next));
+                let played = Move::from_packed(*packed).expect("a move");
+                assert!(game.position().is_legal(played));
                 if ply >= row.opening_plies as usize {
                     let position = rows.next().expect("a row for every searched ply");
                     assert_eq!((position.game, position.ply as usize), (row.game, ply));
@@ -92,11 +92,11 @@ fn rows_replay_as_games() {
                     let proven = position.root_q.abs() == 1.0 || position.root_d == 1.0;
                     assert!(proven || position.simulations == simulations);
                     assert!(position.moves.is_sorted());
-                    // The net's own figures stay its own whatever the solver proves.
+                    // The net's own value and P(draw) do not change when the solver proves a result.
                     assert!(position.net_q.abs() + position.net_d <= 1.0 + 1e-5 && position.net_d >= 0.0);
                     assert_eq!(position.result, row.result.score_for(game.position().side_to_move()));
                 }
-                game.play_unchecked(next);
+                game.play_unchecked(played);
             }
             let outcome = game.outcome(&params().rules()).expect("the game is over");
             assert_eq!((outcome.reason, outcome.result()), (row.reason, row.result));
@@ -108,7 +108,7 @@ fn rows_replay_as_games() {
 }
 
 #[test]
-fn a_playout_cap_marks_the_full_searches_and_only_they_are_targets() {
+fn only_full_searches_of_a_playout_cap_are_targets() {
     let search = SearchParams { simulations: 20, solver: false, ..SearchParams::default() };
     let cap = PlayoutCap { fast_share: 0.75, fast_simulations: 5 };
     let capped = SelfPlayParams { search, playout_cap: Some(cap), ..params() };
@@ -123,7 +123,7 @@ fn a_playout_cap_marks_the_full_searches_and_only_they_are_targets() {
 }
 
 #[test]
-fn a_cache_changes_no_game_of_a_fake_and_saves_evaluations() {
+fn a_cache_saves_evaluations_and_changes_no_game() {
     let plain = played(&params(), 1, 1);
     let cached = played(&SelfPlayParams { cache: 100_000, ..params() }, 2, 1);
     for (one, other) in plain.values().zip(cached.values()) {
@@ -132,17 +132,18 @@ fn a_cache_changes_no_game_of_a_fake_and_saves_evaluations() {
         assert!(other.stats.cache_hits > other.stats.evaluations / 20, "{:?}", other.stats);
         assert!(
             other.stats.batches <= one.stats.batches,
-            "batches that were remembered whole reached no net"
+            "batches that were cached entirely did not reach the net"
         );
     }
 }
 
 #[test]
-fn every_root_rule_plays_games_that_do_not_depend_on_lanes_or_seats() {
+fn games_of_every_root_rule_do_not_depend_on_lanes_or_slots() {
     let gumbel = RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() };
     let forced = RootParams { forced_playouts: 2.0, ..RootParams::default() };
-    let of = |root, reuse_tree| SearchParams { root, reuse_tree, simulations: 12, ..SearchParams::default() };
-    for search in [of(gumbel, false), of(forced.clone(), false), of(forced, true)] {
+    let with_root =
+        |root, reuse_tree| SearchParams { root, reuse_tree, simulations: 12, ..SearchParams::default() };
+    for search in [with_root(gumbel, false), with_root(forced.clone(), false), with_root(forced, true)] {
         let params = SelfPlayParams { search, ..params() };
         let alone = SelfPlayParams { seats: 1, ..params.clone() };
         assert_eq!(played(&params, 1, 1), played(&params, 3, 1));
@@ -154,7 +155,7 @@ fn every_root_rule_plays_games_that_do_not_depend_on_lanes_or_seats() {
 }
 
 #[test]
-fn noise_off_and_temperature_zero_play_the_same_game_from_the_same_opening() {
+fn games_without_noise_at_temperature_zero_are_the_same() {
     let quiet = SelfPlayParams {
         root_noise: None,
         temperature: Schedule::constant(0.0),
@@ -166,9 +167,9 @@ fn noise_off_and_temperature_zero_play_the_same_game_from_the_same_opening() {
     assert!(shard.games.iter().all(|game| game.moves == shard.games[0].moves));
 }
 
-struct LooksOn(Mutex<Vec<Glimpse>>);
+struct CollectsSnapshots(Mutex<Vec<Glimpse>>);
 
-impl Observer for LooksOn {
+impl Observer for CollectsSnapshots {
     fn event(&self, _: Event<'_>) {}
 
     fn look_on(&self, _: u32, glimpse: &dyn Fn() -> Glimpse) {
@@ -177,7 +178,7 @@ impl Observer for LooksOn {
 }
 
 #[test]
-fn who_looks_on_sees_games_that_are_played_and_changes_nothing() {
+fn an_observer_sees_games_in_progress_and_changes_nothing() {
     let params = params();
     let job = SelfPlayJob {
         params: &params,
@@ -191,16 +192,16 @@ fn who_looks_on_sees_games_that_are_played_and_changes_nothing() {
         kept.lock().unwrap().push(result.games);
         Ok(())
     };
-    let looks = LooksOn(Mutex::default());
-    play(&job, &shards_of(4, 4), 1, &keep, &looks).expect("plays");
+    let observer = CollectsSnapshots(Mutex::default());
+    play(&job, &shards_of(4, 4), 1, &keep, &observer).expect("plays");
     play(&job, &shards_of(4, 4), 1, &keep, &Silent).expect("plays");
     let kept = kept.into_inner().unwrap();
     assert_eq!(kept[0], kept[1]);
-    let seen = looks.0.into_inner().unwrap();
-    assert!(seen.len() > 4);
-    for glimpse in seen {
-        let game = kept[0].iter().find(|game| game.game == glimpse.number).expect("a game of the shard");
-        assert!(game.start_fen == glimpse.start && game.moves.starts_with(&glimpse.moves), "{glimpse:?}");
+    let snapshots = observer.0.into_inner().unwrap();
+    assert!(snapshots.len() > 4);
+    for snapshot in snapshots {
+        let game = kept[0].iter().find(|game| game.game == snapshot.number).expect("a game of the shard");
+        assert!(game.start_fen == snapshot.start && game.moves.starts_with(&snapshot.moves), "{snapshot:?}");
     }
 }
 
@@ -217,7 +218,7 @@ impl Observer for StopsAfter {
 }
 
 #[test]
-fn a_request_to_stop_ends_between_batches() {
+fn a_request_to_stop_is_obeyed_between_batches() {
     let params = params();
     let job = SelfPlayJob {
         params: &params,
@@ -231,7 +232,7 @@ fn a_request_to_stop_ends_between_batches() {
 }
 
 #[test]
-fn a_shard_that_cannot_be_kept_is_an_error_that_names_it() {
+fn the_error_of_a_shard_that_cannot_be_kept_names_it() {
     let params = params();
     let job = SelfPlayJob {
         params: &params,
@@ -247,7 +248,7 @@ fn a_shard_that_cannot_be_kept_is_an_error_that_names_it() {
 }
 
 #[test]
-fn rules_between_parameters_are_checked() {
+fn conflicting_parameters_are_rejected() {
     let group = |json: &str| -> Value { serde_json::from_str(json).unwrap() };
     let errors = |json| read::<SelfPlayParams>("self_play", &group(json)).unwrap_err().to_string();
     assert!(

@@ -1,4 +1,4 @@
-//! Positions that the reference reaches for the first time, and what is certain of them.
+//! New nodes of the reference search, and proven results.
 
 use super::super::tables::probe;
 use super::{Child, Node, Reference};
@@ -6,7 +6,7 @@ use crate::board::{Game, Move, Reason, Side};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 
 impl Reference<'_> {
-    /// The place of the present position, `depth` plies below the root and one below `parent`, and whether it is new.
+    /// The node of the current position, `depth` plies below the root and one below `parent`, and whether it is new.
     pub(super) fn reach(
         &mut self,
         parent: usize,
@@ -18,50 +18,56 @@ impl Reference<'_> {
         if let Some(found) = self.shared.get(&key).filter(|_| self.params.graph) {
             return Ok((*found, false));
         }
-        let node = self.look(parent, depth, evaluator)?;
+        let node = self.create_node(parent, depth, evaluator)?;
         self.nodes.push(node);
         self.shared.insert(key, self.nodes.len() - 1);
         Ok((self.nodes.len() - 1, true))
     }
 
-    fn look(&self, parent: usize, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
+    fn create_node(
+        &self,
+        parent: usize,
+        depth: u32,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<Node, EvaluatorError> {
         if let Some(outcome) = self.game.outcome(&self.rules) {
             let side = self.game.position().side_to_move();
-            let end = certain_node(outcome.score_for(side), self.draw_value(depth), 0.0);
-            // In a graph other ways lead here without a repetition, so it proves nothing.
+            let end = proven_node(outcome.score_for(side), self.draw_value(depth), 0.0);
+            // In a graph other paths lead here without a repetition, so it proves nothing.
             let repeated = self.params.graph && outcome.reason == Reason::Threefold;
-            return Ok(if repeated { Node { certain: None, repeated, ..end } } else { end });
+            return Ok(if repeated { Node { proven: None, repeated, ..end } } else { end });
         }
         if self.params.mate_in_one && has_mate(&self.game) {
-            return Ok(certain_node(1, 0.0, 1.0));
+            return Ok(proven_node(1, 0.0, 1.0));
         }
-        if let Some(proof) = self.tables.as_ref().map_or(Ok(None), |tables| probe(tables, &self.game))? {
-            // The table does not say how long it takes: a ply less than at the parent.
+        let probed = self.tablebase.as_ref().map_or(Ok(None), |tablebase| probe(tablebase, &self.game))?;
+        if let Some(proof) = probed {
+            // Tablebases know the result but not its distance, so it is a ply less than at the parent.
             let plies = (self.known(parent, depth - 1).moves_left - 1.0).max(0.0);
-            return Ok(certain_node(proof.value(0.0) as i8, self.draw_value(depth), plies));
+            return Ok(proven_node(proof.value(0.0) as i8, self.draw_value(depth), plies));
         }
         if let Some(plies) = self.repetition(depth).filter(|_| self.params.two_fold_draws) {
-            let draw = certain_node(0, self.draw_value(depth), plies.into());
-            return Ok(Node { certain: None, repeated: true, ..draw });
+            let draw = proven_node(0, self.draw_value(depth), plies.into());
+            return Ok(Node { proven: None, repeated: true, ..draw });
         }
         self.expand(depth, evaluator)
     }
 
-    /// Notes what is certain of a node by its moves, and how long it takes: one ply more than the shortest win, or else than the
-    /// longest of the moves with the result.
+    /// Sets the result of a node that its moves prove, and its moves left: one ply more than after the shortest win, or after the
+    /// longest move with another result.
     pub(super) fn solve(&mut self, at: usize) {
-        let certain = self.solved(at);
-        self.nodes[at].certain = certain;
-        let Some(result) = certain else { return };
-        let proving = self.nodes[at].children.iter().filter(|child| self.certain(child) == certain);
+        let proven = self.solved(at);
+        self.nodes[at].proven = proven;
+        let Some(result) = proven else { return };
+        let proving = self.nodes[at].children.iter().filter(|child| self.proven(child) == proven);
         let below = proving.filter_map(|child| child.node).map(|node| self.nodes[node].moves_left);
         let best = if result == 1 { below.reduce(f64::min) } else { below.reduce(f64::max) };
         self.nodes[at].moves_left = best.map_or(0.0, |plies| plies + 1.0);
     }
 
-    /// A node is won by one winning move, and otherwise worth its best move once all are certain (Winands et al. 2008).
+    /// A node is won if one move wins; otherwise its result is the best of its moves' once all are proven (Winands et al. 2008).
     fn solved(&self, at: usize) -> Option<i8> {
-        let results = || self.nodes[at].children.iter().map(|child| self.certain(child));
+        let results = || self.nodes[at].children.iter().map(|child| self.proven(child));
         if results().any(|result| result == Some(1)) {
             return Some(1);
         }
@@ -69,7 +75,7 @@ impl Reference<'_> {
         all.and_then(|results| results.into_iter().max())
     }
 
-    /// How many plies ago the position stood on the board, if it did at or after the root.
+    /// Plies since the position last occurred, if it did at or after the root.
     fn repetition(&self, depth: u32) -> Option<u32> {
         let mut game = self.game.clone();
         let (key, last) = (game.key(), game.ply());
@@ -79,22 +85,22 @@ impl Reference<'_> {
         })
     }
 
-    /// Asks the net; the node has its first visit.
+    /// A node with the net's evaluation of the current position, and its first visit.
     pub(super) fn expand(&self, depth: u32, evaluator: &mut dyn Evaluator) -> Result<Node, EvaluatorError> {
         let (game, params) = (&self.game, self.params);
         let moves = game.position().legal_moves();
         let side: Side = game.position().side_to_move();
         let mut batch = Batch::default();
         evaluator.encoding().encode(game, &mut batch.binary, &mut batch.scalars);
-        batch.legal = moves.iter().map(|played| evaluator.encoding().policy_index(*played, side)).collect();
+        batch.legal = moves.iter().map(|mv| evaluator.encoding().policy_index(*mv, side)).collect();
         batch.legal_ends = vec![moves.len() as u32];
         batch.keys = vec![game.key()];
         let mut answer = Evaluations::default();
         evaluator.evaluate(&batch, &mut answer)?;
         let at_root = params.root.policy_temperature.filter(|_| depth == 0);
-        let priors = tempered(&answer.policy, at_root.unwrap_or(params.policy_temperature));
-        let child = |(played, prior): (&Move, f64)| Child {
-            played: *played,
+        let priors = with_policy_temperature(&answer.policy, at_root.unwrap_or(params.policy_temperature));
+        let child = |(mv, prior): (&Move, f64)| Child {
+            played: *mv,
             prior,
             noise: 0.0,
             visits: 0,
@@ -116,11 +122,11 @@ impl Reference<'_> {
     }
 }
 
-/// A position that is certain, with the plies that are left of it.
-fn certain_node(result: i8, draw_value: f64, plies: f64) -> Node {
+/// A proven node, with its moves left in plies.
+fn proven_node(result: i8, draw_value: f64, plies: f64) -> Node {
     let evaluation = [Wdl::LOSS, Wdl::DRAW, Wdl::WIN][(result + 1) as usize];
     let node = new_node(evaluation, draw_value, Vec::new());
-    Node { certain: Some(result), moves_left: plies, moves_left_sum: plies, ..node }
+    Node { proven: Some(result), moves_left: plies, moves_left_sum: plies, ..node }
 }
 
 fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
@@ -134,22 +140,22 @@ fn new_node(evaluation: Wdl, draw_value: f64, children: Vec<Child>) -> Node {
         moves_left_sum: 0.0,
         own_value,
         children,
-        certain: None,
+        proven: None,
         repeated: false,
     }
 }
 
-/// Whether some legal move mates, by trying all of them.
+/// Whether a legal move mates, by trying all of them.
 pub(super) fn has_mate(game: &Game) -> bool {
-    game.position().legal_moves().into_iter().any(|played| {
+    game.position().legal_moves().into_iter().any(|mv| {
         let mut after = game.clone();
-        after.play_unchecked(played);
+        after.play_unchecked(mv);
         !after.position().has_legal_move() && after.position().is_check()
     })
 }
 
 /// `P^(1/T)`, normalised.
-fn tempered(priors: &[f32], temperature: f64) -> Vec<f64> {
+fn with_policy_temperature(priors: &[f32], temperature: f64) -> Vec<f64> {
     if temperature == 1.0 {
         return priors.iter().map(|prior| f64::from(*prior)).collect();
     }
@@ -157,6 +163,6 @@ fn tempered(priors: &[f32], temperature: f64) -> Vec<f64> {
     let powers: Vec<f64> =
         priors.iter().map(|prior| (f64::from(*prior) / largest).powf(1.0 / temperature)).collect();
     let total: f64 = powers.iter().sum();
-    // The tree holds priors as 32-bit floats.
+    // Trees store priors as 32-bit floats.
     powers.into_iter().map(|power| f64::from((power / total) as f32)).collect()
 }

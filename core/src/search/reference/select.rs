@@ -1,4 +1,4 @@
-//! Which move the reference takes, and what its Gumbel root makes of the statistics.
+//! Selection in the reference search, and the results of its Gumbel root.
 
 use super::super::params::{FirstPlay, FirstPlayParams};
 use super::{Child, Choice, Node, ROOT, Reference, Scored};
@@ -8,15 +8,15 @@ impl Reference<'_> {
     /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
     pub(in crate::search) fn select_puct(&self, at: usize, depth: u32) -> Choice {
         let moves = self.puct_scores(at, depth);
-        let forced = moves.iter().position(|of| of.is_open && of.is_forced);
+        let forced = moves.iter().position(|mv| mv.is_open && mv.is_forced);
         self.choice(at, depth, moves, forced)
     }
 
-    /// The open move with the largest score, unless another one is `taken`.
-    fn choice(&self, at: usize, depth: u32, moves: Vec<Scored>, taken: Option<usize>) -> Choice {
-        let open = (0..moves.len()).filter(|at| moves[*at].is_open);
+    /// The choice of the open move with the largest score, unless another one is `preferred`.
+    fn choice(&self, at: usize, depth: u32, moves: Vec<Scored>, preferred: Option<usize>) -> Choice {
+        let open = (0..moves.len()).filter(|index| moves[*index].is_open);
         let best = open.reduce(|a, b| if moves[b].score > moves[a].score { b } else { a });
-        Choice { depth, visits: self.nodes[at].visits, moves, chosen: taken.or(best).unwrap_or(0) }
+        Choice { depth, visits: self.nodes[at].visits, moves, chosen: preferred.or(best).unwrap_or(0) }
     }
 
     fn puct_scores(&self, at: usize, depth: u32) -> Vec<Scored> {
@@ -25,13 +25,13 @@ impl Reference<'_> {
         let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
         let n = f64::from(node.visits);
         let c = init + params.c_puct_factor * ((n + params.c_puct_base + 1.0) / params.c_puct_base).ln();
-        let first_play = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
-        let untried = first_play_value(first_play, node);
+        let fpu_params = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
+        let unvisited = fpu_value(fpu_params, node);
         let scored = |child: &Child| {
-            let q = self.q(child, depth).unwrap_or(untried);
+            let q = self.q(child, depth).unwrap_or(unvisited);
             let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
             let plies = child.node.map_or(0.0, |below| self.moves_left_utility(at, below, depth));
-            let lost = params.solver && self.certain(child) == Some(-1);
+            let lost = params.solver && self.proven(child) == Some(-1);
             Scored {
                 played: child.played,
                 prior: child.prior,
@@ -40,13 +40,13 @@ impl Reference<'_> {
                 terms: [("u", u), ("plies", plies)],
                 score: q + u + plies,
                 is_open: !lost && (!at_root || self.is_allowed(child)),
-                is_forced: at_root && self.forcing && self.is_forced(child, node.visits),
+                is_forced: at_root && self.forces && self.is_forced(child, node.visits),
             }
         };
         node.children.iter().map(scored).collect()
     }
 
-    /// `−sign(Q) · clamp(slope · (M(s') − M(s)), ±max) · (a + b · q + c · q²)`, q the part of |Q(s, a)| beyond the threshold, where
+    /// `−sign(Q) · clamp(slope · (M(s') − M(s)), ±max) · (a + b · q + c · q²)`, q the part of |Q(s, a)| beyond the threshold, if
     /// |P(win) − P(loss)| of s is beyond it too (Leela Chess Zero, `MEvaluator` in `src/search/classic/search.cc`).
     fn moves_left_utility(&self, at: usize, below: usize, depth: u32) -> f64 {
         let Some(params) = &self.params.moves_left else { return 0.0 };
@@ -67,31 +67,31 @@ impl Reference<'_> {
         self.allowed.is_empty() || self.allowed.contains(&child.played)
     }
 
-    /// `n_forced(c) = √(k · P(c) · Σ N)` for moves that were tried (Wu 2020, section 3.2).
+    /// Whether a visited move has fewer than `n_forced(c) = √(k · P(c) · Σ N)` visits (Wu 2020, section 3.2).
     fn is_forced(&self, child: &Child, parent_visits: u32) -> bool {
         let all = f64::from(parent_visits - 1);
         let forced = (self.params.root.forced_playouts * child.prior * all).sqrt();
         child.visits > 0 && f64::from(child.visits) < forced
     }
 
-    /// Of the moves with the visits that sequential halving asks for, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
+    /// Among the moves with `due` visits, as sequential halving requires, argmax of `g(a) + logit(a) + σ(q(a))` (Danihelka et al.
     /// 2022, algorithm 2).
     pub(in crate::search) fn select_gumbel(&self, due: u32) -> Choice {
         let root = self.root();
         let (completed, improved) = self.completed_and_improved(root, 0);
-        let scored = |(at, child): (usize, &Child)| Scored {
+        let scored = |(index, child): (usize, &Child)| Scored {
             played: child.played,
             prior: child.prior,
             visits: child.visits,
-            q: completed[at],
-            terms: [("noise", child.noise), ("improved", improved[at])],
-            score: improved[at] + child.noise,
-            is_open: self.is_allowed(child) && self.certain(child) != Some(-1),
+            q: completed[index],
+            terms: [("noise", child.noise), ("improved", improved[index])],
+            score: improved[index] + child.noise,
+            is_open: self.is_allowed(child) && self.proven(child) != Some(-1),
             is_forced: false,
         };
         let moves: Vec<Scored> = root.children.iter().enumerate().map(scored).collect();
-        let scores: Vec<f64> = moves.iter().map(|of| of.score).collect();
-        let scheduled = |at: &usize| moves[*at].is_open && moves[*at].visits == due;
+        let scores: Vec<f64> = moves.iter().map(|mv| mv.score).collect();
+        let scheduled = |index: &usize| moves[*index].is_open && moves[*index].visits == due;
         let due = argmax((0..moves.len()).filter(scheduled), &scores);
         self.choice(ROOT, 0, moves, due)
     }
@@ -102,16 +102,16 @@ impl Reference<'_> {
         let (completed, improved) = self.completed_and_improved(node, depth);
         let policy = softmax(&improved);
         let all: u32 = node.children.iter().map(|child| child.visits).sum();
-        let scored = |(place, child): (usize, &Child)| {
+        let scored = |(index, child): (usize, &Child)| {
             let share = f64::from(child.visits) / f64::from(1 + all);
             Scored {
                 played: child.played,
                 prior: child.prior,
                 visits: child.visits,
-                q: completed[place],
-                terms: [("policy", policy[place]), ("share", share)],
-                score: policy[place] - share,
-                is_open: self.certain(child) != Some(-1),
+                q: completed[index],
+                terms: [("policy", policy[index]), ("share", share)],
+                score: policy[index] - share,
+                is_open: self.proven(child) != Some(-1),
                 is_forced: false,
             }
         };
@@ -119,7 +119,7 @@ impl Reference<'_> {
         self.choice(at, depth, moves, None)
     }
 
-    /// q(a), that of unvisited moves completed by the mixed value, and `logit(a) + (c_visit + max N) · c_scale · q(a)` (equation 8
+    /// Completed Q, q(a), with the mixed value for unvisited moves, and `logit(a) + (c_visit + max N) · c_scale · q(a)` (equation 8
     /// and appendix D).
     fn completed_and_improved(&self, node: &Node, depth: u32) -> (Vec<f64>, Vec<f64>) {
         let params = &self.params.improved_policy;
@@ -153,12 +153,12 @@ impl Reference<'_> {
         logits.into_iter().zip(&self.root().children).map(|(logit, child)| logit + child.noise).collect()
     }
 
-    /// The move that a Gumbel root plays: of the most visited ones, argmax of `g(a) + logit(a) + σ(q(a))`.
+    /// The move that a Gumbel root plays: among the most visited ones, argmax of `g(a) + logit(a) + σ(q(a))`.
     pub fn gumbel_choice(&self) -> Move {
         let (root, scores) = (self.root(), self.scores());
         let most = root.children.iter().map(|child| child.visits).max();
-        let best = argmax((0..scores.len()).filter(|at| Some(root.children[*at].visits) == most), &scores);
-        root.children[best.unwrap_or(0)].played
+        let most_visited = (0..scores.len()).filter(|index| Some(root.children[*index].visits) == most);
+        root.children[argmax(most_visited, &scores).unwrap_or(0)].played
     }
 
     /// The improved policy of the root, in the order of its children.
@@ -167,18 +167,19 @@ impl Reference<'_> {
     }
 }
 
-/// The value of moves without a visit.
-fn first_play_value(params: &FirstPlayParams, node: &Node) -> f64 {
+/// First-play urgency (FPU): the Q of moves without a visit.
+fn fpu_value(params: &FirstPlayParams, node: &Node) -> f64 {
     let parent = node.value_sum / f64::from(node.visits);
-    let tried: f64 = node.children.iter().filter(|child| child.node.is_some()).map(|child| child.prior).sum();
+    let visited = node.children.iter().filter(|child| child.node.is_some());
+    let visited_prior: f64 = visited.map(|child| child.prior).sum();
     match params.kind {
         FirstPlay::Absolute => params.value,
-        FirstPlay::Reduction => parent - params.value * tried.sqrt(),
+        FirstPlay::Reduction => parent - params.value * visited_prior.sqrt(),
         FirstPlay::Parent => parent,
     }
 }
 
-/// The visits that each descent's move must have so far: sequential halving (Karnin et al. 2013) as one list.
+/// The number of visits that the move of each descent must already have: sequential halving (Karnin et al. 2013) as one list.
 pub(in crate::search) fn considered_visits(considered: u32, descents: u32) -> Vec<u32> {
     let phases = f64::from(considered.max(2)).log2().ceil();
     let (mut list, mut visits, mut left) = (Vec::new(), 0, considered.max(1));
@@ -200,7 +201,7 @@ fn softmax(logits: &[f64]) -> Vec<f64> {
     logits.iter().map(|logit| (logit - largest).exp() / total).collect()
 }
 
-/// The first of the largest scores.
-fn argmax(places: impl Iterator<Item = usize>, scores: &[f64]) -> Option<usize> {
-    places.reduce(|a, b| if scores[b] > scores[a] { b } else { a })
+/// The index of the largest score; the first one wins ties.
+fn argmax(indices: impl Iterator<Item = usize>, scores: &[f64]) -> Option<usize> {
+    indices.reduce(|a, b| if scores[b] > scores[a] { b } else { a })
 }

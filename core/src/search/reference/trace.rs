@@ -1,36 +1,36 @@
-//! What the reference search did, step by step, for people who want to see it: nothing is kept unless it is asked for.
+//! The record of a reference search, step by step, for explanations. Nothing is recorded unless it is asked for.
 //!
-//! Every number here is the one that the search itself used; nothing is worked out again.
+//! Every number here is the one that the search itself used; nothing is recomputed.
 
-use super::{Brought, Reference};
+use super::{BackedUp, Reference};
 use crate::board::Move;
 use crate::network::Wdl;
 
-/// A simulation as it happened. The first one is the root's own evaluation, which takes no way.
+/// A recorded simulation. The first one is the root's own evaluation, whose path is empty.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulation {
-    /// The choice at each position on the way, the root's first.
+    /// The choice at each node of the path, the root's first.
     pub choices: Vec<Choice>,
-    /// Where it ended.
+    /// The leaf.
     pub leaf: Leaf,
-    /// What it brought to each position, from the leaf up to the root.
+    /// The updates of the back-up, from the leaf to the root.
     pub back_up: Vec<Counted>,
 }
 
-/// How a position's next move was selected.
+/// Selection at a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// Plies below the root.
     pub depth: u32,
-    /// N(s): simulations that had reached the position before.
+    /// N(s) before this simulation.
     pub visits: u32,
     /// Every legal move, in falling order of the prior.
     pub moves: Vec<Scored>,
-    /// The place of the move taken.
+    /// The index of the selected move.
     pub chosen: usize,
 }
 
-/// A legal move as the rule saw it.
+/// A legal move with the score that selection used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     /// The move.
@@ -39,68 +39,68 @@ pub struct Scored {
     pub prior: f64,
     /// N(s, a).
     pub visits: u32,
-    /// Q(s, a) for the side that makes the move, in [−1, 1]; what the rule took it for where the move has no visit.
+    /// Q(s, a) for the side that makes the move, in [−1, 1]; first-play urgency or completed Q if the move has no visit.
     pub q: f64,
-    /// The parts of the score by name. PUCT has `u` = `c · P · √N(s) / (1 + N(s, a))` and `plies`, what plies left count for, beside Q
+    /// The terms of the score by name. PUCT adds `u` = `c · P · √N(s) / (1 + N(s, a))` and `plies`, the moves-left utility, to Q
     /// (Silver et al. 2018). A Gumbel root has `noise`, the sample g, and `improved` = `logit + σ(Q)` (Danihelka et al. 2022, algorithm
-    /// 2); the improved tree rule `policy`, π', less `share` = `N(s, a) / (1 + Σ N)` (section 5).
+    /// 2); the improved tree rule `policy`, π', minus `share` = `N(s, a) / (1 + Σ N)` (section 5).
     pub terms: [(&'static str, f64); 2],
-    /// What they come to; the largest is taken.
+    /// The score; the largest is selected.
     pub score: f64,
-    /// Whether the move may be taken: it is allowed and not proven to lose.
+    /// Whether the move may be selected: it is allowed and not proven to lose.
     pub is_open: bool,
-    /// Whether the move is taken whatever its score, because it has fewer visits than `forced_playouts` asks for.
+    /// Whether the move is selected whatever its score, because it has fewer visits than forced playouts require.
     pub is_forced: bool,
 }
 
-/// Where a simulation ended, seen by the side to move there.
+/// The leaf of a simulation, for the side to move there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
     /// Plies below the root.
     pub depth: u32,
     /// Why it ended.
     pub end: End,
-    /// P(win), P(draw) and P(loss): the net's answer, or what is certain.
+    /// P(win), P(draw) and P(loss): the net's evaluation, or the proven result.
     pub evaluation: Wdl,
-    /// What the simulation brings from here, draws at their worth.
+    /// The value that is backed up from here, with the draw score.
     pub value: f64,
-    /// The legal moves with their priors, the likeliest first; none where no net was asked.
+    /// The legal moves with their priors, the likeliest first; empty if no evaluation was needed.
     pub priors: Vec<(Move, f64)>,
 }
 
 /// Why a simulation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// A new position, which the net was asked about.
+    /// A new position, which the net evaluated.
     New,
-    /// A position whose result is certain: 1, 0 or −1 for its side to move.
+    /// A position with a proven result: 1, 0 or −1 for its side to move.
     Certain(i8),
     /// A position that counts as a draw because it repeats one of the tree.
     Repeated,
-    /// A position that other ways had reached more often than this move; its value is taken as it stands.
+    /// A transposition with more visits than the edge to it; its current value is backed up.
     Shared,
 }
 
-/// What a simulation brought to a position, seen by the side to move there.
+/// The update of a node in a back-up, for the side to move there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Counted {
     /// Plies below the root.
     pub depth: u32,
-    /// The value brought, draws at their worth.
+    /// The value backed up, with the draw score.
     pub value: f64,
     /// N(s) with this simulation.
     pub visits: u32,
     /// W(s) / N(s) with this simulation.
     pub mean: f64,
-    /// The position's result, if it is certain: 1, 0 or −1.
-    pub certain: Option<i8>,
+    /// The node's proven result, if any: 1, 0 or −1.
+    pub proven: Option<i8>,
 }
 
-/// What is kept of the first simulations.
+/// The record of the first simulations.
 #[derive(Debug)]
 pub(super) struct Trace {
-    /// Simulations that are kept at most.
-    most: usize,
+    /// The most simulations to record.
+    limit: usize,
     /// Those that have ended.
     ended: Vec<Simulation>,
     choices: Vec<Choice>,
@@ -110,11 +110,11 @@ pub(super) struct Trace {
 
 impl Trace {
     fn is_full(&self) -> bool {
-        self.ended.len() >= self.most
+        self.ended.len() >= self.limit
     }
 
-    /// Closes the simulation that has come back to the root.
-    fn close(&mut self) {
+    /// Ends the simulation that was backed up to the root.
+    fn end_simulation(&mut self) {
         if let Some(leaf) = self.leaf.take() {
             let (choices, back_up) = (std::mem::take(&mut self.choices), std::mem::take(&mut self.back_up));
             self.ended.push(Simulation { choices, leaf, back_up });
@@ -123,22 +123,22 @@ impl Trace {
 }
 
 impl Reference<'_> {
-    /// Keeps the first simulations, the root's evaluation among them, for [`simulations`](Self::simulations); before
+    /// Records the first simulations, the root's evaluation included, for [`simulations`](Self::simulations); before
     /// [`run`](Self::run).
-    pub fn watch(&mut self, most: usize) {
+    pub fn record_simulations(&mut self, limit: usize) {
         let (ended, choices, back_up) = <_>::default();
-        self.trace = Some(Trace { most, ended, choices, leaf: None, back_up });
-        self.tell_leaf(super::ROOT, 0, End::New);
-        self.tell_root();
+        self.trace = Some(Trace { limit, ended, choices, leaf: None, back_up });
+        self.record_leaf(super::ROOT, 0, End::New);
+        self.end_simulation();
     }
 
-    /// The simulations that were kept.
+    /// The recorded simulations.
     pub fn simulations(&self) -> &[Simulation] {
         self.trace.as_ref().map_or(&[], |trace| &trace.ended)
     }
 
-    /// Notes a choice, and gives the place of the move taken.
-    pub(super) fn taken(&mut self, choice: Choice) -> usize {
+    /// Records a choice, and returns the index of the selected move.
+    pub(super) fn record_choice(&mut self, choice: Choice) -> usize {
         let chosen = choice.chosen;
         if let Some(trace) = self.trace.as_mut().filter(|trace| !trace.is_full()) {
             trace.choices.push(choice);
@@ -146,42 +146,42 @@ impl Reference<'_> {
         chosen
     }
 
-    /// Notes where a simulation ended.
-    pub(super) fn tell_leaf(&mut self, at: usize, depth: u32, end: End) {
+    /// Records the leaf of a simulation.
+    pub(super) fn record_leaf(&mut self, at: usize, depth: u32, end: End) {
         if self.trace.as_ref().is_none_or(Trace::is_full) {
             return;
         }
         let (node, value) = (&self.nodes[at], self.known(at, depth).value);
         let priors = node.children.iter().map(|child| (child.played, child.prior)).collect();
-        let end = match node.certain {
+        let end = match node.proven {
             Some(result) => End::Certain(result),
             None if node.repeated => End::Repeated,
             None => end,
         };
         let leaf = Leaf { depth, end, evaluation: node.evaluation, value, priors };
-        self.tell(|trace| trace.leaf = Some(leaf));
+        self.record(|trace| trace.leaf = Some(leaf));
         if end != End::Shared {
-            self.tell_count(at, Brought { value, draw: 0.0, moves_left: 0.0 }, depth);
+            self.record_update(at, BackedUp { value, draw: 0.0, moves_left: 0.0 }, depth);
         }
     }
 
-    /// Notes what came to a position.
-    pub(super) fn tell_count(&mut self, at: usize, brought: Brought, depth: u32) {
+    /// Records the update of a node.
+    pub(super) fn record_update(&mut self, at: usize, backed_up: BackedUp, depth: u32) {
         let node = &self.nodes[at];
         let mean = node.value_sum / f64::from(node.visits);
-        let counted =
-            Counted { depth, value: brought.value, visits: node.visits, mean, certain: node.certain };
-        self.tell(|trace| trace.back_up.push(counted));
+        let update =
+            Counted { depth, value: backed_up.value, visits: node.visits, mean, proven: node.proven };
+        self.record(|trace| trace.back_up.push(update));
     }
 
-    /// Notes that a simulation has come back to the root.
-    pub(super) fn tell_root(&mut self) {
-        self.tell(Trace::close);
+    /// Records the end of a simulation.
+    pub(super) fn end_simulation(&mut self) {
+        self.record(Trace::end_simulation);
     }
 
-    fn tell(&mut self, note: impl FnOnce(&mut Trace)) {
+    fn record(&mut self, entry: impl FnOnce(&mut Trace)) {
         if let Some(trace) = self.trace.as_mut().filter(|trace| !trace.is_full()) {
-            note(trace);
+            entry(trace);
         }
     }
 }

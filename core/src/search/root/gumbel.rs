@@ -1,7 +1,7 @@
 //! The Gumbel root: planning with few simulations (Danihelka et al. 2022, "Policy improvement by planning with Gumbel").
 //!
-//! Some moves are drawn without replacement by the Gumbel-top-k trick, sequential halving (Karnin et al. 2013) spends the
-//! simulations on them, and what the policy should learn follows from completed values instead of visits.
+//! Moves are drawn without replacement by the Gumbel-top-k trick, sequential halving (Karnin et al. 2013) spends the simulations
+//! on them, and the policy target comes from completed Q instead of visits.
 
 use rand::RngExt;
 
@@ -19,7 +19,7 @@ use crate::search::tree::{ROOT, Tree};
 /// The rule at one root.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gumbel {
-    /// One sample for each move, in their order; empty without noise.
+    /// One Gumbel sample for each move, in their order; empty without noise.
     noise: Vec<f64>,
     halving: Halving,
 }
@@ -34,7 +34,7 @@ impl RootSearch for Gumbel {
     }
 
     fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
-        let puct_only = "counts in PUCT only; leave it out, or set root.rule to \"puct\"";
+        let puct_only = "applies to PUCT only; leave it out, or set root.rule to \"puct\"";
         let fresh =
             "a gumbel root starts every move with a fresh tree; leave it out, or set root.rule to \"puct\"";
         let whole = "a gumbel root needs its whole budget; leave it out, or set root.rule to \"puct\"";
@@ -61,13 +61,13 @@ impl RootSearch for Gumbel {
         self.noise.extend((0..tree.moves(ROOT).len()).map(sample));
     }
 
-    /// Of the moves with as many visits as the schedule asks for, the best.
+    /// The best of the moves with as many visits as the schedule requires.
     fn select(&self, search: &Search, scratch: &mut Vec<f64>) -> usize {
         let root = search.view(ROOT, 0);
         self.score(&search.params.improved_policy, root, scratch);
         let due = self.halving.visits();
-        let scheduled = best(scratch, |place| root.is_open(place) && root.started(place) == due);
-        scheduled.or_else(|| best(scratch, |place| root.is_open(place))).unwrap_or(0)
+        let scheduled = best(scratch, |index| root.is_open(index) && root.started(index) == due);
+        scheduled.or_else(|| best(scratch, |index| root.is_open(index))).unwrap_or(0)
     }
 
     fn advance(&mut self) {
@@ -80,18 +80,18 @@ impl RootSearch for Gumbel {
         }
     }
 
-    /// A proven win, else the best of the most visited moves; a proven loss only where all are. The noise was drawn before, so the
-    /// temperature is without effect.
+    /// A proven win, else the best of the most visited moves; a proven loss only if all are. The noise was drawn before the search,
+    /// so the temperature has no effect.
     fn choose(&self, search: &Search, _: &ChoiceParams, _temperature: f64, _: &mut Stream) -> Move {
         let (root, mut scores) = (search.view(ROOT, 0), Vec::new());
         self.score(&search.params.improved_policy, root, &mut scores);
-        let visits = |place: usize| root.branch(place).map_or(0, |branch| branch.visits);
-        let most = (0..root.priors.len()).filter(|place| root.is_open(*place)).map(visits).max();
-        let won = (0..root.priors.len()).find(|place| root.proof(*place) == Some(Proof::Win));
-        let most_visited = || best(&scores, |place| root.is_open(place) && Some(visits(place)) == most);
-        let allowed = || best(&scores, |place| root.is_allowed(place));
-        let place = won.or_else(most_visited).or_else(allowed).unwrap_or(0);
-        root.moves[place]
+        let visits = |index: usize| root.edge(index).map_or(0, |edge| edge.visits);
+        let most = (0..root.priors.len()).filter(|index| root.is_open(*index)).map(visits).max();
+        let won = (0..root.priors.len()).find(|index| root.proof(*index) == Some(Proof::Win));
+        let most_visited = || best(&scores, |index| root.is_open(index) && Some(visits(index)) == most);
+        let allowed = || best(&scores, |index| root.is_allowed(index));
+        let index = won.or_else(most_visited).or_else(allowed).unwrap_or(0);
+        root.moves[index]
     }
 
     fn policy_target(&self, search: &Search, _: &[Visited]) -> Vec<f64> {
@@ -106,9 +106,9 @@ impl RootSearch for Gumbel {
         Box::new(move |reference, descent| reference.select_gumbel(due[descent]))
     }
 
-    fn brief(&self, moves: &[Move], reference: &mut Reference<'_>) {
-        for (played, noise) in moves.iter().zip(&self.noise) {
-            reference.set_noise(*played, *noise);
+    fn configure_reference(&self, moves: &[Move], reference: &mut Reference<'_>) {
+        for (mv, noise) in moves.iter().zip(&self.noise) {
+            reference.set_noise(*mv, *noise);
         }
     }
 
@@ -118,7 +118,7 @@ impl RootSearch for Gumbel {
 }
 
 impl Gumbel {
-    /// `g + logit + σ(q)` of all moves.
+    /// Writes `g + logit + σ(completed Q)` of all moves to `out`.
     fn score(&self, params: &ImprovedPolicyParams, root: NodeView<'_>, out: &mut Vec<f64>) {
         improved_logits(params, root, out);
         for (score, noise) in out.iter_mut().zip(&self.noise) {
@@ -133,10 +133,10 @@ fn standard_gumbel(stream: &mut Stream) -> f64 {
     -(-uniform.max(f64::MIN_POSITIVE).ln()).ln()
 }
 
-/// Sequential halving as the visits that each descent's move must have so far.
+/// Sequential halving as the number of visits that the move of each descent must already have.
 ///
-/// Every phase gives each move still considered the same number of descents, then drops half of them; at least two stay.
-/// Because the best of a phase go on, "the best among moves with this many visits" names them without a list.
+/// Every phase gives each move still considered the same number of descents, then drops half of the moves; at least two stay.
+/// As the best of a phase survive, "the best among moves with this many visits" identifies them without a list.
 #[derive(Debug, Clone, Default)]
 struct Halving {
     descents: u32,
@@ -144,9 +144,9 @@ struct Halving {
     considered: u32,
     /// Visits of each considered move so far.
     visits: u32,
-    /// Moves that got their descent of the present pass.
-    place: u32,
-    /// Passes left in the phase, the present one included.
+    /// Moves that had their descent in the current pass.
+    done: u32,
+    /// Passes left in the phase, the current one included.
     passes: u32,
 }
 
@@ -154,7 +154,7 @@ impl Halving {
     fn new(considered: u32, descents: u32) -> Self {
         let considered = considered.max(1);
         let phases = considered.next_power_of_two().ilog2().max(1);
-        let mut halving = Self { descents, phases, considered, visits: 0, place: 0, passes: 0 };
+        let mut halving = Self { descents, phases, considered, visits: 0, done: 0, passes: 0 };
         halving.passes = halving.passes_of_phase();
         halving
     }
@@ -168,11 +168,11 @@ impl Halving {
     }
 
     fn advance(&mut self) {
-        self.place += 1;
-        if self.place < self.considered {
+        self.done += 1;
+        if self.done < self.considered {
             return;
         }
-        (self.place, self.visits) = (0, self.visits + 1);
+        (self.done, self.visits) = (0, self.visits + 1);
         self.passes -= 1;
         if self.passes == 0 {
             self.considered = (self.considered / 2).max(2).min(self.considered);
@@ -199,13 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn halving_gives_the_visits_of_mctx() {
+    fn sequential_halving_matches_mctx() {
         let text = include_str!("../../../../tests/data/mctx/gumbel_considered_visits.json");
         let file: Value = serde_json::from_str(text).expect("JSON");
         let cases = file["cases"].as_array().expect("cases");
         assert!(cases.len() > 50);
         for case in cases {
-            let number = |of: &Value| of.as_u64().expect("a number") as u32;
+            let number = |value: &Value| value.as_u64().expect("a number") as u32;
             let expected = case["considered_visits"].as_array().expect("a list");
             let expected: Vec<u32> = expected.iter().map(number).collect();
             let (considered, descents) =
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_have_the_distribution_s_mean() {
+    fn gumbel_samples_have_the_right_mean() {
         let mut stream = Seed { run: 1, step: 1 }.stream(0, Purpose::RootNoise);
         let mean = (0..20_000).map(|_| standard_gumbel(&mut stream)).sum::<f64>() / 20_000.0;
         // Euler's constant; the standard error is π / √6 / √20000 = 0.009.

@@ -10,8 +10,8 @@ fn a_full_tree_ends_the_search() {
 }
 
 #[test]
-fn a_search_that_changes_its_mind_no_more_ends() {
-    // All values are alike and one move has nearly all of the policy, so shares settle at once.
+fn a_small_kld_gain_ends_the_search() {
+    // All values are similar and one move has nearly all of the policy, so the visit shares converge at once.
     let stop = |minimum| SearchParams {
         stop_by_gain: Some(GainStop { interval: 50, minimum }),
         ..simulations(2000)
@@ -19,12 +19,12 @@ fn a_search_that_changes_its_mind_no_more_ends() {
     let mut evaluator = Hashed::new(encoding(), 1);
     let visits =
         [0.0, 1e-4, 1.0].map(|minimum| searched(&Game::initial(), &stop(minimum), &mut evaluator).visits());
-    assert_eq!((visits[0], visits[2]), (2000, 101), "never, and at the second look");
+    assert_eq!((visits[0], visits[2]), (2000, 101), "never, and at the second comparison");
     assert!((102..2000).contains(&visits[1]), "{visits:?}");
 }
 
 #[test]
-fn a_search_goes_on_with_a_new_budget_as_if_it_had_been_given_both() {
+fn a_second_budget_continues_the_search() {
     let mut evaluator = Hashed::new(encoding(), 1);
     let mut search = searched(&Game::initial(), &simulations(100), &mut evaluator);
     search.set_budget(150);
@@ -36,25 +36,26 @@ fn a_search_goes_on_with_a_new_budget_as_if_it_had_been_given_both() {
 }
 
 #[test]
-fn a_search_by_the_reference_engine_cannot_be_shared_by_threads() {
+fn threads_cannot_share_a_search_of_the_reference_engine() {
     let params = SearchParams { engine: Engine::Reference, ..simulations(10) };
-    let refused = SharedSearch::new(begun(Game::initial(), params)).expect_err("has one thread").to_string();
-    assert!(refused.contains("\"reference\"") && refused.contains("search.engine"), "{refused}");
+    let error =
+        SharedSearch::new(new_search(Game::initial(), params)).expect_err("has one thread").to_string();
+    assert!(error.contains("\"reference\"") && error.contains("search.engine"), "{error}");
 }
 
 #[test]
-fn tablebases_that_the_parameters_name_are_opened_with_the_search() {
+fn a_new_search_opens_its_tablebases() {
     let params = SearchParams { tablebases: Some("no/such/folder".to_owned()), ..simulations(10) };
-    let refused = Search::new(Game::initial(), RULES, params).expect_err("cannot be opened").to_string();
-    assert!(refused.contains("no/such/folder"), "{refused}");
+    let error = Search::new(Game::initial(), RULES, params).expect_err("cannot be opened").to_string();
+    assert!(error.contains("no/such/folder"), "{error}");
 }
 
 #[test]
-fn one_thread_does_what_a_search_does_and_several_spend_the_same_budget() {
+fn several_threads_spend_the_budget_of_one() {
     let params = SearchParams { leaves: 8, ..simulations(3000) };
     let alone = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1));
     let threaded = |threads: usize| {
-        let shared = in_threads(params.clone());
+        let shared = shared_search(params.clone());
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| shared.work(&mut Hashed::new(encoding(), 1)).expect("fakes do not fail"));
@@ -71,16 +72,16 @@ fn one_thread_does_what_a_search_does_and_several_spend_the_same_budget() {
 }
 
 #[test]
-fn a_budget_of_time_ends_a_search_within_a_batch() {
+fn a_time_budget_ends_a_search_within_a_batch() {
     let params = SearchParams { leaves: 8, ..simulations(100_000) };
-    let shared = in_threads(params);
+    let shared = shared_search(params);
     // The clock ticks once a batch; the first batch is the root alone.
     let mut ticks = 0;
-    let mut goes_on = |_: &Search| {
+    let mut keep_going = |_: &Search| {
         ticks += 1;
         ticks <= 5
     };
-    shared.work_while(&mut Hashed::new(encoding(), 1), &mut goes_on).expect("fakes do not fail");
+    shared.work_while(&mut Hashed::new(encoding(), 1), &mut keep_going).expect("fakes do not fail");
     let search = shared.into_search();
     search.check_invariants();
     let visits = search.visits();
@@ -110,9 +111,9 @@ impl Evaluator for Failing {
 }
 
 #[test]
-fn a_stopped_search_and_a_failing_evaluator_end_the_work_of_all_threads() {
+fn a_stop_or_a_failing_evaluator_ends_all_threads() {
     let endless = SearchParams { leaves: 4, ..simulations(10_000_000) };
-    let shared = in_threads(endless.clone());
+    let shared = shared_search(endless.clone());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| shared.work(&mut Hashed::new(encoding(), 1)).expect("fakes do not fail"));
@@ -124,7 +125,7 @@ fn a_stopped_search_and_a_failing_evaluator_end_the_work_of_all_threads() {
     });
     shared.into_search().check_invariants();
 
-    let shared = in_threads(endless);
+    let shared = shared_search(endless);
     let results = std::thread::scope(|scope| {
         let work = |_| scope.spawn(|| shared.work(&mut Failing(Hashed::new(encoding(), 1), 0)));
         let threads: Vec<_> = (0..2).map(work).collect();

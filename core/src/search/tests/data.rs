@@ -1,4 +1,4 @@
-//! The tree as rows, lines, and searches made again.
+//! The tree as rows, searches rebuilt from rows, and lines.
 
 use super::*;
 use crate::search::rows::TreeRow;
@@ -9,8 +9,8 @@ fn some_searches() -> Vec<(Game, SearchParams, Search)> {
         SearchParams { draw_score: 0.3, mate_in_one: true, two_fold_draws: true, ..SearchParams::default() },
         SearchParams { solver: false, ..SearchParams::default() },
         SearchParams { graph: true, ..SearchParams::default() },
-        by_plies(SearchParams::default()),
-        by_plies(SearchParams { graph: true, ..SearchParams::default() }),
+        with_moves_left(SearchParams::default()),
+        with_moves_left(SearchParams { graph: true, ..SearchParams::default() }),
     ];
     let games = bench::positions();
     let pairs = games.iter().flat_map(|game| shapes.iter().map(move |shape| (game, shape)));
@@ -24,19 +24,20 @@ fn some_searches() -> Vec<(Game, SearchParams, Search)> {
 }
 
 #[test]
-fn rows_say_what_the_root_says_and_add_up() {
+fn rows_match_the_root_and_add_up() {
     for (game, _, search) in some_searches() {
         let rows = search.rows(7, true);
         assert!(
-            rows.iter().all(|row| row.search == 7) && rows.iter().zip(0..).all(|(row, at)| row.row == at)
+            rows.iter().all(|row| row.search == 7)
+                && rows.iter().zip(0..).all(|(row, number)| row.row == number)
         );
         let root = &rows[0];
         assert_eq!((root.visits, root.depth, root.node), (search.visits(), 0, 0));
         let moves: Vec<&TreeRow> = rows[1..].iter().filter(|row| row.parent == 0).collect();
         assert_eq!(moves.len(), game.position().legal_moves().len());
-        for (row, seen) in moves.iter().zip(search.root_moves()) {
-            assert_eq!((row.played, row.visits, row.prior), (seen.played.packed(), seen.visits, seen.prior));
-            if let Some(value) = seen.value {
+        for (row, mv) in moves.iter().zip(search.root_moves()) {
+            assert_eq!((row.played, row.visits, row.prior), (mv.played.packed(), mv.visits, mv.prior));
+            if let Some(value) = mv.value {
                 assert!((f64::from(row.q) - value).abs() < 1e-6, "{row:?} {value}");
             }
         }
@@ -52,12 +53,12 @@ fn rows_say_what_the_root_says_and_add_up() {
             (f64::from(root.win - root.loss) - value).abs() < 1e-5
                 && (f64::from(root.draw) - draw).abs() < 1e-5
         );
-        let tried = search.rows(7, false);
-        assert!(tried.iter().all(|row| row.node != TreeRow::NO_NODE) && tried.len() < rows.len());
+        let visited = search.rows(7, false);
+        assert!(visited.iter().all(|row| row.node != TreeRow::NO_NODE) && visited.len() < rows.len());
     }
 }
 
-/// Whether rows are the same; a shared position's own evaluation may differ by rounding.
+/// Whether rows are equal, up to rounding of the own evaluation in a graph.
 fn alike(a: &TreeRow, b: &TreeRow) -> bool {
     let own = |row: &TreeRow| (row.net_q, row.net_d);
     let close = |a: (f32, f32), b: (f32, f32)| (a.0 - b.0).abs() < 1e-6 && (a.1 - b.1).abs() < 1e-6;
@@ -66,14 +67,14 @@ fn alike(a: &TreeRow, b: &TreeRow) -> bool {
 }
 
 #[test]
-fn a_search_made_of_rows_goes_on_like_a_kept_one() {
+fn a_search_rebuilt_from_rows_continues_like_the_original() {
     for (game, params, search) in some_searches() {
         let rows = search.rows(0, true);
-        let restored = begun(game.clone(), params.clone()).restore(&rows).expect("rows of a search fit");
+        let restored = new_search(game.clone(), params.clone()).restore(&rows).expect("rows of a search fit");
         restored.check_invariants();
         assert!(restored.rows(0, true).iter().zip(&rows).all(|(a, b)| alike(a, b)), "{params:?}");
         let mut kept = search;
-        kept.start_over();
+        kept.reset_root();
         let mut both = [kept, restored];
         for search in &mut both {
             run(search, &mut Hashed::new(encoding(), 2).with_moves_left());
@@ -82,18 +83,18 @@ fn a_search_made_of_rows_goes_on_like_a_kept_one() {
     }
 }
 
-/// What is done to the rows of a search before they are read again.
+/// A change of the rows of a search before they are restored.
 type Change<'a> = &'a dyn Fn(&mut Vec<TreeRow>);
 
 #[test]
-fn rows_that_are_no_tree_of_the_game_are_refused() {
+fn rows_that_do_not_fit_the_game_are_rejected() {
     let game = Game::initial();
     let search = searched(&game, &simulations(50), &mut Hashed::new(encoding(), 2));
     let rows = search.rows(3, true);
-    let refusal = |change: Change<'_>| {
+    let error = |change: Change<'_>| {
         let mut rows = rows.clone();
         change(&mut rows);
-        begun(game.clone(), simulations(50)).restore(&rows).expect_err("is refused").to_string()
+        new_search(game.clone(), simulations(50)).restore(&rows).expect_err("is rejected").to_string()
     };
     let cases: [(Change<'_>, &str); 8] = [
         (&|rows| drop(rows.remove(0)), "is not the root"),
@@ -105,17 +106,17 @@ fn rows_that_are_no_tree_of_the_game_are_refused() {
         (&|rows| rows[1].proof = "maybe".to_owned(), "\"maybe\", which is not known"),
         (&|rows| rows.retain(|row| row.node != TreeRow::NO_NODE), "rows must include untried moves"),
     ];
-    for (change, words) in cases {
-        let text = refusal(change);
-        assert!(text.starts_with("row ") && text.contains("search 3") && text.contains(words), "{text}");
+    for (change, expected) in cases {
+        let text = error(change);
+        assert!(text.starts_with("row ") && text.contains("search 3") && text.contains(expected), "{text}");
     }
     let other = from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
-    let text = begun(other, simulations(50)).restore(&rows).expect_err("is refused").to_string();
+    let text = new_search(other, simulations(50)).restore(&rows).expect_err("is rejected").to_string();
     assert!(text.contains("must be the one that was searched"), "{text}");
 }
 
 #[test]
-fn lines_go_down_the_best_moves_and_start_with_the_one_played() {
+fn lines_are_legal_and_start_with_the_move_played() {
     for (game, _, search) in some_searches() {
         let lines = search.lines(3);
         let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
@@ -124,16 +125,16 @@ fn lines_go_down_the_best_moves_and_start_with_the_one_played() {
         assert!(lines.windows(2).skip(1).all(|pair| pair[0].first.visits >= pair[1].first.visits));
         for line in lines {
             let mut game = game.clone();
-            for played in line.moves {
-                assert!(game.position().is_legal(played));
-                game.play_unchecked(played);
+            for mv in line.moves {
+                assert!(game.position().is_legal(mv));
+                game.play_unchecked(mv);
             }
         }
     }
 }
 
 #[test]
-fn a_proven_mate_is_the_first_line_to_its_end() {
+fn the_first_line_follows_a_proven_mate_to_its_end() {
     let params = SearchParams { mate_in_one: false, ..simulations(20_000) };
     let search =
         searched(&from_fen("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"), &params, &mut Uniform::new(encoding()));

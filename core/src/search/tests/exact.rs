@@ -1,12 +1,12 @@
-//! What is certain.
+//! Exact results: the solver, mates, draws and ends of the game.
 
 use super::*;
 use crate::search::tree::{State, Tree};
 
-/// The moves of the policy target.
-fn held(search: &Search) -> Vec<String> {
-    let target = search.policy_target().into_iter().filter(|of| of.share > 0.0);
-    target.map(|of| of.played.to_string()).collect()
+/// The moves with a share of the policy target.
+fn target_moves(search: &Search) -> Vec<String> {
+    let target = search.policy_target().into_iter().filter(|mv| mv.share > 0.0);
+    target.map(|mv| mv.played.to_string()).collect()
 }
 
 fn solved(fen: &str, params: &SearchParams) -> Search {
@@ -20,21 +20,21 @@ fn the_solver_proves_a_mate_in_two_and_plays_it() {
     assert_eq!(search.proof(), Some(Proof::Win));
     assert!(search.visits() < 20_000, "a proven search stops");
     assert_eq!(search.choose(&ChoiceParams::default(), 5.0, &mut stream(0)).to_string(), "a1a6");
-    assert_eq!(held(&search), ["a1a6"]);
+    assert_eq!(target_moves(&search), ["a1a6"]);
     let without = solved(fen, &SearchParams { solver: false, ..simulations(2_000) });
     assert_eq!((without.proof(), without.visits()), (None, 2_000));
 }
 
 #[test]
-fn a_move_into_mate_is_not_played_while_another_is_left() {
-    // After g8h8 the rook mates on e8; every other move holds.
+fn a_move_into_mate_is_not_played_if_there_is_another() {
+    // After g8h8 the rook mates on e8; every other move is safe.
     let fen = "6k1/5ppp/8/8/8/8/8/K3R3 b - - 0 1";
     let params = SearchParams { mate_in_one: true, ..simulations(400) };
     let search = searched(&from_fen(fen), &params, &mut Uniform::new(encoding()));
     let moves: Vec<Visited> = search.root_moves().collect();
-    let losing = moves.iter().find(|seen| seen.played.to_string() == "g8h8").expect("is legal");
+    let losing = moves.iter().find(|mv| mv.played.to_string() == "g8h8").expect("is legal");
     assert_eq!((losing.proof, losing.visits <= 1), (Some(Proof::Loss), true));
-    assert!(!held(&search).contains(&"g8h8".to_owned()));
+    assert!(!target_moves(&search).contains(&"g8h8".to_owned()));
     assert_eq!(search.proof(), None);
 }
 
@@ -44,20 +44,20 @@ fn a_lost_position_is_proven_lost_and_still_has_a_move() {
     let search =
         solved("7k/1R6/R7/8/8/8/8/K7 b - - 0 1", &SearchParams { mate_in_one: true, ..simulations(50) });
     assert_eq!((search.proof(), search.root_value()), (Some(Proof::Loss), (-1.0, 0.0)));
-    assert_eq!(held(&search), ["h8g8"]);
+    assert_eq!(target_moves(&search), ["h8g8"]);
     assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "h8g8");
 }
 
 #[test]
 fn a_won_node_stays_won_when_a_move_turns_out_to_lose() {
-    // As where another descent was in flight below a node when it was proven.
+    // As if another descent was in flight below the node when it was proven.
     let mut tree = Tree::new(&SearchParams::default());
     let moves = ["e2e4", "d2d4", "c2c4"].map(|text| Move::from_uci(text).unwrap());
-    let node = tree.add_node(State::InFlight, None, 0);
+    let node = tree.add_node(State::Evaluating, None, 0);
     tree.expand(node, &moves, [0.5, 0.3, 0.2].into_iter());
-    for (place, proof) in [(0, Proof::Win), (1, Proof::Loss)] {
-        tree.try_move(node, place);
-        tree.prove(node, place as u8, proof);
+    for (index, proof) in [(0, Proof::Win), (1, Proof::Loss)] {
+        tree.add_visited_edge(node, index);
+        tree.prove(node, index as u8, proof);
         assert_eq!(tree.node(node).proof, Some(Proof::Win));
     }
 }
@@ -69,21 +69,21 @@ fn a_mate_on_the_board_needs_one_evaluation() {
         &SearchParams { mate_in_one: true, ..simulations(400) },
     );
     assert_eq!((search.proof(), search.visits()), (Some(Proof::Win), 1));
-    assert!(search.net_value().0 < 1.0, "the net's own value is kept apart");
-    assert_eq!(held(&search), ["d1d8"]);
+    assert!(search.net_value().0 < 1.0, "the net's own value is not the proven one");
+    assert_eq!(target_moves(&search), ["d1d8"]);
     assert_eq!(search.choose(&ChoiceParams::default(), 1.0, &mut stream(0)).to_string(), "d1d8");
 }
 
 #[test]
 fn ends_of_the_game_are_exact_in_the_tree() {
-    // One ply before the fifty-move rule every quiet move draws: draws are worth 0 and certain.
+    // One ply before the fifty-move rule every quiet move draws: its value is exactly 0.
     let search = searched(
         &from_fen("k7/8/6K1/8/8/8/8/7R w - - 99 80"),
         &simulations(60),
         &mut Hashed::new(encoding(), 1),
     );
-    for seen in search.root_moves().filter(|seen| seen.visits > 0) {
-        assert_eq!(seen.value, Some(0.0), "{}", seen.played);
+    for mv in search.root_moves().filter(|mv| mv.visits > 0) {
+        assert_eq!(mv.value, Some(0.0), "{}", mv.played);
     }
     let (value, draw) = search.root_value();
     assert!(value.abs() <= 1.0 / 60.0 && draw > 0.9);
@@ -91,24 +91,24 @@ fn ends_of_the_game_are_exact_in_the_tree() {
 
 #[test]
 fn a_repetition_in_the_tree_is_a_draw() {
-    // Both sides shuffled twice; g8 for the third time on the board ends the game.
+    // Both sides shuffled twice; the third occurrence after f6g8 ends the game.
     let mut game = Game::initial();
     for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"] {
         game.play_unchecked(Move::from_uci(text).unwrap());
     }
     let mut evaluator = Scripted::new(encoding(), HashMap::new());
     let search = searched(&game, &simulations(200), &mut evaluator);
-    let back = search.root_moves().find(|seen| seen.played.to_string() == "f6g8").unwrap();
+    let back = search.root_moves().find(|mv| mv.played.to_string() == "f6g8").unwrap();
     assert_eq!(back.value, Some(0.0));
     let (_, draw) = search.root_value();
     assert!((draw - 1.0).abs() < 1e-9);
 }
 
 #[test]
-fn a_proof_leaves_the_nets_own_figures_as_they_are() {
-    // Two plies before the ply cap: a move of the a-pawn lets the rook mate, all others are drawn.
+fn a_proof_does_not_change_the_nets_own_value() {
+    // Two plies before the ply cap: a move of the a-pawn lets the rook mate, all others draw.
     let searched_for = |simulations| {
-        // So wide that every move is tried.
+        // So wide that every move is visited.
         let params = SearchParams { simulations, c_puct: 50.0, mate_in_one: true, ..SearchParams::default() };
         let game = from_fen("4r1k1/8/8/8/8/8/P5PP/7K w - - 0 1");
         let mut search = Search::with_tablebases(game, Rules { max_plies: 2 }, params, None);
@@ -117,6 +117,6 @@ fn a_proof_leaves_the_nets_own_figures_as_they_are() {
     };
     let proven = searched_for(20_000);
     assert_eq!((proven.proof(), proven.root_value()), (Some(Proof::Draw), (0.0, 1.0)));
-    assert!(proven.root_moves().any(|seen| seen.proof == Some(Proof::Loss)));
+    assert!(proven.root_moves().any(|mv| mv.proof == Some(Proof::Loss)));
     assert_eq!(proven.net_value(), searched_for(1).net_value());
 }

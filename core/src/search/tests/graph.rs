@@ -1,31 +1,31 @@
-//! Positions that several ways lead to.
+//! Graph search: transpositions share nodes.
 
 use super::*;
 use crate::search::tree::State;
 
-fn shared(simulations_: u32) -> SearchParams {
-    SearchParams { graph: true, ..simulations(simulations_) }
+fn graph_search(budget: u32) -> SearchParams {
+    SearchParams { graph: true, ..simulations(budget) }
 }
 
-/// A locked position where nothing but kings can move: full of repetitions.
+/// A locked position where only kings can move: full of repetitions.
 const LOCKED: &str = "4k3/8/p1p1p1p1/P1P1P1P1/8/8/8/4K3 w - - 0 1";
 
 #[test]
-fn positions_that_several_ways_lead_to_are_held_and_evaluated_once() {
-    // All moves are tried alike, so both orders of two moves are.
+fn transpositions_are_stored_and_evaluated_once() {
+    // All moves are searched alike, so both orders of two moves are.
     let mut evaluator = Uniform::new(encoding());
     let (tree, graph) = (
         searched(&Game::initial(), &simulations(4000), &mut evaluator),
-        searched(&Game::initial(), &shared(4000), &mut evaluator),
+        searched(&Game::initial(), &graph_search(4000), &mut evaluator),
     );
     assert_eq!((tree.visits(), graph.visits()), (4000, 4000));
     let (in_tree, in_graph) = (tree.memory().nodes, graph.memory().nodes);
     assert!(in_graph < in_tree * 9 / 10, "{in_graph} of {in_tree} nodes");
     let shared = graph.tree.nodes.iter().enumerate().filter(|(id, node)| {
         let by_moves: u32 = (0..graph.tree.nodes.len() as u32)
-            .flat_map(|parent| graph.tree.branches(parent))
-            .filter(|branch| branch.child as usize == *id)
-            .map(|branch| branch.visits)
+            .flat_map(|parent| graph.tree.visited_edges(parent))
+            .filter(|edge| edge.child as usize == *id)
+            .map(|edge| edge.visits)
             .sum();
         *id > 0 && node.state == State::Expanded && by_moves > node.visits
     });
@@ -34,19 +34,20 @@ fn positions_that_several_ways_lead_to_are_held_and_evaluated_once() {
 
 #[test]
 fn without_transpositions_a_graph_is_a_tree() {
-    // One king is locked in, and the other has two squares: each position has one way to it for some plies.
+    // One king is locked in, and the other has two squares: for some plies, each position has one path to it.
     let game = from_fen("8/8/8/8/8/p1p5/P1P1k3/K7 w - - 0 1");
     let mut evaluator = Hashed::new(encoding(), 3);
-    let both = [simulations(6), shared(6)].map(|params| visits(&searched(&game, &params, &mut evaluator)));
+    let both =
+        [simulations(6), graph_search(6)].map(|params| visits(&searched(&game, &params, &mut evaluator)));
     assert_eq!(both[0], both[1]);
 }
 
 #[test]
 fn draws_by_repetition_are_exact_in_a_graph() {
     let shapes = [
-        shared(5000),
-        SearchParams { solver: false, ..shared(5000) },
-        SearchParams { two_fold_draws: true, ..shared(5000) },
+        graph_search(5000),
+        SearchParams { solver: false, ..graph_search(5000) },
+        SearchParams { two_fold_draws: true, ..graph_search(5000) },
     ];
     for (params, plies) in shapes.iter().flat_map(|params| [(params, 2), (params, 4), (params, 6)]) {
         let mut game = from_fen(LOCKED);
@@ -55,9 +56,10 @@ fn draws_by_repetition_are_exact_in_a_graph() {
         }
         let search = searched(&game, params, &mut Hashed::new(encoding(), 7));
         compare_ends_with_the_game(&search, params.two_fold_draws);
-        let mut slow = Reference::new(&game, RULES, params, &mut Hashed::new(encoding(), 7)).unwrap();
-        slow.run(&mut Hashed::new(encoding(), 7)).unwrap();
-        let reference = slow.root().children.iter().map(|child| (child.played, child.visits));
+        let mut reference_search =
+            Reference::new(&game, RULES, params, &mut Hashed::new(encoding(), 7)).unwrap();
+        reference_search.run(&mut Hashed::new(encoding(), 7)).unwrap();
+        let reference = reference_search.root().children.iter().map(|child| (child.played, child.visits));
         let (mut fast, mut reference) = (visits(&search), reference.collect::<Vec<_>>());
         fast.sort_unstable();
         reference.sort_unstable();
@@ -65,12 +67,12 @@ fn draws_by_repetition_are_exact_in_a_graph() {
     }
 }
 
-/// Walks every way through the graph, as far as moves still lead to the positions that this way comes to: nodes are ends where
+/// Follows every path through the graph while its edges still lead to the positions of this path: nodes are terminal exactly if
 /// the game is over.
 fn compare_ends_with_the_game(search: &Search, two_fold: bool) {
     let (root_ply, graph) = (search.game().ply(), search.tree.graph.as_ref().expect("is a graph"));
-    let (mut ends, mut ways) = (0, vec![(ROOT, search.game().clone())]);
-    while let Some((node, game)) = ways.pop() {
+    let (mut ends, mut paths) = (0, vec![(ROOT, search.game().clone())]);
+    while let Some((node, game)) = paths.pop() {
         let depth = game.ply() - root_ply;
         let repeats = two_fold && game.plies_since_repetition().is_some_and(|plies| plies <= depth);
         if graph.key(node) != game.state_key() ^ u64::from(repeats) {
@@ -78,38 +80,38 @@ fn compare_ends_with_the_game(search: &Search, two_fold: bool) {
         }
         let is_end = game.outcome(&RULES).is_some() || repeats;
         let state = search.tree.node(node).state;
-        assert_eq!(is_end, [State::Certain, State::Repeated].contains(&state), "{:?}", game.moves());
+        assert_eq!(is_end, [State::Proven, State::Repeated].contains(&state), "{:?}", game.moves());
         if is_end {
             assert_eq!(search.tree.node(node).draw_share(), 1.0);
         }
         ends += usize::from(is_end);
-        assert!(depth < 60, "no way goes in a circle");
+        assert!(depth < 60, "the graph has no cycles");
         if ends > 5_000 {
             return;
         }
-        for (played, branch) in search.tree.moves(node).iter().zip(search.tree.branches(node)) {
+        for (mv, edge) in search.tree.moves(node).iter().zip(search.tree.visited_edges(node)) {
             let mut after = game.clone();
-            after.play_unchecked(*played);
-            ways.push((branch.child, after));
+            after.play_unchecked(*mv);
+            paths.push((edge.child, after));
         }
     }
     assert!(ends > 0, "some lines end by repetition");
 }
 
 #[test]
-fn several_leaves_in_flight_may_meet_in_one_position() {
+fn several_leaves_in_flight_may_be_one_position() {
     for leaves in [2, 16, 64] {
-        let params = SearchParams { leaves, ..shared(3000) };
+        let params = SearchParams { leaves, ..graph_search(3000) };
         let search = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1));
         assert_eq!(search.visits(), 3000);
     }
 }
 
 #[test]
-fn a_kept_graph_goes_on_where_it_was() {
-    let params = SearchParams { reuse_tree: true, draw_score: 0.3, ..shared(2000) };
+fn a_reused_graph_keeps_its_visits() {
+    let params = SearchParams { reuse_tree: true, draw_score: 0.3, ..graph_search(2000) };
     let mut evaluator = Hashed::new(encoding(), 4);
-    let mut search = begun(Game::initial(), params);
+    let mut search = new_search(Game::initial(), params);
     for _ in 0..6 {
         run(&mut search, &mut evaluator);
         let best = search.lines(1)[0].first;
@@ -121,7 +123,7 @@ fn a_kept_graph_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_proof_reaches_every_way_to_a_position() {
+fn a_proof_is_shared_by_all_paths() {
     // A ladder mate in a few moves, with many move orders.
     let game = from_fen("7k/8/8/8/8/8/8/KRR5 w - - 0 1");
     let nodes = |params: SearchParams| {
@@ -129,5 +131,5 @@ fn a_proof_reaches_every_way_to_a_position() {
         assert_eq!(search.proof(), Some(Proof::Win));
         search.memory().nodes
     };
-    assert!(nodes(shared(100_000)) < nodes(simulations(100_000)), "a proof is found once");
+    assert!(nodes(graph_search(100_000)) < nodes(simulations(100_000)), "a proof is found once");
 }

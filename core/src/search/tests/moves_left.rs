@@ -1,15 +1,15 @@
-//! Short wins and long losses before others of the same value.
+//! Moves-left utility: short wins and long losses are preferred to others of similar value.
 
 use super::*;
 use crate::board::Piece;
 use crate::encoding::{Plane, PlaneKind, Viewed};
 
-/// Says that White wins with the same certainty everywhere, and how long a game is by a pawn: another number of plies once it
-/// stands on a square.
+/// Evaluates every position as the same win for White, with 60 moves left, or `plies` once a pawn stands on `square`.
 struct ByPawn {
-    rest: Uniform,
-    /// The place of the white or black pawns among the binary planes, and of the plane that is full where White is to move.
+    uniform: Uniform,
+    /// Index among the binary planes of one side's pawns.
     pawns: usize,
+    /// Index among the binary planes of the plane that is full if White is to move.
     white_to_move: usize,
     square: u64,
     plies: f32,
@@ -20,21 +20,22 @@ impl ByPawn {
         let encoding = Encoding::new(EncodingName::Dc0, Orientation::Absolute);
         let binary: Vec<&Plane> =
             encoding.planes().iter().filter(|plane| plane.kind() == PlaneKind::Binary).collect();
-        let place =
-            |of: Plane| binary.iter().position(|plane| **plane == of).expect("a plane of the encoding");
-        let pawns = place(Plane::Pieces { side, piece: Piece::Pawn, ago: 0 });
-        let white_to_move = place(Plane::WhiteToMove);
-        Self { rest: Uniform::new(encoding), pawns, white_to_move, square, plies }
+        let index = |wanted: Plane| {
+            binary.iter().position(|plane| **plane == wanted).expect("a plane of the encoding")
+        };
+        let pawns = index(Plane::Pieces { side, piece: Piece::Pawn, ago: 0 });
+        let white_to_move = index(Plane::WhiteToMove);
+        Self { uniform: Uniform::new(encoding), pawns, white_to_move, square, plies }
     }
 }
 
 impl Evaluator for ByPawn {
     fn encoding(&self) -> &Encoding {
-        self.rest.encoding()
+        self.uniform.encoding()
     }
 
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        self.rest.evaluate(batch, out)?;
+        self.uniform.evaluate(batch, out)?;
         let won = Wdl { win: 0.95, draw: 0.04, loss: 0.01 };
         for (row, planes) in batch.binary.chunks_exact(self.encoding().binary_count()).enumerate() {
             out.wdl[row] = if planes[self.white_to_move] == u64::MAX { won } else { won.flipped() };
@@ -45,36 +46,37 @@ impl Evaluator for ByPawn {
     }
 }
 
-fn with_plies() -> SearchParams {
+fn default_moves_left() -> SearchParams {
     SearchParams { moves_left: Some(MovesLeftParams::default()), c_puct: 0.5, ..simulations(400) }
 }
 
-/// Whether a move is played with the preference, and the visits it has with it and without it.
+/// Whether a move is played with moves-left utility, and its visits with and without.
 fn compared(game: &Game, evaluator: &mut ByPawn, text: &str) -> (bool, u32, u32) {
     let search = |params: &SearchParams, evaluator: &mut ByPawn| {
         let search = searched(game, params, evaluator);
         let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string();
-        let seen = search.root_moves().find(|seen| seen.played.to_string() == text).expect("is legal");
-        (played == text, seen.visits)
+        let mv = search.root_moves().find(|mv| mv.played.to_string() == text).expect("is legal");
+        (played == text, mv.visits)
     };
-    let without = SearchParams { moves_left: None, ..with_plies() };
-    let ((is_played, with), (_, without)) = (search(&with_plies(), evaluator), search(&without, evaluator));
+    let without = SearchParams { moves_left: None, ..default_moves_left() };
+    let ((is_played, with), (_, without)) =
+        (search(&default_moves_left(), evaluator), search(&without, evaluator));
     (is_played, with, without)
 }
 
 #[test]
-fn the_winning_side_goes_for_the_shorter_game() {
+fn the_winning_side_prefers_the_shorter_game() {
     let game = from_fen("4k3/5p2/8/8/8/8/P4PPP/3Q2K1 w - - 0 1");
     let after = |plies| compared(&game, &mut ByPawn::new(Viewed::First, 16, plies), "a2a3");
     let (is_played, with, without) = after(20.0);
     assert!(is_played && with > 3 * without, "{with} {without}");
-    // The same move, were it to make the game longer.
+    // The same move if it makes the game longer.
     let (is_played, with, without) = after(120.0);
     assert!(!is_played && with < without, "{with} {without}");
 }
 
 #[test]
-fn the_losing_side_goes_for_the_longer_game() {
+fn the_losing_side_prefers_the_longer_game() {
     let game = from_fen("8/p4k2/8/8/8/8/5P2/3QK3 b - - 0 1");
     let after = |plies| compared(&game, &mut ByPawn::new(Viewed::Second, 40, plies), "a7a6");
     let (is_played, with, without) = after(120.0);
@@ -84,13 +86,13 @@ fn the_losing_side_goes_for_the_longer_game() {
 }
 
 #[test]
-fn plies_count_only_where_they_are_asked_for() {
+fn moves_left_matter_only_if_the_search_uses_them() {
     for (salt, game) in (0..).zip(bench::positions()) {
         let plain = searched(&game, &simulations(200), &mut Hashed::new(encoding(), salt));
         let with = |params: SearchParams| {
             searched(&game, &params, &mut Hashed::new(encoding(), salt).with_moves_left())
         };
-        let (off, on) = (with(simulations(200)), with(by_plies(simulations(200))));
+        let (off, on) = (with(simulations(200)), with(with_moves_left(simulations(200))));
         assert_eq!((visits(&plain), plain.rows(0, true)), (visits(&off), off.rows(0, true)));
         assert_eq!((off.memory().moves_left_bytes, off.tree.moves_left(ROOT)), (0, None));
         assert!(on.memory().moves_left_bytes <= 12 * on.memory().nodes);
@@ -100,32 +102,32 @@ fn plies_count_only_where_they_are_asked_for() {
     }
     let game = Game::initial();
     let with = |params| visits(&searched(&game, &params, &mut Hashed::new(encoding(), 1).with_moves_left()));
-    assert_ne!(with(by_plies(simulations(400))), with(simulations(400)));
+    assert_ne!(with(with_moves_left(simulations(400))), with(simulations(400)));
 }
 
 #[test]
-fn plies_left_are_means_of_what_the_evaluations_below_say() {
+fn moves_left_are_means_over_the_evaluations_below() {
     for game in bench::positions() {
-        let params = by_plies(SearchParams { solver: false, ..simulations(300) });
+        let params = with_moves_left(SearchParams { solver: false, ..simulations(300) });
         let search = searched(&game, &params, &mut Hashed::new(encoding(), 2).with_moves_left());
         let tree = &search.tree;
-        let plies = tree.plies.as_ref().expect("are held");
+        let plies = tree.moves_left.as_ref().expect("are held");
         for (id, node) in (0..).zip(&tree.nodes) {
-            // Every visit of a move below is one ply farther from here.
+            // Every visit below is one ply longer from here.
             let below: f64 = tree
-                .branches(id)
+                .visited_edges(id)
                 .iter()
-                .map(|of| plies.sum(of.child) + f64::from(tree.node(of.child).visits))
+                .map(|edge| plies.sum(edge.child) + f64::from(tree.node(edge.child).visits))
                 .sum();
-            let own = f64::from(plies.known(id));
-            let own = if tree.branches(id).is_empty() { own * f64::from(node.visits) } else { own };
+            let own = f64::from(plies.own(id));
+            let own = if tree.visited_edges(id).is_empty() { own * f64::from(node.visits) } else { own };
             assert!((plies.sum(id) - own - below).abs() < 1e-6, "node {id}");
         }
     }
 }
 
 #[test]
-fn a_proven_end_is_as_far_as_the_best_line_to_it() {
+fn moves_left_of_a_proof_are_the_length_of_its_best_line() {
     let plies_of = |fen: &str, params: SearchParams| {
         let search = searched(&from_fen(fen), &params, &mut Hashed::new(encoding(), 2).with_moves_left());
         assert!(search.proof().is_some());
@@ -141,15 +143,15 @@ fn a_proven_end_is_as_far_as_the_best_line_to_it() {
         let graph = SearchParams { graph, ..SearchParams::default() };
         assert_eq!(plies_of(mate_in_two, base(graph.clone())), Some(3.0));
         assert_eq!(plies_of(mate_in_one, base(graph.clone())), Some(1.0));
-        let looking = base(SearchParams { mate_in_one: true, ..graph });
-        assert_eq!(plies_of(mate_in_one, looking.clone()), Some(1.0));
-        assert_eq!(plies_of(mated_in_one, looking), Some(2.0));
+        let with_mate_search = base(SearchParams { mate_in_one: true, ..graph });
+        assert_eq!(plies_of(mate_in_one, with_mate_search.clone()), Some(1.0));
+        assert_eq!(plies_of(mated_in_one, with_mate_search), Some(2.0));
     }
 }
 
 #[test]
 fn the_shortest_proven_win_and_the_longest_proven_loss_are_played() {
-    let seen = |uci, visits, proof, plies: f64| Visited {
+    let candidate = |uci, visits, proof, plies: f64| Visited {
         played: Move::from_uci(uci).expect("a move"),
         visits,
         prior: 0.1,
@@ -159,45 +161,49 @@ fn the_shortest_proven_win_and_the_longest_proven_loss_are_played() {
         moves_left: Some(plies),
     };
     let chosen = |proof| {
-        let moves = [seen("e2e4", 9, proof, 5.0), seen("d2d4", 3, proof, 2.0), seen("c2c4", 3, proof, 8.0)];
+        let moves = [
+            candidate("e2e4", 9, proof, 5.0),
+            candidate("d2d4", 3, proof, 2.0),
+            candidate("c2c4", 3, proof, 8.0),
+        ];
         choose_move(&moves, &ChoiceParams::default(), 0.0, &mut stream(0)).to_string()
     };
     assert_eq!([Proof::Win, Proof::Loss, Proof::Draw].map(chosen), ["d2d4", "c2c4", "e2e4"]);
 }
 
 #[test]
-fn a_net_that_does_not_know_is_refused_by_the_first_evaluation() {
+fn a_net_without_moves_left_is_rejected_by_the_first_evaluation() {
     for (engine, graph) in [(Engine::Fast, false), (Engine::Fast, true), (Engine::Reference, false)] {
-        let params = SearchParams { engine, graph, ..with_plies() };
-        let mut search = [begun(Game::initial(), params)];
+        let params = SearchParams { engine, graph, ..default_moves_left() };
+        let mut search = [new_search(Game::initial(), params)];
         let mut batches = 0;
         let ended = search_in_lockstep(&mut search, &mut Uniform::new(encoding()), &mut |_| {
             batches += 1;
             Ok::<_, EvaluatorError>(())
         });
-        let text = ended.expect_err("is refused").to_string();
+        let text = ended.expect_err("is rejected").to_string();
         assert!(text.contains("moves_left_head") && batches == 0, "{text}");
     }
-    let shared = in_threads(with_plies());
+    let shared = shared_search(default_moves_left());
     let ended = shared.work(&mut Uniform::new(encoding()));
     assert!(matches!(ended, Err(EvaluatorError::NoMovesLeft)));
 }
 
 #[test]
-fn rules_that_do_not_use_plies_refuse_them() {
+fn rules_without_moves_left_reject_them() {
     let improved = r#"{"moves_left": {}, "tree_rule": "improved"}"#;
     let gumbel = r#"{"moves_left": {}, "root": {"rule": "gumbel"}}"#;
     for (text, advice) in [(improved, "set tree_rule to \"puct\""), (gumbel, "set root.rule to \"puct\"")] {
         let value = serde_json::from_str(text).expect("JSON");
-        let refused = crate::params::read::<SearchParams>("search", &value).expect_err("is refused");
-        assert!(refused.to_string().contains(advice), "{refused}");
+        let error = crate::params::read::<SearchParams>("search", &value).expect_err("is rejected");
+        assert!(error.to_string().contains(advice), "{error}");
     }
 }
 
 #[test]
-fn a_kept_tree_keeps_its_plies() {
+fn a_reused_tree_keeps_moves_left() {
     for graph in [false, true] {
-        let params = SearchParams { reuse_tree: true, graph, ..by_plies(simulations(300)) };
+        let params = SearchParams { reuse_tree: true, graph, ..with_moves_left(simulations(300)) };
         let mut evaluator = Hashed::new(encoding(), 1).with_moves_left();
         let mut search = searched(&Game::initial(), &params, &mut evaluator);
         let best = search.lines(1)[0].first;
@@ -209,28 +215,28 @@ fn a_kept_tree_keeps_its_plies() {
 }
 
 #[test]
-fn leaves_in_flight_lose_no_plies() {
+fn moves_left_add_up_with_leaf_batches() {
     for leaves in [3, 64] {
-        let params = by_plies(SearchParams { leaves, solver: false, ..simulations(500) });
+        let params = with_moves_left(SearchParams { leaves, solver: false, ..simulations(500) });
         let search = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 3).with_moves_left());
-        let plies = search.tree.plies.as_ref().expect("are held");
-        let below =
-            search.root_moves().filter_map(|seen| Some(f64::from(seen.visits) * (seen.moves_left? + 1.0)));
-        let expected = f64::from(plies.known(ROOT)) + below.sum::<f64>();
+        let plies = search.tree.moves_left.as_ref().expect("are held");
+        let below = search.root_moves().filter_map(|mv| Some(f64::from(mv.visits) * (mv.moves_left? + 1.0)));
+        let expected = f64::from(plies.own(ROOT)) + below.sum::<f64>();
         assert!((plies.sum(ROOT) - expected).abs() < 1e-6);
     }
 }
 
 #[test]
-fn rows_without_plies_are_no_tree_for_a_search_with_them() {
+fn rows_without_moves_left_are_rejected_if_the_search_needs_them() {
     let game = Game::initial();
     let rows = searched(&game, &simulations(50), &mut Hashed::new(encoding(), 2)).rows(3, true);
-    let refused = begun(game.clone(), by_plies(simulations(50))).restore(&rows).expect_err("is refused");
-    assert!(refused.to_string().contains("go on from a search with `moves_left`"), "{refused}");
-    // The other way round they are not needed.
+    let error =
+        new_search(game.clone(), with_moves_left(simulations(50))).restore(&rows).expect_err("is rejected");
+    assert!(error.to_string().contains("go on from a search with `moves_left`"), "{error}");
+    // The opposite works: rows may have moves left that the search does not use.
     let mut evaluator = Hashed::new(encoding(), 2).with_moves_left();
-    let rows = searched(&game, &by_plies(simulations(50)), &mut evaluator).rows(3, true);
-    let mut without = begun(game, simulations(50)).restore(&rows).expect("is a tree");
+    let rows = searched(&game, &with_moves_left(simulations(50)), &mut evaluator).rows(3, true);
+    let mut without = new_search(game, simulations(50)).restore(&rows).expect("is a tree");
     run(&mut without, &mut Hashed::new(encoding(), 2));
     assert_eq!(without.visits(), 99);
 }

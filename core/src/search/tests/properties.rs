@@ -1,4 +1,4 @@
-//! What holds of every search, tried on the suite and on random positions with few simulations each.
+//! Properties of every search, tested on the bench positions and on random ones with few simulations each.
 
 use rand::RngExt;
 
@@ -9,7 +9,7 @@ mod endgames;
 mod mirror;
 mod repetitions;
 
-/// The suite's positions and random games of 0 to 149 plies.
+/// The bench positions and random games of 0 to 149 plies.
 fn sample(random: u64) -> Vec<Game> {
     let opened = (0..random).map(|number| {
         let mut stream = Seed { run: 11, step: 0 }.stream(number, Purpose::Opening);
@@ -18,7 +18,7 @@ fn sample(random: u64) -> Vec<Game> {
     bench::positions().into_iter().chain(opened).collect()
 }
 
-/// The kinds of search that properties are tried on.
+/// The kinds of search that are tested.
 fn kinds(budget: u32) -> Vec<SearchParams> {
     let base = || simulations(budget);
     let gumbel = || RootParams { rule: RootRule::Gumbel, ..RootParams::default() };
@@ -33,12 +33,12 @@ fn kinds(budget: u32) -> Vec<SearchParams> {
     ]
 }
 
-/// Visits of the root's moves as the reference counts them, in the order of the moves.
+/// Visits of the root's moves in the reference search, in the order of the moves.
 fn reference_visits(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Vec<(Move, u32)> {
-    let mut slow = Reference::new(game, RULES, params, evaluator).expect("fakes do not fail");
-    slow.run(evaluator).expect("fakes do not fail");
+    let mut reference = Reference::new(game, RULES, params, evaluator).expect("fakes do not fail");
+    reference.run(evaluator).expect("fakes do not fail");
     let mut visits: Vec<(Move, u32)> =
-        slow.root().children.iter().map(|child| (child.played, child.visits)).collect();
+        reference.root().children.iter().map(|child| (child.played, child.visits)).collect();
     visits.sort_unstable();
     visits
 }
@@ -49,7 +49,7 @@ fn sorted_visits(search: &Search) -> Vec<(Move, u32)> {
     visits
 }
 
-/// Holds the reference to the same visits as the fast search, and gives the latter.
+/// Checks that the reference has the same visits as the fast search, and returns the latter.
 fn compared(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -> Search {
     let fast = searched(game, params, evaluator);
     let expected = reference_visits(game, params, evaluator);
@@ -57,35 +57,35 @@ fn compared(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -
     fast
 }
 
-/// What any finished search must show.
+/// Checks the properties of a finished search.
 fn check(search: &Search, budget: u32) {
     let fen = search.game().position().fen();
     let moves: Vec<Visited> = search.root_moves().collect();
-    let below: u32 = moves.iter().map(|seen| seen.visits).sum();
+    let below: u32 = moves.iter().map(|mv| mv.visits).sum();
     match search.proof() {
         None => assert_eq!((below + 1, search.visits()), (budget, budget), "{fen}"),
         Some(_) => assert!(below < search.visits() && search.visits() <= budget, "{fen}"),
     }
     let (value, draw) = search.root_value();
     assert!((-1.0..=1.0).contains(&value) && (0.0..=1.0).contains(&draw), "{fen}: {value}, {draw}");
-    for seen in &moves {
-        assert!(seen.value.is_none_or(|value| (-1.0..=1.0).contains(&value)), "{fen}: {seen:?}");
-        assert!(seen.standard_error >= 0.0 && (0.0..=1.0).contains(&seen.prior), "{fen}: {seen:?}");
+    for mv in &moves {
+        assert!(mv.value.is_none_or(|value| (-1.0..=1.0).contains(&value)), "{fen}: {mv:?}");
+        assert!(mv.standard_error >= 0.0 && (0.0..=1.0).contains(&mv.prior), "{fen}: {mv:?}");
     }
-    let priors: f64 = moves.iter().map(|seen| f64::from(seen.prior)).sum();
+    let priors: f64 = moves.iter().map(|mv| f64::from(mv.prior)).sum();
     let target = search.policy_target();
-    let shares: f64 = target.iter().map(|of| of.share).sum();
+    let shares: f64 = target.iter().map(|mv| mv.share).sum();
     assert!((priors - 1.0).abs() < 1e-5 && (shares - 1.0).abs() < 1e-9, "{fen}: {priors}, {shares}");
-    assert!(target.iter().all(|of| of.share >= 0.0), "{fen}");
-    let mut played: Vec<Move> = moves.iter().map(|seen| seen.played).collect();
+    assert!(target.iter().all(|mv| mv.share >= 0.0), "{fen}");
+    let mut found: Vec<Move> = moves.iter().map(|mv| mv.played).collect();
     let mut legal = search.game().position().legal_moves();
-    played.sort_unstable();
+    found.sort_unstable();
     legal.sort_unstable();
-    assert_eq!(played, legal, "{fen}");
+    assert_eq!(found, legal, "{fen}");
 }
 
 #[test]
-fn sums_and_ranges_hold_whatever_the_options() {
+fn sums_and_ranges_hold_with_every_option() {
     for (number, game) in sample(250).iter().enumerate() {
         for params in kinds(24) {
             let search = searched(game, &params, &mut Hashed::new(encoding(), number as u64));
@@ -106,27 +106,27 @@ fn sums_and_ranges_hold_with_leaves_in_flight() {
     }
 }
 
-/// Seats of one batch: other positions, rules, budgets and leaves in flight, so that they end at different times.
-fn seats(count: usize) -> Vec<(Game, SearchParams)> {
+/// Game slots of one batch with different positions, rules, budgets and leaf batches, so that they end at different times.
+fn slots(count: usize) -> Vec<(Game, SearchParams)> {
     let games = sample(120);
-    let seat = |number: usize| {
+    let slot = |number: usize| {
         let kinds = kinds(2 + (number % 37) as u32);
         let leaves = if number.is_multiple_of(5) { 4 } else { 1 };
         let params = SearchParams { leaves, ..kinds[number % kinds.len()].clone() };
         (games[number % games.len()].clone(), params)
     };
-    (0..count).map(seat).collect()
+    (0..count).map(slot).collect()
 }
 
 #[test]
-fn a_seat_searches_the_same_alone_and_among_a_thousand() {
-    let seats = seats(1000);
+fn a_slot_searches_the_same_alone_and_among_a_thousand() {
+    let slots = slots(1000);
     let mut evaluator = Hashed::new(encoding(), 3);
     let mut together: Vec<Search> =
-        seats.iter().map(|(game, params)| begun(game.clone(), params.clone())).collect();
+        slots.iter().map(|(game, params)| new_search(game.clone(), params.clone())).collect();
     search_in_lockstep(&mut together, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
         .expect("fakes do not fail");
-    for ((game, params), search) in seats.iter().zip(&together) {
+    for ((game, params), search) in slots.iter().zip(&together) {
         let alone = searched(game, params, &mut evaluator);
         assert_eq!(visits(&alone), visits(search), "{}, {params:?}", game.position().fen());
         assert_eq!(alone.root_value(), search.root_value());
@@ -135,20 +135,19 @@ fn a_seat_searches_the_same_alone_and_among_a_thousand() {
 }
 
 #[test]
-fn rows_of_other_trees_change_nothing_where_one_leaf_is_in_flight() {
-    // What a descent in flight counts as is without effect, and so is the order of the seats.
+fn virtual_loss_and_slot_order_change_nothing_with_one_leaf_in_flight() {
     let games = sample(30);
     let mut evaluator = Hashed::new(encoding(), 4);
-    let mut searched_with = |in_flight, turned: bool| {
+    let mut searched_with = |in_flight, reversed: bool| {
         let params = SearchParams { leaves: 1, in_flight, ..simulations(60) };
-        let new = |game: &Game| begun(game.clone(), params.clone());
+        let new = |game: &Game| new_search(game.clone(), params.clone());
         let mut searches: Vec<Search> = games.iter().map(new).collect();
-        if turned {
+        if reversed {
             searches.reverse();
         }
         search_in_lockstep(&mut searches, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
             .expect("fakes do not fail");
-        if turned {
+        if reversed {
             searches.reverse();
         }
         searches.iter().map(visits).collect::<Vec<_>>()
@@ -159,7 +158,7 @@ fn rows_of_other_trees_change_nothing_where_one_leaf_is_in_flight() {
 }
 
 #[test]
-fn playing_for_strength_draws_no_random_number() {
+fn temperature_zero_draws_no_random_number() {
     for (number, game) in sample(20).iter().enumerate() {
         for params in kinds(30) {
             let search = searched(game, &params, &mut Hashed::new(encoding(), number as u64));
@@ -175,7 +174,7 @@ fn playing_for_strength_draws_no_random_number() {
 }
 
 #[test]
-fn the_reference_agrees_on_random_positions() {
+fn random_positions_match_the_reference() {
     for (number, game) in sample(120).iter().enumerate() {
         for params in kinds(60) {
             compared(game, &params, &mut Hashed::new(encoding(), number as u64));

@@ -1,28 +1,28 @@
-//! Noise, root rules and the choice of the move.
+//! Root noise, root rules and the choice of the move.
 
 use super::*;
 
 #[test]
-fn noise_changes_the_priors_by_its_fraction_and_keeps_their_sum() {
+fn noise_is_mixed_into_the_priors_by_its_fraction() {
     let mut evaluator = Uniform::new(encoding());
-    let mut search = begun(Game::initial(), simulations(1));
+    let mut search = new_search(Game::initial(), simulations(1));
     run(&mut search, &mut evaluator);
     let noise = RootNoise { alpha: 0.3, fraction: 0.25, ..RootNoise::default() };
     search.add_noise(&dirichlet(&noise), &mut stream(0));
-    let priors: Vec<f32> = search.root_moves().map(|seen| seen.prior).collect();
+    let priors: Vec<f32> = search.root_moves().map(|mv| mv.prior).collect();
     assert!((priors.iter().sum::<f32>() - 1.0).abs() < 1e-5);
     assert!(priors.iter().all(|prior| *prior >= 0.75 / 20.0 - 1e-6));
-    assert!(priors[0] > 0.06, "some move got a good part of the noise");
+    assert!(priors[0] > 0.06, "some move got a large part of the noise");
     search.check_invariants();
 }
 
 #[test]
-fn a_total_concentration_is_shared_out_among_the_moves() {
+fn a_total_concentration_is_divided_among_the_moves() {
     let noised = |noise: &RootNoise| -> Vec<f32> {
-        let mut search = begun(Game::initial(), simulations(1));
+        let mut search = new_search(Game::initial(), simulations(1));
         run(&mut search, &mut Uniform::new(encoding()));
         search.add_noise(&dirichlet(noise), &mut stream(0));
-        search.root_moves().map(|seen| seen.prior).collect()
+        search.root_moves().map(|mv| mv.prior).collect()
     };
     // Twenty legal moves: a total of 6 is 0.3 for each.
     let total = RootNoise { alpha: 9.0, total: Some(6.0), ..RootNoise::default() };
@@ -31,12 +31,12 @@ fn a_total_concentration_is_shared_out_among_the_moves() {
 }
 
 #[test]
-fn a_single_legal_move_takes_noise_without_harm() {
+fn noise_keeps_the_prior_of_a_single_legal_move() {
     let forced = from_fen("7k/8/8/8/8/8/r7/1r5K w - - 0 1");
     assert_eq!(forced.position().legal_moves().len(), 0);
     let forced = from_fen("k7/8/8/8/8/7p/r6P/7K w - - 0 1");
     assert_eq!(forced.position().legal_moves().len(), 1);
-    let mut search = begun(forced, simulations(1));
+    let mut search = new_search(forced, simulations(1));
     run(&mut search, &mut Uniform::new(encoding()));
     search.add_noise(&dirichlet(&RootNoise::default()), &mut stream(0));
     let only: Vec<Visited> = search.root_moves().collect();
@@ -51,15 +51,15 @@ fn gumbel(considered: u32, budget: u32) -> SearchParams {
 /// A gumbel search whose noise is drawn after the root's evaluation.
 fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) -> Search {
     let mut evaluator = Hashed::new(encoding(), 1);
-    let mut search = begun(game.clone(), params.clone());
+    let mut search = new_search(game.clone(), params.clone());
     let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
     while !search.is_done() {
         batch.clear();
         search.gather(&mut evaluator, &mut batch).expect("no tablebase is damaged");
         evaluator.evaluate(&batch, &mut answers).unwrap();
-        search.apply(&batch, &answers, 0).expect("fakes say what is asked");
+        search.apply(&batch, &answers, 0).expect("fakes do not fail");
         if search.visits() == 1 {
-            search.add_noise(&samples(scale), &mut stream(number));
+            search.add_noise(&gumbel_noise(scale), &mut stream(number));
         }
     }
     search.check_invariants();
@@ -68,19 +68,19 @@ fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) 
 
 #[test]
 fn sequential_halving_gives_the_survivors_most_visits() {
-    // 64 descents: 16 moves once, 8 moves 2 more, 4 moves 4 more, 2 moves 8 more: 1, 3, 7 or 15 visits.
+    // 64 descents: 16 moves get 1, 8 moves 2 more, 4 moves 4 more, 2 moves 8 more: 1, 3, 7 or 15 visits.
     let search = gumbel_searched(&Game::initial(), &gumbel(16, 65), 0.0, 0);
-    let mut counts: Vec<u32> = search.root_moves().map(|seen| seen.visits).collect();
+    let mut counts: Vec<u32> = search.root_moves().map(|mv| mv.visits).collect();
     counts.sort_unstable();
     assert_eq!(counts, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 7, 7, 15, 15]);
 }
 
 #[test]
-fn gumbel_noise_decides_which_moves_are_considered() {
+fn gumbel_noise_changes_the_moves_considered() {
     let params = gumbel(4, 5);
     let considered = |scale, number| -> Vec<Move> {
         let search = gumbel_searched(&Game::initial(), &params, scale, number);
-        search.root_moves().filter(|seen| seen.visits > 0).map(|seen| seen.played).collect()
+        search.root_moves().filter(|mv| mv.visits > 0).map(|mv| mv.played).collect()
     };
     assert_eq!(considered(0.0, 1), considered(0.0, 2));
     assert_ne!(considered(1.0, 1), considered(1.0, 2));
@@ -88,7 +88,7 @@ fn gumbel_noise_decides_which_moves_are_considered() {
 }
 
 #[test]
-fn a_gumbel_root_teaches_the_better_value_beyond_its_prior() {
+fn the_target_of_a_gumbel_root_follows_values() {
     // Only the position after a2a3 has a value, and all priors are equal.
     let mut after = Game::initial();
     after.play_unchecked(Move::from_uci("a2a3").unwrap());
@@ -96,16 +96,16 @@ fn a_gumbel_root_teaches_the_better_value_beyond_its_prior() {
     let search = searched(&Game::initial(), &gumbel(32, 33), &mut evaluator);
     assert_eq!(search.choose(&ChoiceParams::default(), 0.0, &mut stream(0)).to_string(), "a2a3");
     let target = search.policy_target();
-    assert!((target.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!((target.iter().map(|mv| mv.share).sum::<f64>() - 1.0).abs() < 1e-9);
     let best = target.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
     assert_eq!((best.played.to_string().as_str(), best.share > 0.99), ("a2a3", true));
 }
 
 #[test]
-fn a_gumbel_root_without_values_teaches_the_policy_itself() {
+fn the_target_of_a_gumbel_root_without_values_is_the_policy() {
     let search = searched(&Game::initial(), &gumbel(8, 9), &mut Scripted::new(encoding(), HashMap::new()));
-    for (of, seen) in search.policy_target().iter().zip(search.root_moves()) {
-        assert!((of.share - f64::from(seen.prior)).abs() < 1e-6);
+    for (target, mv) in search.policy_target().iter().zip(search.root_moves()) {
+        assert!((target.share - f64::from(mv.prior)).abs() < 1e-6);
     }
 }
 
@@ -122,11 +122,11 @@ fn visited(uci: &str, visits: u32) -> Visited {
 }
 
 #[test]
-fn temperature_zero_takes_the_most_visited_and_draws_no_number() {
+fn temperature_zero_plays_the_most_visited_move_without_randomness() {
     let moves = [visited("e2e4", 3), visited("d2d4", 9), visited("c2c4", 9)];
     let (mut used, mut unused) = (stream(1), stream(1));
     assert_eq!(choose_move(&moves, &ChoiceParams::default(), 0.0, &mut used).to_string(), "d2d4");
-    assert_eq!(used.random::<u64>(), unused.random::<u64>(), "the stream was not touched");
+    assert_eq!(used.random::<u64>(), unused.random::<u64>(), "the stream was not used");
 }
 
 #[test]
@@ -145,17 +145,17 @@ fn temperature_shapes_the_frequencies() {
 }
 
 #[test]
-fn the_best_move_may_be_chosen_by_value_or_by_its_lower_bound() {
-    let seen = |uci, visits, value, standard_error| Visited {
+fn the_move_may_be_chosen_by_value_or_lower_confidence_bound() {
+    let candidate = |uci, visits, value, standard_error| Visited {
         value: Some(value),
         standard_error,
         ..visited(uci, visits)
     };
     let moves = [
-        seen("e2e4", 100, 0.1, 0.01),
-        seen("d2d4", 80, 0.2, 0.2),
-        seen("c2c4", 60, 0.15, 0.01),
-        seen("a2a3", 5, 0.9, 0.3),
+        candidate("e2e4", 100, 0.1, 0.01),
+        candidate("d2d4", 80, 0.2, 0.2),
+        candidate("c2c4", 60, 0.15, 0.01),
+        candidate("a2a3", 5, 0.9, 0.3),
     ];
     let chosen = |by| {
         let params = ChoiceParams { by, ..ChoiceParams::default() };
@@ -166,7 +166,7 @@ fn the_best_move_may_be_chosen_by_value_or_by_its_lower_bound() {
 }
 
 #[test]
-fn an_offset_and_a_cutoff_keep_bad_moves_from_being_drawn() {
+fn visit_offset_and_value_cutoff_exclude_bad_moves() {
     let moves = [
         Visited { value: Some(0.5), ..visited("e2e4", 10) },
         Visited { value: Some(0.4), ..visited("d2d4", 3) },
@@ -174,11 +174,11 @@ fn an_offset_and_a_cutoff_keep_bad_moves_from_being_drawn() {
     ];
     let drawn = |params: ChoiceParams| {
         let mut stream = stream(3);
-        let mut seen: Vec<String> =
+        let mut drawn: Vec<String> =
             (0..500).map(|_| choose_move(&moves, &params, 1.0, &mut stream).to_string()).collect();
-        seen.sort();
-        seen.dedup();
-        seen
+        drawn.sort();
+        drawn.dedup();
+        drawn
     };
     assert_eq!(drawn(ChoiceParams::default()), ["a2a3", "d2d4", "e2e4"]);
     assert_eq!(drawn(ChoiceParams { visit_offset: -3.0, ..ChoiceParams::default() }), ["a2a3", "e2e4"]);
@@ -186,42 +186,42 @@ fn an_offset_and_a_cutoff_keep_bad_moves_from_being_drawn() {
 }
 
 #[test]
-fn forced_playouts_are_taken_out_of_the_target_again() {
-    // So many that every tried move is forced to have more visits than its score would give it.
+fn policy_target_pruning_removes_forced_playouts() {
+    // So many that every visited move is forced to have more visits than its score would give it.
     let root = RootParams { forced_playouts: 30.0, ..RootParams::default() };
     let params = SearchParams { root, ..simulations(400) };
     let game = Game::initial();
     let forced = searched_with_noise(&game, &params, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
     let target = forced.policy_target();
-    assert!((target.iter().map(|of| of.share).sum::<f64>() - 1.0).abs() < 1e-9);
-    let top = target.iter().max_by_key(|of| of.visits).expect("has moves");
-    assert!(target.iter().all(|of| of.share <= top.share));
+    assert!((target.iter().map(|mv| mv.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    let top = target.iter().max_by_key(|mv| mv.visits).expect("has moves");
+    assert!(target.iter().all(|mv| mv.share <= top.share));
     let raw_share = f64::from(top.visits) / 399.0;
     assert!(top.share > 1.2 * raw_share, "{} against {raw_share}", top.share);
     let without = SearchParams { root: RootParams::default(), ..params };
     let free = searched_with_noise(&game, &without, Noise::Dirichlet, &mut Hashed::new(encoding(), 3));
-    let most = free.root_moves().map(|seen| seen.visits).max();
+    let most = free.root_moves().map(|mv| mv.visits).max();
     assert!(most > Some(top.visits), "forcing takes visits from the best move");
 }
 
 #[test]
-fn one_simulation_plays_the_policy() {
+fn a_search_of_one_simulation_plays_by_the_policy() {
     let search = searched(&Game::initial(), &simulations(1), &mut Hashed::new(encoding(), 0));
     let moves: Vec<Visited> = search.root_moves().collect();
     assert_eq!(choose_move(&moves, &ChoiceParams::default(), 1.0, &mut stream(0)), moves[0].played);
 }
 
 #[test]
-fn a_root_may_be_confined_to_some_moves() {
+fn a_root_may_be_restricted_to_some_moves() {
     let only: Vec<Move> = ["a2a3", "h2h4"].map(|text| Move::from_uci(text).unwrap()).into();
     for params in [simulations(60), gumbel(16, 40)] {
         for engine in [Engine::Fast, Engine::Reference] {
-            let mut search = begun(Game::initial(), SearchParams { engine, ..params.clone() });
+            let mut search = new_search(Game::initial(), SearchParams { engine, ..params.clone() });
             search.restrict_root(&only);
             let mut evaluator = Hashed::new(encoding(), 2);
             search.run(&mut evaluator).expect("fakes do not fail");
-            for seen in search.root_moves() {
-                assert_eq!(seen.visits > 0, only.contains(&seen.played), "{}", seen.played);
+            for mv in search.root_moves() {
+                assert_eq!(mv.visits > 0, only.contains(&mv.played), "{}", mv.played);
             }
             let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
             assert!(only.contains(&played) && search.lines(9).len() == 2);

@@ -9,7 +9,7 @@ struct Mate {
     moves: u32,
 }
 
-/// The suite of `tests/data/mates.epd`.
+/// The positions of `tests/data/mates.epd`.
 fn mates() -> Vec<Mate> {
     let text = include_str!("../../../../tests/data/mates.epd");
     text.lines().filter(|line| !line.starts_with('#')).map(parsed).collect()
@@ -19,13 +19,13 @@ fn mates() -> Vec<Mate> {
 fn parsed(line: &str) -> Mate {
     let (position, operations) = line.split_once(" dm ").expect("an EPD line with dm");
     let (moves, _) = operations.split_once(';').expect("an operation ends with a semicolon");
-    // EPD leaves out the clocks.
+    // EPD omits the clocks.
     Mate { game: from_fen(&format!("{position} 0 1")), moves: moves.parse().expect("dm is a number") }
 }
 
-fn after(position: &Position, played: Move) -> Position {
+fn after(position: &Position, mv: Move) -> Position {
     let mut after = position.clone();
-    after.play_unchecked(played, position.key());
+    after.play_unchecked(mv, position.key());
     after
 }
 
@@ -35,27 +35,27 @@ fn wins_within(position: &Position, moves: u32) -> bool {
     match moves {
         0 => false,
         1 => position.mate_in_one(&legal).is_some(),
-        _ => legal.into_iter().any(|played| loses_within(&after(position, played), moves - 1)),
+        _ => legal.into_iter().any(|mv| loses_within(&after(position, mv), moves - 1)),
     }
 }
 
-/// Whether the side to move is mated, or will be within `moves` of its opponent whatever it does.
+/// Whether the side to move is mated, or will be within `moves` moves of its opponent whatever it plays.
 fn loses_within(position: &Position, moves: u32) -> bool {
     let legal = position.legal_moves();
     if legal.is_empty() {
         return position.is_check();
     }
-    moves > 0 && legal.into_iter().all(|played| wins_within(&after(position, played), moves))
+    moves > 0 && legal.into_iter().all(|mv| wins_within(&after(position, mv), moves))
 }
 
-/// Whether the search proved the win, or would play a move that mates as soon as can be.
+/// Whether the search proved the win, or plays a move of the shortest mate.
 fn found(search: &Search, moves: u32) -> bool {
     let played = search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
-    let keeps_the_distance = || loses_within(&after(search.game().position(), played), moves - 1);
-    search.proof() == Some(Proof::Win) || keeps_the_distance()
+    let is_shortest = || loses_within(&after(search.game().position(), played), moves - 1);
+    search.proof() == Some(Proof::Win) || is_shortest()
 }
 
-/// Searches every mate in N with the N-th of these budgets.
+/// Searches every mate in N with the N-th budget.
 fn find_all(budgets: &[u32], params: &SearchParams) {
     for mate in mates().iter().filter(|mate| mate.moves as usize <= budgets.len()) {
         let simulations = budgets[mate.moves as usize - 1];
@@ -66,7 +66,7 @@ fn find_all(budgets: &[u32], params: &SearchParams) {
     }
 }
 
-/// Simulations for mates in 1, 2, 3 and 4: at least twice as many as the hardest of each needs.
+/// Simulations for mates in 1, 2, 3 and 4: at least twice as many as the hardest position needs.
 const WITH_SOLVER: [u32; 4] = [100, 12_800, 25_600, 1_000];
 const WITHOUT_SOLVER: [u32; 2] = [200, 25_600];
 const WITH_MATE_IN_ONE: [u32; 4] = [1, 200, 6_400, 1_000];
@@ -78,7 +78,7 @@ fn wide() -> SearchParams {
 }
 
 #[test]
-fn the_suite_s_distances_are_exact() {
+fn the_mate_distances_are_exact() {
     let mates = mates();
     let count = |moves| mates.iter().filter(|mate| mate.moves == moves).count();
     assert!([1, 2, 3].into_iter().all(|moves| count(moves) >= 6) && count(4) >= 3);
@@ -90,17 +90,17 @@ fn the_suite_s_distances_are_exact() {
 }
 
 #[test]
-fn mates_are_found() {
+fn the_solver_finds_mates() {
     find_all(&WITH_SOLVER, &wide());
 }
 
 #[test]
-fn short_mates_are_found_by_visits_alone() {
+fn short_mates_are_found_without_the_solver() {
     find_all(&WITHOUT_SOLVER, &SearchParams { solver: false, ..wide() });
 }
 
 #[test]
-fn looking_for_a_mate_in_one_finds_mates_sooner() {
+fn mate_in_one_search_finds_mates_sooner() {
     find_all(&WITH_MATE_IN_ONE, &SearchParams { mate_in_one: true, ..wide() });
 }
 

@@ -1,23 +1,23 @@
-//! Where the tried moves of all nodes lie.
+//! Storage of the visited edges of all nodes.
 
 use super::node::Branch;
 
-/// Blocks of branches, one for each node with any. A block holds a power of two; a full one moves to one twice as large, and
-/// its place is used again.
+/// Blocks of visited edges, one for each node that has any. A block holds a power of two; a full one moves to a block twice
+/// as large, and its space is reused.
 #[derive(Debug, Clone, Default)]
-pub(in crate::search) struct Branches {
+pub(in crate::search) struct VisitedEdges {
     pub(in crate::search) all: Vec<Branch>,
-    /// Starts of unused blocks of 1, 2, 4, … branches.
+    /// Starts of unused blocks of 1, 2, 4, … edges.
     free: [Vec<u32>; 9],
 }
 
-impl Branches {
+impl VisitedEdges {
     pub(in crate::search) fn clear(&mut self) {
         self.all.clear();
         self.free.iter_mut().for_each(Vec::clear);
     }
 
-    /// Makes place for one more branch in a block of `count`; gives the block's start from now on.
+    /// Makes room for one more edge in a block of `count`; returns the block's new start.
     pub(in crate::search) fn push(&mut self, first: u32, count: u8) -> u32 {
         let count = usize::from(count);
         if count > 0 && !count.is_power_of_two() {
@@ -26,8 +26,8 @@ impl Branches {
         }
         let size = if count == 0 { 1 } else { 2 * count };
         let new = self.block(size);
-        for at in 0..count {
-            self.all[new as usize + at] = self.all[first as usize + at].clone();
+        for index in 0..count {
+            self.all[new as usize + index] = self.all[first as usize + index].clone();
         }
         self.all[new as usize + count] = Branch::EMPTY;
         if count > 0 {
@@ -36,7 +36,7 @@ impl Branches {
         new
     }
 
-    /// An unused block of a power of two.
+    /// An unused block of `size` edges, a power of two.
     fn block(&mut self, size: usize) -> u32 {
         self.free[size.ilog2() as usize].pop().unwrap_or_else(|| {
             let start = self.all.len();
@@ -45,14 +45,14 @@ impl Branches {
         })
     }
 
-    /// A block with copies of some branches.
-    pub(in crate::search) fn append(&mut self, branches: &[Branch]) -> u32 {
-        if branches.is_empty() {
+    /// A new block with copies of these edges; returns its start.
+    pub(in crate::search) fn append(&mut self, visited: &[Branch]) -> u32 {
+        if visited.is_empty() {
             return 0;
         }
         let start = self.all.len();
-        self.all.extend_from_slice(branches);
-        self.all.resize(start + branches.len().next_power_of_two(), Branch::EMPTY);
+        self.all.extend_from_slice(visited);
+        self.all.resize(start + visited.len().next_power_of_two(), Branch::EMPTY);
         start as u32
     }
 }

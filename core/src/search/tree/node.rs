@@ -1,59 +1,59 @@
-//! What a tree holds of a position and of a move that was tried.
+//! Nodes and visited edges of a tree.
 
 use crate::search::proof::Proof;
 
-/// A node's place in [`Tree::nodes`].
+/// Index of a node in [`Tree::nodes`].
 pub(in crate::search) type NodeId = u32;
 
 pub(in crate::search) const ROOT: NodeId = 0;
 
-/// What is known of a node's position.
+/// The state of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::search) enum State {
     /// Its evaluation is under way.
-    InFlight,
-    /// It has its legal moves.
+    Evaluating,
+    /// It has its edges.
     Expanded,
-    /// Its result was certain when it was reached, so it needs no moves.
-    Certain,
+    /// Its result was proven when it was reached, so it needs no edges.
+    Proven,
     /// It repeats a position of the tree, which counts as a draw but proves nothing.
     Repeated,
 }
 
-/// A position in the tree. Values are for the node's side to move.
+/// A node of the tree. Values are for its side to move.
 #[derive(Debug, Clone)]
 pub(in crate::search) struct Node {
     pub(in crate::search) value_sum: f64,
     pub(in crate::search) draw_sum: f64,
     pub(in crate::search) visits: u32,
     pub(in crate::search) first_edge: u32,
-    pub(in crate::search) first_branch: u32,
+    pub(in crate::search) first_visited: u32,
     pub(in crate::search) edge_count: u8,
-    pub(in crate::search) branch_count: u8,
+    pub(in crate::search) visited_count: u8,
     pub(in crate::search) state: State,
-    /// Its result, once certain.
+    /// Its result, once proven.
     pub(in crate::search) proof: Option<Proof>,
 }
 
 impl Node {
-    /// Mean value for the side to move; only for visited nodes.
+    /// The mean value; only for visited nodes.
     pub(in crate::search) fn value(&self) -> f64 {
         self.value_sum / f64::from(self.visits)
     }
 
-    /// What is proven, else the mean, with a draw at `draw_value`.
-    pub(in crate::search) fn certain_or_mean(&self, draw_value: f64) -> f64 {
+    /// The proven value, else the mean, with a draw at `draw_value`.
+    pub(in crate::search) fn proven_or_mean(&self, draw_value: f64) -> f64 {
         self.proof.map_or_else(|| self.value(), |proof| proof.value(draw_value))
     }
 
-    /// P(draw): what is proven, else the mean.
+    /// P(draw): proven, else the mean.
     pub(in crate::search) fn draw_share(&self) -> f64 {
         let mean = || self.draw_sum / f64::from(self.visits.max(1));
         self.proof.map_or_else(mean, |proof| f64::from(proof.wdl().draw))
     }
 }
 
-/// A move that was tried. Values are for the side that makes it.
+/// A visited edge. Values are for the side that makes its move.
 #[derive(Debug, Clone)]
 pub(in crate::search) struct Branch {
     pub(in crate::search) value_sum: f64,
@@ -61,7 +61,7 @@ pub(in crate::search) struct Branch {
     pub(in crate::search) visits: u32,
     pub(in crate::search) child: NodeId,
     pub(in crate::search) in_flight: u16,
-    /// Its result, once certain.
+    /// Its result, once proven.
     pub(in crate::search) proof: Option<Proof>,
 }
 

@@ -1,95 +1,98 @@
-//! Plies left in the game, node by node, beside a tree.
+//! Moves left of every node of a tree, in plies.
 
 use super::Tree;
 use super::node::NodeId;
 use crate::search::proof::Proof;
 
-/// What a tree holds of plies left, beside its nodes.
+/// Moves left, in plies, that a tree keeps beside its nodes.
 #[derive(Debug, Clone, Default)]
-pub(in crate::search) struct PliesLeft {
-    /// Of each node: its own evaluation's, or those of its proof.
-    known: Vec<f32>,
-    /// The sum over its visits.
+pub(in crate::search) struct MovesLeft {
+    /// Of each node: from its own evaluation, or from its proof.
+    own: Vec<f32>,
+    /// Of each node: the sum over its visits.
     pub(in crate::search) sums: Vec<f64>,
 }
 
-impl PliesLeft {
+impl MovesLeft {
     pub(in crate::search) fn clear(&mut self) {
-        self.known.clear();
+        self.own.clear();
         self.sums.clear();
     }
 
-    /// Notes what is known of a node, which may be new.
+    /// Sets a node's own number; the node may be new.
     #[cold]
-    pub(in crate::search) fn tell(&mut self, node: NodeId, plies: f32) {
-        let count = self.known.len().max(node as usize + 1);
-        self.known.resize(count, 0.0);
+    pub(in crate::search) fn set(&mut self, node: NodeId, plies: f32) {
+        let count = self.own.len().max(node as usize + 1);
+        self.own.resize(count, 0.0);
         self.sums.resize(count, 0.0);
-        self.known[node as usize] = plies;
+        self.own[node as usize] = plies;
     }
 
-    /// Notes a node with its visits.
-    pub(in crate::search) fn put(&mut self, node: NodeId, plies: f32, sum: f64) {
-        self.tell(node, plies);
+    /// Sets a node's own number and the sum over its visits.
+    pub(in crate::search) fn set_with_sum(&mut self, node: NodeId, plies: f32, sum: f64) {
+        self.set(node, plies);
         self.sums[node as usize] = sum;
     }
 
-    /// Notes a node that is a copy of another tree's.
+    /// Adds a copy of another tree's node.
     pub(in crate::search) fn add_copy(&mut self, from: &Self, source: NodeId, copy: NodeId) {
-        self.put(copy, from.known(source), from.sum(source));
+        self.set_with_sum(copy, from.own(source), from.sum(source));
     }
 
-    pub(in crate::search) fn known(&self, node: NodeId) -> f32 {
-        self.known[node as usize]
+    /// A node's own number, from its evaluation or its proof.
+    pub(in crate::search) fn own(&self, node: NodeId) -> f32 {
+        self.own[node as usize]
     }
 
+    /// The sum over a node's visits.
     pub(in crate::search) fn sum(&self, node: NodeId) -> f64 {
         self.sums[node as usize]
     }
 
     pub(in crate::search) fn bytes(&self) -> usize {
-        size_of_val(&*self.known) + size_of_val(&*self.sums)
+        size_of_val(&*self.own) + size_of_val(&*self.sums)
     }
 }
 
 impl Tree {
-    /// Plies left at a node: what its proof says, else the mean; `None` before a visit, and where the tree does not hold them.
-    pub(in crate::search) fn moves_left(&self, node: NodeId) -> Option<f64> {
-        let (plies, of) = (self.plies.as_ref()?, self.node(node));
-        match of.proof {
-            Some(_) => Some(plies.known(node).into()),
-            None => (of.visits > 0).then(|| plies.sum(node) / f64::from(of.visits)),
+    /// Moves left at a node, in plies: the proven number, else the mean; `None` before a visit, and if the tree does not keep
+    /// them.
+    pub(in crate::search) fn moves_left(&self, id: NodeId) -> Option<f64> {
+        let (moves_left, node) = (self.moves_left.as_ref()?, self.node(id));
+        match node.proof {
+            Some(_) => Some(moves_left.own(id).into()),
+            None => (node.visits > 0).then(|| moves_left.sum(id) / f64::from(node.visits)),
         }
     }
 
-    /// Finds the plies left of a node that its moves prove: one more than the shortest of its wins, or the longest of what it has
-    /// otherwise.
+    /// Sets moves left of a node that its edges prove: one ply more than after its shortest win, or after its longest edge with
+    /// another result.
     #[cold]
-    pub(in crate::search) fn settle_moves_left(&mut self, node: NodeId) {
-        let (Some(plies), Some(proof)) = (&self.plies, self.node(node).proof) else { return };
-        let proving = self.branches(node).iter().filter(|branch| branch.proof == Some(proof));
-        let below = proving.map(|branch| plies.known(branch.child));
+    pub(in crate::search) fn prove_moves_left(&mut self, node: NodeId) {
+        let (Some(moves_left), Some(proof)) = (&self.moves_left, self.node(node).proof) else { return };
+        let proving = self.visited_edges(node).iter().filter(|edge| edge.proof == Some(proof));
+        let below = proving.map(|edge| moves_left.own(edge.child));
         let best = if proof == Proof::Win { below.reduce(f32::min) } else { below.reduce(f32::max) };
-        if let (Some(best), Some(plies)) = (best, &mut self.plies) {
-            plies.tell(node, best + 1.0);
+        if let (Some(best), Some(moves_left)) = (best, &mut self.moves_left) {
+            moves_left.set(node, best + 1.0);
         }
     }
 
-    /// Where positions are shared: finds the sum over a node's visits anew, as the positions below have it by now.
+    /// In a graph: recomputes a node's sum of moves left from its children.
     #[cold]
-    pub(in crate::search) fn recount_moves_left(&mut self, node: NodeId) {
-        let Some(plies) = &self.plies else { return };
-        let known = f64::from(plies.known(node));
-        let of = self.node(node);
-        let sum = if of.proof.is_some() {
-            f64::from(of.visits) * known
+    pub(in crate::search) fn recompute_moves_left(&mut self, id: NodeId) {
+        let Some(moves_left) = &self.moves_left else { return };
+        let own = f64::from(moves_left.own(id));
+        let node = self.node(id);
+        let sum = if node.proof.is_some() {
+            f64::from(node.visits) * own
         } else {
             let below = |child| self.moves_left(child).unwrap_or(0.0) + 1.0;
-            let moves = self.branches(node).iter().filter(|of| of.visits > 0);
-            known + moves.map(|of| f64::from(of.visits) * below(of.child)).sum::<f64>()
+            let visited = self.visited_edges(id).iter().filter(|edge| edge.visits > 0);
+            own + visited.map(|edge| f64::from(edge.visits) * below(edge.child)).sum::<f64>()
         };
-        if let Some(plies) = &mut self.plies {
-            plies.sums[node as usize] = sum;
+        if let Some(moves_left) = &mut self.moves_left {
+            moves_left.sums[id as usize] = sum;
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What makes self-play explore changes its games, each by itself; where a rule says that it does nothing, it does nothing.
+//! Every kind of exploration changes the games of self-play, except where a rule turns it off.
 
 use super::{params, played};
 use crate::params::Schedule;
 use crate::search::{RootNoise, RootParams, RootRule, SearchParams};
 use crate::selfplay::{GameRow, PlayoutCap, PositionRow, SelfPlayParams};
 
-/// Nothing is drawn: every game is the same.
+/// Parameters without any exploration: every game is the same.
 fn quiet() -> SelfPlayParams {
     SelfPlayParams {
         games: 4,
@@ -28,14 +28,14 @@ fn games(params: &SelfPlayParams) -> Vec<Vec<u16>> {
     rows(params).0.into_iter().map(|game| game.moves).collect()
 }
 
-/// Games with and without something that is drawn for each game by itself.
+/// Compares games without and with a kind of exploration that each game draws for itself.
 #[track_caller]
-fn check_varies(still: &SelfPlayParams, drawn: &SelfPlayParams) {
-    let still = games(still);
-    assert!(still.iter().all(|game| *game == still[0]), "without it all games are the same");
-    let drawn = games(drawn);
-    assert!(drawn.iter().any(|game| *game != drawn[0]), "each game draws its own");
-    assert_ne!(still[0], drawn[0]);
+fn check_varies(quiet: &SelfPlayParams, exploring: &SelfPlayParams) {
+    let quiet = games(quiet);
+    assert!(quiet.iter().all(|game| *game == quiet[0]), "without it all games are the same");
+    let exploring = games(exploring);
+    assert!(exploring.iter().any(|game| *game != exploring[0]), "each game draws its own");
+    assert_ne!(quiet[0], exploring[0]);
 }
 
 fn with_root(root: RootParams) -> SelfPlayParams {
@@ -48,21 +48,21 @@ fn root_noise_changes_games() {
 }
 
 #[test]
-fn temperature_changes_games_at_the_plies_that_it_holds_for() {
+fn temperature_changes_games_at_its_plies_only() {
     check_varies(&quiet(), &SelfPlayParams { temperature: Schedule::constant(1.0), ..quiet() });
     let late = Schedule::from_points(vec![(0, 0.0), (19, 0.0), (20, 1.0)]).expect("rising");
-    let (still, late) = (games(&quiet()), games(&SelfPlayParams { temperature: late, ..quiet() }));
-    assert!(late.iter().all(|game| game[..20] == still[0][..20]), "the temperature is 0 at first");
-    assert!(late.iter().any(|game| game[20..] != still[0][20..]), "then it is not");
+    let (quiet, late) = (games(&quiet()), games(&SelfPlayParams { temperature: late, ..quiet() }));
+    assert!(late.iter().all(|game| game[..20] == quiet[0][..20]), "the temperature is 0 at first");
+    assert!(late.iter().any(|game| game[20..] != quiet[0][20..]), "then it is not");
 }
 
 #[test]
 fn gumbel_noise_changes_games() {
-    let still = with_root(RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() });
-    check_varies(&still, &SelfPlayParams { gumbel_noise: 1.0, ..still.clone() });
+    let quiet = with_root(RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() });
+    check_varies(&quiet, &SelfPlayParams { gumbel_noise: 1.0, ..quiet.clone() });
 }
 
-/// The visits of the first searched position, which is the same whatever is played later.
+/// The visits of the first searched position, which do not depend on later moves.
 fn first_visits(params: &SelfPlayParams) -> Vec<u32> {
     rows(params).1[0].visits.clone()
 }

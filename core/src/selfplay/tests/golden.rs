@@ -1,7 +1,7 @@
-//! Games that must stay as they are: the other tests compare the program with itself.
+//! Golden games, which must not change; the other tests only compare the program with itself.
 //!
-//! The fakes' answers and the means of values are sums, products and quotients, which IEEE 754 fixes, so the digests hold on every
-//! processor. Noise and temperature go through logarithms and powers of the system's mathematical library, whose last bit may
+//! The fakes' evaluations and the means of values are sums, products and quotients, which IEEE 754 fixes, so the digests hold on
+//! every processor. Noise and temperature use logarithms and powers of the system's mathematical library, whose last bit may
 //! differ; it decides a move about once in 10¹² draws.
 
 use super::{params, played};
@@ -10,7 +10,7 @@ use crate::durable::digest;
 use crate::search::{RootParams, RootRule, SearchParams};
 use crate::selfplay::{GameRow, PlayoutCap, PositionRow, SelfPlayParams, ShardResult};
 
-/// Everything that is stored of a shard, without the names of its columns.
+/// All stored values of a shard, without the names of the columns.
 fn text(shard: &ShardResult) -> String {
     let game = |row: &GameRow| {
         let start = (row.game, &row.network, &row.start_fen, row.opening_plies);
@@ -18,14 +18,14 @@ fn text(shard: &ShardResult) -> String {
     };
     let position = |row: &PositionRow| {
         let values = [row.root_q, row.root_d, row.net_q, row.net_d].map(f32::to_bits);
-        let place = (row.game, row.ply, &row.fen, row.played, row.legal);
+        let position = (row.game, row.ply, &row.fen, row.played, row.legal);
         let searched = (&row.moves, &row.visits, &row.target, row.simulations, row.full, row.result);
-        format!("{place:?} {searched:?} {values:?}\n")
+        format!("{position:?} {searched:?} {values:?}\n")
     };
     shard.games.iter().map(game).chain(shard.positions.iter().map(position)).collect()
 }
 
-/// After a change that is meant to change games, the found digest goes here, and the commit says why.
+/// After an intended change of the games, update the expected digest and explain the change in the commit.
 #[track_caller]
 fn check(params: &SelfPlayParams, expected: &str) {
     let found: Vec<String> = played(params, 1, 1).values().map(text).collect();
@@ -33,7 +33,7 @@ fn check(params: &SelfPlayParams, expected: &str) {
 }
 
 #[test]
-fn the_games_of_a_puct_root_with_everything_that_is_drawn_are_unchanged() {
+fn games_of_a_puct_root_with_all_exploration_are_unchanged() {
     let root = RootParams { forced_playouts: 2.0, ..RootParams::default() };
     let search = SearchParams { root, ..params().search };
     let cap = PlayoutCap { fast_share: 0.5, fast_simulations: 6 };
@@ -41,7 +41,7 @@ fn the_games_of_a_puct_root_with_everything_that_is_drawn_are_unchanged() {
 }
 
 #[test]
-fn the_games_of_a_gumbel_root_are_unchanged() {
+fn games_of_a_gumbel_root_are_unchanged() {
     let root = RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() };
     let search = SearchParams { root, reuse_tree: true, ..params().search };
     check(&SelfPlayParams { search, ..params() }, "707a51ca4d4f4f82");

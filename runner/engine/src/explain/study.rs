@@ -56,7 +56,7 @@ impl Study {
         }
         let mut search = Search::new(game, ANALYSIS_RULES, params.search.clone())?;
         let net = NetOutput::evaluate(search.game(), evaluator)?;
-        search.watch(params.steps as usize);
+        search.record_simulations(params.steps as usize);
         let mut searches = [search];
         search_in_lockstep(&mut searches, evaluator, &mut |_| Ok::<_, ExplainError>(observer.check()?))?;
         let [search] = searches;

@@ -194,6 +194,6 @@ fn counted_value(root: Side, counted: &Counted) -> Value {
         ("value", Value::Float(counted.value)),
         ("visits", int(counted.visits)),
         ("mean", Value::Float(counted.mean)),
-        ("certain", counted.certain.map_or(Value::None, |result| Value::Int(result.into()))),
+        ("certain", counted.proven.map_or(Value::None, |result| Value::Int(result.into()))),
     ])
 }

@@ -278,7 +278,7 @@ fn keep(
     let provenance = files::provenance(workspace, [("network", name), ("shard", &number)]);
     let numbered = || shard.game_numbers().zip(searches);
     let lines: Vec<LineRow> =
-        numbered().flat_map(|(number, search)| LineRow::of(search, number, params.lines)).collect();
+        numbered().flat_map(|(number, search)| LineRow::best_lines(search, number, params.lines)).collect();
     let root = workspace.folder.root();
     let mut files = vec![write_table(root, &workspace.part("searches", shard.index), &lines, &provenance)?];
     if params.tree {

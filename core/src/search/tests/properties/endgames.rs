@@ -1,4 +1,4 @@
-//! The fast search and the reference on endgames of few pieces, where trees are full of mates, stalemates and dead draws.
+//! The fast search and the reference on endgames with few pieces, where trees are full of mates, stalemates and dead draws.
 
 use super::*;
 
@@ -18,19 +18,19 @@ const MATERIAL: [(&str, &str); 12] = [
     ("RB", "rn"),
 ];
 
-/// Squares for Black's king on the edge and for White's two steps away, so that mates and stalemates are near.
+/// Squares for Black's king on the edge and White's two steps away, so that mates and stalemates are near.
 fn kings(stream: &mut Stream) -> (usize, usize) {
-    let along = stream.random_range(1..7);
-    let aside = stream.random_range(along - 1..=along + 1);
+    let black = stream.random_range(1..7);
+    let white = stream.random_range(black - 1..=black + 1);
     match stream.random_range(0..4) {
-        0 => (along, 16 + aside),
-        1 => (56 + along, 40 + aside),
-        2 => (8 * along, 8 * aside + 2),
-        _ => (8 * along + 7, 8 * aside + 5),
+        0 => (black, 16 + white),
+        1 => (56 + black, 40 + white),
+        2 => (8 * black, 8 * white + 2),
+        _ => (8 * black + 7, 8 * white + 5),
     }
 }
 
-/// A position of these pieces on random squares that is legal and not over.
+/// A legal position with these pieces on random squares, whose game is not over.
 fn random_endgame(pieces: (&str, &str), stream: &mut Stream) -> Game {
     loop {
         let mut board = ['1'; 64];
@@ -64,14 +64,14 @@ fn endgames(each: u64) -> Vec<Game> {
 }
 
 #[test]
-fn the_reference_agrees_where_games_end_in_the_tree() {
+fn endgames_match_the_reference() {
     let (mut searches, mut ended) = (0, 0);
     for (number, game) in endgames(20).iter().enumerate() {
         for params in kinds(60) {
             let fast = compared(game, &params, &mut Hashed::new(encoding(), number as u64));
             check(&fast, 60);
             searches += u32::from(params.solver);
-            ended += u32::from(fast.root_moves().any(|seen| seen.proof.is_some()));
+            ended += u32::from(fast.root_moves().any(|mv| mv.proof.is_some()));
         }
     }
     assert!(4 * ended > searches, "{ended} of {searches} searches with a solver prove something");

@@ -1,29 +1,29 @@
-//! A position with colours exchanged is searched as the original.
+//! A position with colours exchanged is searched like the original.
 
 use super::*;
 use crate::encoding::{Plane, PlaneKind};
 
-/// Answers by what the side to move sees of the board: pieces, repetitions, castling rights and en passant, but neither its
+/// Evaluates positions from the view of the side to move: pieces, repetitions, castling rights and en passant, but neither its
 /// colour nor the clocks.
 struct Oriented {
     hashed: Hashed,
-    /// Places of the planes seen, among the binary ones.
-    seen: Vec<usize>,
+    /// Indices of the planes used, among the binary ones.
+    planes: Vec<usize>,
 }
 
 impl Oriented {
     fn new() -> Self {
         let encoding = encoding();
         let binary = encoding.planes().iter().filter(|plane| plane.kind() == PlaneKind::Binary);
-        let seen = binary.enumerate().filter(|(_, plane)| **plane != Plane::WhiteToMove).map(|(at, _)| at);
-        Self { seen: seen.collect(), hashed: Hashed::new(encoding, 6) }
+        let used = binary.enumerate().filter(|(_, plane)| **plane != Plane::WhiteToMove);
+        Self { planes: used.map(|(index, _)| index).collect(), hashed: Hashed::new(encoding, 6) }
     }
 
     fn key(&self, planes: &[u64]) -> u64 {
-        // FNV-1a's step (Fowler, Noll & Vo), turned so that upper bits reach lower ones.
+        // FNV-1a's step (Fowler, Noll & Vo), rotated so that upper bits reach lower ones.
         let step =
-            |hash: u64, place: &usize| (hash ^ planes[*place]).wrapping_mul(0x100_0000_01b3).rotate_left(29);
-        self.seen.iter().fold(0xcbf2_9ce4_8422_2325, step)
+            |hash: u64, index: &usize| (hash ^ planes[*index]).wrapping_mul(0x100_0000_01b3).rotate_left(29);
+        self.planes.iter().fold(0xcbf2_9ce4_8422_2325, step)
     }
 }
 
@@ -32,29 +32,29 @@ impl Evaluator for Oriented {
         self.hashed.encoding()
     }
 
-    /// The order of the legal moves differs between the colours, and with it the rounding of their sum; so they are sorted.
+    /// Sorts the legal moves: their order differs between the colours, and with it the rounding of the sum.
     fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
-        let mut seen = batch.clone();
+        let mut sorted = batch.clone();
         let width = self.encoding().binary_count();
-        seen.keys = batch.binary.chunks_exact(width).map(|planes| self.key(planes)).collect();
+        sorted.keys = batch.binary.chunks_exact(width).map(|planes| self.key(planes)).collect();
         for row in 0..batch.len() {
-            seen.legal[batch.legal_range(row)].sort_unstable();
+            sorted.legal[batch.legal_range(row)].sort_unstable();
         }
-        self.hashed.evaluate(&seen, out)?;
-        let sorted = out.policy.clone();
+        self.hashed.evaluate(&sorted, out)?;
+        let policy = out.policy.clone();
         for row in 0..batch.len() {
             let range = batch.legal_range(row);
             for at in range.clone() {
-                let place =
-                    seen.legal[range.clone()].binary_search(&batch.legal[at]).expect("the same moves");
-                out.policy[at] = sorted[range.start + place];
+                let index =
+                    sorted.legal[range.clone()].binary_search(&batch.legal[at]).expect("the same moves");
+                out.policy[at] = policy[range.start + index];
             }
         }
         Ok(())
     }
 }
 
-/// The same position with colours exchanged and the board turned over.
+/// The same position with colours exchanged and the board flipped.
 fn mirrored_fen(fen: &str) -> String {
     let swapped = |c: char| if c.is_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() };
     let fields: Vec<&str> = fen.split(' ').collect();
@@ -66,17 +66,17 @@ fn mirrored_fen(fen: &str) -> String {
     format!("{} {side} {castling} {en_passant} {} {}", ranks.join("/"), fields[4], fields[5])
 }
 
-fn mirrored_move(played: Move) -> Move {
-    Move::new(played.from() ^ 56, played.to() ^ 56, played.promotion())
+fn mirrored_move(mv: Move) -> Move {
+    Move::new(mv.from() ^ 56, mv.to() ^ 56, mv.promotion())
 }
 
-/// The same game with colours exchanged, history and all.
+/// The same game with colours exchanged, including its history.
 fn mirrored(game: &Game) -> Game {
-    let mut turned = from_fen(&mirrored_fen(&game.start().fen()));
+    let mut mirrored = from_fen(&mirrored_fen(&game.start().fen()));
     for played in game.moves() {
-        turned.play_unchecked(mirrored_move(*played));
+        mirrored.play_unchecked(mirrored_move(*played));
     }
-    turned
+    mirrored
 }
 
 #[test]
@@ -91,21 +91,21 @@ fn mirroring_twice_gives_the_position_back() {
 }
 
 #[test]
-fn both_colours_search_alike() {
+fn mirrored_positions_have_mirrored_results() {
     let mut sides = [0, 0];
     for game in sample(150) {
-        let turned = mirrored(&game);
+        let mirror = mirrored(&game);
         sides[usize::from(game.position().side_to_move() == Side::White)] += 1;
         for params in kinds(60) {
             let original = searched(&game, &params, &mut Oriented::new());
-            let other = searched(&turned, &params, &mut Oriented::new());
-            let turned_back = |seen: Visited| Visited { played: mirrored_move(seen.played), ..seen };
-            let (seen, expected): (Vec<Visited>, Vec<Visited>) =
-                (other.root_moves().map(turned_back).collect(), original.root_moves().collect());
-            assert_eq!(seen, expected, "{}, {params:?}", game.position().fen());
+            let other = searched(&mirror, &params, &mut Oriented::new());
+            let mirrored_back = |mv: Visited| Visited { played: mirrored_move(mv.played), ..mv };
+            let (found, expected): (Vec<Visited>, Vec<Visited>) =
+                (other.root_moves().map(mirrored_back).collect(), original.root_moves().collect());
+            assert_eq!(found, expected, "{}, {params:?}", game.position().fen());
             assert_eq!(other.root_value(), original.root_value());
             assert_eq!(other.proof(), original.proof());
         }
     }
-    assert!(sides.iter().all(|count| *count > 40), "both sides are to move in some");
+    assert!(sides.iter().all(|count| *count > 40), "both sides are to move often");
 }
