@@ -62,7 +62,7 @@ pub struct LineRow {
     pub pv: Vec<u16>,
 }
 
-/// The rules of an analysis: games go on until chess ends them.
+/// The rules of an analysis: games end by the rules of chess, practically without a ply cap.
 pub const RULES: Rules = Rules { max_plies: 10_000 };
 
 /// The analysis ended early.

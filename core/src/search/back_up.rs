@@ -91,12 +91,12 @@ impl Search {
             }
             return self.back_up_graph(path, node);
         }
-        let mut below = node;
+        let mut child = node;
         for (parent, index) in path.iter().rev().copied() {
             (value, depth) = (-value, depth - 1);
             self.tree.edge_mut(parent, index).visit(value);
             if self.params.solver {
-                if let Some(proof) = self.tree.node(below).proof {
+                if let Some(proof) = self.tree.node(child).proof {
                     self.tree.prove(parent, index, proof.for_opponent());
                 }
                 if let Some(proof) = self.tree.node(parent).proof {
@@ -104,7 +104,7 @@ impl Search {
                 }
             }
             self.tree.visit(parent, value, draw);
-            below = parent;
+            child = parent;
         }
         if self.tree.moves_left.is_some() {
             self.back_up_moves_left(path, node);
@@ -113,9 +113,9 @@ impl Search {
 
     /// In a graph: adds a visit to every edge on the path to `node`, and recomputes the nodes above it.
     pub(super) fn back_up_graph(&mut self, path: &[(NodeId, u8)], node: NodeId) {
-        let mut below = node;
+        let mut child = node;
         for (depth, (parent, index)) in path.iter().copied().enumerate().rev() {
-            let value = -self.tree.node(below).proven_or_mean(self.draw_value(depth + 1));
+            let value = -self.tree.node(child).proven_or_mean(self.draw_value(depth + 1));
             self.tree.edge_mut(parent, index).visit(value);
             let draw_value = self.draw_value(depth);
             self.tree.refresh(parent, draw_value, self.params.solver);
@@ -123,7 +123,7 @@ impl Search {
             if self.tree.moves_left.is_some() {
                 self.tree.recompute_moves_left(parent);
             }
-            below = parent;
+            child = parent;
         }
     }
 }

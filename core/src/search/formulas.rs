@@ -1,4 +1,4 @@
-//! The formulas of the search, apart from the tree.
+//! The formulas of the search as pure functions.
 
 use super::params::{FirstPlay, FirstPlayParams, MovesLeftParams};
 
@@ -56,10 +56,10 @@ pub(super) fn noisy_prior(prior: f64, noise: f64, fraction: f64) -> f64 {
     (1.0 - fraction) * prior + fraction * noise
 }
 
-/// The least visits of a visited root move under forced playouts: `√(k · P · N)`, N the visits of all moves (Wu 2020,
+/// The least visits of a visited root move under forced playouts: `√(k · P · N)`, N the visits of all edges (Wu 2020,
 /// section 3.2).
-pub(super) fn forced_visits(forced_playouts: f64, prior: f64, all_visits: u32) -> f64 {
-    (forced_playouts * prior * f64::from(all_visits)).sqrt()
+pub(super) fn forced_visits(forced_playouts: f64, prior: f64, edge_visits: u32) -> f64 {
+    (forced_playouts * prior * f64::from(edge_visits)).sqrt()
 }
 
 /// Applies the policy temperature: `P^(1/T)`, normalised whatever the sum was before.

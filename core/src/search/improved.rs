@@ -54,14 +54,18 @@ impl NodeView<'_> {
     /// The mixed value, the Q of edges without one: the node's own value mixed with Q of the visited edges, weighted by their
     /// priors (appendix D).
     fn mixed_value(&self) -> f64 {
-        let (mut prior, mut weighted, mut total) = (0.0, 0.0, 0.0);
+        let (mut visited_prior, mut weighted_q, mut visits) = (0.0, 0.0, 0.0);
         for (index, edge) in self.visited.iter().enumerate().filter(|(_, edge)| edge.visits > 0) {
-            let own = f64::from(self.priors[index]);
-            prior += own;
-            weighted += own * self.value(index).unwrap_or(0.0);
-            total += f64::from(edge.visits);
+            let prior = f64::from(self.priors[index]);
+            visited_prior += prior;
+            weighted_q += prior * self.value(index).unwrap_or(0.0);
+            visits += f64::from(edge.visits);
         }
-        if prior > 0.0 { (self.own_value + total * weighted / prior) / (1.0 + total) } else { self.own_value }
+        if visited_prior > 0.0 {
+            (self.own_value + visits * weighted_q / visited_prior) / (1.0 + visits)
+        } else {
+            self.own_value
+        }
     }
 }
 
@@ -124,9 +128,9 @@ pub(super) fn select_improved(
     scratch: &mut Vec<f64>,
 ) -> usize {
     improved_policy(params, node, scratch);
-    let all: u32 = node.visited.iter().map(Branch::started).sum();
+    let edge_visits: u32 = node.visited.iter().map(Branch::started).sum();
     for (index, share) in scratch.iter_mut().enumerate() {
-        *share -= f64::from(node.started(index)) / f64::from(1 + all);
+        *share -= f64::from(node.started(index)) / f64::from(1 + edge_visits);
     }
     best(scratch, |index| node.is_open(index)).unwrap_or(0)
 }
@@ -163,14 +167,14 @@ mod tests {
             (floats(&case["prior_logits"]), floats(&case["visits"]), floats(&case["q"]));
         let total: f64 = logits.iter().map(|logit| logit.exp()).sum();
         let mut order: Vec<usize> = (0..logits.len()).collect();
-        order.sort_by_key(|at| visits[*at] == 0.0);
-        let priors: Vec<f32> = order.iter().map(|at| (logits[*at].exp() / total) as f32).collect();
-        let edge = |at: &usize| Branch {
-            visits: visits[*at] as u32,
-            value_sum: q[*at] * visits[*at],
+        order.sort_by_key(|index| visits[*index] == 0.0);
+        let priors: Vec<f32> = order.iter().map(|index| (logits[*index].exp() / total) as f32).collect();
+        let edge = |index: &usize| Branch {
+            visits: visits[*index] as u32,
+            value_sum: q[*index] * visits[*index],
             ..Branch::EMPTY
         };
-        let visited: Vec<Branch> = order.iter().filter(|at| visits[**at] > 0.0).map(edge).collect();
+        let visited: Vec<Branch> = order.iter().filter(|index| visits[**index] > 0.0).map(edge).collect();
         let own_value = case["raw_value"].as_f64().expect("a number");
         let node = NodeView {
             priors: &priors,
@@ -188,10 +192,14 @@ mod tests {
         let mut found = Vec::new();
         let close = |found: &[f64], name: &str| {
             let expected = floats(&case[name]);
-            for (found, at) in found.iter().zip(&order) {
+            for (found, index) in found.iter().zip(&order) {
                 // mctx computes with 32-bit floats.
-                let largest = expected[*at].abs().max(1.0);
-                assert!((found - expected[*at]).abs() <= 1e-5 * largest, "{name}: {found} {}", expected[*at]);
+                let largest = expected[*index].abs().max(1.0);
+                assert!(
+                    (found - expected[*index]).abs() <= 1e-5 * largest,
+                    "{name}: {found} {}",
+                    expected[*index]
+                );
             }
         };
         scaled_completed_q(&params, node, &mut found);

@@ -19,8 +19,8 @@ impl Tree {
             self.copy_edges(sources[next], next as NodeId, into);
             for index in 0..into.nodes[next].visited_count {
                 let child = into.edge_mut(next as NodeId, index).child;
-                let known = shared.get(&child).copied();
-                let copy = known.unwrap_or_else(|| self.copy_node(child, into, &mut sources));
+                let copied = shared.get(&child).copied();
+                let copy = copied.unwrap_or_else(|| self.copy_node(child, into, &mut sources));
                 if self.graph.is_some() {
                     shared.insert(child, copy);
                 }

@@ -184,8 +184,8 @@ impl<'a> Reference<'a> {
                 break;
             }
             let choice = rule(self, descent);
-            let best = self.record_choice(choice);
-            self.simulate(ROOT, best, 0, evaluator)?;
+            let index = self.record_choice(choice);
+            self.simulate(ROOT, index, 0, evaluator)?;
             self.end_simulation();
         }
         Ok(())
@@ -239,39 +239,39 @@ impl<'a> Reference<'a> {
     /// One simulation through an edge of a node: selection, expansion, evaluation, back-up.
     fn simulate(
         &mut self,
-        at: usize,
-        best: usize,
+        id: usize,
+        index: usize,
         depth: u32,
         evaluator: &mut dyn Evaluator,
     ) -> Result<BackedUp, EvaluatorError> {
-        let child = &self.nodes[at].children[best];
+        let child = &self.nodes[id].children[index];
         let (ply, visits) = (self.game.ply(), child.visits);
         // In a graph the same move may lead elsewhere: on another path the position may repeat one.
         let known = child.node.filter(|_| !self.params.graph);
         self.game.play_unchecked(child.played);
-        let (below, is_new) = match known {
-            Some(below) => (below, false),
-            None => self.reach(at, depth + 1, evaluator)?,
+        let (child_id, is_new) = match known {
+            Some(child_id) => (child_id, false),
+            None => self.reach(id, depth + 1, evaluator)?,
         };
-        self.nodes[at].children[best].node = Some(below);
-        let backed_up = self.visit_below(below, is_new, visits, depth + 1, evaluator)?;
+        self.nodes[id].children[index].node = Some(child_id);
+        let backed_up = self.visit_child(child_id, is_new, visits, depth + 1, evaluator)?;
         self.game.take_back_to(ply);
-        let q = if self.params.graph { self.known(below, depth + 1).value } else { backed_up.value };
-        let child = &mut self.nodes[at].children[best];
+        let q = if self.params.graph { self.estimate(child_id, depth + 1).value } else { backed_up.value };
+        let child = &mut self.nodes[id].children[index];
         (child.visits, child.square_sum) = (child.visits + 1, child.square_sum + q * q);
         if self.params.solver {
-            self.solve(at);
+            self.solve(id);
         }
         let flipped =
             BackedUp { value: -backed_up.value, moves_left: backed_up.moves_left + 1.0, ..backed_up };
-        let backed_up = self.update(at, flipped, depth);
-        self.record_update(at, backed_up, depth);
+        let backed_up = self.update(id, flipped, depth);
+        self.record_update(id, backed_up, depth);
         Ok(backed_up)
     }
 
     /// The proven or mean value of a node, with P(draw) and moves left.
-    fn known(&self, at: usize, depth: u32) -> BackedUp {
-        let node = &self.nodes[at];
+    fn estimate(&self, id: usize, depth: u32) -> BackedUp {
+        let node = &self.nodes[id];
         let mean = |sum: f64| sum / f64::from(node.visits);
         let (draw, moves_left) = match node.proven {
             Some(result) => (f64::from(i8::from(result == 0)), node.moves_left),
@@ -281,59 +281,59 @@ impl<'a> Reference<'a> {
     }
 
     /// Visits a node through an edge that had `visits` visits, and returns what is backed up for its side to move.
-    fn visit_below(
+    fn visit_child(
         &mut self,
-        at: usize,
+        id: usize,
         is_new: bool,
         visits: u32,
         depth: u32,
         evaluator: &mut dyn Evaluator,
     ) -> Result<BackedUp, EvaluatorError> {
-        if self.params.graph && self.params.solver && !self.nodes[at].children.is_empty() {
-            self.solve(at);
+        if self.params.graph && self.params.solver && !self.nodes[id].children.is_empty() {
+            self.solve(id);
         }
-        let node = &self.nodes[at];
+        let node = &self.nodes[id];
         if is_new {
-            self.record_leaf(at, depth, End::New);
-            return Ok(self.known(at, depth));
+            self.record_leaf(id, depth, End::New);
+            return Ok(self.estimate(id, depth));
         }
         if node.proven.is_some() || node.repeated {
-            let known = self.known(at, depth);
-            let known = visit(&mut self.nodes[at], known);
-            self.record_leaf(at, depth, End::Repeated);
-            return Ok(known);
+            let estimate = self.estimate(id, depth);
+            let backed_up = visit(&mut self.nodes[id], estimate);
+            self.record_leaf(id, depth, End::Repeated);
+            return Ok(backed_up);
         }
         // Transpositions: an edge with fewer visits than its child catches up (Wu 2023).
         if self.params.graph && visits < node.visits {
-            self.record_leaf(at, depth, End::Shared);
-            return Ok(self.known(at, depth));
+            self.record_leaf(id, depth, End::Shared);
+            return Ok(self.estimate(id, depth));
         }
         let choice = match self.params.tree_rule {
-            TreeRule::Puct => self.select_puct(at, depth),
-            TreeRule::Improved => self.select_improved(at, depth),
+            TreeRule::Puct => self.select_puct(id, depth),
+            TreeRule::Improved => self.select_improved(id, depth),
         };
-        let next = self.record_choice(choice);
-        self.simulate(at, next, depth, evaluator)
+        let index = self.record_choice(choice);
+        self.simulate(id, index, depth, evaluator)
     }
 
     /// Adds a visit to a node, with the proven value instead of the one backed up if there is one. In a graph `Q(s) = (v(s) +
     /// Σ N(s, a) · Q(s, a)) / N(s)` (Wu 2023).
-    fn update(&mut self, at: usize, backed_up: BackedUp, depth: u32) -> BackedUp {
-        let backed_up = if self.nodes[at].proven.is_some() { self.known(at, depth) } else { backed_up };
+    fn update(&mut self, id: usize, backed_up: BackedUp, depth: u32) -> BackedUp {
+        let backed_up = if self.nodes[id].proven.is_some() { self.estimate(id, depth) } else { backed_up };
         if !self.params.graph {
-            return visit(&mut self.nodes[at], backed_up);
+            return visit(&mut self.nodes[id], backed_up);
         }
-        let node = &self.nodes[at];
+        let node = &self.nodes[id];
         let (mut value, mut draw) = (node.own_value, f64::from(node.evaluation.draw));
         let mut moves_left = node.moves_left;
         for child in &node.children {
-            let Some(below) = child.node else { continue };
-            let (below, visits) = (self.known(below, depth + 1), f64::from(child.visits));
-            value -= visits * below.value;
-            draw += visits * below.draw;
-            moves_left += visits * (below.moves_left + 1.0);
+            let Some(child_id) = child.node else { continue };
+            let (estimate, visits) = (self.estimate(child_id, depth + 1), f64::from(child.visits));
+            value -= visits * estimate.value;
+            draw += visits * estimate.draw;
+            moves_left += visits * (estimate.moves_left + 1.0);
         }
-        let node = &mut self.nodes[at];
+        let node = &mut self.nodes[id];
         (node.visits, node.value_sum, node.draw_sum) = (node.visits + 1, value, draw);
         node.moves_left_sum = moves_left;
         backed_up

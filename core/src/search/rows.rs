@@ -23,7 +23,7 @@ pub struct TreeRow {
     pub played: u16,
     /// N: simulations that made the move.
     pub visits: u32,
-    /// Simulations that reached `node`: more than `visits` where several moves lead to it.
+    /// Simulations that reached `node`: more than `visits` if several edges lead to it.
     pub node_visits: u32,
     /// W: the sum of `node`'s values.
     pub value_sum: f64,

@@ -87,7 +87,7 @@ impl Search {
         best
     }
 
-    /// As [`select_by_puct`](Self::select_by_puct) with moves-left utility; kept apart because few searches use it.
+    /// As [`select_by_puct`](Self::select_by_puct) with moves-left utility; separate because few searches use it.
     #[cold]
     fn select_with_moves_left(&self, node: NodeId, depth: usize) -> usize {
         let preference = self.preference(node, depth);
@@ -101,8 +101,8 @@ impl Search {
     pub(super) fn utility(&self, preference: &Preference<'_>, edge: &Branch, depth: usize) -> f64 {
         let proven = edge.proof.map(|proof| proof.value(self.draw_value(depth)));
         let value = proven.or_else(|| edge.mean());
-        let known = value.zip(self.tree.moves_left(edge.child));
-        known.map_or(0.0, |(q, plies)| preference.utility(q, plies))
+        let value_and_plies = value.zip(self.tree.moves_left(edge.child));
+        value_and_plies.map_or(0.0, |(q, plies)| preference.utility(q, plies))
     }
 
     /// `c_puct · √N`.

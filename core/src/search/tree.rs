@@ -136,8 +136,8 @@ impl Tree {
     /// than that, and most nodes never get a second visited edge.
     pub(super) fn put_likeliest_first(&mut self, node: NodeId) {
         let expanded = self.node(node);
-        let untried = expanded.edges().start + usize::from(expanded.visited_count)..expanded.edges().end;
-        let priors = &self.priors[untried.clone()];
+        let unvisited = expanded.edges().start + usize::from(expanded.visited_count)..expanded.edges().end;
+        let priors = &self.priors[unvisited.clone()];
         let (mut best, mut most) = (0, f32::NEG_INFINITY);
         for (index, prior) in priors.iter().enumerate() {
             if *prior > most {
@@ -145,7 +145,7 @@ impl Tree {
             }
         }
         if best > 0 {
-            let moved = untried.start..=untried.start + best;
+            let moved = unvisited.start..=unvisited.start + best;
             bring_to_front(&mut self.moves[moved.clone()]);
             bring_to_front(&mut self.priors[moved]);
         }
@@ -154,12 +154,12 @@ impl Tree {
     /// Sorts the unvisited edges by falling prior; equal priors keep their order.
     pub(super) fn sort_unvisited(&mut self, node: NodeId) {
         let expanded = self.node(node);
-        let untried = expanded.edges().start + usize::from(expanded.visited_count)..expanded.edges().end;
-        let items = self.priors[untried.clone()].iter().zip(&self.moves[untried.clone()]);
+        let unvisited = expanded.edges().start + usize::from(expanded.visited_count)..expanded.edges().end;
+        let items = self.priors[unvisited.clone()].iter().zip(&self.moves[unvisited.clone()]);
         self.sorted.clear();
         self.sorted.extend((0..).zip(items).map(|(index, (prior, mv))| (*prior, index, *mv)));
         self.sorted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        for (index, (prior, _, mv)) in untried.zip(&self.sorted) {
+        for (index, (prior, _, mv)) in unvisited.zip(&self.sorted) {
             (self.priors[index], self.moves[index]) = (*prior, *mv);
         }
     }
@@ -191,8 +191,8 @@ impl Tree {
         edge.proof = Some(proof);
         let best = if proof == Proof::Win { Some(proof) } else { self.best_if_all_proven(node) };
         // A won node stays won whatever is proven of its other edges.
-        let known = &mut self.nodes[node as usize].proof;
-        *known = best.or(*known);
+        let proof = &mut self.nodes[node as usize].proof;
+        *proof = best.or(*proof);
     }
 
     fn best_if_all_proven(&self, node: NodeId) -> Option<Proof> {

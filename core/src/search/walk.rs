@@ -135,8 +135,8 @@ impl Search {
             depth += 1;
             let edge = self.tree.edge_mut(node, index);
             edge.in_flight += 1;
-            let (visits, known) = (edge.visits, edge.child);
-            if !visited || self.leads_elsewhere(known, depth) {
+            let (visits, child) = (edge.visits, edge.child);
+            if !visited || self.leads_elsewhere(child, depth) {
                 let (child, is_new) = self.reach(node, depth);
                 self.tree.edge_mut(node, index).child = child;
                 if is_new || !visited {

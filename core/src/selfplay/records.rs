@@ -28,7 +28,7 @@ pub struct PositionRow {
     pub game: u32,
     /// Plies played before this position, the opening's included.
     pub ply: u16,
-    /// The position, with the en-passant square only where a capture is legal.
+    /// The position, with the en-passant square only if a capture is legal.
     pub fen: String,
     /// The move played, packed.
     pub played: u16,

@@ -43,7 +43,7 @@ impl Reference<'_> {
         let probed = self.tablebase.as_ref().map_or(Ok(None), |tablebase| probe(tablebase, &self.game))?;
         if let Some(proof) = probed {
             // Tablebases know the result but not its distance, so it is a ply less than at the parent.
-            let plies = (self.known(parent, depth - 1).moves_left - 1.0).max(0.0);
+            let plies = (self.estimate(parent, depth - 1).moves_left - 1.0).max(0.0);
             return Ok(proven_node(proof.value(0.0) as i8, self.draw_value(depth), plies));
         }
         if let Some(plies) = self.repetition(depth).filter(|_| self.params.two_fold_draws) {
@@ -55,19 +55,19 @@ impl Reference<'_> {
 
     /// Sets the result of a node that its moves prove, and its moves left: one ply more than after the shortest win, or after the
     /// longest move with another result.
-    pub(super) fn solve(&mut self, at: usize) {
-        let proven = self.solved(at);
-        self.nodes[at].proven = proven;
+    pub(super) fn solve(&mut self, id: usize) {
+        let proven = self.solved(id);
+        self.nodes[id].proven = proven;
         let Some(result) = proven else { return };
-        let proving = self.nodes[at].children.iter().filter(|child| self.proven(child) == proven);
-        let below = proving.filter_map(|child| child.node).map(|node| self.nodes[node].moves_left);
-        let best = if result == 1 { below.reduce(f64::min) } else { below.reduce(f64::max) };
-        self.nodes[at].moves_left = best.map_or(0.0, |plies| plies + 1.0);
+        let proving = self.nodes[id].children.iter().filter(|child| self.proven(child) == proven);
+        let lengths = proving.filter_map(|child| child.node).map(|node| self.nodes[node].moves_left);
+        let best = if result == 1 { lengths.reduce(f64::min) } else { lengths.reduce(f64::max) };
+        self.nodes[id].moves_left = best.map_or(0.0, |plies| plies + 1.0);
     }
 
     /// A node is won if one move wins; otherwise its result is the best of its moves' once all are proven (Winands et al. 2008).
-    fn solved(&self, at: usize) -> Option<i8> {
-        let results = || self.nodes[at].children.iter().map(|child| self.proven(child));
+    fn solved(&self, id: usize) -> Option<i8> {
+        let results = || self.nodes[id].children.iter().map(|child| self.proven(child));
         if results().any(|result| result == Some(1)) {
             return Some(1);
         }

@@ -6,21 +6,21 @@ use crate::board::Move;
 
 impl Reference<'_> {
     /// argmax over a of `Q(s, a) + c · P(s, a) · √N(s) / (1 + N(s, a))`; the larger prior wins ties (Silver et al. 2018).
-    pub(in crate::search) fn select_puct(&self, at: usize, depth: u32) -> Choice {
-        let moves = self.puct_scores(at, depth);
+    pub(in crate::search) fn select_puct(&self, id: usize, depth: u32) -> Choice {
+        let moves = self.puct_scores(id, depth);
         let forced = moves.iter().position(|mv| mv.is_open && mv.is_forced);
-        self.choice(at, depth, moves, forced)
+        self.choice(id, depth, moves, forced)
     }
 
     /// The choice of the open move with the largest score, unless another one is `preferred`.
-    fn choice(&self, at: usize, depth: u32, moves: Vec<Scored>, preferred: Option<usize>) -> Choice {
+    fn choice(&self, id: usize, depth: u32, moves: Vec<Scored>, preferred: Option<usize>) -> Choice {
         let open = (0..moves.len()).filter(|index| moves[*index].is_open);
         let best = open.reduce(|a, b| if moves[b].score > moves[a].score { b } else { a });
-        Choice { depth, visits: self.nodes[at].visits, moves, chosen: preferred.or(best).unwrap_or(0) }
+        Choice { depth, visits: self.nodes[id].visits, moves, chosen: preferred.or(best).unwrap_or(0) }
     }
 
-    fn puct_scores(&self, at: usize, depth: u32) -> Vec<Scored> {
-        let (node, params) = (&self.nodes[at], self.params);
+    fn puct_scores(&self, id: usize, depth: u32) -> Vec<Scored> {
+        let (node, params) = (&self.nodes[id], self.params);
         let at_root = depth == 0;
         let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
         let n = f64::from(node.visits);
@@ -30,7 +30,7 @@ impl Reference<'_> {
         let scored = |child: &Child| {
             let q = self.q(child, depth).unwrap_or(unvisited);
             let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
-            let plies = child.node.map_or(0.0, |below| self.moves_left_utility(at, below, depth));
+            let plies = child.node.map_or(0.0, |child_id| self.moves_left_utility(id, child_id, depth));
             let lost = params.solver && self.proven(child) == Some(-1);
             Scored {
                 played: child.played,
@@ -48,9 +48,9 @@ impl Reference<'_> {
 
     /// `−sign(Q) · clamp(slope · (M(s') − M(s)), ±max) · (a + b · q + c · q²)`, q the part of |Q(s, a)| beyond the threshold, if
     /// |P(win) − P(loss)| of s is beyond it too (Leela Chess Zero, `MEvaluator` in `src/search/classic/search.cc`).
-    fn moves_left_utility(&self, at: usize, below: usize, depth: u32) -> f64 {
+    fn moves_left_utility(&self, id: usize, child_id: usize, depth: u32) -> f64 {
         let Some(params) = &self.params.moves_left else { return 0.0 };
-        let (node, after) = (self.known(at, depth), self.known(below, depth + 1));
+        let (node, after) = (self.estimate(id, depth), self.estimate(child_id, depth + 1));
         let (q, threshold) = (-after.value, params.threshold);
         if (node.value - node.draw * self.draw_value(depth)).abs() <= threshold || q == 0.0 {
             return 0.0;
@@ -69,8 +69,8 @@ impl Reference<'_> {
 
     /// Whether a visited move has fewer than `n_forced(c) = √(k · P(c) · Σ N)` visits (Wu 2020, section 3.2).
     fn is_forced(&self, child: &Child, parent_visits: u32) -> bool {
-        let all = f64::from(parent_visits - 1);
-        let forced = (self.params.root.forced_playouts * child.prior * all).sqrt();
+        let edge_visits = f64::from(parent_visits - 1);
+        let forced = (self.params.root.forced_playouts * child.prior * edge_visits).sqrt();
         child.visits > 0 && f64::from(child.visits) < forced
     }
 
@@ -97,13 +97,13 @@ impl Reference<'_> {
     }
 
     /// argmax of `π'(a) − N(a) / (1 + Σ N)` (Danihelka et al. 2022, section 5).
-    pub(super) fn select_improved(&self, at: usize, depth: u32) -> Choice {
-        let node = &self.nodes[at];
+    pub(super) fn select_improved(&self, id: usize, depth: u32) -> Choice {
+        let node = &self.nodes[id];
         let (completed, improved) = self.completed_and_improved(node, depth);
         let policy = softmax(&improved);
-        let all: u32 = node.children.iter().map(|child| child.visits).sum();
+        let edge_visits: u32 = node.children.iter().map(|child| child.visits).sum();
         let scored = |(index, child): (usize, &Child)| {
-            let share = f64::from(child.visits) / f64::from(1 + all);
+            let share = f64::from(child.visits) / f64::from(1 + edge_visits);
             Scored {
                 played: child.played,
                 prior: child.prior,
@@ -116,7 +116,7 @@ impl Reference<'_> {
             }
         };
         let moves = node.children.iter().enumerate().map(scored).collect();
-        self.choice(at, depth, moves, None)
+        self.choice(id, depth, moves, None)
     }
 
     /// Completed Q, q(a), with the mixed value for unvisited moves, and `logit(a) + (c_visit + max N) · c_scale · q(a)` (equation 8

@@ -147,11 +147,11 @@ impl Reference<'_> {
     }
 
     /// Records the leaf of a simulation.
-    pub(super) fn record_leaf(&mut self, at: usize, depth: u32, end: End) {
+    pub(super) fn record_leaf(&mut self, id: usize, depth: u32, end: End) {
         if self.trace.as_ref().is_none_or(Trace::is_full) {
             return;
         }
-        let (node, value) = (&self.nodes[at], self.known(at, depth).value);
+        let (node, value) = (&self.nodes[id], self.estimate(id, depth).value);
         let priors = node.children.iter().map(|child| (child.played, child.prior)).collect();
         let end = match node.proven {
             Some(result) => End::Certain(result),
@@ -161,13 +161,13 @@ impl Reference<'_> {
         let leaf = Leaf { depth, end, evaluation: node.evaluation, value, priors };
         self.record(|trace| trace.leaf = Some(leaf));
         if end != End::Shared {
-            self.record_update(at, BackedUp { value, draw: 0.0, moves_left: 0.0 }, depth);
+            self.record_update(id, BackedUp { value, draw: 0.0, moves_left: 0.0 }, depth);
         }
     }
 
     /// Records the update of a node.
-    pub(super) fn record_update(&mut self, at: usize, backed_up: BackedUp, depth: u32) {
-        let node = &self.nodes[at];
+    pub(super) fn record_update(&mut self, id: usize, backed_up: BackedUp, depth: u32) {
+        let node = &self.nodes[id];
         let mean = node.value_sum / f64::from(node.visits);
         let update =
             Counted { depth, value: backed_up.value, visits: node.visits, mean, proven: node.proven };

@@ -72,10 +72,10 @@ impl RootSearch for Puct {
 /// The first visited move with fewer visits than forced playouts require (Wu 2020, section 3.2).
 fn first_forced(search: &Search) -> Option<usize> {
     let (priors, visited) = (search.tree.priors(ROOT), search.tree.visited_edges(ROOT));
-    let all = search.visits() - 1;
+    let edge_visits = search.visits() - 1;
     let is_forced = |index: &usize| {
         let edge = &visited[*index];
-        let forced = forced_visits(search.params.root.forced_playouts, priors[*index].into(), all);
+        let forced = forced_visits(search.params.root.forced_playouts, priors[*index].into(), edge_visits);
         let is_open = search.is_allowed(ROOT, *index) && edge.proof != Some(Proof::Loss);
         is_open && edge.visits > 0 && f64::from(edge.started()) < forced
     };
@@ -85,7 +85,7 @@ fn first_forced(search: &Search) -> Option<usize> {
 /// Policy target pruning (Wu 2020, section 3.2): removes as many of a move's forced visits as keep its PUCT score below that of
 /// the most visited move, and then a single visit that remains.
 fn pruned_visits(search: &Search, moves: &[Visited]) -> Vec<Visited> {
-    let all = search.visits() - 1;
+    let edge_visits = search.visits() - 1;
     let scale = search.exploration_scale(ROOT, search.visits());
     let preference = search.preference(ROOT, 0);
     let utility = |mv: &Visited| Some(preference.as_ref()?.utility(mv.value?, mv.moves_left?));
@@ -96,7 +96,7 @@ fn pruned_visits(search: &Search, moves: &[Visited]) -> Vec<Visited> {
     let most_visited = moves.iter().max_by_key(|mv| mv.visits);
     let limit = most_visited.and_then(|mv| score(mv, mv.visits));
     let prune = |mv: &Visited| {
-        let forced = forced_visits(search.params.root.forced_playouts, mv.prior.into(), all) as u32;
+        let forced = forced_visits(search.params.root.forced_playouts, mv.prior.into(), edge_visits) as u32;
         let floor = mv.visits.saturating_sub(forced);
         let kept = (floor..mv.visits).find(|visits| score(mv, *visits) < limit).unwrap_or(mv.visits);
         Visited { visits: if kept == 1 && mv.visits > 1 { 0 } else { kept }, ..*mv }
