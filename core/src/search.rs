@@ -39,7 +39,7 @@ use budget::Budget;
 use by_reference::SimulationLog;
 use pending::Pending;
 use root::Root;
-use tables::Oracle;
+use tables::TablebaseProber;
 use tree::{NodeId, ROOT, State, Tree};
 
 use crate::board::{Game, Move, Outcome, Rules, Tablebase, TablebaseError};
@@ -78,7 +78,7 @@ pub struct Search {
     spare: Tree,
     root: Root,
     budget: Budget,
-    oracle: Oracle,
+    prober: TablebaseProber,
     simulation_log: SimulationLog,
     pending: Pending,
     /// Leaves in all batches whose evaluations are under way.
@@ -118,7 +118,7 @@ impl Search {
             spare: Tree::default(),
             root: Root::new(params.root.rule),
             budget: Budget::new(params.simulations, 0),
-            oracle: Oracle::new(tablebases),
+            prober: TablebaseProber::new(tablebases),
             params,
             simulation_log: SimulationLog::default(),
             pending: Pending::default(),

@@ -10,9 +10,9 @@ use crate::network::{Batch, Evaluator, EvaluatorError};
 
 /// The reference engine. It calls the evaluator itself, one position at a time, and adds nothing to batches.
 #[derive(Debug)]
-pub(super) struct ByReference;
+pub(super) struct ReferenceEngine;
 
-impl Searcher for ByReference {
+impl Searcher for ReferenceEngine {
     fn gather(
         &self,
         search: &mut Search,
@@ -62,7 +62,7 @@ impl Search {
         let mut moves = self.tree.moves(ROOT).to_vec();
         reference.set_priors(&moves, self.tree.priors(ROOT));
         self.root.rule.configure_reference(&moves, &mut reference);
-        reference.set_tablebase_and_allowed(self.oracle.tablebases(), &self.root.allowed);
+        reference.set_tablebase_and_allowed(self.prober.tablebases(), &self.root.allowed);
         if let Some(limit) = self.simulation_log.limit {
             reference.record_simulations(limit);
         }

@@ -1,9 +1,9 @@
 //! Which engine grows the tree of a search.
 
-use super::by_reference::ByReference;
+use super::by_reference::ReferenceEngine;
 use super::params::Engine;
 use super::searcher::Searcher;
-use super::walk::Fast;
+use super::walk::FastEngine;
 use super::{Search, search_in_lockstep};
 use crate::network::{Batch, Evaluator, EvaluatorError};
 
@@ -11,8 +11,8 @@ impl Engine {
     /// The engine.
     pub(super) fn searcher(self) -> &'static dyn Searcher {
         match self {
-            Self::Fast => &Fast,
-            Self::Reference => &ByReference,
+            Self::Fast => &FastEngine,
+            Self::Reference => &ReferenceEngine,
         }
     }
 }
@@ -38,7 +38,7 @@ impl Search {
         batch: &mut Batch,
     ) -> Result<usize, EvaluatorError> {
         self.params.engine.searcher().gather(self, evaluator, batch)?;
-        self.oracle.take_damage()?;
+        self.prober.take_error()?;
         Ok(self.pending.len())
     }
 }

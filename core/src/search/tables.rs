@@ -34,25 +34,25 @@ pub(super) fn probe(tablebase: &Tablebase, game: &Game) -> Result<Option<Proof>,
 
 /// The tablebases of a search, with its hits and read errors.
 #[derive(Debug, Clone)]
-pub(super) struct Oracle {
+pub(super) struct TablebaseProber {
     tablebases: Option<Tablebase>,
     /// Probes that found a result.
     hits: u64,
     /// The error of a table that could not be read. The search treats it as missing, and its results must not be used.
-    damage: Option<TablebaseError>,
+    error: Option<TablebaseError>,
 }
 
-impl Oracle {
+impl TablebaseProber {
     pub(super) fn new(tablebases: Option<Tablebase>) -> Self {
-        Self { tablebases, hits: 0, damage: None }
+        Self { tablebases, hits: 0, error: None }
     }
 
     pub(super) fn is_open(&self) -> bool {
         self.tablebases.is_some()
     }
 
-    pub(super) fn is_damaged(&self) -> bool {
-        self.damage.is_some()
+    pub(super) fn has_failed(&self) -> bool {
+        self.error.is_some()
     }
 
     /// The tablebases, for another engine.
@@ -61,8 +61,8 @@ impl Oracle {
     }
 
     /// The error of a probe since the last call.
-    pub(super) fn take_damage(&mut self) -> Result<(), TablebaseError> {
-        self.damage.take().map_or(Ok(()), Err)
+    pub(super) fn take_error(&mut self) -> Result<(), TablebaseError> {
+        self.error.take().map_or(Ok(()), Err)
     }
 
     /// The moves of a root that keep its result.
@@ -78,8 +78,8 @@ impl Oracle {
     }
 
     fn record<T>(&mut self, found: Result<Option<T>, TablebaseError>) -> Option<T> {
-        let found = found.unwrap_or_else(|damage| {
-            self.damage = Some(damage);
+        let found = found.unwrap_or_else(|error| {
+            self.error = Some(error);
             None
         });
         self.hits += u64::from(found.is_some());
@@ -96,7 +96,7 @@ impl Search {
 
     /// Tablebase hits since the search was created.
     pub fn tablebase_hits(&self) -> u64 {
-        self.oracle.hits
+        self.prober.hits
     }
 
     /// Restricts the root to the moves that keep its tablebase result, if there is one.
@@ -104,7 +104,7 @@ impl Search {
         if !self.params.probe_at_root() {
             return;
         }
-        let Some(mut best) = self.oracle.best_moves(&self.game) else { return };
+        let Some(mut best) = self.prober.best_moves(&self.game) else { return };
         let allowed = &mut self.root.allowed;
         let both = best.iter().any(|mv| allowed.contains(mv));
         if both {
@@ -117,7 +117,7 @@ impl Search {
 
     /// The tablebase result of a new position.
     pub(super) fn probe_leaf(&mut self) -> Option<Proof> {
-        if self.params.probe_at_leaves() { self.oracle.proof(&self.game) } else { None }
+        if self.params.probe_at_leaves() { self.prober.proof(&self.game) } else { None }
     }
 
     /// Whether a descent may take an edge.

@@ -72,7 +72,7 @@ impl SharedSearch {
             }
             self.applied.notify_all();
         }
-        Ok(self.state().search.oracle.take_damage()?)
+        Ok(self.state().search.prober.take_error()?)
     }
 
     /// Fills a batch, waiting for other threads' batches if there is no leaf yet; false once the search is done or stopped.
@@ -87,7 +87,7 @@ impl SharedSearch {
         let mut state = self.state();
         loop {
             state.is_stopped |= !keep_going(&state.search);
-            if state.is_stopped || state.search.oracle.is_damaged() || state.search.is_done() {
+            if state.is_stopped || state.search.prober.has_failed() || state.search.is_done() {
                 self.applied.notify_all();
                 return false;
             }
@@ -107,7 +107,7 @@ impl SharedSearch {
     }
 
     /// Reads the search between two batches.
-    pub fn look<T>(&self, read: impl FnOnce(&Search) -> T) -> T {
+    pub fn inspect<T>(&self, read: impl FnOnce(&Search) -> T) -> T {
         read(&self.state().search)
     }
 

@@ -24,9 +24,9 @@ enum Stop {
 
 /// The fast engine.
 #[derive(Debug)]
-pub(super) struct Fast;
+pub(super) struct FastEngine;
 
-impl Searcher for Fast {
+impl Searcher for FastEngine {
     fn gather(
         &self,
         search: &mut Search,
@@ -77,7 +77,7 @@ impl Search {
                     }
                     self.add_row(node, encoding, pending, batch);
                 }
-                Stop::Collision => self.turn_back(pending, path_start),
+                Stop::Collision => self.undo_collision(pending, path_start),
             }
             self.game.take_back_to(root_ply);
             if matches!(stop, Stop::Collision) || node == ROOT {
@@ -223,7 +223,7 @@ impl Search {
         if self.params.mate_in_one && position.mate_in_one(&self.scratch.legal).is_some() {
             return (State::Proven, Some(Proof::Win));
         }
-        if self.oracle.is_open()
+        if self.prober.is_open()
             && let Some(proof) = self.probe_leaf()
         {
             return (State::Proven, Some(proof));
@@ -244,7 +244,7 @@ impl Search {
     }
 
     /// Undoes a collision: its edges are no longer in flight.
-    fn turn_back(&mut self, pending: &mut Pending, path_start: usize) {
+    fn undo_collision(&mut self, pending: &mut Pending, path_start: usize) {
         for (node, index) in pending.paths.drain(path_start..) {
             self.tree.edge_mut(node, index).in_flight -= 1;
         }

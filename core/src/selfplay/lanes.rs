@@ -35,7 +35,7 @@ pub fn shards_of(games: u32, shard_games: u32) -> Vec<Shard> {
 pub fn run<W, R, E: Send>(
     shards: &[Shard],
     lanes: u32,
-    worker: &(dyn Fn() -> Result<W, E> + Sync),
+    make_worker: &(dyn Fn() -> Result<W, E> + Sync),
     play: &(dyn Fn(&mut W, Shard) -> Result<R, E> + Sync),
     keep: &(dyn Fn(Shard, R) -> Result<(), E> + Sync),
 ) -> Result<(), E> {
@@ -43,10 +43,10 @@ pub fn run<W, R, E: Send>(
     let failed = AtomicBool::new(false);
     let first_error = Mutex::new(None);
     let lane = || -> Result<(), E> {
-        let mut own = worker()?;
+        let mut worker = make_worker()?;
         while !failed.load(Ordering::Relaxed) {
             let Some(shard) = shards.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-            keep(*shard, play(&mut own, *shard)?)?;
+            keep(*shard, play(&mut worker, *shard)?)?;
         }
         Ok(())
     };

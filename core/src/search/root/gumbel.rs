@@ -21,7 +21,7 @@ use crate::search::tree::{ROOT, Tree};
 pub(super) struct Gumbel {
     /// One Gumbel sample for each move, in their order; empty without noise.
     noise: Vec<f64>,
-    halving: Halving,
+    halving: SequentialHalving,
 }
 
 impl RootSearch for Gumbel {
@@ -52,7 +52,7 @@ impl RootSearch for Gumbel {
 
     fn begin(&mut self, params: &SearchParams, open: u32, descents: u32) {
         self.noise.clear();
-        self.halving = Halving::new(params.root.considered.min(open), descents);
+        self.halving = SequentialHalving::new(params.root.considered.min(open), descents);
     }
 
     fn add_noise(&mut self, tree: &mut Tree, exploration: &Exploration<'_>, stream: &mut Stream) {
@@ -138,7 +138,7 @@ fn standard_gumbel(stream: &mut Stream) -> f64 {
 /// Every phase gives each move still considered the same number of descents, then drops half of the moves; at least two stay.
 /// As the best of a phase survive, "the best among moves with this many visits" identifies them without a list.
 #[derive(Debug, Clone, Default)]
-struct Halving {
+struct SequentialHalving {
     descents: u32,
     phases: u32,
     considered: u32,
@@ -150,7 +150,7 @@ struct Halving {
     passes: u32,
 }
 
-impl Halving {
+impl SequentialHalving {
     fn new(considered: u32, descents: u32) -> Self {
         let considered = considered.max(1);
         let phases = considered.next_power_of_two().ilog2().max(1);
@@ -185,11 +185,11 @@ impl Halving {
 mod tests {
     use serde_json::Value;
 
-    use super::{Halving, standard_gumbel};
+    use super::{SequentialHalving, standard_gumbel};
     use crate::rng::{Purpose, Seed};
 
     fn schedule(considered: u32, descents: u32) -> Vec<u32> {
-        let mut halving = Halving::new(considered, descents);
+        let mut halving = SequentialHalving::new(considered, descents);
         let mut next = || {
             let visits = halving.visits();
             halving.advance();

@@ -118,7 +118,7 @@ fn a_stop_or_a_failing_evaluator_ends_all_threads() {
         for _ in 0..2 {
             scope.spawn(|| shared.work(&mut Hashed::new(encoding(), 1)).expect("fakes do not fail"));
         }
-        while shared.look(Search::visits) < 100 {
+        while shared.inspect(Search::visits) < 100 {
             std::thread::yield_now();
         }
         shared.stop();
