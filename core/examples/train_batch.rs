@@ -64,10 +64,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         // An inference copy of the trained net.
         let mut evaluator = TorchEvaluator::new(&start.spec, &trained.weights, TorchOptions::default())?;
-        let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+        let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
         batch.push(evaluator.encoding(), &dc0_core::board::Game::initial());
-        evaluator.evaluate(&batch, &mut answers)?;
-        println!("  the initial position: {:?}", answers.wdl[0]);
+        evaluator.evaluate(&batch, &mut evaluations)?;
+        println!("  the initial position: {:?}", evaluations.wdl[0]);
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub trait SearchSlot {
 #[derive(Debug)]
 pub struct Lockstep {
     batches: Vec<Batch>,
-    answers: Evaluations,
+    evaluations: Evaluations,
     /// Of each slot: its evaluator and its first row in that batch.
     first_rows: Vec<Option<(usize, usize)>>,
 }
@@ -28,7 +28,7 @@ impl Lockstep {
     pub fn new(evaluators: usize) -> Self {
         Self {
             batches: vec![Batch::default(); evaluators],
-            answers: Evaluations::default(),
+            evaluations: Evaluations::default(),
             first_rows: Vec::new(),
         }
     }
@@ -44,7 +44,7 @@ impl Lockstep {
         self.gather(slots, evaluators)?;
         for (number, evaluator) in evaluators.iter_mut().enumerate() {
             if !self.batches[number].is_empty() {
-                evaluator.evaluate(&self.batches[number], &mut self.answers)?;
+                evaluator.evaluate(&self.batches[number], &mut self.evaluations)?;
             }
             self.apply(slots, number)?;
         }
@@ -76,7 +76,7 @@ impl Lockstep {
                 continue;
             }
             if let Some((_, search)) = slot.waiting() {
-                search.apply(&self.batches[number], &self.answers, first_row)?;
+                search.apply(&self.batches[number], &self.evaluations, first_row)?;
             }
             slot.advance();
         }

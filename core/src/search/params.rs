@@ -117,7 +117,7 @@ params! {
 
 params! {
     /// Stops a search whose visit distribution has stopped changing: after every `interval` visits the root's visit shares are
-    /// compared with those of the interval before (the KLD gain of Leela Chess Zero, whose default is off).
+    /// compared with those at the previous comparison (the KLD gain of Leela Chess Zero, whose default is off).
     pub struct GainStop {
         /// Visits between two comparisons. The default is Leela Chess Zero's.
         interval: u32 = 100, in 1..=1_000_000;

@@ -91,13 +91,13 @@ fn searched_with_noise(
     evaluator: &mut dyn Evaluator,
 ) -> Search {
     let mut search = new_search(game.clone(), params.clone());
-    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
     let mut fresh = true;
     while !search.is_done() {
         batch.clear();
         search.gather(evaluator, &mut batch).expect("no tablebase is damaged");
-        evaluator.evaluate(&batch, &mut answers).expect("fakes do not fail");
-        search.apply(&batch, &answers, 0).expect("fakes have moves left");
+        evaluator.evaluate(&batch, &mut evaluations).expect("fakes do not fail");
+        search.apply(&batch, &evaluations, 0).expect("fakes have moves left");
         if std::mem::take(&mut fresh) {
             noise.add(&mut search);
         }

@@ -61,11 +61,11 @@ impl SharedSearch {
         evaluator: &mut dyn Evaluator,
         keep_going: &mut dyn FnMut(&Search) -> bool,
     ) -> Result<(), EvaluatorError> {
-        let (mut pending, mut batch, mut answers) =
+        let (mut pending, mut batch, mut evaluations) =
             (Pending::default(), Batch::default(), Evaluations::default());
         while self.gather(&mut pending, evaluator, &mut batch, keep_going) {
-            let evaluated = evaluator.evaluate(&batch, &mut answers);
-            let mut apply = || self.state().search.apply_from(&mut pending, &batch, &answers, 0);
+            let evaluated = evaluator.evaluate(&batch, &mut evaluations);
+            let mut apply = || self.state().search.apply_from(&mut pending, &batch, &evaluations, 0);
             if let Err(error) = evaluated.and_then(|()| apply()) {
                 self.stop();
                 return Err(error);

@@ -95,10 +95,11 @@ impl Reference<'_> {
         batch.legal = moves.iter().map(|mv| evaluator.encoding().policy_index(*mv, side)).collect();
         batch.legal_ends = vec![moves.len() as u32];
         batch.keys = vec![game.key()];
-        let mut answer = Evaluations::default();
-        evaluator.evaluate(&batch, &mut answer)?;
+        let mut evaluations = Evaluations::default();
+        evaluator.evaluate(&batch, &mut evaluations)?;
         let at_root = params.root.policy_temperature.filter(|_| depth == 0);
-        let priors = with_policy_temperature(&answer.policy, at_root.unwrap_or(params.policy_temperature));
+        let priors =
+            with_policy_temperature(&evaluations.policy, at_root.unwrap_or(params.policy_temperature));
         let child = |(mv, prior): (&Move, f64)| Child {
             played: *mv,
             prior,
@@ -109,7 +110,7 @@ impl Reference<'_> {
         };
         let mut children: Vec<Child> = moves.iter().zip(priors).map(child).collect();
         children.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-        let moves_left = match (&params.moves_left, answer.moves_left.first()) {
+        let moves_left = match (&params.moves_left, evaluations.moves_left.first()) {
             (Some(_), Some(plies)) => f64::from(*plies),
             (Some(_), None) => return Err(EvaluatorError::NoMovesLeft),
             (None, _) => 0.0,
@@ -117,7 +118,7 @@ impl Reference<'_> {
         Ok(Node {
             moves_left,
             moves_left_sum: moves_left,
-            ..new_node(answer.wdl[0], self.draw_value(depth), children)
+            ..new_node(evaluations.wdl[0], self.draw_value(depth), children)
         })
     }
 }

@@ -42,8 +42,8 @@ pub struct Scored {
     /// Q(s, a) for the side that makes the move, in [−1, 1]; first-play urgency or completed Q if the move has no visit.
     pub q: f64,
     /// The terms of the score by name. PUCT adds `u` = `c · P · √N(s) / (1 + N(s, a))` and `plies`, the moves-left utility, to Q
-    /// (Silver et al. 2018). A Gumbel root has `noise`, the sample g, and `improved` = `logit + σ(Q)` (Danihelka et al. 2022, algorithm
-    /// 2); the improved tree rule `policy`, π', minus `share` = `N(s, a) / (1 + Σ N)` (section 5).
+    /// (Silver et al. 2018). A Gumbel root has `noise`, the sample g, and `improved` = `logit + σ(Q)` (Danihelka et al. 2022,
+    /// algorithm 2); the improved tree rule `policy`, π', minus `share` = `N(s, a) / (1 + Σ N)` (section 5).
     pub terms: [(&'static str, f64); 2],
     /// The score; the largest is selected.
     pub score: f64,

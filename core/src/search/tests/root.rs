@@ -52,12 +52,12 @@ fn gumbel(considered: u32, budget: u32) -> SearchParams {
 fn gumbel_searched(game: &Game, params: &SearchParams, scale: f64, number: u64) -> Search {
     let mut evaluator = Hashed::new(encoding(), 1);
     let mut search = new_search(game.clone(), params.clone());
-    let (mut batch, mut answers) = (Batch::default(), Evaluations::default());
+    let (mut batch, mut evaluations) = (Batch::default(), Evaluations::default());
     while !search.is_done() {
         batch.clear();
         search.gather(&mut evaluator, &mut batch).expect("no tablebase is damaged");
-        evaluator.evaluate(&batch, &mut answers).unwrap();
-        search.apply(&batch, &answers, 0).expect("fakes do not fail");
+        evaluator.evaluate(&batch, &mut evaluations).unwrap();
+        search.apply(&batch, &evaluations, 0).expect("fakes do not fail");
         if search.visits() == 1 {
             search.add_noise(&gumbel_noise(scale), &mut stream(number));
         }
