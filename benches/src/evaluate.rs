@@ -58,13 +58,13 @@ fn net(text: &str) -> Result<(u32, u32), String> {
 }
 
 fn encoding(text: &str) -> Result<EncodingName, String> {
-    EncodingName::from_word(text)
-        .ok_or_else(|| format!("`{text}`: expected one of {}", EncodingName::WORDS.join(", ")))
+    EncodingName::from_name(text)
+        .ok_or_else(|| format!("`{text}`: expected one of {}", EncodingName::NAMES.join(", ")))
 }
 
 fn precision(text: &str) -> Result<Precision, String> {
-    Precision::from_word(text)
-        .ok_or_else(|| format!("`{text}`: expected one of {}", Precision::WORDS.join(", ")))
+    Precision::from_name(text)
+        .ok_or_else(|| format!("`{text}`: expected one of {}", Precision::NAMES.join(", ")))
 }
 
 fn batch_of(encoding: &Encoding, rows: u64) -> Batch {
@@ -193,7 +193,7 @@ pub(crate) fn run(options: &Options) {
     if let Some(library) = &bench.library {
         println!("ONNX Runtime {} from {}, f32", library.version(), library.path().display());
     }
-    let precision = options.precision.word();
+    let precision = options.precision.name();
     println!("{} lanes of {} threads, {precision}; evaluations/s", options.lanes, options.threads);
     print!("{:>8} {:>11}", "net", "backend");
     for rows in &options.batch {

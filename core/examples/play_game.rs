@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (before, played) in game.positions().zip(game.moves()) {
         pgn.play(before, *played, None);
     }
-    pgn.comment(outcome.reason.word());
+    pgn.comment(outcome.reason.name());
     println!("{}", pgn.finish());
     Ok(())
 }

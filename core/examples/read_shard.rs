@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let positions: Vec<PositionRow> = read_entry(folder.path(), shard.positions)?;
         println!("{}: {} games, {} positions", shard.name(), games.len(), positions.len());
         for row in &games {
-            println!("game {}: {} by {}", row.game, row.result.symbol(), row.reason.word());
+            println!("game {}: {} by {}", row.game, row.result.symbol(), row.reason.name());
         }
         let game = StoredGame::of_self_play(&games[0], &positions)?;
         println!("\n{}", game.pgn("read_shard"));

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = if given.is_empty() { BACK_RANK.to_owned() } else { given.join(" ") };
     let game = Game::from_text(&text)?;
     if let Some(outcome) = game.outcome(&ANALYSIS_RULES) {
-        return Err(format!("the game is over: {}", outcome.reason.word()).into());
+        return Err(format!("the game is over: {}", outcome.reason.name()).into());
     }
     let params = SearchParams { simulations: 5_000, ..SearchParams::default() };
     let mut search = Search::new(game, ANALYSIS_RULES, params)?;

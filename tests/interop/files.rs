@@ -89,7 +89,7 @@ fn corners() -> (Vec<GameRow>, Vec<PositionRow>) {
     let (mut games, mut positions) = (Vec::new(), Vec::new());
     for (number, (fen, moves, max_plies, reason)) in (0..).zip(CORNERS) {
         let (game, rows) = recorded(number, fen, moves, max_plies);
-        assert_eq!(game.reason.word(), reason, "{moves} from {fen}");
+        assert_eq!(game.reason.name(), reason, "{moves} from {fen}");
         games.push(game);
         positions.extend(rows);
     }

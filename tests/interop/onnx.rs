@@ -86,7 +86,7 @@ fn onnx_runtime_in_python_agrees_with_libtorch() {
         std::fs::write(path("json"), case(spec, &batch, &out).to_string()).expect("writes");
         for form in [InputForm::Planes, InputForm::Packed] {
             let model = OnnxModel::export(spec, &weights, None, form).expect("exports");
-            model.save(&path(&format!("{}.onnx", form.word()))).expect("writes");
+            model.save(&path(&format!("{}.onnx", form.name()))).expect("writes");
         }
     }
     let output = interop_script("run_onnx.py", folder.path());

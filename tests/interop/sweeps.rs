@@ -90,7 +90,7 @@ fn expected(trial: &Trial, state: &str) -> Json {
         .collect();
     let mut attributes = json!({
         "replicates": 2,
-        "state": trial.observation.state.word(),
+        "state": trial.observation.state.name(),
         "point": Value::Group(trial.observation.point.clone()).canonical(),
         "intervals": {
             "1": [trial.reports[0].low, trial.reports[0].high],

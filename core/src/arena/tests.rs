@@ -141,7 +141,7 @@ fn a_match_is_unchanged() {
     let line = |row: &MatchGameRow| {
         let players = (row.game, row.pair, &row.first, &row.second, row.first_is_white);
         let result = row.result.score_for(Side::White);
-        let ended = (row.plies, row.score.to_bits(), result, row.reason.word());
+        let ended = (row.plies, row.score.to_bits(), result, row.reason.name());
         format!("{players:?} {} {:?} {} {ended:?}\n", row.start_fen, row.moves, row.opening_plies)
     };
     let text: String = played(&params(8), nets, 1).rows.iter().map(line).collect();

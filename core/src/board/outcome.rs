@@ -31,12 +31,12 @@ impl Reason {
     ];
 
     /// The reason with this stored name.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.word() == word)
+    pub fn from_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == word)
     }
 
     /// The name that tables store.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Checkmate => "checkmate",
             Self::Stalemate => "stalemate",

@@ -49,7 +49,7 @@ impl Encoding {
     ) -> Result<Self, HistoryError> {
         let longest = name.max_history();
         if !(1..=longest).contains(&history) {
-            return Err(HistoryError { encoding: name.word(), longest, found: history });
+            return Err(HistoryError { encoding: name.name(), longest, found: history });
         }
         Ok(Self::build(name, orientation, history))
     }
@@ -166,7 +166,7 @@ impl Encoding {
 /// Name and orientation, and the history if it is not the default.
 impl std::fmt::Display for Encoding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.name.word(), self.orientation.word())?;
+        write!(f, "{} {}", self.name.name(), self.orientation.name())?;
         if self.history == self.name.history() {
             return Ok(());
         }

@@ -87,10 +87,10 @@ fn rows_have_the_width_of_their_table() {
 fn names_end_with_the_number_of_planes() {
     for name in EncodingName::ALL {
         let encoding = Encoding::new(name, Orientation::SideToMove);
-        assert!(name.word().ends_with(&format!("-{}", encoding.planes().len())), "{name:?}");
+        assert!(name.name().ends_with(&format!("-{}", encoding.planes().len())), "{name:?}");
         assert_eq!(encoding.history(), name.history());
     }
-    assert_eq!(EncodingName::ALL.map(EncodingName::word).as_slice(), EncodingName::WORDS);
+    assert_eq!(EncodingName::ALL.map(EncodingName::name).as_slice(), EncodingName::NAMES);
 }
 
 #[test]

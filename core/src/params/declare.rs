@@ -146,7 +146,7 @@ macro_rules! param_enum {
     (
         $(#[doc = $about:literal])+
         pub enum $name:ident {
-            $( $(#[doc = $doc:literal])+ $variant:ident = $word:literal ),+ $(,)?
+            $( $(#[doc = $doc:literal])+ $variant:ident = $choice:literal ),+ $(,)?
         }
     ) => {
         $(#[doc = $about])+
@@ -157,22 +157,22 @@ macro_rules! param_enum {
 
         impl $name {
             /// The names that scripts use, in the order of declaration.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            pub const NAMES: &'static [&'static str] = &[$($choice),+];
 
             /// The name that scripts use for this choice.
-            pub fn word(self) -> &'static str {
-                match self { $( Self::$variant => $word, )+ }
+            pub fn name(self) -> &'static str {
+                match self { $( Self::$variant => $choice, )+ }
             }
 
             /// The choice with a name.
-            pub fn from_word(name: &str) -> Option<Self> {
-                match name { $( $word => Some(Self::$variant), )+ _ => None }
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $( $choice => Some(Self::$variant), )+ _ => None }
             }
         }
 
         impl $crate::params::Param for $name {
             fn kind() -> $crate::params::ParamKind {
-                $crate::params::ParamKind::Choice(Self::WORDS)
+                $crate::params::ParamKind::Choice(Self::NAMES)
             }
 
             fn read(
@@ -182,18 +182,18 @@ macro_rules! param_enum {
                 problems: &mut $crate::params::Problems,
             ) -> Option<Self> {
                 let read = match value {
-                    $crate::params::Value::Text(name) => Self::from_word(name),
+                    $crate::params::Value::Text(name) => Self::from_name(name),
                     _ => None,
                 };
                 if read.is_none() {
-                    let message = format!("expected one of {}, got {value}", Self::WORDS.join(", "));
+                    let message = format!("expected one of {}, got {value}", Self::NAMES.join(", "));
                     problems.add(path, message);
                 }
                 read
             }
 
             fn to_value(&self) -> $crate::params::Value {
-                $crate::params::Value::Text(self.word().to_owned())
+                $crate::params::Value::Text(self.name().to_owned())
             }
         }
     };

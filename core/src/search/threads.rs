@@ -40,7 +40,7 @@ impl SharedSearch {
     pub fn new(search: Search) -> Result<Self, NotShareable> {
         let engine = search.params.engine;
         if !engine.searcher().takes_threads() {
-            return Err(NotShareable { engine: engine.word() });
+            return Err(NotShareable { engine: engine.name() });
         }
         Ok(Self { state: Mutex::new(State { search, is_stopped: false }), applied: Condvar::new() })
     }

@@ -45,7 +45,7 @@ impl SelfPlayStats {
             None => self.draws += 1,
             Some(Side::Black) => self.black_wins += 1,
         }
-        *self.reasons.entry(outcome.reason.word().to_owned()).or_default() += 1;
+        *self.reasons.entry(outcome.reason.name().to_owned()).or_default() += 1;
         self.plies += plies as u64;
         self.positions += positions.len() as u64;
         self.simulations += positions.iter().map(|row| u64::from(row.simulations)).sum::<u64>();

@@ -78,12 +78,12 @@ impl Cell for Reason {
     }
 
     fn array<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(cells.map(|reason| reason.word())))
+        Arc::new(StringArray::from_iter_values(cells.map(|reason| reason.name())))
     }
 
     fn cells(array: &dyn Array) -> Result<Vec<Self>, CellFault> {
         let fault = |name: &String| format!("is \"{name}\", which is not known");
-        values(&String::cells(array)?, |name| Self::from_word(name), fault)
+        values(&String::cells(array)?, |name| Self::from_name(name), fault)
     }
 }
 

@@ -109,7 +109,7 @@ impl StoredGame {
         };
         let mut pgn = PgnWriter::new(&roster, self.game.start());
         pgn.tag("PlyCount", &self.game.ply().to_string());
-        pgn.tag("DC0Reason", self.reason.word());
+        pgn.tag("DC0Reason", self.reason.name());
         pgn.tag("DC0RandomPlies", &self.opening_plies.to_string());
         for StoredPly { position, played, search, .. } in self.plies() {
             let Some(played) = played else { break };

@@ -220,8 +220,8 @@ impl Samples {
     /// A digest of every sample and of the split, as 64 hex digits.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(self.encoding.name().word().as_bytes());
-        hasher.update(self.encoding.orientation().word().as_bytes());
+        hasher.update(self.encoding.name().name().as_bytes());
+        hasher.update(self.encoding.orientation().name().as_bytes());
         for number in [self.encoding.history(), self.encoding.name().version()] {
             hasher.update(&number.to_le_bytes());
         }

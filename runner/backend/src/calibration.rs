@@ -49,7 +49,7 @@ pub(super) fn faster(precision: Precision, onnxruntime: Option<&Path>) -> Backen
         }
     };
     let onnx = format!("ONNX Runtime {}", library.version());
-    let key = format!("{}; {}; {}; {onnx}; best batches", processor(), runtime::versions(), precision.word());
+    let key = format!("{}; {}; {}; {onnx}; best batches", processor(), runtime::versions(), precision.name());
     let file = cache_file();
     let mut known = file.as_deref().map(read).unwrap_or_default();
     if let Some(speeds) = known.get(&key) {

@@ -20,7 +20,7 @@ use onnxruntime::OnnxRuntimeError;
 
 /// Parses a backend's name on the command line.
 pub fn parse_backend(name: &str) -> Result<Backend, String> {
-    Backend::from_word(name).ok_or_else(|| format!("expected one of {}", Backend::WORDS.join(", ")))
+    Backend::from_name(name).ok_or_else(|| format!("expected one of {}", Backend::NAMES.join(", ")))
 }
 
 /// Batches are padded to a multiple of this on devices other than the CPU: few shapes, each prepared once. Chosen.
@@ -107,7 +107,7 @@ impl Wish<'_> {
         }
         match self.precision {
             Precision::Auto | Precision::F32 => Ok(()),
-            other => Err(BackendError::OnnxPrecision { precision: other.word() }),
+            other => Err(BackendError::OnnxPrecision { precision: other.name() }),
         }
     }
 }
@@ -221,9 +221,9 @@ impl Choice {
     pub fn of(environment: &Environment) -> Result<Self, String> {
         let Environment { backend, device, precision, pad_to, .. } = environment;
         Ok(Self {
-            backend: Backend::from_word(backend).ok_or_else(|| format!("there is no backend {backend}"))?,
+            backend: Backend::from_name(backend).ok_or_else(|| format!("there is no backend {backend}"))?,
             device: device.clone(),
-            precision: Precision::from_word(precision)
+            precision: Precision::from_name(precision)
                 .ok_or_else(|| format!("there is no precision {precision}"))?,
             pad_to: *pad_to,
         })

@@ -70,7 +70,7 @@ impl Command for UciArgs {
 pub(crate) fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
     let mut settings = Settings::new(args.onnxruntime.clone())?;
     let named = [
-        ("Backend", args.backend.map(|backend| backend.word().to_owned())),
+        ("Backend", args.backend.map(|backend| backend.name().to_owned())),
         ("Device", args.device.clone()),
         ("DC0Model", args.net.clone()),
     ];

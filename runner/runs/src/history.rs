@@ -49,7 +49,7 @@ impl JournalEntry {
 
     /// The event; `None` if this program does not know it.
     pub fn event(&self) -> Option<JournalEvent> {
-        self.text("event").and_then(JournalEvent::from_word)
+        self.text("event").and_then(JournalEvent::from_name)
     }
 
     /// When it was written.

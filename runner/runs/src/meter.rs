@@ -118,7 +118,7 @@ impl Meter {
         let recorded = self
             .journal
             .as_ref()
-            .map_or(Ok(()), |journal| journal.note(JournalEvent::Working.word(), details));
+            .map_or(Ok(()), |journal| journal.note(JournalEvent::Working.name(), details));
         if let Err(error) = recorded {
             log::warn!("{error}");
         }

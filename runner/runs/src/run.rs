@@ -114,7 +114,7 @@ impl Run {
     }
 
     fn note<const N: usize>(&self, event: JournalEvent, details: [(&str, Value); N]) -> Result<(), RunError> {
-        self.journal.note(event.word(), details)
+        self.journal.note(event.name(), details)
     }
 
     /// Stores the script if it differs from the run's first, and its modules, and records the opening in the journal.

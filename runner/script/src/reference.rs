@@ -104,7 +104,7 @@ fn section(page: &mut String, parameters: &CallParameters) {
 fn named_nets(page: &mut String) {
     let line = |preset: Preset| {
         let Preset { name, about, spec } = preset;
-        let (parameters, encoding) = (parameter_count(&spec), spec.encoding.word());
+        let (parameters, encoding) = (parameter_count(&spec), spec.encoding.name());
         let giga = 2.0 * Graph::new(&spec).multiply_adds() as f64 / 1e9;
         format!("| `{name}` | {encoding} | {parameters} | {giga:.3} | {about} |\n")
     };

@@ -187,9 +187,9 @@ impl Runner {
         };
         let threads = self.options.threads.or(inherited.map(|environment| environment.threads));
         let environment = Environment {
-            backend: choice.backend.word().to_owned(),
+            backend: choice.backend.name().to_owned(),
             device: choice.device.clone(),
-            precision: choice.precision.word().to_owned(),
+            precision: choice.precision.name().to_owned(),
             pad_to: choice.pad_to,
             threads: threads.unwrap_or_else(cores),
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
@@ -230,9 +230,9 @@ impl Runner {
         let opening = Opening {
             parent: &self.options.parent,
             seed: self.options.seed.or_else(|| gives_seed.then_some(record.seed)),
-            backend: (backend != Backend::Auto).then(|| backend.word().to_owned()),
+            backend: (backend != Backend::Auto).then(|| backend.name().to_owned()),
             device: device.clone(),
-            precision: (params.precision != Precision::Auto).then(|| params.precision.word().to_owned()),
+            precision: (params.precision != Precision::Auto).then(|| params.precision.name().to_owned()),
             threads: self.options.threads,
             reuse_sources: Arc::clone(&self.reuse_sources),
             fork,

@@ -96,7 +96,7 @@ fn game_row(database: &Database, game: u32) -> Result<Option<Result<GameRow, Str
     let (results, reasons) = (answer.numbers("result")?, answer.texts("reason")?);
     let row = |index: usize| {
         let result = GameResult::from_white_score(results[index] as i8);
-        let reason = Reason::from_word(&reasons[index]);
+        let reason = Reason::from_name(&reasons[index]);
         Ok(GameRow {
             game,
             network: networks[index].clone(),
@@ -163,7 +163,7 @@ fn sample(context: &Context<'_>, run: &ReportRun, what: &str, game: &StoredGame)
         "title": title,
         "net": net,
         "result": result,
-        "reason": game.reason.word().replace('_', " "),
+        "reason": game.reason.name().replace('_', " "),
         "opening": game.opening_plies,
         "plies": plies(game),
     });

@@ -76,7 +76,7 @@ pub(super) fn spec(path: &Path, manifest: &Manifest) -> Result<NetworkSpec, Chec
         .map_err(|source| CheckpointError::Spec { file: path.to_owned(), source })?;
     let (expected, found) = (spec.encoding.version(), manifest.encoding_version);
     if found != expected {
-        let version = |number| format!("version {number} of the encoding {}", spec.encoding.word());
+        let version = |number| format!("version {number} of the encoding {}", spec.encoding.name());
         let (expected, found) = (version(expected), version(found));
         return Err(CheckpointError::Version { file: path.to_owned(), expected, found });
     }

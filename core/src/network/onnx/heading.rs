@@ -55,13 +55,13 @@ pub(super) fn properties(
     let is_scalar = encoding.planes().iter().map(|plane| Value::Bool(plane.kind() == PlaneKind::Scalar));
     let mut texts = BTreeMap::from([
         ("format", FORMAT.to_owned()),
-        ("encoding", spec.encoding.word().to_owned()),
+        ("encoding", spec.encoding.name().to_owned()),
         ("encoding_version", spec.encoding.version().to_string()),
         ("history", encoding.history().to_string()),
-        ("orientation", spec.orientation.word().to_owned()),
+        ("orientation", spec.orientation.name().to_owned()),
         ("planes", Value::List(planes.collect()).canonical()),
         ("planes_scalar", Value::List(is_scalar.collect()).canonical()),
-        ("input", form.word().to_owned()),
+        ("input", form.name().to_owned()),
         ("spec", spec.to_value().canonical()),
     ]);
     if let Some(digest) = digest {
@@ -141,12 +141,12 @@ impl Heading {
             return Err(other(&format!("format {FORMAT}"), &format!("format {format}")));
         }
         let form = text("input")?;
-        let forms = format!("an input of {}", InputForm::WORDS.join(" or "));
-        let form = InputForm::from_word(form).ok_or_else(|| other(&forms, form))?;
+        let forms = format!("an input of {}", InputForm::NAMES.join(" or "));
+        let form = InputForm::from_name(form).ok_or_else(|| other(&forms, form))?;
         let spec = spec(net, text("spec")?, &format!("{}, {}", text("encoding")?, text("orientation")?))?;
         let (known, found) = (spec.encoding.version().to_string(), text("encoding_version")?);
         if *found != known {
-            let version = |number: &str| format!("version {number} of the encoding {}", spec.encoding.word());
+            let version = |number: &str| format!("version {number} of the encoding {}", spec.encoding.name());
             return Err(other(&version(&known), &version(found)));
         }
         Ok(Self { spec, form, digest: texts.get("weights_blake3").cloned() })

@@ -99,7 +99,7 @@ impl Writer<'_> {
 
     fn activated(&mut self, input: String, activation: Option<Activation>) -> String {
         let Some(activation) = activation else { return input };
-        let name = format!("{input}.{}", activation.word());
+        let name = format!("{input}.{}", activation.name());
         match activation {
             Activation::Relu => self.nodes.add("Relu", name, &[&input], []),
             Activation::Swish => {

@@ -205,8 +205,8 @@ fn two_threads_have_bit_identical_evaluations() {
 
 #[test]
 fn expansion_on_cpu_and_device_agrees() {
-    for name in EncodingName::WORDS {
-        let name = EncodingName::from_word(name).expect("a name");
+    for name in EncodingName::NAMES {
+        let name = EncodingName::from_name(name).expect("a name");
         check_expansion(&Encoding::new(name, Orientation::SideToMove));
     }
 }

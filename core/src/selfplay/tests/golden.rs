@@ -14,7 +14,7 @@ use crate::selfplay::{GameRow, PlayoutCap, PositionRow, SelfPlayParams, ShardRes
 fn text(shard: &ShardResult) -> String {
     let game = |row: &GameRow| {
         let start = (row.game, &row.network, &row.start_fen, row.opening_plies);
-        format!("{start:?} {:?} {} {}\n", row.moves, row.result.score_for(Side::White), row.reason.word())
+        format!("{start:?} {:?} {} {}\n", row.moves, row.result.score_for(Side::White), row.reason.name())
     };
     let position = |row: &PositionRow| {
         let values = [row.root_q, row.root_d, row.net_q, row.net_d].map(f32::to_bits);

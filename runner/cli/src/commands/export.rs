@@ -105,12 +105,12 @@ fn described(spec: &NetworkSpec) -> String {
     let tower = &spec.tower;
     format!(
         "{} {}x{}, {} parameters, {} multiply-adds an evaluation, encoding {} ({})",
-        tower.kind.word(),
+        tower.kind.name(),
         tower.blocks,
         tower.filters,
         parameter_count(spec),
         Graph::new(spec).multiply_adds(),
-        spec.encoding.word(),
-        spec.orientation.word()
+        spec.encoding.name(),
+        spec.orientation.name()
     )
 }

@@ -162,7 +162,7 @@ fn a_run_is_reproduced_from_its_folder_alone() {
     );
     for out in ["datasets", "datasets/small/inside"] {
         let refused = done(&experiment, &["reproduce", "small", "--out", out]);
-        check(&refused, 2, &[], &["must stay as it is; give another --out"]);
+        check(&refused, 2, &[], &["the run must not change; give another --out"]);
     }
     assert_eq!(experiment.results(), before, "the original is as it was");
     // Another digest in a manifest stands for a run that produced other bytes.

@@ -275,7 +275,7 @@ fn all_problems_of_a_sweep_are_reported_at_once() {
         ),
         (
             r#"sweep(#{ name: "x", space: #{ run: choice([1]) } }, |trial| 1)"#,
-            &["space.run: a trial has these names"],
+            &["space.run: these names of a trial are reserved"],
         ),
         (r#"sweep(#{ name: "x" }, |trial| 1)"#, &["space"]),
         (r#"sweep(#{ name: "x", space: #{ a: uniform(1, 2) }, sampler: "grid" }, |trial| 1)"#, &["grid"]),

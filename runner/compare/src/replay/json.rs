@@ -19,7 +19,7 @@ pub(super) fn page(game: &FoundGame, ply: Option<usize>) -> Json {
         "white": stored.white,
         "black": stored.black,
         "result": stored.result.symbol(),
-        "reason": stored.reason.word(),
+        "reason": stored.reason.name(),
         "opening_plies": stored.opening_plies,
         "plies": stored.plies().filter(is_shown).map(ply_json).collect::<Vec<_>>(),
     })

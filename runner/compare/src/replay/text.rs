@@ -23,7 +23,7 @@ pub(super) fn page(game: &FoundGame, ply: Option<usize>, look: Look) -> String {
 fn title(game: &FoundGame) -> String {
     let StoredGame { result, reason, .. } = &game.stored;
     let (step, number) = (game.step.name(), game.name.game);
-    format!("{step}, game {number}: {}, {}", result.symbol(), reason.word().replace('_', " "))
+    format!("{step}, game {number}: {}, {}", result.symbol(), reason.name().replace('_', " "))
 }
 
 fn players(game: &StoredGame) -> String {
@@ -53,7 +53,7 @@ fn notes(game: &StoredGame, stored: &StoredPly<'_>, look: Look) -> Vec<String> {
         return vec![
             format!("ply {ply}"),
             look.tone(game.result.symbol(), Tone::Bold),
-            game.reason.word().replace('_', " "),
+            game.reason.name().replace('_', " "),
         ];
     };
     let (number, side) = (position.fullmove_number(), position.side_to_move());

@@ -75,7 +75,7 @@ fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking
     Asking {
         parent: stage.parent.clone(),
         seed: Some(original.record.seed),
-        backend: Backend::from_word(&stage.environment.backend),
+        backend: Backend::from_name(&stage.environment.backend),
         onnxruntime: args.onnxruntime.clone(),
         device: Some(stage.environment.device.clone()),
         threads: Some(stage.environment.threads),

@@ -61,7 +61,7 @@ pub fn position(text: &str) -> Result<Game, ExplainError> {
     };
     match game.outcome(&ANALYSIS_RULES) {
         Some(outcome) => {
-            Err(ExplainError::Over { fen: game.position().fen(), reason: outcome.reason.word() })
+            Err(ExplainError::Over { fen: game.position().fen(), reason: outcome.reason.name() })
         }
         None => Ok(game),
     }

@@ -43,7 +43,7 @@ fn about(study: &Study) -> String {
     format!(
         "Net: {} ({} {}×{}, {parameters} parameters). Search: {} simulations",
         study.name,
-        tower.kind.word(),
+        tower.kind.name(),
         tower.blocks,
         tower.filters,
         study.params.search.simulations

@@ -55,7 +55,7 @@ fn beside(study: &Study) -> Vec<String> {
         position.fen(),
         String::new(),
         format!("net     {}", study.name),
-        format!("        {} {}×{}, {parameters} parameters", tower.kind.word(), tower.blocks, tower.filters),
+        format!("        {} {}×{}, {parameters} parameters", tower.kind.name(), tower.blocks, tower.filters),
         format!("search  {} simulations by {}", search.simulations, search.root.rule.title()),
     ]
 }

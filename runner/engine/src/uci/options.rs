@@ -200,7 +200,7 @@ impl Settings {
             "Threads" => self.threads = number() as u32,
             "BatchSize" => self.search.leaves = number() as u32,
             "Backend" => {
-                let backend = Backend::from_word(value).unwrap_or(self.backend);
+                let backend = Backend::from_name(value).unwrap_or(self.backend);
                 self.evaluators = evaluators(backend, &self.device, self.onnxruntime.as_deref())?;
                 self.backend = backend;
             }

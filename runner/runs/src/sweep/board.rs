@@ -98,7 +98,7 @@ impl Board {
             None => String::new(),
         };
         let because = row.because.as_deref().map(|cause| format!(": {cause}")).unwrap_or_default();
-        let (label, state) = (label(&row.point), row.state.word());
+        let (label, state) = (label(&row.point), row.state.name());
         Some(format!("trial {trial:04}  {label}  {state}{result}{standing}{because}"))
     }
 
@@ -137,7 +137,7 @@ impl Row {
         let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
         let fields = [
             ("trial", Value::Int(self.trial.into())),
-            ("state", Value::Text(self.state.word().to_owned())),
+            ("state", Value::Text(self.state.name().to_owned())),
             ("params", Value::Group(self.point.clone())),
             ("value", number(self.result.map(|result| result.value))),
             ("low", number(self.result.map(|result| result.low))),
@@ -178,7 +178,7 @@ impl Display for Board {
         let counts = usual.into_iter().chain(rare).map(|(state, always)| (state, self.count(state), always));
         let counts: Vec<String> = counts
             .filter(|(_, count, always)| *always || *count > 0)
-            .map(|(state, count, _)| format!("{count} {}", state.word()))
+            .map(|(state, count, _)| format!("{count} {}", state.name()))
             .collect();
         writeln!(
             f,
@@ -191,7 +191,7 @@ impl Display for Board {
         )?;
         let cells = |row: &Row| {
             let result = row.result.map_or_else(|| "-".to_owned(), shown);
-            [format!("{:04}", row.trial), row.state.word().to_owned(), result, label(&row.point)]
+            [format!("{:04}", row.trial), row.state.name().to_owned(), result, label(&row.point)]
         };
         let head = ["trial", "state", self.objective.as_str(), "parameters"].map(str::to_owned);
         let rows: Vec<_> = std::iter::once(head).chain(self.rows.iter().take(SHOWN).map(cells)).collect();

@@ -27,7 +27,7 @@ fn columns(board: &Board) -> Vec<WideColumn> {
     let number = |number: Option<f64>| number.map_or(Value::None, Value::Float);
     let own: [(&str, &Cell<'_>); 12] = [
         ("trial", &|row| Value::Int(row.trial.into())),
-        ("state", &|row| Value::Text(row.state.word().to_owned())),
+        ("state", &|row| Value::Text(row.state.name().to_owned())),
         ("value", &|row| number(row.result.map(|result| result.value))),
         ("low", &|row| number(row.result.map(|result| result.low))),
         ("high", &|row| number(row.result.map(|result| result.high))),

@@ -29,14 +29,14 @@ fn section(page: &mut String, name: EncodingName) {
     let counts = format!(
         "Version {}, `{}` in the original. {} planes: {} of bits, {} of numbers.",
         name.version(),
-        name.source_orientation().word(),
+        name.source_orientation().name(),
         encoding.planes().len(),
         encoding.binary_count(),
         encoding.scalar_count()
     );
     let head = "| plane | shows | stored as |\n|---|---|---|";
     let table: String = encoding.planes().iter().enumerate().map(line).collect();
-    write!(page, "\n## `{}`\n\n{counts} {}\n\n{head}\n{table}", name.word(), history(name))
+    write!(page, "\n## `{}`\n\n{counts} {}\n\n{head}\n{table}", name.name(), history(name))
         .expect("text takes everything");
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn figures(summary: &Value) -> String {
 /// A net's size and cost as text.
 pub(crate) fn described(spec: &NetworkSpec) -> String {
     let (tower, giga) = (&spec.tower, 2.0 * Graph::new(spec).multiply_adds() as f64 / 1e9);
-    let (kind, parameters) = (tower.kind.word(), amount(parameter_count(spec) as f64));
+    let (kind, parameters) = (tower.kind.name(), amount(parameter_count(spec) as f64));
     format!(
         "{}×{} {kind}, {parameters} parameters, {giga:.3} GFLOP an evaluation",
         tower.blocks, tower.filters

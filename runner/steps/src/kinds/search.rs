@@ -208,7 +208,7 @@ fn game_to_search(given: Result<String, String>) -> Result<Game, String> {
     let game = Game::from_text(&text).map_err(|error| error.to_string())?;
     match game.outcome(&ANALYSIS_RULES) {
         Some(outcome) => {
-            let reason = outcome.reason.word();
+            let reason = outcome.reason.name();
             Err(format!("the game is over there ({reason}), so there is nothing to search"))
         }
         None => Ok(game),

@@ -75,7 +75,7 @@ fn add_board(value: &mut Value, board: &Board, trials: &[Found]) {
 fn row(runs: &[&str], row: &Row) -> Value {
     let point: Vec<Value> = row.point.iter().map(|(name, value)| json!([name, value.to_string()])).collect();
     json!({
-        "trial": row.trial, "state": row.state.word(), "point": point, "replicates": row.replicates, "at": row.at,
+        "trial": row.trial, "state": row.state.name(), "point": point, "replicates": row.replicates, "at": row.at,
         "value": row.result.map(|result| [result.value, result.low, result.high]),
         "seconds": row.spent.seconds, "because": row.because, "runs": runs,
     })

@@ -152,7 +152,7 @@ fn shown(noun: &str, game: &StoredGame) -> Value {
     json!({
         "title": format!("{noun} {}", game.number),
         "white": game.white, "black": game.black,
-        "result": result(game.result), "reason": game.reason.word().replace('_', " "),
+        "result": result(game.result), "reason": game.reason.name().replace('_', " "),
         "opening": game.opening_plies,
         "plies": plies(&game.game, |ply| game.searches.get(ply)?.as_ref()),
     })

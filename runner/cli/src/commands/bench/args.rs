@@ -76,7 +76,7 @@ pub(crate) struct BenchDeviceArgs {
 }
 
 fn precision(name: &str) -> Result<Precision, String> {
-    Precision::from_word(name).ok_or_else(|| format!("expected one of {}", Precision::WORDS.join(", ")))
+    Precision::from_name(name).ok_or_else(|| format!("expected one of {}", Precision::NAMES.join(", ")))
 }
 
 /// What `bench search` measures.

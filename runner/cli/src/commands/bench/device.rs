@@ -42,7 +42,7 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
     for precision in &args.precision {
         let options = options(*precision);
         let peak = peak(options, lanes, Duration::from_secs(args.seconds))?;
-        let (precision, tera) = (options.precision.word(), peak / 1e12);
+        let (precision, tera) = (options.precision.name(), peak / 1e12);
         console.result(&format!(
             "\n{device:?} in {precision}, {lanes} lanes; matrix products reach {tera:.2} TFLOP/s"
         ));

@@ -19,10 +19,10 @@ pub(crate) struct EncodeArgs {
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// The table of planes.
-    #[arg(long, value_name = "NAME", default_value = EncodingName::Dc0.word(), value_parser = encoding_name())]
+    #[arg(long, value_name = "NAME", default_value = EncodingName::Dc0.name(), value_parser = encoding_name())]
     pub encoding: EncodingName,
     /// The side from which planes and policy see the board.
-    #[arg(long, value_name = "SIDE", default_value = Orientation::SideToMove.word(), value_parser = orientation())]
+    #[arg(long, value_name = "SIDE", default_value = Orientation::SideToMove.name(), value_parser = orientation())]
     pub orientation: Orientation,
     /// Number of positions in the history, the current one included [default: the encoding's own].
     #[arg(long, value_name = "N")]
@@ -47,11 +47,11 @@ pub(crate) enum EncodeFormat {
 }
 
 fn encoding_name() -> impl TypedValueParser<Value = EncodingName> {
-    PossibleValuesParser::new(EncodingName::WORDS)
-        .map(|name| EncodingName::from_word(&name).expect("one of the names"))
+    PossibleValuesParser::new(EncodingName::NAMES)
+        .map(|name| EncodingName::from_name(&name).expect("one of the names"))
 }
 
 fn orientation() -> impl TypedValueParser<Value = Orientation> {
-    PossibleValuesParser::new(Orientation::WORDS)
-        .map(|name| Orientation::from_word(&name).expect("one of the names"))
+    PossibleValuesParser::new(Orientation::NAMES)
+        .map(|name| Orientation::from_name(&name).expect("one of the names"))
 }

@@ -46,9 +46,9 @@ fn line<'a>(position: &Encoded<'a>) -> Line<'a> {
     let indexed =
         |mv: &IndexedMove| LineMove { uci: mv.chess_move.to_string(), policy: mv.policy, leela: mv.leela };
     Line {
-        encoding: position.encoding.name().word(),
+        encoding: position.encoding.name().name(),
         version: position.encoding.name().version(),
-        orientation: position.encoding.orientation().word(),
+        orientation: position.encoding.orientation().name(),
         history: position.encoding.history(),
         fen: position.game.position().fen(),
         planes: position.planes.iter().map(plane).collect(),

@@ -98,7 +98,7 @@ fn states_that_optuna_lacks_are_kept_as_an_attribute() {
         (0..).zip(states).map(|(number, (state, value, _))| trial(number, state, given.clone(), value));
     let lines = lines(Direction::Maximize, trials.collect());
     for (line, (state, value, code)) in lines[2..].iter().zip(states) {
-        assert_eq!((&line["state"], &line["user_attrs"]["state"]), (&json!(code), &json!(state.word())));
+        assert_eq!((&line["state"], &line["user_attrs"]["state"]), (&json!(code), &json!(state.name())));
         let has_value = matches!(code, 1 | 2) && value.is_some();
         assert_eq!(line["value"].is_number(), has_value, "{state:?}");
     }

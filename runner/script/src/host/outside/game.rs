@@ -60,7 +60,7 @@ fn value(row: &GameRow, positions: &[PositionRow], params: &SelfPlayParams) -> R
     }
     Ok(Value::of([
         ("result", Value::Text(stored.result.symbol().to_owned())),
-        ("reason", Value::Text(stored.reason.word().replace('_', " "))),
+        ("reason", Value::Text(stored.reason.name().replace('_', " "))),
         ("fen", Value::Text(game.position().fen())),
         ("moves", Value::Text(stored.movetext())),
         ("opening_plies", Value::Int(row.opening_plies.into())),

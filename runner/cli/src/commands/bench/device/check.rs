@@ -25,7 +25,7 @@ pub(super) fn against_cpu(net: &Net, options: TorchOptions) -> Result<String, Be
     let (difference, agreeing) = (difference(&first, &exact), agreement(&first, &exact, &batch));
     let (most, least) = tolerance(options.precision);
     let is_repeatable = first.policy == second.policy && first.wdl == second.wdl;
-    let (precision, share) = (options.precision.word(), 100.0 * agreeing);
+    let (precision, share) = (options.precision.name(), 100.0 * agreeing);
     let seen = format!(
         "differs by at most {difference:.5} (allowed {most}), same best move in {share:.1}% (at least {:.0}%), {}",
         100.0 * least,
