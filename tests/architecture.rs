@@ -2,7 +2,7 @@
 
 mod cycles;
 mod modules;
-mod planted;
+mod violations;
 
 use std::collections::BTreeSet;
 use std::fs;

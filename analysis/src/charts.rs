@@ -8,15 +8,15 @@ mod chart;
 mod curves;
 mod draw;
 mod figure;
-mod look;
 mod parallel;
 mod sheet;
 mod table;
+mod theme;
 
 pub use chart::{
     Axis, Chart, ChartError, Marks, ParallelLine, Point, Reference, Scale, Series, SeriesStyle, StackSeries,
 };
 pub use figure::figure;
-pub use look::{Ink, Theme};
 pub use sheet::sheet;
 pub use table::{escape, short};
+pub use theme::{Ink, Theme};

@@ -13,13 +13,13 @@
 //! since a match whose pairs are all level does not prove that the players are equal.
 
 mod fit;
-mod link;
 mod matrix;
+mod pairing;
 #[cfg(test)]
 mod tests;
 
 use fit::Fit;
-use link::pairings;
+use pairing::pairings;
 
 /// Elo per unit of the logistic scale.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;

@@ -5,15 +5,15 @@
 mod calibration;
 mod context;
 mod curve;
-mod game_ends;
+mod diversity;
 mod inputs;
 mod matches;
+mod outcomes;
 mod page;
 mod parameter_axis;
 mod section;
 mod sections;
 mod steps;
-mod variety;
 
 pub use inputs::{ReportRun, ReportSweep};
 

@@ -2,10 +2,10 @@
 
 mod greedy;
 mod job;
+mod match_game;
 mod params;
 mod play;
 mod score;
-mod seat;
 
 pub use job::{Match, Player};
 pub use params::ArenaParams;

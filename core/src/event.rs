@@ -34,7 +34,7 @@ pub enum Event<'a> {
 
 /// A snapshot of a game in progress, for spectators.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glimpse {
+pub struct GameSnapshot {
     /// The game's number in its step.
     pub number: u32,
     /// The FEN of its start position.
@@ -48,9 +48,9 @@ pub trait Observer: Sync {
     /// Receives an event.
     fn event(&self, event: Event<'_>);
 
-    /// Offers a snapshot of a numbered game after each batch; building it takes time, so implementors call `glimpse` only if needed.
-    fn look_on(&self, number: u32, glimpse: &dyn Fn() -> Glimpse) {
-        let _ = (number, glimpse);
+    /// Offers a snapshot of a numbered game after each batch; building it takes time, so implementors call `snapshot` only if needed.
+    fn on_game(&self, number: u32, snapshot: &dyn Fn() -> GameSnapshot) {
+        let _ = (number, snapshot);
     }
 
     /// Whether the user asked to stop; stages check this between batches and then return [`Cancelled`].

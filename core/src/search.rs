@@ -9,12 +9,11 @@ mod analysis;
 mod back_up;
 pub mod bench;
 mod budget;
-mod by_reference;
 mod choice;
 mod engines;
 mod formulas;
+mod gather;
 mod improved;
-mod keep;
 mod lines;
 mod lockstep;
 mod moves_left;
@@ -23,6 +22,7 @@ mod params;
 mod pending;
 mod proof;
 pub mod reference;
+mod reference_engine;
 mod restore;
 mod results;
 mod root;
@@ -30,28 +30,28 @@ mod root_rules;
 mod rows;
 mod searcher;
 mod select;
-mod tables;
+mod tablebases;
 mod threads;
 mod tree;
-mod walk;
+mod tree_reuse;
 
 use budget::Budget;
-use by_reference::SimulationLog;
 use pending::Pending;
+use reference_engine::SimulationLog;
 use root::Root;
-use tables::TablebaseProber;
+use tablebases::TablebaseProber;
 use tree::{NodeId, ROOT, State, Tree};
 
 use crate::board::{Game, Move, Outcome, Rules, Tablebase, TablebaseError};
 
 pub use analysis::{AnalysisError, AnalysisParams, LineRow, RULES as ANALYSIS_RULES, analyse};
-pub use choice::{ChoiceParams, ChooseBy, Target, Visited, choose_move};
+pub use choice::{ChoiceParams, ChooseBy, RootMove, Target, choose_move};
 pub use lines::Line;
 pub use lockstep::{Lockstep, SearchSlot, search_in_lockstep};
 pub use noise::RootNoise;
 pub use params::{
-    Engine, FirstPlay, FirstPlayParams, GainStop, ImprovedPolicyParams, InFlight, MovesLeftParams,
-    RootParams, RootRule, SearchParams, TablebaseUse, TreeRule,
+    Engine, Fpu, FpuParams, ImprovedPolicyParams, KldGain, MovesLeftParams, RootParams, RootRule,
+    SearchParams, TablebaseUse, TreeRule, VirtualLossMode,
 };
 pub use proof::Proof;
 pub use restore::TreeFault;

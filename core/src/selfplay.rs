@@ -4,11 +4,11 @@
 //! thread that plays one shard at a time: gather from all its games, evaluate one batch, apply to all. Lanes share nothing, so
 //! any number of them gives the same games.
 
+mod game_slot;
 pub mod lanes;
 mod params;
 mod play;
 mod records;
-mod seat;
 mod stats;
 
 pub use lanes::{Shard, shards_of};

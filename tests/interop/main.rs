@@ -2,22 +2,22 @@
 //! and tablebases. The scripts in this folder drive those programs.
 
 mod encodings;
-mod endings;
 mod files;
 mod lsp;
-mod nets;
+mod net_fixtures;
 mod networks;
 mod onnx;
 mod play;
 #[path = "../program.rs"]
 mod program;
+mod random_endings;
 mod report;
 mod serve;
 mod sql;
 mod sweeps;
+mod tablebase_probes;
 mod tablebase_search;
 mod tablebases;
-mod tables;
 mod uci;
 
 use std::env;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::nets::{matrix, onnx_library, positions};
+use crate::net_fixtures::{matrix, onnx_library, positions};
 use dc0_core::board::Reason;
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::event::Silent;

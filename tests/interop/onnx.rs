@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::nets::{matrix, onnx_library, positions, trained_weights};
+use crate::net_fixtures::{matrix, onnx_library, positions, trained_weights};
 use crate::program::{PROGRAM, dc0_run, root, succeed};
 use crate::{interop_python, interop_script};
 use dc0_core::encoding::PlaneKind;

@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use crate::program::succeed;
 use crate::{interop_command, interop_script};
 use dc0_core::params::Value;
+use dc0_runs::sweep::observation::{Direction, Observation, TrialState};
 use dc0_runs::sweep::optuna::{self, Study, Trial};
 use dc0_runs::sweep::pruner::Reported;
 use dc0_runs::sweep::sampler::{Sampler, SamplerKind, SamplerParams};
 use dc0_runs::sweep::space::{Point, Space};
 use dc0_runs::sweep::tensorboard::{self, Scalar};
-use dc0_runs::sweep::told::{Direction, Told, TrialState};
 use serde_json::{Value as Json, json};
 
 fn space() -> Space {
@@ -56,7 +56,7 @@ fn trial(number: u32, point: Point, state: TrialState) -> Trial {
         SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_125 + 1000 * u64::from(number));
     let has_ended = state != TrialState::Running;
     Trial {
-        observation: Told { number, point, state, value, at: 3 },
+        observation: Observation { number, point, state, value, at: 3 },
         reports: [1, 3].map(report).to_vec(),
         interval: value.map(|value| (value - 0.5, value + 0.5)),
         attributes: BTreeMap::from([("replicates".to_owned(), Value::Int(2))]),

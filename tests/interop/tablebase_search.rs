@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{endings, syzygy};
+use crate::{random_endings, syzygy};
 use dc0_core::board::{Game, Move, Position, Rules, Tablebase};
 use dc0_core::encoding::{Encoding, EncodingName, Orientation};
 use dc0_core::network::EvaluatorError;
@@ -48,7 +48,7 @@ fn some_endings() -> Vec<Game> {
     let mut stream = Seed { run: 5, step: 9 }.stream(0, Purpose::RandomPlayer);
     let pieces = ["Q", "R", "P", "Qr", "Rp", "BN", "Pp", "Rb"];
     let positions =
-        (0..40).map(|number: usize| endings::random(pieces[number % pieces.len()], 0, &mut stream));
+        (0..40).map(|number: usize| random_endings::random(pieces[number % pieces.len()], 0, &mut stream));
     let games = positions.map(Game::from_position);
     games.filter(|game| game.outcome(&RULES).is_none()).collect()
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{endings, syzygy};
+use crate::{random_endings, syzygy};
 use dc0_core::board::TablebaseResult::{CursedWin, Draw, Loss, Win};
 use dc0_core::board::{
     Game, GameResult, Move, Outcome, Position, Reason, Rules, Side, Tablebase, TablebaseResult,
@@ -100,7 +100,7 @@ fn best_moves_keep_the_result_and_no_other_is_better() {
     for number in 0..300 {
         let mut stream = stream(number);
         let pieces = ["Q", "R", "P", "BN", "Qr", "Rp", "Pp", "QP"][number as usize % 8];
-        let game = Game::from_position(endings::random(pieces, 0, &mut stream));
+        let game = Game::from_position(random_endings::random(pieces, 0, &mut stream));
         let before = tablebase.probe_wdl(game.position()).expect("sound tables").expect("covered");
         let ranked = tablebase.rank_root(&game).expect("sound tables").expect("covered");
         let best = tablebase.best_moves(&game).expect("sound tables").expect("covered");
@@ -131,7 +131,7 @@ fn any_best_moves_win_within_the_fifty_move_rule() {
         let mut stream = stream(1000 + number);
         let pieces = ["Q", "R", "BN", "Qr", "P", "QP", "BB", "Rn"][number as usize % 8];
         let clock = stream.random_range(0..30);
-        let mut game = Game::from_position(endings::random(pieces, clock, &mut stream));
+        let mut game = Game::from_position(random_endings::random(pieces, clock, &mut stream));
         let Some(expected) = tablebase.probe_with_clock(game.position()).expect("sound tables") else {
             continue;
         };

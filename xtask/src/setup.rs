@@ -4,6 +4,7 @@
 //! package mirror do not reach, so the libraries are taken from the Python wheels instead, through pip and the index that
 //! pip is configured for. A wheel is a zip file with a list of digests; no Python code of it is installed or run.
 
+mod custom;
 pub(crate) mod digest;
 mod disk;
 mod install;
@@ -12,7 +13,6 @@ mod pip;
 mod platform;
 mod requirements;
 mod stamp;
-mod users_own;
 mod wheel;
 
 use std::env;
@@ -59,8 +59,8 @@ impl fmt::Display for Ready {
 /// Finds a usable libtorch, or fetches one into the checkout.
 pub(crate) fn ensure(checkout: &Checkout, options: &Options) -> anyhow::Result<Ready> {
     let folder = checkout.path(FOLDER);
-    if let Some(own) = users_own::folder(env::var_os("LIBTORCH"), &folder) {
-        let description = users_own::check(&own, options.cuda)?;
+    if let Some(own) = custom::folder(env::var_os("LIBTORCH"), &folder) {
+        let description = custom::check(&own, options.cuda)?;
         return Ok(Ready { description, folder: own });
     }
     let platform = Platform::of_this_machine()?;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::look::Ink;
+use super::theme::Ink;
 
 /// A chart could not be drawn.
 #[derive(Debug, Error)]

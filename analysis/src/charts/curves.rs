@@ -6,8 +6,8 @@ use kuva::plot::scatter::ScatterPlot;
 use kuva::render::plots::Plot;
 
 use super::chart::{Axis, Point, Series, SeriesStyle};
-use super::look::{Ink, Theme};
 use super::table::with_interval;
+use super::theme::{Ink, Theme};
 
 const MARKER_SIZE: f64 = 4.0;
 const BAND_OPACITY: f64 = 0.16;

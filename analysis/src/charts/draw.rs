@@ -14,9 +14,9 @@ use std::sync::Arc;
 use super::axis;
 use super::chart::{Axis, Chart, ChartError, Marks, ParallelLine, Reference, Scale};
 use super::curves::{curves, diagonal};
-use super::look::{Ink, TEXT_SIZE, Theme, text_width};
 use super::parallel;
 use super::table::short;
+use super::theme::{Ink, TEXT_SIZE, Theme, text_width};
 
 /// PNG pixels per unit of the chart's size, for high-resolution screens.
 const PNG_SCALE: f32 = 2.0;

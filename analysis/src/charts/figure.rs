@@ -1,8 +1,8 @@
 //! A chart as HTML: heading, caption, legend, the picture in two widths, and its numbers as a table.
 
 use super::chart::{Chart, Marks, ParallelLine, Reference, SeriesStyle};
-use super::look::{Ink, Theme};
 use super::table::escape;
+use super::theme::{Ink, Theme};
 
 /// Picture sizes for desktop and phone screens.
 const WIDE: (f64, f64) = (560.0, 300.0);

@@ -12,8 +12,8 @@ use kuva::render::render::{Primitive, TextAnchor};
 
 use super::axis::step;
 use super::chart::{Axis, ParallelLine, Scale};
-use super::look::{Ink, TEXT_SIZE, Theme, text_width};
 use super::table::short;
+use super::theme::{Ink, TEXT_SIZE, Theme, text_width};
 
 /// The approximate number of ticks per axis.
 const TICKS: f64 = 5.0;

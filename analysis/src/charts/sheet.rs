@@ -1,8 +1,8 @@
 //! Several charts in one SVG.
 
 use super::chart::Chart;
-use super::look::{Ink, Theme};
 use super::table::escape;
+use super::theme::{Ink, Theme};
 
 /// The height of the heading above each chart.
 const HEADING_HEIGHT: f64 = 34.0;

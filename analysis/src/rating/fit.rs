@@ -1,7 +1,7 @@
 //! Maximum-likelihood ratings and their covariance.
 
-use super::link::Pairing;
 use super::matrix::{Matrix, dot, inverse, product};
+use super::pairing::Pairing;
 
 const MAX_STEPS: usize = 200;
 const TOLERANCE: f64 = 1e-10;

@@ -1,11 +1,11 @@
 //! The data that several sections share, read once.
 
 use super::calibration::{self, Calibration};
-use super::game_ends::{OutcomeCount, outcome_counts};
+use super::diversity::{Diversity, diversities};
 use super::inputs::{ReportRun, ReportSweep};
 use super::matches::{self, MatchPair, Standing};
+use super::outcomes::{OutcomeCount, outcome_counts};
 use super::steps::{self, Step};
-use super::variety::{Diversity, diversities};
 use crate::database::{Database, Iteration};
 use crate::error::AnalysisError;
 

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::section::{BuiltSection, Finding, Part, SampleGame, Status, Table};
 use crate::charts::{escape, figure};
-use crate::web::{BOARD, THEME, hidden_men};
+use crate::web::{BOARD, THEME, hidden_pieces};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -33,7 +33,7 @@ pub(super) fn page(title: &str, sections: &[BuiltSection<'_>]) -> String {
          <script>\n{SCRIPT}</script>\n{}</body>\n</html>\n",
         shown.iter().map(|section| html(section)).collect::<String>(),
         not_shown(&left_out),
-        hidden_men(),
+        hidden_pieces(),
         if has_games(&shown) {
             format!("<script type=\"module\">\n{BOARD}{GAMES}</script>\n")
         } else {

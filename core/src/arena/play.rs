@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::job::{Match, Mover, Player};
-use super::seat::MatchGame;
+use super::match_game::MatchGame;
 use crate::event::{Cancelled, Event, Observer};
 use crate::network::{Evaluator, EvaluatorError};
 use crate::search::Lockstep;
@@ -101,7 +101,7 @@ impl Lane {
             observer.check()?;
             let evaluated = lockstep.round(&mut slots, &mut self.evaluators)? as u64;
             observer.event(Event::Work { unit: "evaluations", amount: evaluated });
-            observer.look_on(slots[0].number(), &|| slots[0].glimpse());
+            observer.on_game(slots[0].number(), &|| slots[0].snapshot());
             evaluations += evaluated;
             let before = rows.len();
             slots.retain(|slot| {

@@ -1,7 +1,7 @@
 //! A game: a start position, the moves since, and the history needed to detect repetitions.
 
 use super::{Move, Outcome, Position, Reason, Rules};
-use crate::event::Glimpse;
+use crate::event::GameSnapshot;
 
 /// The state after some number of plies.
 #[derive(Debug, Clone)]
@@ -104,9 +104,9 @@ impl Game {
     }
 
     /// A snapshot of the game under a number, for spectators.
-    pub fn glimpse(&self, number: u32) -> Glimpse {
+    pub fn snapshot(&self, number: u32) -> GameSnapshot {
         let moves = self.moves.iter().map(|mv| mv.packed()).collect();
-        Glimpse { number, start: self.start().fen(), moves }
+        GameSnapshot { number, start: self.start().fen(), moves }
     }
 
     /// The number of moves since the start position.

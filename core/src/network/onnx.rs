@@ -4,19 +4,19 @@
 mod error;
 mod evaluator;
 mod export;
-mod heading;
 mod input;
 mod layers;
 mod library;
+mod metadata;
 mod model;
 mod nodes;
 mod proto;
-mod tokens;
+mod transformer;
 
 pub use error::OnnxError;
 pub use evaluator::{OnnxEvaluator, OnnxOptions};
-pub use heading::{InputForm, Tensor};
 pub use library::{OnnxLibrary, OnnxLibraryError};
+pub use metadata::{InputForm, Tensor};
 pub use model::OnnxModel;
 
 /// Planes `[B, P, 8, 8]`, or the binary planes as bits `[B, binary planes]`.

@@ -1,25 +1,25 @@
 //! Nets on libtorch: for training ([`Net`]), as an inference copy ([`TorchEvaluator`]), and the library's settings.
 
 mod evaluator;
+mod forward_pass;
 mod fused;
 mod inference;
 mod input;
 mod inspect;
 mod layers;
+mod matrix_product;
 mod model;
-mod product;
 pub mod runtime;
 mod transfer;
-mod watch;
 
 pub use evaluator::{TorchEvaluator, TorchOptions};
+pub use forward_pass::{ForwardPass, LayerOutput, forward_pass};
 pub use inspect::{InspectParams, Inspection, LayerStatistics, inspect};
+pub use matrix_product::MatrixProduct;
 pub use model::{BatchNorm, Heads, Net};
-pub use product::MatrixProduct;
 pub use tch::Device;
 use thiserror::Error;
 pub use transfer::{download, upload};
-pub use watch::{ForwardPass, LayerOutput, forward_pass};
 
 pub use super::Precision;
 use super::TensorProblems;

@@ -1,6 +1,6 @@
 //! For tests and benches: fixed positions, the search signature on them, and the invariants of every tree.
 
-use super::tree::{Branch, NodeId, State};
+use super::tree::{NodeId, State, VisitedEdge};
 use super::{Search, SearchParams};
 use crate::board::{Game, Position, Rules, random_opening};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -64,7 +64,7 @@ impl Search {
                 _ => assert!(node.visits >= below, "descents end at a proven node"),
             }
             assert!(visited.iter().all(|edge| edge.in_flight == 0), "no leaf is in flight");
-            let has_visit = |edge: &Branch| edge.visits > 0 || edge.proof.is_some();
+            let has_visit = |edge: &VisitedEdge| edge.visits > 0 || edge.proof.is_some();
             assert!(visited.iter().all(has_visit), "visited edges have visits");
             let unvisited = &priors[visited.len()..];
             let is_sorted =

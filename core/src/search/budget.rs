@@ -1,8 +1,8 @@
 //! When a search is done.
 
 use super::Search;
-use super::params::GainStop;
-use super::tree::{Branch, ROOT};
+use super::params::KldGain;
+use super::tree::{ROOT, VisitedEdge};
 
 /// The simulations of one move's search. The first is the root's own evaluation, unless a search of the same root continues.
 #[derive(Debug, Clone)]
@@ -125,7 +125,7 @@ struct GainTracker {
 
 impl GainTracker {
     /// The gain per visit since the last comparison, once the interval is over.
-    fn update(&mut self, stop: &GainStop, visited: &[Branch]) -> Option<f64> {
+    fn update(&mut self, stop: &KldGain, visited: &[VisitedEdge]) -> Option<f64> {
         let total: u32 = visited.iter().map(|edge| edge.visits).sum();
         if total < self.total.saturating_add(stop.interval) {
             return None;
@@ -138,7 +138,7 @@ impl GainTracker {
     }
 
     /// KL(shares at the last comparison ‖ shares now), in nats. Visited edges keep their indices and never lose visits.
-    fn divergence(&self, visited: &[Branch], total: u32) -> f64 {
+    fn divergence(&self, visited: &[VisitedEdge], total: u32) -> f64 {
         let share = |visits: u32, total: u32| f64::from(visits) / f64::from(total);
         let pairs = self.visits.iter().zip(visited).filter(|(before, _)| **before > 0);
         pairs

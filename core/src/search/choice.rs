@@ -38,7 +38,7 @@ params! {
 
 /// A legal move of the root after a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Visited {
+pub struct RootMove {
     /// The move.
     pub played: Move,
     /// Simulations that went through it.
@@ -73,14 +73,14 @@ pub struct Target {
 /// A proven win is always played, and a proven loss only if all moves lose; with moves left known, the shortest win and the
 /// longest loss. Temperature 0 takes the best move according to `params.by`; the larger prior breaks ties, and decides if no
 /// move has a visit. Draws one random number, and only if the temperature is above 0 and no win is proven.
-pub fn choose_move(moves: &[Visited], params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
+pub fn choose_move(moves: &[RootMove], params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move {
     let moves = candidates(moves);
     let best = best_move(&moves, params);
     if temperature == 0.0 || best.visits == 0 || best.proof == Some(Proof::Win) {
         return best.played;
     }
     let top = moves.iter().filter_map(|mv| mv.value).fold(f64::NEG_INFINITY, f64::max);
-    let open = |mv: &&Visited| mv.value.is_some_and(|value| value >= top - params.value_cutoff);
+    let open = |mv: &&RootMove| mv.value.is_some_and(|value| value >= top - params.value_cutoff);
     let weights: Vec<(Move, f64)> =
         moves.iter().filter(open).map(|mv| (mv.played, f64::from(mv.visits) + params.visit_offset)).collect();
     sample(&weights, temperature, stream).unwrap_or(best.played)
@@ -103,17 +103,17 @@ fn sample(weights: &[(Move, f64)], temperature: f64, stream: &mut Stream) -> Opt
     None
 }
 
-fn best_move(moves: &[Visited], params: &ChoiceParams) -> Visited {
+fn best_move(moves: &[RootMove], params: &ChoiceParams) -> RootMove {
     let most = moves.iter().map(|mv| mv.visits).max().unwrap_or(0);
     let trusted =
-        |mv: &Visited| f64::from(mv.visits) >= params.trusted_share * f64::from(most) && mv.visits > 0;
-    let score = |mv: &Visited| match params.by {
+        |mv: &RootMove| f64::from(mv.visits) >= params.trusted_share * f64::from(most) && mv.visits > 0;
+    let score = |mv: &RootMove| match params.by {
         ChooseBy::Visits => f64::from(mv.visits),
         ChooseBy::Value if trusted(mv) => mv.value.unwrap_or(-1.0),
         ChooseBy::Bound if trusted(mv) => mv.value.unwrap_or(-1.0) - params.deviations * mv.standard_error,
         ChooseBy::Value | ChooseBy::Bound => f64::NEG_INFINITY,
     };
-    let better = |a: &Visited, b: &Visited| {
+    let better = |a: &RootMove, b: &RootMove| {
         (distance_score(a), score(a), a.prior) >= (distance_score(b), score(b), b.prior)
     };
     let best = moves.iter().copied().reduce(|a, b| if better(&a, &b) { a } else { b });
@@ -121,7 +121,7 @@ fn best_move(moves: &[Visited], params: &ChoiceParams) -> Visited {
 }
 
 /// Larger for shorter proven wins and longer proven losses; 0 for other moves, and without moves left.
-fn distance_score(mv: &Visited) -> f64 {
+fn distance_score(mv: &RootMove) -> f64 {
     match mv.proof {
         Some(Proof::Win) => -mv.moves_left.unwrap_or(0.0),
         Some(Proof::Loss) => mv.moves_left.unwrap_or(0.0),
@@ -132,9 +132,9 @@ fn distance_score(mv: &Visited) -> f64 {
 /// Visit shares, in the order of `moves`, of the moves that [`choose_move`] would choose from; they sum to 1.
 ///
 /// A proven win counts as visited at least once. If only proven losses were visited, their visits count.
-pub(super) fn visit_shares(moves: &[Visited]) -> Vec<f64> {
+pub(super) fn visit_shares(moves: &[RootMove]) -> Vec<f64> {
     let best = best_rank(moves);
-    let count = |mv: &Visited| match rank(mv) {
+    let count = |mv: &RootMove| match rank(mv) {
         WON if best == WON => mv.visits.max(1),
         rank if rank == best => mv.visits,
         _ => 0,
@@ -150,7 +150,7 @@ pub(super) fn visit_shares(moves: &[Visited]) -> Vec<f64> {
 const WON: u8 = 2;
 
 /// Ranks proven wins above all other moves, and proven losses below.
-pub(super) fn rank(mv: &Visited) -> u8 {
+pub(super) fn rank(mv: &RootMove) -> u8 {
     match mv.proof {
         Some(Proof::Win) => WON,
         Some(Proof::Draw) | None => 1,
@@ -158,12 +158,12 @@ pub(super) fn rank(mv: &Visited) -> u8 {
     }
 }
 
-fn best_rank(moves: &[Visited]) -> u8 {
+fn best_rank(moves: &[RootMove]) -> u8 {
     moves.iter().map(rank).max().unwrap_or(0)
 }
 
 /// The moves with the best rank.
-fn candidates(moves: &[Visited]) -> Vec<Visited> {
+fn candidates(moves: &[RootMove]) -> Vec<RootMove> {
     let best = best_rank(moves);
     moves.iter().filter(|mv| rank(mv) == best).copied().collect()
 }

@@ -1,9 +1,9 @@
 //! Which engine grows the tree of a search.
 
-use super::by_reference::ReferenceEngine;
+use super::gather::FastEngine;
 use super::params::Engine;
+use super::reference_engine::ReferenceEngine;
 use super::searcher::Searcher;
-use super::walk::FastEngine;
 use super::{Search, search_in_lockstep};
 use crate::network::{Batch, Evaluator, EvaluatorError};
 

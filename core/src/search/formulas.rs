@@ -1,6 +1,6 @@
 //! The formulas of the search as pure functions.
 
-use super::params::{FirstPlay, FirstPlayParams, MovesLeftParams};
+use super::params::{Fpu, FpuParams, MovesLeftParams};
 
 /// The exploration term of PUCT: `c · P · √N / (1 + n)` (Silver et al. 2018, Methods), with `c_times_root = c · √N`.
 ///
@@ -24,11 +24,11 @@ pub(super) fn mean_value(value_sum: f64, visits: u32, in_flight: u32, virtual_lo
 }
 
 /// First-play urgency (FPU): the Q of an edge without a visit. `visited_prior` is the sum of the priors of visited edges.
-pub(super) fn fpu_value(params: &FirstPlayParams, parent_value: f64, visited_prior: f64) -> f64 {
+pub(super) fn fpu_value(params: &FpuParams, parent_value: f64, visited_prior: f64) -> f64 {
     match params.kind {
-        FirstPlay::Absolute => params.value,
-        FirstPlay::Reduction => parent_value - params.value * visited_prior.sqrt(),
-        FirstPlay::Parent => parent_value,
+        Fpu::Absolute => params.value,
+        Fpu::Reduction => parent_value - params.value * visited_prior.sqrt(),
+        Fpu::Parent => parent_value,
     }
 }
 
@@ -89,11 +89,11 @@ mod tests {
         assert_eq!(c_puct(1.25, 0.0, 100.0, 99), 1.25);
         // Three visits with a sum of 1.2 and one in flight as a loss: (1.2 − 1) / 4 = 0.05
         assert!((mean_value(1.2, 3, 1, 1.0) - 0.05).abs() < 1e-12);
-        let urgency = |kind, value| fpu_value(&FirstPlayParams { kind, value }, 0.1, 0.25);
+        let urgency = |kind, value| fpu_value(&FpuParams { kind, value }, 0.1, 0.25);
         // 0.1 − 0.3 · √0.25 = −0.05
-        assert!((urgency(FirstPlay::Reduction, 0.3) + 0.05).abs() < 1e-12);
-        assert_eq!(urgency(FirstPlay::Absolute, -0.5), -0.5);
-        assert_eq!(urgency(FirstPlay::Parent, -0.5), 0.1);
+        assert!((urgency(Fpu::Reduction, 0.3) + 0.05).abs() < 1e-12);
+        assert_eq!(urgency(Fpu::Absolute, -0.5), -0.5);
+        assert_eq!(urgency(Fpu::Parent, -0.5), 0.1);
         assert!((noisy_prior(0.4, 0.8, 0.25) - 0.5).abs() < 1e-12);
         // √(2 · 0.25 · 32) = 4
         assert!((forced_visits(2.0, 0.25, 32) - 4.0).abs() < 1e-12);

@@ -3,7 +3,7 @@
 
 use super::params::ImprovedPolicyParams;
 use super::proof::Proof;
-use super::tree::Branch;
+use super::tree::VisitedEdge;
 use crate::board::Move;
 
 /// A node as the rules see it. Values are for the side to move.
@@ -12,7 +12,7 @@ pub(super) struct NodeView<'a> {
     /// The priors of all edges, the visited ones first.
     pub(super) priors: &'a [f32],
     /// The visited edges.
-    pub(super) visited: &'a [Branch],
+    pub(super) visited: &'a [VisitedEdge],
     /// The value of the node's own evaluation.
     pub(super) own_value: f64,
     /// The value of a proven draw.
@@ -24,12 +24,12 @@ pub(super) struct NodeView<'a> {
 }
 
 impl NodeView<'_> {
-    pub(super) fn edge(&self, index: usize) -> Option<&Branch> {
+    pub(super) fn edge(&self, index: usize) -> Option<&VisitedEdge> {
         self.visited.get(index)
     }
 
     pub(super) fn started(&self, index: usize) -> u32 {
-        self.edge(index).map_or(0, Branch::started)
+        self.edge(index).map_or(0, VisitedEdge::started)
     }
 
     pub(super) fn proof(&self, index: usize) -> Option<Proof> {
@@ -128,7 +128,7 @@ pub(super) fn select_improved(
     scratch: &mut Vec<f64>,
 ) -> usize {
     improved_policy(params, node, scratch);
-    let edge_visits: u32 = node.visited.iter().map(Branch::started).sum();
+    let edge_visits: u32 = node.visited.iter().map(VisitedEdge::started).sum();
     for (index, share) in scratch.iter_mut().enumerate() {
         *share -= f64::from(node.started(index)) / f64::from(1 + edge_visits);
     }
@@ -145,7 +145,7 @@ pub(super) fn best(scores: &[f64], filter: impl Fn(usize) -> bool) -> Option<usi
 mod tests {
     use serde_json::Value;
 
-    use super::{Branch, NodeView, improved_policy, scaled_completed_q};
+    use super::{NodeView, VisitedEdge, improved_policy, scaled_completed_q};
     use crate::search::ImprovedPolicyParams;
 
     fn floats(value: &Value) -> Vec<f64> {
@@ -169,12 +169,13 @@ mod tests {
         let mut order: Vec<usize> = (0..logits.len()).collect();
         order.sort_by_key(|index| visits[*index] == 0.0);
         let priors: Vec<f32> = order.iter().map(|index| (logits[*index].exp() / total) as f32).collect();
-        let edge = |index: &usize| Branch {
+        let edge = |index: &usize| VisitedEdge {
             visits: visits[*index] as u32,
             value_sum: q[*index] * visits[*index],
-            ..Branch::EMPTY
+            ..VisitedEdge::EMPTY
         };
-        let visited: Vec<Branch> = order.iter().filter(|index| visits[**index] > 0.0).map(edge).collect();
+        let visited: Vec<VisitedEdge> =
+            order.iter().filter(|index| visits[**index] > 0.0).map(edge).collect();
         let own_value = case["raw_value"].as_f64().expect("a number");
         let node = NodeView {
             priors: &priors,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Search;
-use super::choice::{ChoiceParams, Visited, rank};
+use super::choice::{ChoiceParams, RootMove, rank};
 use super::proof::Proof;
 use super::tree::{NodeId, ROOT};
 use crate::board::Move;
@@ -12,7 +12,7 @@ use crate::board::Move;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// The move with its statistics.
-    pub first: Visited,
+    pub first: RootMove,
     /// The principal variation: the move, the best answer, and so on as far as they were searched.
     pub moves: Vec<Move>,
     /// P(draw) after the move: proven, else the mean; the root's if the move has no visit.
@@ -26,13 +26,13 @@ impl Search {
         let mut moves = self.playable();
         let best = self.best_move();
         moves.sort_by_key(|mv| Reverse((mv.played == best, rank(mv), mv.visits, sort_key(mv.prior))));
-        let is_shown = |mv: &Visited| mv.visits > 0 || mv.proof.is_some() || mv.played == best;
+        let is_shown = |mv: &RootMove| mv.visits > 0 || mv.proof.is_some() || mv.played == best;
         moves.retain(is_shown);
         moves.truncate(count);
         moves.into_iter().map(|first| self.line(first)).collect()
     }
 
-    fn line(&self, first: Visited) -> Line {
+    fn line(&self, first: RootMove) -> Line {
         let node = self.child(first.played).unwrap_or(ROOT);
         Line { first, moves: self.line_moves(first.played), draw: self.tree.node(node).draw_share() }
     }

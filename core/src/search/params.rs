@@ -42,7 +42,7 @@ param_enum! {
 
 param_enum! {
     /// First-play urgency: the Q of a move before its first visit.
-    pub enum FirstPlay {
+    pub enum Fpu {
         /// The given value, whatever the parent's.
         Absolute = "absolute",
         /// The parent's value minus `value · √(sum of the priors of visited moves)`, as in Leela Chess Zero.
@@ -54,9 +54,9 @@ param_enum! {
 
 params! {
     /// First-play urgency (FPU): the Q of moves without a visit, in [−1, 1] for the side to move.
-    pub struct FirstPlayParams {
+    pub struct FpuParams {
         /// How it is computed.
-        kind: FirstPlay = FirstPlay::Reduction;
+        kind: Fpu = Fpu::Reduction;
         /// The value, or the size of the reduction; a larger reduction searches deeper and less wide. The default is Leela
         /// Chess Zero's.
         value: f64 = 0.33, in -1.0..=1.0;
@@ -65,7 +65,7 @@ params! {
 
 param_enum! {
     /// Virtual loss: how a descent in flight keeps the next one off its path.
-    pub enum InFlight {
+    pub enum VirtualLossMode {
         /// It counts as a visit with value `-virtual_loss` (Chaslot et al. 2008).
         Loss = "loss",
         /// It counts as a visit that leaves the mean value unchanged, as in Leela Chess Zero.
@@ -91,7 +91,7 @@ params! {
         /// `c_puct` at the root; () for the tree's.
         c_puct: Option<f64> = None, in 0.0..=100.0;
         /// First-play urgency at the root; () for the tree's.
-        first_play: Option<FirstPlayParams> = None;
+        first_play: Option<FpuParams> = None;
         /// Policy temperature at the root; () for the tree's.
         policy_temperature: Option<f64> = None, in 0.05..=20.0;
         /// A visited move of a `puct` root gets at least `√(forced_playouts · P · N)` visits in training games, and policy target
@@ -118,7 +118,7 @@ params! {
 params! {
     /// Stops a search whose visit distribution has stopped changing: after every `interval` visits the root's visit shares are
     /// compared with those at the previous comparison (the KLD gain of Leela Chess Zero, whose default is off).
-    pub struct GainStop {
+    pub struct KldGain {
         /// Visits between two comparisons. The default is Leela Chess Zero's.
         interval: u32 = 100, in 1..=1_000_000;
         /// The search stops once the gain per visit, KL(shares before ‖ shares now) / visits between, in nats, is below this.
@@ -164,7 +164,7 @@ params! {
         /// The number of visits at which `c_puct` begins to grow; AlphaZero's.
         c_puct_base: f64 = 19_652.0, in 1.0..=1e9;
         /// First-play urgency: the Q of a move before its first visit.
-        first_play: FirstPlayParams = FirstPlayParams::default();
+        first_play: FpuParams = FpuParams::default();
         /// Policy temperature: priors become `P^(1/T)`, normalised. Larger than 1 flattens them (Leela Chess Zero plays with 1.36).
         policy_temperature: f64 = 1.0, in 0.05..=20.0;
         /// The value of a draw (contempt) to the player at the root; the opponent's is its negative. Below 0 plays for a win.
@@ -182,7 +182,7 @@ params! {
         /// less exact. 1 where many games share a batch.
         leaves: u32 = 1, in 1..=4096;
         /// Virtual loss: how a descent in flight counts.
-        in_flight: InFlight = InFlight::Loss;
+        in_flight: VirtualLossMode = VirtualLossMode::Loss;
         /// The size of the virtual loss, where `in_flight` is `loss`.
         virtual_loss: f64 = 1.0, in 0.0..=1.0;
         /// Whether the tree proves wins, draws and losses (MCTS-Solver, Winands et al. 2008): a proven win is played, a proven
@@ -203,7 +203,7 @@ params! {
         /// earlier positions that may recur.
         graph: bool = false;
         /// KLD gain: stops the search when further visits change little; () for never. For a `puct` root.
-        stop_by_gain: Option<GainStop> = None;
+        stop_by_gain: Option<KldGain> = None;
         /// Folder of Syzygy tablebases, or several separated by `:`; () for none.
         tablebases: Option<String> = None;
         /// Where tablebases are probed.

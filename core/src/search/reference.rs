@@ -18,7 +18,7 @@ mod leaf;
 mod select;
 mod trace;
 
-pub use trace::{Choice, Counted, End, Leaf, Scored, Simulation};
+pub use trace::{Choice, End, Leaf, NodeUpdate, ScoredMove, Simulation};
 
 use leaf::has_mate;
 pub(super) use select::considered_visits;

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::rows::{PROOF_NAMES, TreeRow};
-use super::tree::{Branch, Node, NodeId, ROOT, State, Tree};
+use super::tree::{Node, NodeId, ROOT, State, Tree, VisitedEdge};
 use super::{Proof, Search};
 use crate::board::Move;
 use crate::network::Wdl;
@@ -109,12 +109,12 @@ impl Search {
         if let Some(row) = own[visited..].iter().find(|row| row.node != TreeRow::NO_NODE) {
             return Err(fault(row, "is a visited move after an unvisited one; rows must be in their order"));
         }
-        let visited: Vec<Branch> = own[..visited].iter().map(|row| self.restored_edge(row)).collect();
+        let visited: Vec<VisitedEdge> = own[..visited].iter().map(|row| self.restored_edge(row)).collect();
         self.tree.set_visited_edges(parent, &visited);
         Ok(())
     }
 
-    fn restored_edge(&self, row: &TreeRow) -> Branch {
+    fn restored_edge(&self, row: &TreeRow) -> VisitedEdge {
         let child = self.tree.node(row.node);
         let mean = |sum: f64| sum / f64::from(row.node_visits.max(1));
         // In a tree an edge and its child have the same sum; in a graph the edge has a share of the child's.
@@ -124,7 +124,7 @@ impl Search {
             mean(row.value_sum) * f64::from(row.visits)
         };
         let proof = child.proof.map(Proof::for_opponent).filter(|_| self.params.solver);
-        Branch {
+        VisitedEdge {
             value_sum,
             square_sum: row.square_sum,
             visits: row.visits,

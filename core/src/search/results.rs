@@ -1,10 +1,10 @@
 //! The results of a search at its root.
 
 use super::Search;
-use super::choice::{ChoiceParams, Target, Visited};
+use super::choice::{ChoiceParams, RootMove, Target};
 use super::proof::Proof;
 use super::root::RootScore;
-use super::tree::{Branch, ROOT, TreeMemory};
+use super::tree::{ROOT, TreeMemory, VisitedEdge};
 use crate::board::Move;
 use crate::rng::Stream;
 
@@ -23,10 +23,10 @@ impl Search {
     /// The policy target of the root: shares of all its moves that sum to 1.
     pub fn policy_target(&self) -> Vec<Target> {
         let allowed_visits =
-            |mv: Visited| if self.root.allows(mv.played) { mv } else { Visited { visits: 0, ..mv } };
-        let moves: Vec<Visited> = self.root_moves().map(allowed_visits).collect();
+            |mv: RootMove| if self.root.allows(mv.played) { mv } else { RootMove { visits: 0, ..mv } };
+        let moves: Vec<RootMove> = self.root_moves().map(allowed_visits).collect();
         let shares = self.root.rule.policy_target(self, &moves);
-        let target = |(mv, share): (&Visited, f64)| Target { played: mv.played, visits: mv.visits, share };
+        let target = |(mv, share): (&RootMove, f64)| Target { played: mv.played, visits: mv.visits, share };
         moves.iter().zip(shares).map(target).collect()
     }
 
@@ -68,18 +68,18 @@ impl Search {
     }
 
     /// Every legal move of the root with its statistics, the visited ones first.
-    pub fn root_moves(&self) -> impl Iterator<Item = Visited> {
+    pub fn root_moves(&self) -> impl Iterator<Item = RootMove> {
         let moves = self.tree.moves(ROOT).iter().zip(self.tree.priors(ROOT));
         moves.enumerate().map(|(index, (mv, prior))| {
             let edge = self.tree.visited_edges(ROOT).get(index);
             let proof = edge.and_then(|edge| edge.proof);
             let proven = proof.map(|proof| proof.value(self.draw_value(0)));
-            Visited {
+            RootMove {
                 played: *mv,
                 visits: edge.map_or(0, |edge| edge.visits),
                 prior: *prior,
-                value: proven.or_else(|| edge.and_then(Branch::mean)),
-                standard_error: edge.filter(|_| proof.is_none()).map_or(0.0, Branch::standard_error),
+                value: proven.or_else(|| edge.and_then(VisitedEdge::mean)),
+                standard_error: edge.filter(|_| proof.is_none()).map_or(0.0, VisitedEdge::standard_error),
                 proof,
                 moves_left: edge.and_then(|edge| self.tree.moves_left(edge.child)),
             }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::Search;
-use super::choice::{ChoiceParams, Visited};
+use super::choice::{ChoiceParams, RootMove};
 use super::noise::RootNoise;
 use super::params::{RootRule, SearchParams};
 use super::proof::Proof;
@@ -100,7 +100,7 @@ pub(super) trait RootSearch: fmt::Debug + Send + Sync {
     fn choose(&self, search: &Search, params: &ChoiceParams, temperature: f64, stream: &mut Stream) -> Move;
 
     /// The policy target of the root's `moves`: shares that sum to 1. Moves that are not allowed are passed without visits.
-    fn policy_target(&self, search: &Search, moves: &[Visited]) -> Vec<f64>;
+    fn policy_target(&self, search: &Search, moves: &[RootMove]) -> Vec<f64>;
 
     /// The scores that the next descent selects by, if the rule scores each move by its statistics.
     fn scores(&self, _search: &Search) -> Option<Vec<RootScore>> {

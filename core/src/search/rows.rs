@@ -2,7 +2,7 @@
 
 use super::Search;
 use super::proof::Proof;
-use super::tree::{Branch, NodeId, ROOT, State};
+use super::tree::{NodeId, ROOT, State, VisitedEdge};
 use crate::board::Move;
 
 /// An edge of a searched tree, or its root. Values are for the side that makes the move; the root's, in the first row, are for
@@ -118,7 +118,7 @@ impl Search {
     }
 
     /// The row of a node and the edge that leads to it, for the side that made the move.
-    fn node_row(&self, edge: Edge, id: NodeId, visited: Option<&Branch>) -> TreeRow {
+    fn node_row(&self, edge: Edge, id: NodeId, visited: Option<&VisitedEdge>) -> TreeRow {
         let node = self.tree.node(id);
         let depth = edge.depth.into();
         let draw_value = self.draw_value(depth);
@@ -169,7 +169,7 @@ impl Search {
             let wdl = graph.evaluation(id);
             return (wdl.value_with_draw_score(draw_value), wdl.draw.into());
         }
-        let draw_sum = |edge: &Branch| self.tree.node(edge.child).draw_sum;
+        let draw_sum = |edge: &VisitedEdge| self.tree.node(edge.child).draw_sum;
         let below: f64 = self.tree.visited_edges(id).iter().map(draw_sum).sum();
         (self.tree.own_value(id, draw_value), node.draw_sum - below)
     }

@@ -4,9 +4,9 @@ use super::Search;
 use super::formulas::{c_puct, exploration, fpu_value, mean_value};
 use super::improved::{NodeView, select_improved};
 use super::moves_left::Preference;
-use super::params::{FirstPlayParams, InFlight, TreeRule};
+use super::params::{FpuParams, TreeRule, VirtualLossMode};
 use super::proof::Proof;
-use super::tree::{Branch, NodeId, ROOT};
+use super::tree::{NodeId, ROOT, VisitedEdge};
 
 impl Search {
     /// The index of the edge that a descent takes from a node `depth` plies below the root.
@@ -54,7 +54,7 @@ impl Search {
     ///
     /// Unvisited edges share one Q and the one with the largest prior is first, so only the first that is allowed can be
     /// best. `adjust` may change the score of a visited edge.
-    fn select_by_puct(&self, node: NodeId, depth: usize, adjust: impl Fn(f64, &Branch) -> f64) -> usize {
+    fn select_by_puct(&self, node: NodeId, depth: usize, adjust: impl Fn(f64, &VisitedEdge) -> f64) -> usize {
         let (priors, visited) = (self.tree.priors(node), self.tree.visited_edges(node));
         let parent = self.tree.node(node);
         let in_flight: u32 = visited.iter().map(|edge| u32::from(edge.in_flight)).sum();
@@ -91,14 +91,14 @@ impl Search {
     #[cold]
     fn select_with_moves_left(&self, node: NodeId, depth: usize) -> usize {
         let preference = self.preference(node, depth);
-        let utility = |edge: &Branch| {
+        let utility = |edge: &VisitedEdge| {
             preference.as_ref().map_or(0.0, |preference| self.utility(preference, edge, depth))
         };
         self.select_by_puct(node, depth, |score, edge| score + utility(edge))
     }
 
     /// The moves-left utility of a visited edge; 0 before its first visit is backed up.
-    pub(super) fn utility(&self, preference: &Preference<'_>, edge: &Branch, depth: usize) -> f64 {
+    pub(super) fn utility(&self, preference: &Preference<'_>, edge: &VisitedEdge, depth: usize) -> f64 {
         let proven = edge.proof.map(|proof| proof.value(self.draw_value(depth)));
         let value = proven.or_else(|| edge.mean());
         let value_and_plies = value.zip(self.tree.moves_left(edge.child));
@@ -114,17 +114,19 @@ impl Search {
     }
 
     /// The parameters of first-play urgency at a node.
-    pub(super) fn fpu_params(&self, node: NodeId) -> &FirstPlayParams {
+    pub(super) fn fpu_params(&self, node: NodeId) -> &FpuParams {
         let at_root = self.params.root.first_play.as_ref().filter(|_| node == ROOT);
         at_root.unwrap_or(&self.params.first_play)
     }
 
     /// Q of a visited edge that is not proven, with virtual loss.
-    pub(super) fn edge_value(&self, edge: &Branch, parent_value: f64) -> f64 {
+    pub(super) fn edge_value(&self, edge: &VisitedEdge, parent_value: f64) -> f64 {
         let in_flight = u32::from(edge.in_flight);
         match self.params.in_flight {
-            InFlight::Loss => mean_value(edge.value_sum, edge.visits, in_flight, self.params.virtual_loss),
-            InFlight::Visit => edge.mean().unwrap_or(parent_value),
+            VirtualLossMode::Loss => {
+                mean_value(edge.value_sum, edge.visits, in_flight, self.params.virtual_loss)
+            }
+            VirtualLossMode::Visit => edge.mean().unwrap_or(parent_value),
         }
     }
 }

@@ -7,9 +7,9 @@ use rand::RngExt;
 use super::reference::{Node, Reference};
 use super::tree::ROOT;
 use super::{
-    ChoiceParams, ChooseBy, Engine, Exploration, FirstPlay, FirstPlayParams, GainStop, InFlight,
-    MovesLeftParams, Proof, RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule,
-    Visited, bench, choose_move, search_in_lockstep,
+    ChoiceParams, ChooseBy, Engine, Exploration, Fpu, FpuParams, KldGain, MovesLeftParams, Proof, RootMove,
+    RootNoise, RootParams, RootRule, Search, SearchParams, SharedSearch, TreeRule, VirtualLossMode, bench,
+    choose_move, search_in_lockstep,
 };
 use crate::board::{Game, Move, Position, Rules};
 use crate::encoding::{Encoding, EncodingName, Orientation};
@@ -162,8 +162,9 @@ fn searches_that_share_batches_are_independent() {
 #[test]
 fn leaf_batches_keep_the_invariants_and_find_a_mate() {
     let mate_in_one = from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
-    for (leaves, in_flight) in
-        [2, 7, 64].into_iter().flat_map(|leaves| [(leaves, InFlight::Loss), (leaves, InFlight::Visit)])
+    for (leaves, in_flight) in [2, 7, 64]
+        .into_iter()
+        .flat_map(|leaves| [(leaves, VirtualLossMode::Loss), (leaves, VirtualLossMode::Visit)])
     {
         let params = SearchParams { leaves, in_flight, solver: false, ..simulations(400) };
         let search = searched(&mate_in_one, &params, &mut Uniform::new(encoding()));
@@ -180,16 +181,16 @@ fn virtual_loss_matters_only_with_several_leaves_in_flight() {
         let params = SearchParams { leaves, in_flight, ..simulations(300) };
         visits(&searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1)))
     };
-    assert_eq!(visits_with(1, InFlight::Loss), visits_with(1, InFlight::Visit));
-    assert_ne!(visits_with(16, InFlight::Loss), visits_with(16, InFlight::Visit));
+    assert_eq!(visits_with(1, VirtualLossMode::Loss), visits_with(1, VirtualLossMode::Visit));
+    assert_ne!(visits_with(16, VirtualLossMode::Loss), visits_with(16, VirtualLossMode::Visit));
 }
 
 #[test]
 fn an_untrained_net_visits_every_root_move() {
     // Trap: first-play urgency on another scale than Q makes unvisited moves look lost (or won) for ever.
-    for kind in [FirstPlay::Reduction, FirstPlay::Absolute] {
-        let value = if kind == FirstPlay::Reduction { 0.33 } else { 0.0 };
-        let params = SearchParams { first_play: FirstPlayParams { kind, value }, ..simulations(64) };
+    for kind in [Fpu::Reduction, Fpu::Absolute] {
+        let value = if kind == Fpu::Reduction { 0.33 } else { 0.0 };
+        let params = SearchParams { first_play: FpuParams { kind, value }, ..simulations(64) };
         let search = searched(&Game::initial(), &params, &mut Uniform::new(encoding()));
         assert!(search.root_moves().all(|mv| mv.visits > 0), "{kind:?}");
     }

@@ -1,21 +1,21 @@
 //! The tree as arrays: nodes, edges with their moves and priors, and the statistics of visited edges.
 //!
 //! Most edges are never visited, so an edge costs six bytes, its move and its prior, until its first visit; then it gets a
-//! [`Branch`]. A descent reads the visited edges of a node, which are contiguous, and one more prior.
+//! [`VisitedEdge`]. A descent reads the visited edges of a node, which are contiguous, and one more prior.
 
-mod blocks;
 mod graph;
+mod moves_left;
 mod node;
-mod plies_left;
+mod visited_edges;
 
 pub(super) use graph::Graph;
-pub(super) use node::{Branch, Node, NodeId, ROOT, State};
-pub(super) use plies_left::MovesLeft;
+pub(super) use moves_left::MovesLeft;
+pub(super) use node::{Node, NodeId, ROOT, State, VisitedEdge};
 
 use super::params::SearchParams;
 use super::proof::Proof;
 use crate::board::Move;
-use blocks::VisitedEdges;
+use visited_edges::VisitedEdges;
 
 /// Invariants: a node's visits are 1 (its own evaluation) plus those of its visited edges, and more once it is proven, because
 /// later descents end there. Its first edges are the visited ones in the order of their first visit; if there are any, the
@@ -89,12 +89,12 @@ impl Tree {
     }
 
     /// The visited edges of a node, which are its first.
-    pub(super) fn visited_edges(&self, node: NodeId) -> &[Branch] {
+    pub(super) fn visited_edges(&self, node: NodeId) -> &[VisitedEdge] {
         &self.visited.all[self.node(node).visited_edges()]
     }
 
     /// A visited edge of a node.
-    pub(super) fn edge_mut(&mut self, node: NodeId, index: u8) -> &mut Branch {
+    pub(super) fn edge_mut(&mut self, node: NodeId, index: u8) -> &mut VisitedEdge {
         let first = self.node(node).first_visited as usize;
         &mut self.visited.all[first + usize::from(index)]
     }
@@ -112,7 +112,7 @@ impl Tree {
     }
 
     /// Gives an expanded node its visited edges; for a tree that is rebuilt from rows.
-    pub(super) fn set_visited_edges(&mut self, node: NodeId, visited: &[Branch]) {
+    pub(super) fn set_visited_edges(&mut self, node: NodeId, visited: &[VisitedEdge]) {
         let first = self.visited.append(visited);
         let node = &mut self.nodes[node as usize];
         (node.first_visited, node.visited_count) = (first, visited.len() as u8);
@@ -197,7 +197,7 @@ impl Tree {
 
     fn best_if_all_proven(&self, node: NodeId) -> Option<Proof> {
         let visited = self.visited_edges(node);
-        let better = |best: Proof, edge: &Branch| edge.proof.map(|proof| best.max(proof));
+        let better = |best: Proof, edge: &VisitedEdge| edge.proof.map(|proof| best.max(proof));
         let all_visited = visited.len() == self.moves(node).len();
         all_visited.then(|| visited.iter().try_fold(Proof::Loss, better)).flatten()
     }
@@ -273,6 +273,6 @@ impl Node {
 }
 
 const _: () = assert!(
-    size_of::<Node>() == 32 && size_of::<Branch>() == 24,
+    size_of::<Node>() == 32 && size_of::<VisitedEdge>() == 24,
     "the memory of a search depends on these sizes"
 );

@@ -2,10 +2,10 @@
 
 use thiserror::Error;
 
+use super::game_slot::GameSlot;
 use super::lanes::{self, Shard};
 use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
-use super::seat::SeatedGame;
 use super::stats::SelfPlayStats;
 use crate::board::Tablebase;
 use crate::event::{Cancelled, Event, Observer};
@@ -96,8 +96,8 @@ pub fn play_shard(
     observer: &dyn Observer,
 ) -> Result<ShardResult, SelfPlayError> {
     let mut waiting =
-        shard.game_numbers().map(|number| SeatedGame::new(job.params, job.tables.cloned(), job.seed, number));
-    let mut slots: Vec<SeatedGame> = waiting.by_ref().take(job.params.seats as usize).collect();
+        shard.game_numbers().map(|number| GameSlot::new(job.params, job.tables.cloned(), job.seed, number));
+    let mut slots: Vec<GameSlot> = waiting.by_ref().take(job.params.seats as usize).collect();
     evaluators[0].start_shard();
     let mut lockstep = Lockstep::new(1);
     let mut stats = SelfPlayStats::default();
@@ -110,7 +110,7 @@ pub fn play_shard(
         stats.cache_hits += cache_hits;
         stats.batches += u64::from(evaluated > cache_hits);
         observer.event(Event::Work { unit: "evaluations", amount: evaluated });
-        observer.look_on(slots[0].number(), &|| slots[0].glimpse());
+        observer.on_game(slots[0].number(), &|| slots[0].snapshot());
         let before = finished.len();
         for slot in &mut slots {
             if let Some(game) = slot.finish(job.network, &mut stats) {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::{PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
 use crate::board::{Game, Move, Position};
 use crate::encoding::{Encoding, EncodingName, Orientation};
-use crate::event::{Event, Glimpse, Observer, Silent};
+use crate::event::{Event, GameSnapshot, Observer, Silent};
 use crate::network::fake::Hashed;
 use crate::network::{Evaluator, EvaluatorError};
 use crate::params::{Schedule, Value, read};
@@ -167,13 +167,13 @@ fn games_without_noise_at_temperature_zero_are_the_same() {
     assert!(shard.games.iter().all(|game| game.moves == shard.games[0].moves));
 }
 
-struct CollectsSnapshots(Mutex<Vec<Glimpse>>);
+struct CollectsSnapshots(Mutex<Vec<GameSnapshot>>);
 
 impl Observer for CollectsSnapshots {
     fn event(&self, _: Event<'_>) {}
 
-    fn look_on(&self, _: u32, glimpse: &dyn Fn() -> Glimpse) {
-        self.0.lock().unwrap().push(glimpse());
+    fn on_game(&self, _: u32, snapshot: &dyn Fn() -> GameSnapshot) {
+        self.0.lock().unwrap().push(snapshot());
     }
 }
 

@@ -11,7 +11,7 @@ mod state;
 mod update;
 
 pub use error::TrainError;
-pub use job::{TrainJob, Trained, threads_that_pay};
+pub use job::{TrainJob, Trained, useful_threads};
 pub use report::{TrainSummary, TrainingRow, ValidationRow};
 pub use run::train;
 pub use state::updates_done;

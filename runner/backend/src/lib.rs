@@ -53,7 +53,7 @@ pub enum BackendError {
 
 /// The backend that the user requests for a new run's nets.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish<'a> {
+pub struct BackendRequest<'a> {
     /// The backend.
     pub backend: Backend,
     /// The devices, as the command line names them.
@@ -77,9 +77,9 @@ pub struct Choice {
     pub pad_to: u32,
 }
 
-impl Wish<'_> {
+impl BackendRequest<'_> {
     /// Resolves `auto`. `may_measure` allows measuring the backends for it.
-    pub fn settle(self, may_measure: bool) -> Result<Choice, BackendError> {
+    pub fn resolve(self, may_measure: bool) -> Result<Choice, BackendError> {
         let devices = parse_devices(self.device)?;
         let is_cpu = devices == [Device::Cpu];
         let device = devices.iter().copied().map(device_name).collect::<Vec<_>>().join(",");
@@ -168,7 +168,7 @@ impl Evaluators {
     /// Makes an evaluator for a lane. On a CPU it has one thread, since lanes share the processor.
     pub fn make(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, EvaluatorError> {
         match &self.engine {
-            Engine::Torch { precision, .. } => self.make_in(net, *precision),
+            Engine::Torch { precision, .. } => self.make_with_precision(net, *precision),
             Engine::Onnx(library) => {
                 let model = OnnxModel::export(&net.spec, &net.weights, None, InputForm::Packed);
                 let evaluator =
@@ -179,7 +179,7 @@ impl Evaluators {
     }
 
     /// As [`make`](Self::make), in another precision than the run's; always on libtorch.
-    pub fn make_in(
+    pub fn make_with_precision(
         &self,
         net: &Checkpoint,
         precision: Precision,
@@ -247,11 +247,11 @@ fn device_name(device: Device) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Backend, BackendError, Choice, Wish};
+    use super::{Backend, BackendError, BackendRequest, Choice};
     use dc0_core::network::torch::Precision;
 
     fn resolved(backend: Backend, device: &str, precision: Precision) -> Result<Choice, BackendError> {
-        Wish { backend, device, precision, onnxruntime: None }.settle(false)
+        BackendRequest { backend, device, precision, onnxruntime: None }.resolve(false)
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! `dc0-run replay`: shows a stored game ply by ply, or recomputes its shard from the seed.
 
-mod again;
 mod game;
 mod json;
 mod name;
+mod recompute;
 mod text;
 
 use std::io::IsTerminal;
@@ -21,7 +21,7 @@ use dc0_process::command::{Command, Failure, Process, Program};
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_process::look::{Colours, Look};
+use dc0_process::style::{Colours, TermStyle};
 use dc0_steps::StepError;
 use game::FoundGame;
 use name::GameName;
@@ -125,7 +125,7 @@ fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
     let run = Loaded::read(&args.run, run_folder(&args.run)?)?;
     let game = FoundGame::read(&run, args.game)?;
     if args.recompute {
-        return again::recompute(args, (&run, &game), process);
+        return recompute::recompute(args, (&run, &game), process);
     }
     if let Some(ply) = args.ply.filter(|ply| *ply > game.stored.game.ply()) {
         return Err(ReplayError::NoPly { ply, last: game.stored.game.ply() });
@@ -133,14 +133,14 @@ fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
     let page = match (args.format, args.pgn) {
         (_, true) => game.stored.pgn(&format!("{}, {}", run.record.name, game.step.name())),
         (OutputFormat::Json, false) => json::page(&game, args.ply).to_string(),
-        (OutputFormat::Text, false) => text::page(&game, args.ply, look(args)),
+        (OutputFormat::Text, false) => text::page(&game, args.ply, style(args)),
     };
     process.console.result(page.trim_end());
     Ok(Exit::Done)
 }
 
 /// The terminal's style.
-fn look(args: &ReplayArgs) -> Look {
+fn style(args: &ReplayArgs) -> TermStyle {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    Look::new(args.ascii, args.color, std::io::stdout().is_terminal(), &variable)
+    TermStyle::new(args.ascii, args.color, std::io::stdout().is_terminal(), &variable)
 }

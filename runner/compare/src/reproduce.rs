@@ -1,7 +1,7 @@
 //! `dc0-run reproduce`: repeats a run from its folder and compares the results file by file.
 
-mod again;
 mod report;
+mod rerun;
 mod stage;
 
 use std::path::PathBuf;
@@ -10,7 +10,6 @@ use clap::Args;
 use thiserror::Error;
 
 use crate::diff::{CompareError, Loaded, Pair, Sides, pairs, run_folder};
-use again::Outcome;
 use dc0_backend::BackendError;
 use dc0_process::command::{Command, Failure, Process, Program};
 use dc0_process::console::OutputFormat;
@@ -18,6 +17,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::{Folder, FolderKind, RunError};
+use rerun::Outcome;
 use stage::Stage;
 
 /// Which run `reproduce` repeats, and how.
@@ -106,7 +106,7 @@ fn reproduced(args: &ReproduceArgs, process: &Process) -> Result<Exit, Reproduce
     for note in report::notes(&original, &stage)? {
         process.console.note(&note);
     }
-    if let Outcome::Ended(exit) = again::play(args, &original, &stage, process) {
+    if let Outcome::Ended(exit) = rerun::play(args, &original, &stage, process) {
         return Ok(exit);
     }
     let reproduction = Loaded::read(&args.run, stage.folder.clone())?;

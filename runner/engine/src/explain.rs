@@ -4,9 +4,9 @@
 //! docs/guides/explain.md says what users see.
 
 mod args;
-mod ask;
 mod error;
 mod figures;
+mod inputs;
 mod page;
 mod params;
 mod picture;
@@ -23,11 +23,11 @@ use dc0_core::durable;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
-use dc0_process::look::Look;
+use dc0_process::style::TermStyle;
 
 pub use args::{ExplainArgs, Format};
-pub use ask::position;
 pub use error::ExplainError;
+pub use inputs::position;
 pub use params::ExplainParams;
 pub use study::Study;
 pub use value::value;
@@ -43,7 +43,7 @@ impl Command for ExplainArgs {
 }
 
 fn explain(args: &ExplainArgs, console: &Console) -> Result<(), ExplainError> {
-    let study = ask::study(args)?;
+    let study = inputs::study(args)?;
     let shown = match args.format {
         Format::Text => text::page(&study, style(args)),
         Format::Html => page::page(&study),
@@ -61,12 +61,12 @@ fn explain(args: &ExplainArgs, console: &Console) -> Result<(), ExplainError> {
 }
 
 /// The output style: what the terminal can show. A file has no colours unless they are asked for.
-fn style(args: &ExplainArgs) -> Look {
+fn style(args: &ExplainArgs) -> TermStyle {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let is_terminal = args.out.is_none() && std::io::stdout().is_terminal();
-    let style = Look::new(args.ascii, args.color, is_terminal, &variable);
+    let style = TermStyle::new(args.ascii, args.color, is_terminal, &variable);
     // Output that is not a terminal may hold any text.
-    Look { is_unicode: !args.ascii && (style.is_unicode || !is_terminal), ..style }
+    TermStyle { is_unicode: !args.ascii && (style.is_unicode || !is_terminal), ..style }
 }
 
 #[cfg(test)]

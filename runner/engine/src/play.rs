@@ -5,11 +5,11 @@
 
 mod args;
 pub mod board;
+mod commands;
 mod input;
-mod keep;
 mod panel;
 pub mod pgn;
-mod read;
+mod pgn_file;
 pub mod record;
 pub mod score;
 mod session;
@@ -28,10 +28,10 @@ use dc0_process::clock;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_process::look::Look;
+use dc0_process::style::TermStyle;
 use input::Player;
-use keep::{Keep, KeepError};
 use pgn::Tags;
+use pgn_file::{Keep, KeepError};
 use record::Record;
 use session::{Session, Setup};
 
@@ -76,7 +76,7 @@ impl Command for PlayArgs {
 
 fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
     let start = start(args.fen.as_deref())?;
-    let seed = args.seed.unwrap_or_else(|| seed_given(&args.engine).unwrap_or_else(clock::changing_number));
+    let seed = args.seed.unwrap_or_else(|| seed_given(&args.engine).unwrap_or_else(clock::time_seed));
     let mut settings = settings(&args.engine)?;
     settings.set("DC0Seed", &seed.to_string())?;
     for (name, value) in [
@@ -101,7 +101,7 @@ fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
         engine,
         start,
         tags,
-        style: Look::new(args.ascii, args.color, is_terminal, &variable),
+        style: TermStyle::new(args.ascii, args.color, is_terminal, &variable),
         hides_evaluation: args.hide_eval,
         is_typed: io::stdin().is_terminal(),
         is_terminal,

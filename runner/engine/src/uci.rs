@@ -5,9 +5,9 @@
 
 mod args;
 mod engine;
+mod hash_cache;
 mod inspect;
 pub(crate) mod lines;
-mod memory;
 mod options;
 mod output;
 pub mod parse;

@@ -17,9 +17,9 @@ use super::diagnostics::{Diagnosis, Diagnostics};
 use super::uri;
 use super::wire::Outbox;
 use dc0_process::exit::Exit;
+use dc0_script::dry_run::{DryRun, DryRunOutcome, EditorState};
 use dc0_script::limits::STACK_BYTES;
-use dc0_script::rehearsal::{DryRunOutcome, EditorState, Rehearsal};
-use dc0_steps::Asking;
+use dc0_steps::RunOptions;
 
 /// A script is checked when nothing has been typed for this long.
 const QUIET: Duration = Duration::from_millis(150);
@@ -189,8 +189,8 @@ fn uri_of(file: &Path, open: &BTreeMap<PathBuf, (Uri, i32)>) -> Option<Uri> {
 }
 
 fn dry_run(job: &Job, is_stale: Arc<AtomicBool>) -> DryRunOutcome {
-    let options = Asking::below(job.runs.clone());
-    let dry_run = Rehearsal {
+    let options = RunOptions::below(job.runs.clone());
+    let dry_run = DryRun {
         path: &job.path,
         text: &job.text,
         overrides: Vec::new(),

@@ -17,8 +17,8 @@ use super::syntax::Entry;
 use super::text::Text;
 use dc0_process::exit::Exit;
 use dc0_script::failure::Failure;
-use dc0_script::place::ScriptLocation;
-use dc0_script::wording::TOO_MUCH_WORK;
+use dc0_script::location::ScriptLocation;
+use dc0_script::messages::TOO_MUCH_WORK;
 
 /// The source of the diagnostics, which sets them apart from those of other tools.
 const SOURCE: &str = "dc0";
@@ -48,7 +48,7 @@ impl Diagnosis<'_> {
     /// The diagnostics of a failure, by file.
     pub(super) fn diagnostics(&self, failure: &Failure) -> Diagnostics {
         let mut found = Diagnostics::new();
-        for failure in std::iter::once(failure).chain(&failure.further.others) {
+        for failure in std::iter::once(failure).chain(&failure.details.others) {
             let (file, diagnostics) = self.of_failure(failure);
             let summary = self.in_main(failure, &diagnostics);
             found.entry(file).or_default().extend(diagnostics);
@@ -84,13 +84,13 @@ impl Diagnosis<'_> {
                 ..whole.clone()
             }
         };
-        let problems: Vec<Diagnostic> = failure.further.problems.iter().map(of_problem).collect();
+        let problems: Vec<Diagnostic> = failure.details.problems.iter().map(of_problem).collect();
         (PathBuf::from(&place.source), if problems.is_empty() { vec![whole] } else { problems })
     }
 
     /// The chain of calls that led to a failure.
     fn calls(&self, failure: &Failure) -> Vec<DiagnosticRelatedInformation> {
-        failure.further.calls.iter().filter_map(|call| self.related(call, "called from here")).collect()
+        failure.details.calls.iter().filter_map(|call| self.related(call, "called from here")).collect()
     }
 
     fn related(&self, place: &ScriptLocation, message: &str) -> Option<DiagnosticRelatedInformation> {
@@ -103,7 +103,7 @@ impl Diagnosis<'_> {
     /// A failure in an imported script, reported also in the checked script: where it calls or imports the other.
     fn in_main(&self, failure: &Failure, diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
         let place = failure.location.as_ref().filter(|place| place.source != self.main)?;
-        let outermost = failure.further.calls.iter().rev().find(|call| call.source == self.main)?;
+        let outermost = failure.details.calls.iter().rev().find(|call| call.source == self.main)?;
         let part = self.part(self.main)?;
         let file = Path::new(&place.source).file_name().unwrap_or_default().to_string_lossy();
         let line = place.point.map(|(line, _)| format!(":{line}")).unwrap_or_default();
@@ -131,7 +131,7 @@ fn diagnostic(failure: &Failure, range: lsp_types::Range, message: String) -> Di
         .message
         .split(": ")
         .next()
-        .filter(|call| !failure.further.problems.is_empty() && !call.contains(' '));
+        .filter(|call| !failure.details.problems.is_empty() && !call.contains(' '));
     Diagnostic {
         range,
         severity: Some(severity),

@@ -31,7 +31,7 @@ use super::symbols::symbols;
 use super::uri;
 use super::wire::{Incoming, Outbox, read};
 use super::workspace::{Document, Workspace};
-use dc0_script::rehearsal::EditorState;
+use dc0_script::dry_run::EditorState;
 
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,8 +16,8 @@ use super::signature::signature;
 use super::symbols::symbols;
 use super::uri;
 use super::workspace::Workspace;
-use dc0_script::rehearsal::Rehearsal;
-use dc0_steps::Asking;
+use dc0_script::dry_run::DryRun;
+use dc0_steps::RunOptions;
 
 fn experiments() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
@@ -53,10 +53,10 @@ fn ask_all(cursor: Cursor<'_>) -> usize {
 
 /// What a check of a text finds.
 fn found(api: &ApiIndex, path: &Path, text: &str) -> Diagnostics {
-    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
     let is_stopped = Box::new(|| false);
     let outcome =
-        Rehearsal { path, text, overrides: Vec::new(), options, operations: 100_000, is_stopped }.run();
+        DryRun { path, text, overrides: Vec::new(), options, operations: 100_000, is_stopped }.run();
     let diagnosis = Diagnosis {
         api,
         main: &path.display().to_string(),

@@ -36,7 +36,7 @@ pub fn since(moment: &str) -> Option<Duration> {
 }
 
 /// A number from the current time that rarely repeats; the default seed.
-pub fn changing_number() -> u32 {
+pub fn time_seed() -> u32 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     since.subsec_nanos() ^ since.as_secs() as u32
 }

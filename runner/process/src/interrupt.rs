@@ -22,12 +22,12 @@ impl Interrupt {
     }
 
     /// Whether a stop was requested.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 
     /// Requests a stop, as the first Ctrl-C does.
-    pub fn ask(&self) {
+    pub fn request(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 }

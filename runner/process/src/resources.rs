@@ -13,14 +13,14 @@ pub fn cpu_seconds() -> Option<f64> {
     None
 }
 
-/// Peak memory of this process in bytes, since [`forget_peak_memory`] or since its start.
+/// Peak memory of this process in bytes, since [`reset_peak_memory`] or since its start.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok();
     status.as_deref().and_then(resident_peak).or_else(peak_since_start)
 }
 
 /// Resets [`peak_memory`]. Only works on Linux; elsewhere the peak is always since the start of the process.
-pub fn forget_peak_memory() {
+pub fn reset_peak_memory() {
     if cfg!(target_os = "linux")
         && let Err(cause) = std::fs::write("/proc/self/clear_refs", "5")
     {

@@ -106,7 +106,7 @@ impl History {
 
 /// A started step, as journal entries name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BegunStep {
+pub struct StartedStep {
     /// Its short identity.
     pub step: String,
     /// Its kind.
@@ -125,11 +125,11 @@ pub struct Progress {
     /// Seconds that all steps took.
     pub seconds: f64,
     /// The last started step, unless a step has finished since.
-    pub under_way: Option<BegunStep>,
+    pub under_way: Option<StartedStep>,
     /// Whether that step was stopped or failed, as opposed to cut short by a kill.
     pub is_stopped: bool,
     /// Steps in the order in which they were started, each with whether it is finished or superseded.
-    started: Vec<(BegunStep, bool)>,
+    started: Vec<(StartedStep, bool)>,
 }
 
 impl Progress {
@@ -148,7 +148,7 @@ impl Progress {
         match entry.event() {
             Some(JournalEvent::Started) => {
                 let text = |name: &str| entry.text(name).unwrap_or_default().to_owned();
-                let step = BegunStep { step: text("step"), kind: text("kind") };
+                let step = StartedStep { step: text("step"), kind: text("kind") };
                 self.is_stopped = false;
                 if !self.close(entry, false) {
                     self.started.push((step.clone(), false));
@@ -178,14 +178,14 @@ impl Progress {
     }
 
     /// Steps that were started, and neither finished nor superseded since.
-    pub fn unfinished(&self) -> impl Iterator<Item = &BegunStep> {
+    pub fn unfinished(&self) -> impl Iterator<Item = &StartedStep> {
         self.started.iter().filter(|(_, is_closed)| !is_closed).map(|(step, _)| step)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BegunStep, History, Progress};
+    use super::{History, Progress, StartedStep};
 
     const LINES: &str = r#"{"at":"1","event":"created"}
 {"at":"2","event":"started","kind":"self_play","secs":0.0,"step":"aa"}
@@ -202,7 +202,7 @@ mod tests {
         let found = progress(&format!("{LINES}{{\"at\":\"5\",\"eve"));
         assert_eq!((found.first.as_str(), found.last.as_str()), ("1", "4"));
         assert_eq!((found.finished, found.seconds, found.is_stopped), (1, 2.5, false));
-        let training = BegunStep { step: "bb".to_owned(), kind: "train".to_owned() };
+        let training = StartedStep { step: "bb".to_owned(), kind: "train".to_owned() };
         assert_eq!(found.unfinished().collect::<Vec<_>>(), [&training]);
         assert_eq!(found.under_way, Some(training));
         let ended = r#"{"at":"5","event":"ended early","kind":"train","secs":1.0,"step":"bb"}"#;

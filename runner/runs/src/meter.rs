@@ -43,7 +43,7 @@ struct State {
 impl Meter {
     /// Starts measuring.
     pub(super) fn start(journal: &Arc<Journal>, step: &str) -> Self {
-        resources::forget_peak_memory();
+        resources::reset_peak_memory();
         Self { journal: Some(Arc::clone(journal)), ..Self::unrecorded(step) }
     }
 

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use dc0_core::durable;
 
-use super::donors::{self, Donors};
 use super::error::RunError;
 use super::folder::Folder;
 use super::fork::ForkRecord;
@@ -23,9 +22,10 @@ use super::lock::Lock;
 use super::manifest::{Manifest, Product};
 use super::meter::Meter;
 use super::record::{Record, device_kind};
-use super::shelf::{Settled, Shelf};
+use super::reuse_sources::{self, ReuseSources};
 use super::slot::Slot;
-use super::work::Workplace;
+use super::step_store::{PreparedSlot, StepStore};
+use super::workspace::StepWorkspace;
 use super::{costs, files};
 
 /// A run that this process writes.
@@ -34,10 +34,10 @@ pub struct Run {
     folder: Folder,
     record: Record,
     journal: Arc<Journal>,
-    store: Shelf,
+    store: StepStore,
     occurrences: Occurrences,
     steps: u32,
-    sources: Arc<Donors>,
+    sources: Arc<ReuseSources>,
     _lock: Lock,
 }
 
@@ -74,7 +74,7 @@ pub struct Opening<'a> {
     /// The requested number of threads.
     pub threads: Option<u32>,
     /// Runs whose finished steps are taken over.
-    pub reuse_sources: Arc<Donors>,
+    pub reuse_sources: Arc<ReuseSources>,
     /// For a fork, the run and its iteration with which it begins.
     pub fork: Option<(&'a str, u32)>,
 }
@@ -97,7 +97,7 @@ impl Run {
         let record = found.unwrap_or_else(|| opening.record.clone());
         opening.reuse_sources.check(&record.environment)?;
         let journal = Arc::new(Journal::open(&folder)?);
-        let store = Shelf::open(&folder)?;
+        let store = StepStore::open(&folder)?;
         let run = Self {
             folder,
             record,
@@ -205,12 +205,13 @@ impl Run {
         &mut self,
         call: &StepCall,
         slot: Slot,
-        body: impl FnOnce(&Workplace) -> Result<Product, E>,
+        body: impl FnOnce(&StepWorkspace) -> Result<Product, E>,
     ) -> Result<Finished, E> {
         let identity = self.occurrences.next(call, self.record.seed);
         let order = self.steps;
         self.steps += 1;
-        let Settled { moved, manifest, missing, is_changed } = self.store.prepare(&identity, slot, order)?;
+        let PreparedSlot { moved, manifest, missing, is_changed } =
+            self.store.prepare(&identity, slot, order)?;
         self.note_superseded(moved, &identity)?;
         if let Some(manifest) = manifest {
             if is_changed {
@@ -258,7 +259,7 @@ impl Run {
             Ledger::from_history(&History::read(from)?).cost(identity.short()).cloned().unwrap_or_default();
         let workspace = self.workspace(&identity, slot);
         workspace.claim(&kind)?;
-        let manifest = donors::take_over((from, manifest), &self.folder, slot)?;
+        let manifest = reuse_sources::take_over((from, manifest), &self.folder, slot)?;
         let manifest = self.store.add(&manifest, order)?;
         let from = from.root().display().to_string();
         let step = identity.short();
@@ -275,8 +276,8 @@ impl Run {
         Ok(Finished { from: Some(from), ..self.finished(manifest, false) })
     }
 
-    fn workspace(&self, identity: &Identity, slot: Slot) -> Workplace {
-        Workplace {
+    fn workspace(&self, identity: &Identity, slot: Slot) -> StepWorkspace {
+        StepWorkspace {
             folder: self.folder.clone(),
             identity: identity.clone(),
             slot,
@@ -291,7 +292,7 @@ impl Run {
         call: &StepCall,
         identity: &Identity,
         slot: Slot,
-        body: impl FnOnce(&Workplace) -> Result<Product, E>,
+        body: impl FnOnce(&StepWorkspace) -> Result<Product, E>,
     ) -> Result<(Manifest, Arc<Meter>), E> {
         let workspace = self.workspace(identity, slot);
         let meter = Arc::clone(&workspace.meter);

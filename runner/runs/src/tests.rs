@@ -14,7 +14,7 @@ use dc0_core::store::FileEntry;
 
 use super::{
     Environment, FORMAT_VERSION, Finished, Input, Opening, Product, Record, Run, RunError, ScriptRecord,
-    Series, ShardNote, Slot, StepCall, Workplace,
+    Series, ShardNote, Slot, StepCall, StepWorkspace,
 };
 
 fn record(script: &str) -> Record {
@@ -73,7 +73,7 @@ fn call(kind: &'static str, size: i64) -> StepCall {
     StepCall { kind, version: 1, params, inputs: Vec::new() }
 }
 
-fn write(workspace: &Workplace, path: &str, text: &str) -> Result<FileEntry, RunError> {
+fn write(workspace: &StepWorkspace, path: &str, text: &str) -> Result<FileEntry, RunError> {
     let full = workspace.folder.path(path);
     durable::write(&full, text.as_bytes()).map_err(RunError::io("write", &full))?;
     let blake3 = durable::digest(text.as_bytes());
@@ -111,7 +111,7 @@ fn train(run: &mut Run, size: i64, slot: Slot) -> Finished {
         inputs: vec![Input { name: "start".to_owned(), digest: "0".repeat(64) }],
         ..call("train", size)
     };
-    let body = |workspace: &Workplace| {
+    let body = |workspace: &StepWorkspace| {
         let path = workspace.slot.path("networks", ".safetensors");
         Ok::<_, RunError>(Product {
             files: vec![write(workspace, &path, &size.to_string())?],
@@ -367,7 +367,7 @@ fn invalid_run_names_are_refused() {
     }
 }
 
-fn open_beside(parent: &Path, name: &str, sources: &Arc<super::Donors>) -> Result<Run, RunError> {
+fn open_beside(parent: &Path, name: &str, sources: &Arc<super::ReuseSources>) -> Result<Run, RunError> {
     let mut opening = opening(parent);
     name.clone_into(&mut opening.record.name);
     opening.reuse_sources = Arc::clone(sources);
@@ -379,7 +379,7 @@ fn a_taken_over_step_keeps_its_time_and_outlives_the_other_run() {
     let parent = tempfile::tempdir().expect("folder");
     let played = Cell::new(0);
     let mut source = open(parent.path());
-    let sources = Arc::new(super::Donors::default());
+    let sources = Arc::new(super::ReuseSources::default());
     sources.add(source.folder().clone());
     train(&mut source, 5, network(0));
     let made = play(&mut source, &call("self_play", 1), iteration(4), None, &played).expect("plays");
@@ -410,7 +410,7 @@ fn a_taken_over_step_keeps_its_time_and_outlives_the_other_run() {
 #[test]
 fn concurrent_equal_steps_are_done_by_one_run() {
     let parent = tempfile::tempdir().expect("folder");
-    let sources = Arc::new(super::Donors::default());
+    let sources = Arc::new(super::ReuseSources::default());
     let done = std::sync::atomic::AtomicU32::new(0);
     let names = ["a", "b", "c"];
     let runs = names.map(|name| open_beside(parent.path(), name, &sources).expect("opens"));
@@ -421,7 +421,7 @@ fn concurrent_equal_steps_are_done_by_one_run() {
         for mut run in runs {
             let done = &done;
             scope.spawn(move || {
-                let body = |workspace: &Workplace| {
+                let body = |workspace: &StepWorkspace| {
                     done.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                     std::thread::sleep(std::time::Duration::from_millis(50));
                     let path = workspace.slot.path("networks", ".safetensors");
@@ -438,7 +438,7 @@ fn concurrent_equal_steps_are_done_by_one_run() {
 #[test]
 fn steps_of_another_environment_are_not_taken_over() {
     let parent = tempfile::tempdir().expect("folder");
-    let sources = Arc::new(super::Donors::default());
+    let sources = Arc::new(super::ReuseSources::default());
     sources.add(open(parent.path()).folder().clone());
     let mut other = opening(parent.path());
     "other".clone_into(&mut other.record.name);

@@ -18,7 +18,7 @@ use super::history::History;
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::record::Record;
-use super::work::Claim;
+use super::workspace::Claim;
 
 pub use games::GameFiles;
 pub use steps::{FinishedStep, manifest_files};

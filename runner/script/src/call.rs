@@ -6,7 +6,7 @@ use dc0_core::params::{ParamErrors, Params, Problem, Problems, Value, read};
 
 use super::convert::{Sampling, to_value};
 use super::failure::Failure;
-use super::place::ScriptLocation;
+use super::location::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 

@@ -5,9 +5,9 @@ use rhai::{AST, Engine, ParseError, ParseErrorType, Scope};
 use super::failure::Failure;
 use super::imports::{self, Parsed};
 use super::jail::Jail;
+use super::location::ScriptLocation;
 use super::names::{MAP_FORM, Names};
-use super::place::ScriptLocation;
-use super::unknown;
+use super::unknown_calls;
 use dc0_process::exit::Exit;
 
 /// Most misspelt names of one file that are reported.
@@ -29,7 +29,7 @@ pub fn compile(
     let main = Parsed::new(source, script, Vec::new());
     let (all, in_modules) = imports::closure(main, jail, |source, text| parse(engine, names, source, text));
     found.extend(in_modules);
-    found.extend(unknown::calls(&all, names, MOST_PROBLEMS));
+    found.extend(unknown_calls::calls(&all, names, MOST_PROBLEMS));
     match Failure::combine(found) {
         Some(failure) => Err(failure),
         None => Ok(all.into_iter().next().expect("the script itself comes first").script),

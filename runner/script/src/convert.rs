@@ -6,8 +6,8 @@ use dc0_core::params::{Problem, Value};
 
 use super::dynamic::scalar;
 use super::limits::SampleBudget;
+use super::messages::with_article;
 use super::parameter::Parameter;
-use super::wording::with_article;
 
 /// How many times a function in a map is sampled: for the counters 0 to n − 1.
 #[derive(Debug, Clone, Copy)]

@@ -15,7 +15,7 @@ use super::limits::{self, SampleBudget};
 use dc0_runs::sources::Sources;
 
 /// What an engine needs from the program around it.
-pub struct Surroundings {
+pub struct EngineHooks {
     /// Keeps the texts of imported scripts for error messages.
     pub sources: Arc<Sources>,
     /// What `print` does with a line.
@@ -33,7 +33,7 @@ pub struct Surroundings {
 pub struct Stopped;
 
 /// An engine without host functions. Imports stay within `folder`.
-pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
+pub fn engine(folder: &Path, surroundings: EngineHooks) -> Engine {
     let mut engine = Engine::new_raw();
     register_packages(&mut engine);
     limits::apply(&mut engine, surroundings.operations);
@@ -47,7 +47,7 @@ pub fn engine(folder: &Path, surroundings: Surroundings) -> Engine {
     engine.register_type_with_name::<Failure>("Error");
     engine.register_fn(rhai::FUNC_TO_STRING, |failure: &mut Failure| failure.message.clone());
     engine.set_module_resolver(Jail::new(folder, Arc::clone(&surroundings.sources)));
-    let Surroundings { print, debug, is_stopped, .. } = surroundings;
+    let EngineHooks { print, debug, is_stopped, .. } = surroundings;
     engine.on_print(print);
     engine.on_debug(move |text, _, _| debug(text));
     engine.on_progress(move |_| is_stopped().then(|| Dynamic::from(Stopped)));

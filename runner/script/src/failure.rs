@@ -3,7 +3,7 @@
 use dc0_core::params::Problem;
 use rhai::{Dynamic, EvalAltResult};
 
-use crate::place::ScriptLocation;
+use crate::location::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault, chain};
 
@@ -17,12 +17,12 @@ pub struct Failure {
     /// The location in the script, if a script was running.
     pub location: Option<ScriptLocation>,
     /// Details.
-    pub further: Box<Further>,
+    pub details: Box<Details>,
 }
 
 /// Details of a failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Further {
+pub struct Details {
     /// The problems of single parameters, which are also in the message.
     pub problems: Vec<Problem>,
     /// The calls and imports that led there, the innermost first.
@@ -34,7 +34,7 @@ pub struct Further {
 impl Failure {
     /// A failure without a location.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), location: None, further: Box::default() }
+        Self { exit, message: message.into(), location: None, details: Box::default() }
     }
 
     /// A failure at a location.
@@ -45,7 +45,7 @@ impl Failure {
     /// The same, with the calls and imports that led there.
     #[must_use]
     pub fn called_from(mut self, calls: &[ScriptLocation]) -> Self {
-        self.further.calls = calls.to_vec();
+        self.details.calls = calls.to_vec();
         self
     }
 
@@ -64,7 +64,7 @@ impl Failure {
         });
         let mut all = all.into_iter();
         let mut first = all.next()?;
-        first.further.others = all.collect();
+        first.details.others = all.collect();
         Some(first)
     }
 
@@ -89,8 +89,8 @@ impl Failure {
 
 impl<F: Fault> From<&F> for Failure {
     fn from(fault: &F) -> Self {
-        let further = Further { problems: fault.problems().to_vec(), ..Further::default() };
-        Self { further: Box::new(further), ..Self::new(fault.exit(), chain(fault)) }
+        let details = Details { problems: fault.problems().to_vec(), ..Details::default() };
+        Self { details: Box::new(details), ..Self::new(fault.exit(), chain(fault)) }
     }
 }
 

@@ -4,28 +4,28 @@ mod dimensions;
 mod fields;
 mod forks;
 mod networks;
-mod outside;
-mod owners;
+mod no_run;
+mod output;
+mod ownership;
 mod run;
 mod session;
 mod steps;
 mod sweeps;
 mod tables;
 mod usages;
-mod words;
 
 use std::sync::Arc;
 
 use rhai::{Dynamic, Engine, Map, NativeCallContext};
 
 use dc0_core::params::Value;
-use dc0_steps::handles::{Analysis, Fields, Games, Network, Verdict, Window};
+use dc0_steps::handles::{Analysis, Fields, Games, MatchResult, Network, Window};
 
 use crate::declare::declare;
 use fields::register_fields;
 use session::RunHandle;
 
-pub use outside::LoadedNetwork;
+pub use no_run::LoadedNetwork;
 pub use session::Session;
 pub use sweeps::OWN_NAMES as TRIAL_NAMES;
 pub use usages::usages;
@@ -36,7 +36,7 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     register_fields::<Network>(engine);
     register_fields::<Games>(engine);
     register_fields::<Window>(engine);
-    register_fields::<Verdict>(engine);
+    register_fields::<MatchResult>(engine);
     register_fields::<Analysis>(engine);
     let shared = Arc::clone(session);
     engine.register_fn("params", move |context: NativeCallContext<'_>, map: Map| {
@@ -46,11 +46,11 @@ pub fn register(engine: &mut Engine, session: &Arc<Session>) {
     steps::register(engine);
     networks::register(engine);
     dimensions::register(engine);
-    words::register(engine, session);
+    output::register(engine, session);
     forks::register(engine, session);
     tables::register(engine);
     sweeps::register(engine, session);
-    outside::register(engine, session);
+    no_run::register(engine, session);
 }
 
 /// The fields that scripts can read of a value: the value's kind, and the fields' names and values. `None` for plain data.
@@ -61,7 +61,7 @@ pub fn fields_of(value: &Dynamic) -> Option<(&'static str, Vec<(String, Value)>)
     let nets_and_games =
         || read::<Network>(value).or_else(|| read::<Games>(value)).or_else(|| read::<Window>(value));
     let results = || {
-        read::<Verdict>(value)
+        read::<MatchResult>(value)
             .or_else(|| read::<Analysis>(value))
             .or_else(|| read::<sweeps::FinishedSweep>(value))
     };

@@ -7,7 +7,7 @@ use rhai::{AST, ASTNode, Expr, Position, Stmt};
 
 use super::failure::Failure;
 use super::jail::Jail;
-use super::place::ScriptLocation;
+use super::location::ScriptLocation;
 
 /// A compiled script, or an imported one.
 pub struct Parsed {

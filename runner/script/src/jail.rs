@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::failure::Failure;
 use super::limits::MAX_SCRIPT_BYTES;
-use super::place::ScriptLocation;
+use super::location::ScriptLocation;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::sources::{Sources, normalised};

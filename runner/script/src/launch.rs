@@ -11,7 +11,7 @@ use dc0_core::durable;
 
 use crate::args::ScriptArgs;
 use crate::compile::compile;
-use crate::engine::{Surroundings, engine};
+use crate::engine::{EngineHooks, engine};
 use crate::failure::Failure;
 use crate::host::{self, Session};
 use crate::jail::{Jail, read_script};
@@ -21,7 +21,7 @@ use crate::{described, report};
 pub use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
-use dc0_process::look::{Colours, Look, ascii};
+use dc0_process::style::{Colours, TermStyle, ascii};
 use dc0_runs::ScriptRecord;
 use dc0_runs::declared::{Declaration, Declared};
 use dc0_runs::overrides::{Override, read_file};
@@ -29,7 +29,7 @@ use dc0_runs::sources::Sources;
 use dc0_steps::check::Planner;
 use dc0_steps::host::Host;
 use dc0_steps::table::Table;
-use dc0_steps::{Asking, Runner};
+use dc0_steps::{RunOptions, Runner};
 
 /// Runs or checks a script, and reports the outcome.
 pub fn launch(args: &ScriptArgs, options: &str, process: &Process) -> Exit {
@@ -92,7 +92,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
         None => Arc::new(runner()),
     };
     let script_run =
-        Performance { path, folder: None, text: &text, host, declaration: Arc::clone(&declaration) };
+        ScriptRun { path, folder: None, text: &text, host, declaration: Arc::clone(&declaration) };
     let table = script_run.run(surroundings(process, sources, args))?;
     match planner {
         Some(planner) if args.format == OutputFormat::Json => {
@@ -114,7 +114,7 @@ fn declared(
     let declaration = Arc::new(Declaration::listing(overrides(args)?));
     let planner = Planner::new(&path.display().to_string(), run_options(args), Arc::clone(&declaration));
     let host: Arc<dyn Host> = Arc::new(planner);
-    let script_run = Performance { path, folder: None, text, host, declaration: Arc::clone(&declaration) };
+    let script_run = ScriptRun { path, folder: None, text, host, declaration: Arc::clone(&declaration) };
     match script_run.run(surroundings(process, sources, args)) {
         Err(failure) if !declaration.is_made() => Err(failure),
         _ => Ok(declaration.rows()),
@@ -122,7 +122,7 @@ fn declared(
 }
 
 /// A script, its host and its parameters.
-pub struct Performance<'a> {
+pub struct ScriptRun<'a> {
     /// The script's file, as the user named it.
     pub path: &'a Path,
     /// The folder that its imports must stay in; the script's own if `None`.
@@ -135,9 +135,9 @@ pub struct Performance<'a> {
     pub declaration: Arc<Declaration>,
 }
 
-impl Performance<'_> {
+impl ScriptRun<'_> {
     /// Runs the script to its end. Returns the table of iterations, if there is one that was not shown.
-    pub fn run(self, surroundings: Surroundings) -> Result<Option<Table>, Failure> {
+    pub fn run(self, surroundings: EngineHooks) -> Result<Option<Table>, Failure> {
         let Self { path, folder, text, host, declaration } = self;
         let sources = Arc::clone(&surroundings.sources);
         let session = Arc::new(Session::new(host, Arc::clone(&declaration)));
@@ -165,8 +165,8 @@ fn overrides(args: &ScriptArgs) -> Result<Vec<Override>, Failure> {
     Ok(overrides)
 }
 
-fn run_options(args: &ScriptArgs) -> Asking {
-    Asking {
+fn run_options(args: &ScriptArgs) -> RunOptions {
+    RunOptions {
         parent: args.out.clone(),
         seed: args.seed,
         backend: args.backend,
@@ -198,13 +198,13 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 /// Where the script's output goes. It is the script's result, except in a check, where numbers are mocked.
-fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) -> Surroundings {
+fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) -> EngineHooks {
     let (is_check, is_json) = (args.check, args.format == OutputFormat::Json);
     let is_silent = args.parameters || args.help;
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();
     let is_plain = lacks_unicode();
-    Surroundings {
+    EngineHooks {
         sources: Arc::clone(sources),
         print: Box::new(move |text| {
             if is_check && is_json {
@@ -218,7 +218,7 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) ->
             }
         }),
         debug: Box::new(move |text| debugging.note(text)),
-        is_stopped: Box::new(move || interrupt.is_asked()),
+        is_stopped: Box::new(move || interrupt.is_requested()),
         operations: MAX_OPERATIONS,
     }
 }
@@ -226,7 +226,7 @@ fn surroundings(process: &Process, sources: &Arc<Sources>, args: &ScriptArgs) ->
 /// Whether stdout is a terminal that shows no Unicode.
 fn lacks_unicode() -> bool {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    std::io::stdout().is_terminal() && !Look::new(false, Colours::Never, true, &variable).is_unicode
+    std::io::stdout().is_terminal() && !TermStyle::new(false, Colours::Never, true, &variable).is_unicode
 }
 
 /// Runs a script on a stack that is large enough for its limits.

@@ -7,9 +7,9 @@ use rhai::{Engine, ParseErrorType};
 
 use dc0_core::params::nearest;
 
-use super::place::ScriptLocation;
-use super::wording;
-use super::words::DeclaredNames;
+use super::declared_names::DeclaredNames;
+use super::location::ScriptLocation;
+use super::messages;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sources::Sources;
 pub use dc0_steps::usage::Usage;
@@ -170,11 +170,11 @@ impl Names {
                 MAP_FORM.to_owned()
             }
             ParseErrorType::VariableExpected | ParseErrorType::PropertyExpected => {
-                let expected = wording::describe_syntax(error).unwrap_or_default();
+                let expected = messages::describe_syntax(error).unwrap_or_default();
                 let got = found().map(|found| format!(", got `{found}`")).unwrap_or_default();
                 format!("{expected}{got}")
             }
-            other => wording::describe_syntax(other).unwrap_or_else(|| other.to_string()),
+            other => messages::describe_syntax(other).unwrap_or_else(|| other.to_string()),
         }
     }
 }
@@ -210,6 +210,6 @@ fn did_you_mean(near: Option<&str>) -> String {
 fn arguments(signature: &str) -> String {
     let inner = signature.split_once(" (").map_or("", |(_, arguments)| arguments);
     let inner = inner.strip_suffix(')').unwrap_or(inner);
-    let kinds: Vec<&str> = inner.split(", ").map(wording::kind).collect();
+    let kinds: Vec<&str> = inner.split(", ").map(messages::kind).collect();
     format!("({})", kinds.join(", "))
 }

@@ -4,7 +4,7 @@ use dc0_core::params::{Value, nearest};
 use rhai::{Dynamic, Map};
 
 use super::dynamic::{scalar, to_dynamic};
-use super::place::ScriptLocation;
+use super::location::ScriptLocation;
 
 /// A parameter as a script writes it. It is checked only by `params` or a sweep, which report the problems of all parameters at
 /// once.

@@ -7,15 +7,15 @@ use serde_json::{Value as Json, json};
 
 use super::engine::Stopped;
 use super::failure::Failure;
+use super::location::ScriptLocation;
+use super::messages;
 use super::names::Names;
-use super::place::ScriptLocation;
-use super::wording;
 use dc0_process::exit::Exit;
 use dc0_runs::sources::Sources;
 
 /// A failure as text: `error: file:line:column: message`, the calls, the line and a caret; then the other failures.
 pub fn render(failure: &Failure, sources: &Sources) -> String {
-    let all = std::iter::once(failure).chain(&failure.further.others);
+    let all = std::iter::once(failure).chain(&failure.details.others);
     all.map(|failure| render_one(failure, sources)).collect::<Vec<_>>().join("\n")
 }
 
@@ -24,7 +24,7 @@ fn render_one(failure: &Failure, sources: &Sources) -> String {
         return format!("error: {}", failure.message);
     };
     let mut text = format!("error: {location}: {}", failure.message);
-    for call in &failure.further.calls {
+    for call in &failure.details.calls {
         let _ = write!(text, "\n  called from {call}");
     }
     let Some((line, column)) = location.point else {
@@ -43,7 +43,7 @@ fn render_one(failure: &Failure, sources: &Sources) -> String {
 /// A failure for programs, with one line of JSON for each problem. Lines and columns count from 1, columns in characters;
 /// `endColumn` is the column after the identifier at the location.
 pub fn render_json(failure: &Failure, sources: &Sources) -> String {
-    let all = std::iter::once(failure).chain(&failure.further.others);
+    let all = std::iter::once(failure).chain(&failure.details.others);
     all.map(|failure| json_of(failure, sources).to_string()).collect::<Vec<_>>().join("\n")
 }
 
@@ -65,13 +65,13 @@ fn json_of(failure: &Failure, sources: &Sources) -> Json {
     }
     let problem =
         |problem: &dc0_core::params::Problem| json!({ "path": problem.path, "message": problem.message });
-    object["problems"] = failure.further.problems.iter().map(problem).collect();
+    object["problems"] = failure.details.problems.iter().map(problem).collect();
     let call = |location: &ScriptLocation| {
         let mut object = json!({});
         add_location(&mut object, location);
         object
     };
-    object["calls"] = failure.further.calls.iter().map(call).collect();
+    object["calls"] = failure.details.calls.iter().map(call).collect();
     object
 }
 
@@ -91,7 +91,7 @@ pub fn from_rhai(error: &EvalAltResult, source: &str, names: &Names) -> Failure 
     calls.reverse();
     calls.dedup();
     calls.retain(|call| Some(call) != failure.location.as_ref());
-    failure.further.calls = calls;
+    failure.details.calls = calls;
     failure
 }
 
@@ -127,7 +127,7 @@ fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
             return Failure::at(
                 location,
                 Exit::Failed,
-                format!("the script threw: {}", wording::shown(token)),
+                format!("the script threw: {}", messages::shown(token)),
             );
         }
         EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(signature, source),
@@ -135,7 +135,7 @@ fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
         EvalAltResult::ErrorModuleNotFound(name, _) => names.missing_module(name, source),
         EvalAltResult::ErrorVariableNotFound(name, _) => names.missing_variable(name, source),
         EvalAltResult::ErrorParsing(error, _) => names.syntax(error, &location),
-        other => wording::describe(other).unwrap_or_else(|| without_position(other)),
+        other => messages::describe(other).unwrap_or_else(|| without_position(other)),
     };
     Failure::at(location, Exit::BadInput, message)
 }

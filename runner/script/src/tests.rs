@@ -12,7 +12,7 @@ use dc0_core::params::Schedule;
 use super::call::{Answer, Call};
 use super::compile::compile;
 use super::convert::Sampling;
-use super::engine::{Surroundings, engine};
+use super::engine::{EngineHooks, engine};
 use super::failure::Failure;
 use super::jail::Jail;
 use super::names::{Names, Usage};
@@ -63,7 +63,7 @@ impl Script {
         let sources = Arc::new(Sources::default());
         let printed = Arc::new(Mutex::new(Vec::new()));
         let print = Arc::clone(&printed);
-        let surroundings = Surroundings {
+        let surroundings = EngineHooks {
             sources: Arc::clone(&sources),
             print: Box::new(move |line| print.lock().unwrap().push(line.to_owned())),
             debug: Box::new(|_| {}),

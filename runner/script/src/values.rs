@@ -6,8 +6,8 @@ use dc0_core::params::{ParamErrors, Problems, Value, nearest};
 use rhai::{Dynamic, FnPtr, Map};
 
 use super::dynamic::{scalar, to_dynamic};
+use super::location::ScriptLocation;
 use super::parameter::{CheckedParameter, Parameter};
-use super::place::ScriptLocation;
 use dc0_runs::overrides::{Override, joined};
 
 /// The source of a value where a problem is in the script's own declaration.

@@ -51,7 +51,7 @@ fn watch(limits: &Limits, interrupt: &Interrupt, console: &Console) {
         let grown = (limits.bytes.is_some() && poll.is_multiple_of(DISK_INTERVAL)).then(grown);
         if let Some(reason) = limits.exceeded(started.elapsed(), grown.unwrap_or(0)) {
             console.note(&format!("{reason}; stopping after this batch"));
-            interrupt.ask();
+            interrupt.request();
             return;
         }
     }

@@ -1,22 +1,22 @@
 //! `--check`: a host that only plans. Scripts run as usual; finished steps return their results, other steps mock results.
 
 mod fork;
-mod known;
+mod makespan;
 mod plan;
+mod planned_run;
 mod sweep;
-mod turns;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use dc0_backend::{Backend, Wish};
+use dc0_backend::{Backend, BackendRequest};
 use dc0_core::event::{Observer, Silent};
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::fake::Hashed;
 use dc0_core::network::torch::{InspectParams, Precision};
 use dc0_core::params::Value;
-use dc0_core::trainer::threads_that_pay;
+use dc0_core::trainer::useful_threads;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
@@ -25,21 +25,21 @@ use dc0_runs::{Folder, ForkRecord, Manifest, Record};
 
 use crate::estimate::{ASSUMPTIONS, Estimate, Work};
 use crate::handles::Network;
-use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
+use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection;
-use crate::runner::{Asking, cores, lanes_on};
-use crate::speeds::Pace;
-use crate::step::{Call, StandIn, StepOutput, StepResult};
+use crate::runner::{RunOptions, cores, lanes_on};
+use crate::speeds::ShardCost;
+use crate::step::{Call, MockResult, StepOutput, StepResult};
 use crate::table::Table;
-use known::{PlannedRun, PlannedStep};
 use plan::{Plan, Step};
+use planned_run::{PlannedRun, PlannedStep};
 
 /// Most steps of a plan, repeated ones included; more than any script that ends.
 const MAX_STEPS: usize = 100_000;
 
 /// The host of a dry run, which plans the steps that scripts call.
 pub struct Planner {
-    options: Asking,
+    options: RunOptions,
     declaration: Arc<Declaration>,
     script: String,
     /// Shared by the trials of a sweep.
@@ -64,17 +64,17 @@ struct PlannedTrial {
 impl PlannedTrial {
     /// The pace of training with the threads of one trial, since speeds were measured with all threads. The speed is assumed to be
     /// proportional to the number of threads that pay. For other steps the pace already counts lanes.
-    fn slowed(&self, work: &Work, pace: Pace) -> Pace {
+    fn slowed(&self, work: &Work, pace: ShardCost) -> ShardCost {
         let Some(threads) = self.threads.filter(|_| work.updates > 0) else { return pace };
         let flops_per_update = work.flops / work.updates as f64;
-        let speed = |threads: u32| f64::from(threads_that_pay(flops_per_update, threads));
+        let speed = |threads: u32| f64::from(useful_threads(flops_per_update, threads));
         pace.slowed(speed(cores()) / speed(threads))
     }
 }
 
 impl Planner {
     /// A planner for one script, with the name that the user gave it.
-    pub fn new(script: &str, options: Asking, declaration: Arc<Declaration>) -> Self {
+    pub fn new(script: &str, options: RunOptions, declaration: Arc<Declaration>) -> Self {
         let (plan, run, lanes) = <_>::default();
         Self { options, declaration, script: script.to_owned(), plan, run, lanes, trial: None }
     }
@@ -145,7 +145,7 @@ impl Planner {
     /// An error if nets cannot be evaluated with this backend, device and precision.
     fn check_backend(&self, device: &str, backend: Backend, precision: Precision) -> Result<(), HostError> {
         let backend = self.options.backend.unwrap_or(backend);
-        Wish { backend, device, precision, onnxruntime: None }.settle(false)?;
+        BackendRequest { backend, device, precision, onnxruntime: None }.resolve(false)?;
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl Planner {
 }
 
 impl Host for Planner {
-    fn open(&self, name: &str, call_params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+    fn open(&self, name: &str, call_params: CallParams<OpenParams>) -> Result<RunInfo, HostError> {
         let folder = Folder::of_run(&self.options.parent, name)?;
         if let Some(found) = Record::read(&folder)? {
             ForkRecord::check(&folder, found.fork.as_ref(), None)?;
@@ -184,7 +184,12 @@ impl Host for Planner {
         Ok(info)
     }
 
-    fn fork(&self, from: &str, iteration: u32, call_params: Asked<ForkParams>) -> Result<Forked, HostError> {
+    fn fork(
+        &self,
+        from: &str,
+        iteration: u32,
+        call_params: CallParams<ForkParams>,
+    ) -> Result<Forked, HostError> {
         fork::open(self, (from, iteration), &call_params)
     }
 
@@ -198,7 +203,7 @@ impl Host for Planner {
         let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
         let estimate = call.estimate(done, summary, lanes);
         self.add(kind.name(), &planned, call, description, estimate)?;
-        let StandIn { summary, files } = call.stand_in(number, lanes);
+        let MockResult { summary, files } = call.mock_result(number, lanes);
         let output = StepOutput {
             run: Arc::clone(&planned.run),
             number,
@@ -251,7 +256,7 @@ impl Host for Planner {
 
     fn sweep(
         &self,
-        call_params: &Asked<SweepParams>,
+        call_params: &CallParams<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
         let (sweep, events) = sweep::open(self, call_params, script)?;

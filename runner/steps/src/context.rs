@@ -9,7 +9,7 @@ use crate::progress::{self, StepProgress};
 use dc0_backend::Evaluators;
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
-use dc0_runs::Workplace;
+use dc0_runs::StepWorkspace;
 
 /// What every step needs from its process.
 pub struct StepContext {
@@ -30,7 +30,7 @@ pub struct StepContext {
 impl StepContext {
     /// An error if the user asked to stop.
     pub(crate) fn check(&self) -> Result<(), StepError> {
-        if self.interrupt.is_asked() { Err(Cancelled.into()) } else { Ok(()) }
+        if self.interrupt.is_requested() { Err(Cancelled.into()) } else { Ok(()) }
     }
 
     /// Ends a step's progress display and keeps its time and rates for the closing line.
@@ -45,7 +45,7 @@ impl StepContext {
 
     pub(crate) fn progress(
         &self,
-        workspace: &Workplace,
+        workspace: &StepWorkspace,
         label: &str,
         counted: (&'static str, u64, u64),
     ) -> StepProgress {

@@ -6,7 +6,7 @@ use dc0_core::params::Value;
 use dc0_core::search::SearchParams;
 
 use crate::handles::Network;
-use crate::speeds::Pace;
+use crate::speeds::ShardCost;
 
 /// The amount of work of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -46,7 +46,7 @@ pub struct Estimate {
     /// The work.
     pub work: Work,
     /// The part of the work on the critical path.
-    pub pace: Pace,
+    pub pace: ShardCost,
 }
 
 /// How a step's games or positions are split into shards.
@@ -65,12 +65,12 @@ pub(crate) struct ShardPlan {
 impl ShardPlan {
     /// The pace of a step whose games take `sequential` evaluations each, one after another. `batches` is the number of nets, since
     /// each net has batches of its own.
-    pub(crate) fn pace(self, sequential: f64, batches: f64, evaluations: f64, flops: f64) -> Pace {
+    pub(crate) fn pace(self, sequential: f64, batches: f64, evaluations: f64, flops: f64) -> ShardCost {
         let shards = self.count.div_ceil(self.shard);
         let rounds = shards.div_ceil(self.lanes.max(1));
         let share = f64::from(rounds) / f64::from(shards.max(1));
         let waves = self.shard.min(self.count).div_ceil(self.seats.max(1));
-        Pace {
+        ShardCost {
             shards: rounds,
             batches: f64::from(rounds) * f64::from(waves) * sequential * batches,
             items: share * evaluations,

@@ -11,7 +11,7 @@ use dc0_core::store::{FileEntry, Provenance};
 
 use super::StepError;
 use crate::handles::Network;
-use dc0_runs::{Folder, Input, RunError, Workplace};
+use dc0_runs::{Folder, Input, RunError, StepWorkspace};
 
 /// Loads a net and checks that it is the one that the run made.
 pub(crate) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, StepError> {
@@ -24,7 +24,7 @@ pub(crate) fn load(folder: &Folder, network: &Network) -> Result<Checkpoint, Ste
 }
 
 /// Stores a net and returns the entries of its two files, the weights first.
-pub(crate) fn save(workspace: &Workplace, net: &Checkpoint) -> Result<Vec<FileEntry>, StepError> {
+pub(crate) fn save(workspace: &StepWorkspace, net: &Checkpoint) -> Result<Vec<FileEntry>, StepError> {
     let paths = [".safetensors", ".json"].map(|ending| workspace.slot.path("networks", ending));
     net.save(&workspace.folder.path(&paths[0]))?;
     paths.into_iter().map(|path| describe(&workspace.folder, path)).collect()
@@ -43,14 +43,14 @@ pub(crate) fn tablebases(search: &SearchParams) -> Result<Option<Input>, StepErr
 }
 
 /// The provenance in a table's metadata. Nothing in it depends on time, location or numbering.
-pub(crate) fn provenance<const N: usize>(workspace: &Workplace, more: [(&str, &str); N]) -> Provenance {
+pub(crate) fn provenance<const N: usize>(workspace: &StepWorkspace, more: [(&str, &str); N]) -> Provenance {
     let seed = workspace.seed.run.to_string();
     let own = [("step", workspace.identity.digits()), ("seed", seed.as_str())];
     own.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// The provenance in a net's JSON file.
-pub(crate) fn net_provenance<const N: usize>(workspace: &Workplace, more: [(&str, &str); N]) -> Value {
+pub(crate) fn net_provenance<const N: usize>(workspace: &StepWorkspace, more: [(&str, &str); N]) -> Value {
     let members = provenance(workspace, more).into_iter().map(|(name, value)| (name, Value::Text(value)));
     Value::Group(members.collect())
 }

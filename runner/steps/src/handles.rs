@@ -76,11 +76,11 @@ impl Window {
 
 /// The result of a match.
 #[derive(Debug, Clone)]
-pub struct Verdict(pub Arc<VerdictFields>);
+pub struct MatchResult(pub Arc<MatchResultFields>);
 
 /// The fields of a match's result.
 #[derive(Debug, Clone)]
-pub struct VerdictFields {
+pub struct MatchResultFields {
     /// The first player.
     pub first: String,
     /// The second player.
@@ -243,7 +243,7 @@ impl Fields for Analysis {
     }
 }
 
-impl Fields for Verdict {
+impl Fields for MatchResult {
     const KIND: &'static str = "Verdict";
 
     fn fields(&self) -> Vec<(String, Value)> {

@@ -82,7 +82,7 @@ params! {
 
 /// Parameters of a call: checked, and as the script gave them.
 #[derive(Debug, Clone)]
-pub struct Asked<P> {
+pub struct CallParams<P> {
     /// All parameters.
     pub params: P,
     /// The values that the script gave.
@@ -128,10 +128,15 @@ pub enum PastEvent {
 /// The host of a script: does what the script calls, or plans it.
 pub trait Host: Send + Sync {
     /// Opens the run; called once, before everything else.
-    fn open(&self, name: &str, call_params: Asked<OpenParams>) -> Result<RunInfo, HostError>;
+    fn open(&self, name: &str, call_params: CallParams<OpenParams>) -> Result<RunInfo, HostError>;
 
     /// Opens a run that begins with another one up to the end of one of its iterations; called instead of `open`.
-    fn fork(&self, from: &str, iteration: u32, call_params: Asked<ForkParams>) -> Result<Forked, HostError>;
+    fn fork(
+        &self,
+        from: &str,
+        iteration: u32,
+        call_params: CallParams<ForkParams>,
+    ) -> Result<Forked, HostError>;
 
     /// Does a step, or takes over its earlier result.
     fn step(&self, call: &dyn Call) -> Result<StepResult, HostError>;
@@ -169,7 +174,7 @@ pub trait Host: Send + Sync {
     /// Opens a sweep and returns its past events; `script` is a digest of everything that determines what its trials do.
     fn sweep(
         &self,
-        call_params: &Asked<SweepParams>,
+        call_params: &CallParams<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError>;
 }

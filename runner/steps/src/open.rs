@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use dc0_runs::sweep::devices::Lease;
+use dc0_runs::sweep::devices::DeviceLease;
 use dc0_runs::{Finished, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
 
 use crate::context::StepContext;
 use crate::host::{HostError, PastEvent};
 use crate::kinds::kind;
 use crate::lines;
-use crate::past::past;
+use crate::past_events::past;
 use crate::step::{Call, StepResult};
 
 /// An open run.
@@ -34,14 +34,14 @@ pub(super) struct Open {
     /// Paths of the imported files that are stored with the run.
     pub(super) modules: BTreeSet<String>,
     pub(super) numbers: Numbers,
-    pub(super) _lease: Option<Lease>,
+    pub(super) _lease: Option<DeviceLease>,
 }
 
 impl Open {
     /// Does a step, and prints its closing line.
     pub(super) fn step(&mut self, call: &dyn Call, slot: Slot) -> Result<Finished, HostError> {
         if self.max_steps.is_some_and(|max| self.done >= max) {
-            self.context.interrupt.ask();
+            self.context.interrupt.request();
         }
         let step_call = call.step_call()?;
         self.context.check()?;

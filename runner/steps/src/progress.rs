@@ -4,4 +4,4 @@ mod bars;
 mod file;
 
 pub use bars::StepProgress;
-pub use file::{FILE, Playing, Standing};
+pub use file::{FILE, LiveGameFile, StepStatus};

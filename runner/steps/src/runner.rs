@@ -11,22 +11,22 @@ use super::context::StepContext;
 use super::open::Open;
 use crate::host::{HostError, OpenParams, RunInfo};
 use crate::lines;
-use dc0_backend::{Backend, Choice, Evaluators, Wish};
+use dc0_backend::{Backend, BackendRequest, Choice, Evaluators};
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
 use dc0_process::logging::LogFile;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sources::Sources;
-use dc0_runs::sweep::devices::{Devices, Lease};
+use dc0_runs::sweep::devices::{DeviceLease, Devices};
 use dc0_runs::sweep::space::Point;
 use dc0_runs::{
-    Donors, Environment, FORMAT_VERSION, Folder, Generations, Numbers, Opening, Prefix, Record, Run,
+    Environment, FORMAT_VERSION, Folder, Generations, Numbers, Opening, Prefix, Record, ReuseSources, Run,
     RunError, ScriptRecord,
 };
 
 /// Options of the command line; `None` means the default, or the value of an existing run.
 #[derive(Debug, Clone, Default)]
-pub struct Asking {
+pub struct RunOptions {
     /// The folder that holds runs.
     pub parent: PathBuf,
     /// The seed.
@@ -43,7 +43,7 @@ pub struct Asking {
     pub lanes: Option<u32>,
 }
 
-impl Asking {
+impl RunOptions {
     /// Defaults for everything but the folder that holds runs.
     pub fn below(parent: impl Into<PathBuf>) -> Self {
         Self { parent: parent.into(), ..Self::default() }
@@ -52,7 +52,7 @@ impl Asking {
 
 /// The host that does the work of scripts.
 pub struct Runner {
-    pub(super) options: Asking,
+    pub(super) options: RunOptions,
     pub(super) script: ScriptRecord,
     declaration: Arc<Declaration>,
     pub(super) console: Arc<Console>,
@@ -62,7 +62,7 @@ pub struct Runner {
     redo_steps: Option<usize>,
     pub(super) log_file: LogFile,
     /// Runs whose finished steps are reused.
-    reuse_sources: Arc<Donors>,
+    reuse_sources: Arc<ReuseSources>,
     /// The trial that the run belongs to.
     trial: Option<TrialContext>,
     pub(super) open: Mutex<Option<Open>>,
@@ -85,7 +85,7 @@ pub(super) struct TrialContext {
 impl Runner {
     /// A host for one script.
     pub fn new(
-        options: Asking,
+        options: RunOptions,
         script: ScriptRecord,
         declaration: Arc<Declaration>,
         (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
@@ -125,8 +125,8 @@ impl Runner {
     /// The host of a trial of the same script, which shares its finished steps with other trials.
     pub(super) fn for_trial(
         &self,
-        options: Asking,
-        reuse_sources: &Arc<Donors>,
+        options: RunOptions,
+        reuse_sources: &Arc<ReuseSources>,
         trial: TrialContext,
     ) -> Self {
         Self {
@@ -169,21 +169,22 @@ impl Runner {
         prefix: Option<Prefix>,
     ) -> Result<Record, HostError> {
         let is_new = !Folder::of_run(&self.options.parent, name)?.record().exists();
-        let wish = Wish {
+        let request = BackendRequest {
             backend: self.options.backend.unwrap_or(params.backend),
             device: device.unwrap_or("auto"),
             precision: params.precision,
             onnxruntime: self.options.onnxruntime.as_deref(),
         };
-        let inherits =
-            wish.backend == Backend::Auto && wish.device == "auto" && wish.precision == Precision::Auto;
+        let inherits = request.backend == Backend::Auto
+            && request.device == "auto"
+            && request.precision == Precision::Auto;
         let (inherited, fork) = prefix.map(|prefix| (prefix.record.environment, prefix.fork)).unzip();
         let choice = match inherited.as_ref().filter(|_| inherits) {
             Some(environment) => {
                 let path = Folder::of_run(&self.options.parent, name)?.record();
                 Choice::of(environment).map_err(|cause| RunError::Damaged { path, cause })?
             }
-            None => wish.settle(is_new)?,
+            None => request.resolve(is_new)?,
         };
         let threads = self.options.threads.or(inherited.map(|environment| environment.threads));
         let environment = Environment {
@@ -193,7 +194,7 @@ impl Runner {
             pad_to: choice.pad_to,
             threads: threads.unwrap_or_else(cores),
             dc0: env!("CARGO_PKG_VERSION").to_owned(),
-            libraries: choice.libraries(wish.onnxruntime)?,
+            libraries: choice.libraries(request.onnxruntime)?,
         };
         let declared = self.declaration.rows().into_iter().map(|row| (row.path, row.value));
         let trial = self.trial.as_ref().map(|trial| ("trial".to_owned(), Value::Group(trial.point.clone())));
@@ -252,7 +253,12 @@ impl Runner {
     }
 
     /// `device` is the one that the user asked for, of the same kind as the run's own.
-    fn open_with(&self, run: Run, device: Option<&str>, lease: Option<Lease>) -> Result<Open, HostError> {
+    fn open_with(
+        &self,
+        run: Run,
+        device: Option<&str>,
+        lease: Option<DeviceLease>,
+    ) -> Result<Open, HostError> {
         let environment = &run.record().environment;
         let damaged = |cause| RunError::Damaged { path: run.folder().record(), cause };
         let mut choice = Choice::of(environment).map_err(damaged)?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use dc0_backend::{Backend, Evaluators, Wish};
+use dc0_backend::{Backend, BackendRequest, Evaluators};
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -15,7 +15,7 @@ use dc0_runs::{Folder, Manifest, Prefix};
 
 use crate::error::StepError;
 use crate::handles::Network;
-use crate::host::{Asked, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
+use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection::inspect_network;
 use crate::lines;
 use crate::runner::Runner;
@@ -30,17 +30,22 @@ impl Observer for InterruptObserver {
     fn event(&self, _: dc0_core::event::Event<'_>) {}
 
     fn is_cancelled(&self) -> bool {
-        self.0.is_asked()
+        self.0.is_requested()
     }
 }
 
 impl Host for Runner {
-    fn open(&self, name: &str, call_params: Asked<OpenParams>) -> Result<RunInfo, HostError> {
+    fn open(&self, name: &str, call_params: CallParams<OpenParams>) -> Result<RunInfo, HostError> {
         let gives_seed = call_params.given.member("seed").is_some();
         self.open_as(name, &call_params.params, gives_seed, None)
     }
 
-    fn fork(&self, from: &str, iteration: u32, call_params: Asked<ForkParams>) -> Result<Forked, HostError> {
+    fn fork(
+        &self,
+        from: &str,
+        iteration: u32,
+        call_params: CallParams<ForkParams>,
+    ) -> Result<Forked, HostError> {
         let (params, parent) = (call_params.params, &self.options.parent);
         let is_new = !params.folder(parent, from)?.record().is_file();
         let prefix = is_new.then(|| Prefix::read(&Folder::of_existing(parent, from)?, from, iteration));
@@ -99,13 +104,13 @@ impl Host for Runner {
 
     fn evaluator(&self, net: &Checkpoint) -> Result<Box<dyn Evaluator>, HostError> {
         let onnxruntime = self.options.onnxruntime.as_deref();
-        let wish = Wish {
+        let request = BackendRequest {
             backend: self.options.backend.unwrap_or(Backend::Torch),
             device: self.options.device.as_deref().unwrap_or("auto"),
             precision: Precision::Auto,
             onnxruntime,
         };
-        let evaluators = Evaluators::new(&wish.settle(true)?, onnxruntime)?;
+        let evaluators = Evaluators::new(&request.resolve(true)?, onnxruntime)?;
         Ok(evaluators.make(net).map_err(StepError::from)?)
     }
 
@@ -128,7 +133,7 @@ impl Host for Runner {
 
     fn sweep(
         &self,
-        call_params: &Asked<SweepParams>,
+        call_params: &CallParams<SweepParams>,
         script: &str,
     ) -> Result<(Arc<dyn SweepHost>, Vec<Event>), HostError> {
         let (sweep, events) = sweep::open(self, call_params, script)?;

@@ -40,7 +40,7 @@ pub struct Costs {
 
 /// The critical path of a step: its work on the busiest lane.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Pace {
+pub struct ShardCost {
     /// Shards that the lane plays in sequence.
     pub shards: u32,
     /// Batches or updates.
@@ -53,7 +53,7 @@ pub struct Pace {
     pub read: f64,
 }
 
-impl Pace {
+impl ShardCost {
     /// The same with batches, items and operations that take `times` as long.
     pub fn slowed(self, times: f64) -> Self {
         let Self { batches, items, flops, .. } = self;
@@ -94,14 +94,14 @@ impl Costs {
         self.batch / rows + self.item + self.flop * flops
     }
 
-    fn seconds(&self, pace: &Pace) -> f64 {
+    fn seconds(&self, pace: &ShardCost) -> f64 {
         pace.batches * self.batch + pace.items * self.item + pace.flops * self.flop
     }
 }
 
 impl Speeds {
     /// Seconds of a step of this kind.
-    pub fn seconds(&self, kind: &str, pace: &Pace) -> f64 {
+    pub fn seconds(&self, kind: &str, pace: &ShardCost) -> f64 {
         let costs = if kind == "train" { &self.training } else { &self.playing };
         let further = f64::from(pace.shards.saturating_sub(1)) * self.shard;
         self.step.get(kind).copied().unwrap_or(0.0) + further + pace.read * self.read + costs.seconds(pace)
@@ -136,7 +136,7 @@ fn store() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Costs, Measured, Pace, Speeds};
+    use super::{Costs, Measured, ShardCost, Speeds};
 
     /// The measurement for given costs.
     fn measured(costs: Costs, flops: f64, rows: f64) -> Measured {
@@ -179,10 +179,10 @@ mod tests {
             training: Costs { batch: 0.1, ..costs },
             ..Speeds::default()
         };
-        let pace = Pace { shards: 3, batches: 10.0, items: 100.0, flops: 1e8, read: 0.0 };
+        let pace = ShardCost { shards: 3, batches: 10.0, items: 100.0, flops: 1e8, read: 0.0 };
         // 0.2 of the step, two further shards, 0.1 of batches, 0.1 of evaluations, 0.1 of arithmetic.
         assert!((speeds.seconds("self_play", &pace) - 0.6).abs() < 1e-9);
-        let training = Pace { shards: 0, read: 1000.0, ..pace };
+        let training = ShardCost { shards: 0, read: 1000.0, ..pace };
         assert!((speeds.seconds("train", &training) - 1.3).abs() < 1e-9);
         assert_eq!((speeds.first("train"), speeds.first("arena")), (0.3, 0.0));
     }

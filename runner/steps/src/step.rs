@@ -9,12 +9,12 @@ use std::sync::Arc;
 use dc0_core::params::{Param, ParamErrors, Params, Problem, Row, Value, read};
 use dc0_core::store::FileEntry;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, Slot, StepCall, Workplace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, Slot, StepCall, StepWorkspace};
 
 use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
-use crate::handles::{Analysis, Games, Network, Verdict, Window};
+use crate::handles::{Analysis, Games, MatchResult, Network, Window};
 use crate::past_networks::PastNetworks;
 use crate::usage::Usage;
 
@@ -84,7 +84,7 @@ pub enum StepResult {
     /// The games of an iteration.
     Games(Games),
     /// A match.
-    Match(Verdict),
+    Match(MatchResult),
     /// Searches of positions.
     Analysis(Analysis),
 }
@@ -103,7 +103,7 @@ impl StepResult {
 
 /// A mock result for `--check`: a summary, and the names of files.
 #[derive(Debug, Clone)]
-pub struct StandIn {
+pub struct MockResult {
     /// The summary.
     pub summary: Value,
     /// The files that later steps read, in the order of the result's.
@@ -163,7 +163,7 @@ pub trait Step: Sized + Send + Sync + 'static {
     fn run(
         &self,
         params: &Self::Params,
-        workspace: &Workplace,
+        workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError>;
 
@@ -182,16 +182,16 @@ pub trait Step: Sized + Send + Sync + 'static {
     fn planned(&self, params: &Self::Params, number: u32) -> Result<String, StepError>;
 
     /// How much of the step a killed process had done; a step of a single part starts over.
-    fn begun(&self, params: &Self::Params, workspace: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, params: &Self::Params, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         let _ = (params, workspace);
-        Ok(Begun { parts: 0, total: 1, unit: "parts", amount: 0 })
+        Ok(PartialProgress { parts: 0, total: 1, unit: "parts", amount: 0 })
     }
 
     /// The work that is left once `done` games, positions or updates are done. `summary` is that of a finished step.
     fn estimate(&self, params: &Self::Params, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
 
     /// A mock result for `--check`; `number` is the step's number in its series.
-    fn stand_in(&self, params: &Self::Params, number: u32, lanes: u32) -> StandIn;
+    fn mock_result(&self, params: &Self::Params, number: u32, lanes: u32) -> MockResult;
 
     /// The work of nets behind a result, as budgets count it.
     fn spent(&self, summary: &Value) -> Spent {
@@ -266,7 +266,7 @@ pub trait Call: Send + Sync {
     fn step_call(&self) -> Result<StepCall, StepError>;
 
     /// See [`Step::run`].
-    fn run(&self, workspace: &Workplace, context: &StepContext) -> Result<Product, StepError>;
+    fn run(&self, workspace: &StepWorkspace, context: &StepContext) -> Result<Product, StepError>;
 
     /// See [`Step::result`].
     fn result(&self, output: StepOutput) -> Result<StepResult, StepError>;
@@ -278,13 +278,13 @@ pub trait Call: Send + Sync {
     fn planned(&self, number: u32) -> Result<String, StepError>;
 
     /// See [`Step::begun`].
-    fn begun(&self, workspace: &Workplace) -> Result<Begun, RunError>;
+    fn begun(&self, workspace: &StepWorkspace) -> Result<PartialProgress, RunError>;
 
     /// See [`Step::estimate`].
     fn estimate(&self, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
 
-    /// See [`Step::stand_in`].
-    fn stand_in(&self, number: u32, lanes: u32) -> StandIn;
+    /// See [`Step::mock_result`].
+    fn mock_result(&self, number: u32, lanes: u32) -> MockResult;
 
     /// See [`Step::spent`].
     fn spent(&self, summary: &Value) -> Spent;
@@ -389,7 +389,7 @@ impl<S: Step> Call for Checked<S> {
         Ok(StepCall { kind: S::KIND, version: S::VERSION, params: self.params.to_value(), inputs })
     }
 
-    fn run(&self, workspace: &Workplace, context: &StepContext) -> Result<Product, StepError> {
+    fn run(&self, workspace: &StepWorkspace, context: &StepContext) -> Result<Product, StepError> {
         self.step.run(&self.params, workspace, context)
     }
 
@@ -405,7 +405,7 @@ impl<S: Step> Call for Checked<S> {
         self.step.planned(&self.params, number)
     }
 
-    fn begun(&self, workspace: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         self.step.begun(&self.params, workspace)
     }
 
@@ -413,8 +413,8 @@ impl<S: Step> Call for Checked<S> {
         self.step.estimate(&self.params, done, summary, lanes)
     }
 
-    fn stand_in(&self, number: u32, lanes: u32) -> StandIn {
-        self.step.stand_in(&self.params, number, lanes)
+    fn mock_result(&self, number: u32, lanes: u32) -> MockResult {
+        self.step.mock_result(&self.params, number, lanes)
     }
 
     fn spent(&self, summary: &Value) -> Spent {

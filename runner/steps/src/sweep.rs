@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::runner::{Asking, Runner, TrialContext};
+use super::runner::{RunOptions, Runner, TrialContext};
 use super::{StepError, cores};
-use crate::host::{Asked, Host, HostError, SweepHost};
+use crate::host::{CallParams, Host, HostError, SweepHost};
 use dc0_backend::BackendError;
 use dc0_process::console::Console;
 use dc0_runs::sweep::board::Board;
@@ -14,23 +14,23 @@ use dc0_runs::sweep::folder::{SweepFolder, SweepRecord};
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::sweep::space::Point;
 use dc0_runs::sweep::{opening, table};
-use dc0_runs::{Donors, RunError};
+use dc0_runs::{ReuseSources, RunError};
 
 /// An open sweep.
 pub(super) struct Sweep {
     folder: SweepFolder,
     /// Runs whose finished steps are shared: those of this sweep, and those that it names in `from`.
-    reuse_sources: Arc<Donors>,
+    reuse_sources: Arc<ReuseSources>,
     /// Makes the hosts of trials.
     base: Runner,
-    options: Asking,
+    options: RunOptions,
     console: Arc<Console>,
 }
 
 /// Opens a sweep, or creates it; `script` is a digest of everything that determines what its trials do.
 pub(super) fn open(
     runner: &Runner,
-    call_params: &Asked<SweepParams>,
+    call_params: &CallParams<SweepParams>,
     script: &str,
 ) -> Result<(Sweep, Vec<Event>), HostError> {
     let (params, options) = (&call_params.params, &runner.options);
@@ -43,7 +43,7 @@ pub(super) fn open(
     }
     let log = folder.root().join("run.log");
     runner.log_file.attach(&log).map_err(RunError::io("open", &log))?;
-    let reuse_sources = Arc::new(Donors::default());
+    let reuse_sources = Arc::new(ReuseSources::default());
     for name in &params.from {
         SweepFolder::runs_named(&options.parent, name)?.into_iter().for_each(|run| reuse_sources.add(run));
     }
@@ -57,7 +57,7 @@ pub(super) fn open(
         "sweep {root}: {} trials of {}, {begun} begun before",
         params.trials, params.replicates
     ));
-    let options = Asking {
+    let options = RunOptions {
         parent: folder.trials(),
         seed: None,
         threads: Some(folder.record().threads),
@@ -74,21 +74,21 @@ pub(crate) fn share_of_cores(parallel: u32) -> u32 {
     (cores() / parallel).max(1)
 }
 
-fn is_on_cpu(options: &Asking) -> bool {
+fn is_on_cpu(options: &RunOptions) -> bool {
     dc0_backend::devices(options.device.as_deref().unwrap_or("auto")).is_ok_and(|devices| devices == ["cpu"])
 }
 
 /// The devices that trials share if the user names any; else each run has the one that it was created with.
-fn devices(options: &Asking, parallel: u32) -> Result<Option<Arc<Devices>>, BackendError> {
+fn devices(options: &RunOptions, parallel: u32) -> Result<Option<Arc<Devices>>, BackendError> {
     let Some(named) = options.device.as_deref().filter(|device| *device != "auto") else { return Ok(None) };
     Ok(Some(Arc::new(Devices::new(&dc0_backend::devices(named)?, parallel))))
 }
 
 /// The record of a sweep that is created now, and whether the user sets the seed and the threads.
 pub(crate) fn record(
-    options: &Asking,
+    options: &RunOptions,
     script: &str,
-    call_params: &Asked<SweepParams>,
+    call_params: &CallParams<SweepParams>,
 ) -> (SweepRecord, (bool, bool)) {
     let params = &call_params.params;
     let threads = options.threads.unwrap_or_else(|| share_of_cores(params.parallel));

@@ -2,7 +2,7 @@
 
 use dc0_core::params::Value;
 
-use super::handles::{Games, Network, Verdict};
+use super::handles::{Games, MatchResult, Network};
 
 /// One iteration: its games, and what followed from them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,7 +59,7 @@ impl Table {
     }
 
     /// Adds a match to the latest iteration.
-    pub fn matched(&mut self, verdict: &Verdict) {
+    pub fn matched(&mut self, verdict: &MatchResult) {
         if let (Some(row), Some(score)) = (self.rows.last_mut(), number(&verdict.0.summary, "score")) {
             row.matches.push(format!("{score:.3} vs {}", verdict.0.second));
         }

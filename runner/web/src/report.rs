@@ -1,6 +1,6 @@
 //! `dc0-run report`: a report on runs as one self-contained HTML file. Runs are only read.
 
-mod about;
+mod inputs;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ impl Command for ReportArgs {
 pub(crate) fn page(folder: &Path) -> Result<String, String> {
     let name = folder.display().to_string();
     let make = || -> Result<String, ReportError> {
-        let inputs = about::inputs(Path::new(""), &[name])?;
+        let inputs = inputs::inputs(Path::new(""), &[name])?;
         let database = Database::new(inputs.sources.runs, inputs.sources.sweeps, Work::Exact);
         Ok(written(&database, &inputs.runs, &inputs.sweeps)?.html)
     };
@@ -99,7 +99,7 @@ fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportErro
     if let Some(file) = given.filter(|file| file.extension().is_none_or(|ending| ending != "html")) {
         return Err(ReportError::Name { file: file.to_owned() });
     }
-    let inputs = about::inputs(&args.runs, &args.names)?;
+    let inputs = inputs::inputs(&args.runs, &args.names)?;
     if let Some(warning) = inputs.sources.warning() {
         console.note(&warning);
     }

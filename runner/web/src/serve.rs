@@ -7,14 +7,14 @@
 mod access;
 mod args;
 mod assets;
-mod charts;
+mod cache;
 mod event_stream;
 mod http;
 mod leaderboard;
 mod library;
-mod memo;
 mod play;
 mod reply;
+mod reports;
 mod request;
 mod routes;
 mod shard;
@@ -39,15 +39,15 @@ use tokio::time::timeout;
 pub use args::ServeArgs;
 
 use access::Access;
-use charts::Charts;
+use cache::Memo;
 use dc0_engine::uci::{Settings, SettingsError};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use library::{Found, Library};
-use memo::Memo;
 use play::GameRooms;
+use reports::Charts;
 use shard::Games;
 use status::Locks;
 

@@ -3,9 +3,9 @@
 use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
+use crate::report::diversity::{Diversity, OPENING_PLIES};
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, Table, drawn};
-use crate::report::variety::{Diversity, OPENING_PLIES};
 
 /// The number of openings in the table. Chosen.
 const SHOWN: usize = 12;

@@ -6,8 +6,8 @@ use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle, StackSe
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::curve::quantile;
-use crate::report::game_ends::OutcomeCount;
 use crate::report::inputs::ReportRun;
+use crate::report::outcomes::OutcomeCount;
 use crate::report::section::{Part, Section, drawn};
 
 /// Every reason for a game's end: its name in the tables, and in the report.

@@ -6,11 +6,11 @@ use super::reuse::{KATAGO, ratios};
 use crate::charts::short;
 use crate::error::AnalysisError;
 use crate::report::context::Context;
-use crate::report::game_ends::OutcomeCount;
+use crate::report::diversity::Diversity;
 use crate::report::inputs::ReportRun;
+use crate::report::outcomes::OutcomeCount;
 use crate::report::section::{Finding, Part, Section, Status};
 use crate::report::steps::{Step, member};
-use crate::report::variety::Diversity;
 
 /// The share of draws that counts as draw death.
 const DRAWS: f64 = 0.95;

@@ -2,8 +2,8 @@
 
 use prost::Message;
 
-use super::heading::{self, InputForm};
 use super::layers::{Writer, as_plain};
+use super::metadata::{self, InputForm};
 use super::nodes::{Nodes, int, text};
 use super::proto::{FLOAT, GraphProto, IR_VERSION, ModelProto, OPSET, OperatorSetIdProto};
 use super::{INPUT, MOVES_LEFT, OnnxError, POLICY, SCALARS, VALUE, WDL};
@@ -31,7 +31,7 @@ pub(super) fn export(
         doc_string: Some(ABOUT.to_owned()),
         graph: Some(graph(spec, weights, form)),
         opset_import: vec![OperatorSetIdProto { domain: Some(String::new()), version: Some(OPSET) }],
-        metadata_props: heading::properties(spec, digest, form),
+        metadata_props: metadata::properties(spec, digest, form),
     };
     let bytes = model.encoded_len();
     if bytes > MAX_BYTES {
@@ -55,8 +55,8 @@ fn graph(spec: &NetworkSpec, weights: &Weights, form: InputForm) -> GraphProto {
     heads(&mut writer, spec.value_head.kind);
     GraphProto {
         name: Some("dc0".to_owned()),
-        input: heading::inputs(&encoding, form),
-        output: heading::outputs(spec),
+        input: metadata::inputs(&encoding, form),
+        output: metadata::outputs(spec),
         node: writer.nodes.nodes,
         initializer: writer.nodes.constants,
     }

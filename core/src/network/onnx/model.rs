@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::OnnxError;
 use super::export::export;
-use super::heading::{self, Heading, InputForm, Tensor};
+use super::metadata::{self, Heading, InputForm, Tensor};
 use super::proto::OPSET;
 use crate::durable;
 use crate::encoding::Encoding;
@@ -82,11 +82,11 @@ impl OnnxModel {
 
     /// The net's inputs, in order.
     pub fn inputs(&self) -> Vec<Tensor> {
-        heading::inputs(&self.encoding(), self.form()).iter().map(heading::described).collect()
+        metadata::inputs(&self.encoding(), self.form()).iter().map(metadata::described).collect()
     }
 
     /// The net's outputs, in order.
     pub fn outputs(&self) -> Vec<Tensor> {
-        heading::outputs(self.spec()).iter().map(heading::described).collect()
+        metadata::outputs(self.spec()).iter().map(metadata::described).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! New nodes of the reference search, and proven results.
 
-use super::super::tables::probe;
+use super::super::tablebases::probe;
 use super::{Child, Node, Reference};
 use crate::board::{Game, Move, Reason, Side};
 use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};

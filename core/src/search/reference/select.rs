@@ -1,7 +1,7 @@
 //! Selection in the reference search, and the results of its Gumbel root.
 
-use super::super::params::{FirstPlay, FirstPlayParams};
-use super::{Child, Choice, Node, ROOT, Reference, Scored};
+use super::super::params::{Fpu, FpuParams};
+use super::{Child, Choice, Node, ROOT, Reference, ScoredMove};
 use crate::board::Move;
 
 impl Reference<'_> {
@@ -13,13 +13,13 @@ impl Reference<'_> {
     }
 
     /// The choice of the open move with the largest score, unless another one is `preferred`.
-    fn choice(&self, id: usize, depth: u32, moves: Vec<Scored>, preferred: Option<usize>) -> Choice {
+    fn choice(&self, id: usize, depth: u32, moves: Vec<ScoredMove>, preferred: Option<usize>) -> Choice {
         let open = (0..moves.len()).filter(|index| moves[*index].is_open);
         let best = open.reduce(|a, b| if moves[b].score > moves[a].score { b } else { a });
         Choice { depth, visits: self.nodes[id].visits, moves, chosen: preferred.or(best).unwrap_or(0) }
     }
 
-    fn puct_scores(&self, id: usize, depth: u32) -> Vec<Scored> {
+    fn puct_scores(&self, id: usize, depth: u32) -> Vec<ScoredMove> {
         let (node, params) = (&self.nodes[id], self.params);
         let at_root = depth == 0;
         let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
@@ -32,7 +32,7 @@ impl Reference<'_> {
             let u = c * n.sqrt() * child.prior / f64::from(1 + child.visits);
             let plies = child.node.map_or(0.0, |child_id| self.moves_left_utility(id, child_id, depth));
             let lost = params.solver && self.proven(child) == Some(-1);
-            Scored {
+            ScoredMove {
                 played: child.played,
                 prior: child.prior,
                 visits: child.visits,
@@ -79,7 +79,7 @@ impl Reference<'_> {
     pub(in crate::search) fn select_gumbel(&self, due: u32) -> Choice {
         let root = self.root();
         let (completed, improved) = self.completed_and_improved(root, 0);
-        let scored = |(index, child): (usize, &Child)| Scored {
+        let scored = |(index, child): (usize, &Child)| ScoredMove {
             played: child.played,
             prior: child.prior,
             visits: child.visits,
@@ -89,7 +89,7 @@ impl Reference<'_> {
             is_open: self.is_allowed(child) && self.proven(child) != Some(-1),
             is_forced: false,
         };
-        let moves: Vec<Scored> = root.children.iter().enumerate().map(scored).collect();
+        let moves: Vec<ScoredMove> = root.children.iter().enumerate().map(scored).collect();
         let scores: Vec<f64> = moves.iter().map(|mv| mv.score).collect();
         let scheduled = |index: &usize| moves[*index].is_open && moves[*index].visits == due;
         let due = argmax((0..moves.len()).filter(scheduled), &scores);
@@ -104,7 +104,7 @@ impl Reference<'_> {
         let edge_visits: u32 = node.children.iter().map(|child| child.visits).sum();
         let scored = |(index, child): (usize, &Child)| {
             let share = f64::from(child.visits) / f64::from(1 + edge_visits);
-            Scored {
+            ScoredMove {
                 played: child.played,
                 prior: child.prior,
                 visits: child.visits,
@@ -168,14 +168,14 @@ impl Reference<'_> {
 }
 
 /// First-play urgency (FPU): the Q of moves without a visit.
-fn fpu_value(params: &FirstPlayParams, node: &Node) -> f64 {
+fn fpu_value(params: &FpuParams, node: &Node) -> f64 {
     let parent = node.value_sum / f64::from(node.visits);
     let visited = node.children.iter().filter(|child| child.node.is_some());
     let visited_prior: f64 = visited.map(|child| child.prior).sum();
     match params.kind {
-        FirstPlay::Absolute => params.value,
-        FirstPlay::Reduction => parent - params.value * visited_prior.sqrt(),
-        FirstPlay::Parent => parent,
+        Fpu::Absolute => params.value,
+        Fpu::Reduction => parent - params.value * visited_prior.sqrt(),
+        Fpu::Parent => parent,
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Simulation {
     /// The leaf.
     pub leaf: Leaf,
     /// The updates of the back-up, from the leaf to the root.
-    pub back_up: Vec<Counted>,
+    pub back_up: Vec<NodeUpdate>,
 }
 
 /// Selection at a node.
@@ -25,14 +25,14 @@ pub struct Choice {
     /// N(s) before this simulation.
     pub visits: u32,
     /// Every legal move, in falling order of the prior.
-    pub moves: Vec<Scored>,
+    pub moves: Vec<ScoredMove>,
     /// The index of the selected move.
     pub chosen: usize,
 }
 
 /// A legal move with the score that selection used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scored {
+pub struct ScoredMove {
     /// The move.
     pub played: Move,
     /// P(s, a).
@@ -83,7 +83,7 @@ pub enum End {
 
 /// The update of a node in a back-up, for the side to move there.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Counted {
+pub struct NodeUpdate {
     /// Plies below the root.
     pub depth: u32,
     /// The value backed up, with the draw score.
@@ -105,7 +105,7 @@ pub(super) struct Trace {
     ended: Vec<Simulation>,
     choices: Vec<Choice>,
     leaf: Option<Leaf>,
-    back_up: Vec<Counted>,
+    back_up: Vec<NodeUpdate>,
 }
 
 impl Trace {
@@ -170,7 +170,7 @@ impl Reference<'_> {
         let node = &self.nodes[id];
         let mean = node.value_sum / f64::from(node.visits);
         let update =
-            Counted { depth, value: backed_up.value, visits: node.visits, mean, proven: node.proven };
+            NodeUpdate { depth, value: backed_up.value, visits: node.visits, mean, proven: node.proven };
         self.record(|trace| trace.back_up.push(update));
     }
 

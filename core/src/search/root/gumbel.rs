@@ -9,7 +9,7 @@ use super::{Exploration, ReferenceRule, RootSearch};
 use crate::board::Move;
 use crate::rng::Stream;
 use crate::search::Search;
-use crate::search::choice::{ChoiceParams, Visited};
+use crate::search::choice::{ChoiceParams, RootMove};
 use crate::search::improved::{NodeView, best, improved_logits, improved_policy};
 use crate::search::params::{ImprovedPolicyParams, SearchParams};
 use crate::search::proof::Proof;
@@ -94,7 +94,7 @@ impl RootSearch for Gumbel {
         root.moves[index]
     }
 
-    fn policy_target(&self, search: &Search, _: &[Visited]) -> Vec<f64> {
+    fn policy_target(&self, search: &Search, _: &[RootMove]) -> Vec<f64> {
         let mut shares = Vec::new();
         improved_policy(&search.params.improved_policy, search.view(ROOT, 0), &mut shares);
         shares

@@ -4,12 +4,12 @@ use super::{Exploration, ReferenceRule, RootSearch};
 use crate::board::Move;
 use crate::rng::Stream;
 use crate::search::Search;
-use crate::search::choice::{ChoiceParams, Visited, choose_move, visit_shares};
+use crate::search::choice::{ChoiceParams, RootMove, choose_move, visit_shares};
 use crate::search::formulas::{exploration, forced_visits, fpu_value, noisy_prior};
 use crate::search::params::SearchParams;
 use crate::search::proof::Proof;
 use crate::search::reference::Reference;
-use crate::search::tree::{Branch, ROOT, Tree};
+use crate::search::tree::{ROOT, Tree, VisitedEdge};
 
 /// The rule at one root.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ impl RootSearch for Puct {
         choose_move(&search.playable(), params, temperature, stream)
     }
 
-    fn policy_target(&self, search: &Search, moves: &[Visited]) -> Vec<f64> {
+    fn policy_target(&self, search: &Search, moves: &[RootMove]) -> Vec<f64> {
         if self.forces { visit_shares(&pruned_visits(search, moves)) } else { visit_shares(moves) }
     }
 
@@ -84,24 +84,24 @@ fn first_forced(search: &Search) -> Option<usize> {
 
 /// Policy target pruning (Wu 2020, section 3.2): removes as many of a move's forced visits as keep its PUCT score below that of
 /// the most visited move, and then a single visit that remains.
-fn pruned_visits(search: &Search, moves: &[Visited]) -> Vec<Visited> {
+fn pruned_visits(search: &Search, moves: &[RootMove]) -> Vec<RootMove> {
     let edge_visits = search.visits() - 1;
     let scale = search.exploration_scale(ROOT, search.visits());
     let preference = search.preference(ROOT, 0);
-    let utility = |mv: &Visited| Some(preference.as_ref()?.utility(mv.value?, mv.moves_left?));
-    let score = |mv: &Visited, visits| {
+    let utility = |mv: &RootMove| Some(preference.as_ref()?.utility(mv.value?, mv.moves_left?));
+    let score = |mv: &RootMove, visits| {
         let value = mv.value? + utility(mv).unwrap_or(0.0);
         Some(value + exploration(scale, mv.prior.into(), visits))
     };
     let most_visited = moves.iter().max_by_key(|mv| mv.visits);
     let limit = most_visited.and_then(|mv| score(mv, mv.visits));
-    let prune = |mv: &Visited| {
+    let prune = |mv: &RootMove| {
         let forced = forced_visits(search.params.root.forced_playouts, mv.prior.into(), edge_visits) as u32;
         let floor = mv.visits.saturating_sub(forced);
         let kept = (floor..mv.visits).find(|visits| score(mv, *visits) < limit).unwrap_or(mv.visits);
-        Visited { visits: if kept == 1 && mv.visits > 1 { 0 } else { kept }, ..*mv }
+        RootMove { visits: if kept == 1 && mv.visits > 1 { 0 } else { kept }, ..*mv }
     };
-    let is_most_visited = |mv: &Visited| most_visited.is_some_and(|most| most.played == mv.played);
+    let is_most_visited = |mv: &RootMove| most_visited.is_some_and(|most| most.played == mv.played);
     moves.iter().map(|mv| if is_most_visited(mv) { *mv } else { prune(mv) }).collect()
 }
 
@@ -128,7 +128,7 @@ fn scores(search: &Search) -> Vec<RootScore> {
     let (priors, visited) = (search.tree.priors(ROOT), search.tree.visited_edges(ROOT));
     let visited_prior = priors[..visited.len()].iter().map(|prior| f64::from(*prior)).sum();
     let unvisited_q = fpu_value(search.fpu_params(ROOT), parent.value(), visited_prior);
-    let value = |edge: &Branch| {
+    let value = |edge: &VisitedEdge| {
         let proven = edge.proof.map(|proof| proof.value(search.draw_value(0)));
         proven.unwrap_or_else(|| search.edge_value(edge, parent.value()))
     };

@@ -61,13 +61,13 @@ fn compare_moves_left(fast: &Search, reference: &Node) {
 /// Every option away from its default, one at a time and together.
 fn shapes() -> Vec<SearchParams> {
     let base = || simulations(200);
-    let fpu = |kind, value| FirstPlayParams { kind, value };
+    let fpu = |kind, value| FpuParams { kind, value };
     let root = |root: RootParams| SearchParams { root, ..base() };
     vec![
         base(),
         SearchParams { c_puct: 0.0, ..base() },
-        SearchParams { c_puct: 4.0, first_play: fpu(FirstPlay::Absolute, -1.0), ..base() },
-        SearchParams { first_play: fpu(FirstPlay::Parent, 0.0), ..base() },
+        SearchParams { c_puct: 4.0, first_play: fpu(Fpu::Absolute, -1.0), ..base() },
+        SearchParams { first_play: fpu(Fpu::Parent, 0.0), ..base() },
         SearchParams { c_puct_factor: 2.0, c_puct_base: 50.0, ..base() },
         SearchParams { policy_temperature: 1.6, ..base() },
         SearchParams { draw_score: -0.4, ..base() },
@@ -76,7 +76,7 @@ fn shapes() -> Vec<SearchParams> {
         SearchParams { mate_in_one: true, ..base() },
         SearchParams { two_fold_draws: true, mate_in_one: true, ..base() },
         root(RootParams { c_puct: Some(3.0), ..RootParams::default() }),
-        root(RootParams { first_play: Some(fpu(FirstPlay::Absolute, 1.0)), ..RootParams::default() }),
+        root(RootParams { first_play: Some(fpu(Fpu::Absolute, 1.0)), ..RootParams::default() }),
         root(RootParams { policy_temperature: Some(0.7), ..RootParams::default() }),
         root(RootParams { forced_playouts: 2.0, ..RootParams::default() }),
         SearchParams { tree_rule: TreeRule::Improved, ..base() },
@@ -84,7 +84,7 @@ fn shapes() -> Vec<SearchParams> {
         SearchParams { graph: true, solver: false, draw_score: 0.2, ..base() },
         SearchParams { graph: true, two_fold_draws: true, mate_in_one: true, ..base() },
         SearchParams { graph: true, tree_rule: TreeRule::Improved, ..base() },
-        SearchParams { stop_by_gain: Some(GainStop { interval: 20, minimum: 1e-3 }), ..base() },
+        SearchParams { stop_by_gain: Some(KldGain { interval: 20, minimum: 1e-3 }), ..base() },
         with_moves_left(base()),
         with_moves_left(SearchParams { draw_score: 0.3, mate_in_one: true, two_fold_draws: true, ..base() }),
         with_moves_left(SearchParams { solver: false, ..base() }),
@@ -150,10 +150,10 @@ fn two_fold_draws_match_the_reference() {
 }
 
 /// The root's moves with their shares of the policy target, in the order of the moves.
-fn root_results(search: &Search) -> Vec<(Visited, f64)> {
+fn root_results(search: &Search) -> Vec<(RootMove, f64)> {
     let target: HashMap<Move, f64> =
         search.policy_target().into_iter().map(|mv| (mv.played, mv.share)).collect();
-    let mut results: Vec<(Visited, f64)> = search.root_moves().map(|mv| (mv, target[&mv.played])).collect();
+    let mut results: Vec<(RootMove, f64)> = search.root_moves().map(|mv| (mv, target[&mv.played])).collect();
     results.sort_by_key(|(mv, _)| mv.played);
     results
 }

@@ -12,10 +12,8 @@ fn a_full_tree_ends_the_search() {
 #[test]
 fn a_small_kld_gain_ends_the_search() {
     // All values are similar and one move has nearly all of the policy, so the visit shares converge at once.
-    let stop = |minimum| SearchParams {
-        stop_by_gain: Some(GainStop { interval: 50, minimum }),
-        ..simulations(2000)
-    };
+    let stop =
+        |minimum| SearchParams { stop_by_gain: Some(KldGain { interval: 50, minimum }), ..simulations(2000) };
     let mut evaluator = Hashed::new(encoding(), 1);
     let visits =
         [0.0, 1e-4, 1.0].map(|minimum| searched(&Game::initial(), &stop(minimum), &mut evaluator).visits());

@@ -31,7 +31,7 @@ fn a_move_into_mate_is_not_played_if_there_is_another() {
     let fen = "6k1/5ppp/8/8/8/8/8/K3R3 b - - 0 1";
     let params = SearchParams { mate_in_one: true, ..simulations(400) };
     let search = searched(&from_fen(fen), &params, &mut Uniform::new(encoding()));
-    let moves: Vec<Visited> = search.root_moves().collect();
+    let moves: Vec<RootMove> = search.root_moves().collect();
     let losing = moves.iter().find(|mv| mv.played.to_string() == "g8h8").expect("is legal");
     assert_eq!((losing.proof, losing.visits <= 1), (Some(Proof::Loss), true));
     assert!(!target_moves(&search).contains(&"g8h8".to_owned()));

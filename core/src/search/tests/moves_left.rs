@@ -151,7 +151,7 @@ fn moves_left_of_a_proof_are_the_length_of_its_best_line() {
 
 #[test]
 fn the_shortest_proven_win_and_the_longest_proven_loss_are_played() {
-    let candidate = |uci, visits, proof, plies: f64| Visited {
+    let candidate = |uci, visits, proof, plies: f64| RootMove {
         played: Move::from_uci(uci).expect("a move"),
         visits,
         prior: 0.1,

@@ -60,7 +60,7 @@ fn compared(game: &Game, params: &SearchParams, evaluator: &mut dyn Evaluator) -
 /// Checks the properties of a finished search.
 fn check(search: &Search, budget: u32) {
     let fen = search.game().position().fen();
-    let moves: Vec<Visited> = search.root_moves().collect();
+    let moves: Vec<RootMove> = search.root_moves().collect();
     let below: u32 = moves.iter().map(|mv| mv.visits).sum();
     match search.proof() {
         None => assert_eq!((below + 1, search.visits()), (budget, budget), "{fen}"),
@@ -97,7 +97,9 @@ fn sums_and_ranges_hold_with_every_option() {
 #[test]
 fn sums_and_ranges_hold_with_leaves_in_flight() {
     for (number, game) in sample(60).iter().enumerate() {
-        for (leaves, in_flight) in [(3, InFlight::Loss), (8, InFlight::Visit), (64, InFlight::Loss)] {
+        for (leaves, in_flight) in
+            [(3, VirtualLossMode::Loss), (8, VirtualLossMode::Visit), (64, VirtualLossMode::Loss)]
+        {
             for params in kinds(40) {
                 let params = SearchParams { leaves, in_flight, ..params };
                 check(&searched(game, &params, &mut Hashed::new(encoding(), number as u64)), 40);
@@ -152,9 +154,9 @@ fn virtual_loss_and_slot_order_change_nothing_with_one_leaf_in_flight() {
         }
         searches.iter().map(visits).collect::<Vec<_>>()
     };
-    let expected = searched_with(InFlight::Loss, false);
-    assert_eq!(searched_with(InFlight::Visit, false), expected);
-    assert_eq!(searched_with(InFlight::Loss, true), expected);
+    let expected = searched_with(VirtualLossMode::Loss, false);
+    assert_eq!(searched_with(VirtualLossMode::Visit, false), expected);
+    assert_eq!(searched_with(VirtualLossMode::Loss, true), expected);
 }
 
 #[test]

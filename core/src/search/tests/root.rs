@@ -39,7 +39,7 @@ fn noise_keeps_the_prior_of_a_single_legal_move() {
     let mut search = new_search(forced, simulations(1));
     run(&mut search, &mut Uniform::new(encoding()));
     search.add_noise(&dirichlet(&RootNoise::default()), &mut stream(0));
-    let only: Vec<Visited> = search.root_moves().collect();
+    let only: Vec<RootMove> = search.root_moves().collect();
     assert_eq!(only[0].prior, 1.0);
 }
 
@@ -109,8 +109,8 @@ fn the_target_of_a_gumbel_root_without_values_is_the_policy() {
     }
 }
 
-fn visited(uci: &str, visits: u32) -> Visited {
-    Visited {
+fn visited(uci: &str, visits: u32) -> RootMove {
+    RootMove {
         played: Move::from_uci(uci).unwrap(),
         visits,
         prior: 0.1,
@@ -146,7 +146,7 @@ fn temperature_shapes_the_frequencies() {
 
 #[test]
 fn the_move_may_be_chosen_by_value_or_lower_confidence_bound() {
-    let candidate = |uci, visits, value, standard_error| Visited {
+    let candidate = |uci, visits, value, standard_error| RootMove {
         value: Some(value),
         standard_error,
         ..visited(uci, visits)
@@ -168,9 +168,9 @@ fn the_move_may_be_chosen_by_value_or_lower_confidence_bound() {
 #[test]
 fn visit_offset_and_value_cutoff_exclude_bad_moves() {
     let moves = [
-        Visited { value: Some(0.5), ..visited("e2e4", 10) },
-        Visited { value: Some(0.4), ..visited("d2d4", 3) },
-        Visited { value: Some(-0.5), ..visited("a2a3", 10) },
+        RootMove { value: Some(0.5), ..visited("e2e4", 10) },
+        RootMove { value: Some(0.4), ..visited("d2d4", 3) },
+        RootMove { value: Some(-0.5), ..visited("a2a3", 10) },
     ];
     let drawn = |params: ChoiceParams| {
         let mut stream = stream(3);
@@ -207,7 +207,7 @@ fn policy_target_pruning_removes_forced_playouts() {
 #[test]
 fn a_search_of_one_simulation_plays_by_the_policy() {
     let search = searched(&Game::initial(), &simulations(1), &mut Hashed::new(encoding(), 0));
-    let moves: Vec<Visited> = search.root_moves().collect();
+    let moves: Vec<RootMove> = search.root_moves().collect();
     assert_eq!(choose_move(&moves, &ChoiceParams::default(), 1.0, &mut stream(0)), moves[0].played);
 }
 

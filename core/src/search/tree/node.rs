@@ -55,7 +55,7 @@ impl Node {
 
 /// A visited edge. Values are for the side that makes its move.
 #[derive(Debug, Clone)]
-pub(in crate::search) struct Branch {
+pub(in crate::search) struct VisitedEdge {
     pub(in crate::search) value_sum: f64,
     pub(in crate::search) square_sum: f32,
     pub(in crate::search) visits: u32,
@@ -65,7 +65,7 @@ pub(in crate::search) struct Branch {
     pub(in crate::search) proof: Option<Proof>,
 }
 
-impl Branch {
+impl VisitedEdge {
     pub(in crate::search) const EMPTY: Self =
         Self { value_sum: 0.0, square_sum: 0.0, visits: 0, child: ROOT, in_flight: 0, proof: None };
 

@@ -54,7 +54,7 @@ pub struct Trained {
 const FLOPS_PER_THREAD: f64 = 5e8;
 
 /// The number of threads for an update of `flops` floating-point operations: as many as are worthwhile, at most `most`.
-pub fn threads_that_pay(flops: f64, most: u32) -> u32 {
+pub fn useful_threads(flops: f64, most: u32) -> u32 {
     ((flops / FLOPS_PER_THREAD) as u32).clamp(1, most.max(1))
 }
 
@@ -62,7 +62,7 @@ pub fn threads_that_pay(flops: f64, most: u32) -> u32 {
 pub(super) fn update_threads(job: &TrainJob<'_>) -> u32 {
     // An update is a forward pass and a backward pass of twice its cost.
     let flops = 3.0 * 2.0 * Graph::new(&job.start.spec).multiply_adds() as f64 * f64::from(job.params.batch);
-    threads_that_pay(flops, job.threads)
+    useful_threads(flops, job.threads)
 }
 
 /// Rejects empty samples, and samples made for other parameters or another net.

@@ -1,21 +1,21 @@
 //! Tests of the program from outside and of its scripts, in one test binary, because linking takes longer than testing.
 
-mod bare;
 mod bench;
 mod command_line;
 mod compare;
-mod durable;
+mod error_messages;
 mod experiment;
 mod explain;
 mod fork;
 mod lsp;
 mod modules;
 mod networks;
+mod no_arguments;
 mod play;
+mod resume;
 mod script_fuzz;
 mod serve;
 mod sql;
 mod sweeps;
 mod uci;
 mod uci_fuzz;
-mod wrong;

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use dc0_script::rehearsal::{DryRunOutcome, Rehearsal};
-use dc0_steps::Asking;
+use dc0_script::dry_run::{DryRun, DryRunOutcome};
+use dc0_steps::RunOptions;
 
 fn run(text: &str) -> DryRunOutcome {
     run_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/x.rhai")), text)
 }
 
 fn run_at(path: &Path, text: &str) -> DryRunOutcome {
-    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
     let (overrides, is_stopped) = (Vec::new(), Box::new(|| false));
-    Rehearsal { path, text, overrides, options, operations: 1_000_000, is_stopped }.run()
+    DryRun { path, text, overrides, options, operations: 1_000_000, is_stopped }.run()
 }
 
 #[track_caller]

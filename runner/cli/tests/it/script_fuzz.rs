@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use dc0_core::rng::{Purpose, Seed, Stream};
 use dc0_process::exit::Exit;
-use dc0_script::rehearsal::Rehearsal;
+use dc0_script::dry_run::DryRun;
 use dc0_script::report;
-use dc0_steps::Asking;
+use dc0_steps::RunOptions;
 
 /// Scripts in each run of the tests.
 const CASES: u64 = 3_000;
@@ -167,11 +167,11 @@ fn folder() -> &'static Path {
 
 /// Plans one script, and checks what holds for every result; whether it could be planned.
 fn plan(text: &str) -> bool {
-    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
     let path = folder().join("x.rhai");
     let is_stopped = Box::new(|| false);
     let dry_run =
-        Rehearsal { path: &path, text, overrides: Vec::new(), options, operations: OPERATIONS, is_stopped };
+        DryRun { path: &path, text, overrides: Vec::new(), options, operations: OPERATIONS, is_stopped };
     let outcome = dry_run.run();
     let Err(failure) = &outcome.plan else { return true };
     let (shown, json) =
@@ -179,7 +179,7 @@ fn plan(text: &str) -> bool {
     assert!(matches!(failure.exit, Exit::BadInput | Exit::Failed), "{:?} for\n{text}", failure.exit);
     assert!(shown.starts_with("error: ") && shown.len() > 10, "{shown} for\n{text}");
     assert!(!shown.contains("dc0-run itself is wrong"), "a panic for\n{text}");
-    assert_eq!(json.lines().count(), 1 + failure.further.others.len(), "{json}");
+    assert_eq!(json.lines().count(), 1 + failure.details.others.len(), "{json}");
     false
 }
 

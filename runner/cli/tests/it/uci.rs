@@ -1,9 +1,9 @@
 //! The UCI engine over pipes, as a chess GUI sees it.
 
 mod check;
+mod commands;
 mod compliance;
-mod conversation;
-mod endings;
 mod engine;
-mod faults;
 mod moves;
+mod regressions;
+mod stopping;

@@ -6,7 +6,7 @@ use dc0_core::durable;
 
 use super::CompareError;
 use dc0_runs::view::FinishedStep;
-use dc0_runs::{Edition, Folder, Ledger, Manifest, Record, RunError, RunView, Slot};
+use dc0_runs::{Folder, Ledger, Manifest, Record, RunError, RunView, ScriptSnapshot, Slot};
 
 /// A finished step of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub struct Loaded {
     /// Its record.
     pub record: Record,
     /// The script snapshot of its last opening.
-    pub snapshot: Edition,
+    pub snapshot: ScriptSnapshot,
     /// Its finished steps, in script order.
     pub steps: Vec<Step>,
     /// The costs of the steps.
@@ -49,7 +49,7 @@ impl Loaded {
         let run = RunView::new(folder.clone());
         let record = run.record()?.ok_or_else(|| RunError::Absent { folder: folder.root().to_owned() })?;
         let history = run.history()?;
-        let snapshot = Edition::last(&folder, &record, &history)?;
+        let snapshot = ScriptSnapshot::last(&folder, &record, &history)?;
         let mut steps = run.steps()?;
         steps.sort_by(|a, b| (a.order(), &a.manifest.step).cmp(&(b.order(), &b.manifest.step)));
         let steps = steps.into_iter().map(with_slot).collect::<Result<_, _>>()?;

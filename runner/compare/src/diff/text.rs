@@ -10,7 +10,7 @@ use super::differences::{differences, shown};
 use super::results::{Figure, costs, results};
 use super::rows::first_difference;
 use super::steps::{Comparison, Pair, Side, Sides};
-use dc0_process::figures::amount;
+use dc0_process::format::amount;
 use dc0_runs::Environment;
 
 /// Lines of context around a change of a script.
@@ -41,7 +41,7 @@ fn section(title: &str, lines: &[String]) -> Vec<String> {
 fn head(sides: &Sides<'_>) -> Vec<String> {
     let row = |sign: &str, run: &super::Loaded| {
         let snapshot = &run.snapshot;
-        let editions = if snapshot.versions > 1 {
+        let versions = if snapshot.versions > 1 {
             format!(
                 ", opened with {} different scripts or parameters, of which the last is shown",
                 snapshot.versions
@@ -49,7 +49,7 @@ fn head(sides: &Sides<'_>) -> Vec<String> {
         } else {
             String::new()
         };
-        let text = format!("seed {}, {} steps{editions}", run.record.seed, run.steps.len());
+        let text = format!("seed {}, {} steps{versions}", run.record.seed, run.steps.len());
         [sign.to_owned(), run.folder.root().display().to_string(), text]
     };
     aligned(&[row("-", sides.first), row("+", sides.second)], |_| Align::Left)

@@ -6,17 +6,17 @@ use dc0_core::store::{StoredGame, StoredPly};
 
 use super::game::FoundGame;
 use dc0_engine::play::board::{self, Scene, board};
-use dc0_process::look::{Look, Tone, padded};
+use dc0_process::style::{TermStyle, Tone, padded};
 
 /// The most moves of a search that are shown.
 const MAX_MOVES: usize = 5;
 
 /// The whole game, or the position before one ply.
-pub(super) fn page(game: &FoundGame, ply: Option<usize>, look: Look) -> String {
+pub(super) fn page(game: &FoundGame, ply: Option<usize>, style: TermStyle) -> String {
     let stored = &game.stored;
-    let mut lines = vec![look.tone(&title(game), Tone::Bold), players(stored)];
+    let mut lines = vec![style.tone(&title(game), Tone::Bold), players(stored)];
     let is_shown = |stored: &StoredPly<'_>| ply.is_none_or(|ply| ply == stored.ply);
-    lines.extend(stored.plies().filter(is_shown).flat_map(|ply| ply_lines(stored, &ply, look)));
+    lines.extend(stored.plies().filter(is_shown).flat_map(|ply| ply_lines(stored, &ply, style)));
     lines.join("\n")
 }
 
@@ -35,9 +35,9 @@ fn players(game: &StoredGame) -> String {
 }
 
 /// The board before a ply, with the ply's move and search beside it.
-fn ply_lines(game: &StoredGame, ply: &StoredPly<'_>, look: Look) -> Vec<String> {
-    let scene = Scene { position: ply.position, last: ply.last, is_flipped: false, style: look };
-    let notes = notes(game, ply, look);
+fn ply_lines(game: &StoredGame, ply: &StoredPly<'_>, style: TermStyle) -> Vec<String> {
+    let scene = Scene { position: ply.position, last: ply.last, is_flipped: false, style };
+    let notes = notes(game, ply, style);
     let mut lines = vec![String::new()];
     for (line, rank) in board(&scene).iter().enumerate() {
         let note = notes.get(line).map_or("", String::as_str);
@@ -47,18 +47,18 @@ fn ply_lines(game: &StoredGame, ply: &StoredPly<'_>, look: Look) -> Vec<String> 
 }
 
 /// The lines beside a board, at most as many as the board has.
-fn notes(game: &StoredGame, stored: &StoredPly<'_>, look: Look) -> Vec<String> {
+fn notes(game: &StoredGame, stored: &StoredPly<'_>, style: TermStyle) -> Vec<String> {
     let StoredPly { ply, position, .. } = *stored;
     let Some(played) = stored.played else {
         return vec![
             format!("ply {ply}"),
-            look.tone(game.result.symbol(), Tone::Bold),
+            style.tone(game.result.symbol(), Tone::Bold),
             game.reason.name().replace('_', " "),
         ];
     };
     let (number, side) = (position.fullmove_number(), position.side_to_move());
     let dots = if side == Side::White { "." } else { "..." };
-    let san = look.tone(&format!("{number}{dots} {}", position.san(played)), Tone::Bold);
+    let san = style.tone(&format!("{number}{dots} {}", position.san(played)), Tone::Bold);
     let mut lines = vec![format!("ply {ply}: {san}")];
     match stored.search {
         None if ply < game.opening_plies => lines.push("played at random".to_owned()),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dc0_backend::Backend;
-use dc0_process::look::Colours;
+use dc0_process::style::Colours;
 
 /// The position to explain, and how.
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use dc0_core::board::{Move, Position, numbered_moves};
 use dc0_core::network::Wdl;
 
-use dc0_process::look::Look;
+use dc0_process::style::TermStyle;
 
 /// A value in [−1, 1], always with its sign.
 pub(super) fn signed(value: f64) -> String {
@@ -17,14 +17,14 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// A share of a width as a bar, in whole columns.
-pub(super) fn bar(share: f64, columns: usize, style: Look) -> String {
+pub(super) fn bar(share: f64, columns: usize, style: TermStyle) -> String {
     let full = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
     let fill = if style.is_unicode { "█" } else { "#" };
     style.paint(&fill.repeat(full), "38;5;110")
 }
 
 /// WDL as a bar with three fills.
-pub(super) fn chances(wdl: Wdl, columns: usize, style: Look) -> String {
+pub(super) fn chances(wdl: Wdl, columns: usize, style: TermStyle) -> String {
     let columns = columns as f32;
     let win = (wdl.win * columns).round() as usize;
     let loss = ((wdl.loss * columns).round() as usize).min(columns as usize - win);
@@ -63,7 +63,7 @@ mod tests {
     use dc0_core::network::Wdl;
 
     use super::{bar, chances, line, signed, wdl};
-    use dc0_process::look::PLAIN;
+    use dc0_process::style::PLAIN;
 
     #[test]
     fn numbers_and_bars_are_readable_without_colours() {

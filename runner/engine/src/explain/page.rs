@@ -10,7 +10,7 @@ use super::picture::{STYLE, picture};
 use super::squares::squares;
 use super::study::{Searched, Study};
 use super::text::proof_name;
-use dc0_process::figures::amount;
+use dc0_process::format::amount;
 
 const PAGE_STYLE: &str = include_str!("page.css");
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dc0_analysis::web::MEN;
+use dc0_analysis::web::PIECE_SYMBOLS;
 use dc0_core::board::{Game, Side};
 
 use super::figures::{line, percent, signed};
@@ -52,7 +52,7 @@ pub(super) fn picture(study: &Study, head: &str) -> String {
     let side = study.side();
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"explain\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" role=\"img\" aria-label=\"The search tree\">{head}<defs>{MEN}</defs>\
+         height=\"{height:.0}\" role=\"img\" aria-label=\"The search tree\">{head}<defs>{PIECE_SYMBOLS}</defs>\
          <rect class=\"paper\" width=\"{width:.0}\" height=\"{height:.0}\" rx=\"8\"/>{}{}{}{}</svg>",
         legend(side),
         drawing.edges,

@@ -4,7 +4,7 @@ use dc0_core::board::{Game, Move, Side};
 use dc0_core::event::Observer;
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl};
 use dc0_core::search::{
-    ANALYSIS_RULES, Engine, Line, RootScore, Search, Target, Visited, search_in_lockstep,
+    ANALYSIS_RULES, Engine, Line, RootMove, RootScore, Search, Target, search_in_lockstep,
 };
 
 use super::error::ExplainError;
@@ -34,7 +34,7 @@ pub(super) struct NetOutput {
 
 /// A root move after the search.
 pub(super) struct Searched {
-    pub(super) edge: Visited,
+    pub(super) edge: RootMove,
     /// Its share of the policy target.
     pub(super) target: f64,
     /// Its PUCT score; `None` where the root has another rule.
@@ -106,7 +106,7 @@ fn searched(search: &Search) -> Vec<Searched> {
     let (lines, targets, scores) =
         (search.lines(usize::MAX), search.policy_target(), search.root_scores().unwrap_or_default());
     let rank = |mv: Move| lines.iter().position(|line: &Line| line.first.played == mv);
-    let searched = |edge: Visited| Searched {
+    let searched = |edge: RootMove| Searched {
         edge,
         target: target(&targets, edge.played),
         score: scores.iter().find(|score| score.played == edge.played).copied(),

@@ -11,7 +11,7 @@ use dc0_core::search::{MovesLeftParams, RootParams, RootRule, SearchParams};
 use super::params::ExplainParams;
 use super::study::Study;
 use super::{page, picture, position, text, value};
-use dc0_process::look::{Look, PLAIN};
+use dc0_process::style::{PLAIN, TermStyle};
 
 fn study(position: &str, params: ExplainParams) -> Study {
     let game = super::position(position).expect("a game that goes on");
@@ -67,7 +67,7 @@ fn moves_left_have_a_column_where_they_count() {
 
 #[test]
 fn every_option_gives_a_page_and_a_picture() {
-    let unicode = Look { is_unicode: true, is_coloured: false };
+    let unicode = TermStyle { is_unicode: true, is_coloured: false };
     let gumbel = RootParams { rule: RootRule::Gumbel, ..RootParams::default() };
     for position in ["startpos", "startpos moves e2e4", MATE, "8/8/8/8/8/3k4/4p3/4K3 w - - 96 90"] {
         for params in [

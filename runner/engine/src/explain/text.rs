@@ -10,8 +10,8 @@ use super::figures::{bar, chances, line, percent, signed, wdl};
 use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
 use crate::play::board::{self, Scene, board};
-use dc0_process::figures::amount;
-use dc0_process::look::{Look, Tone, ascii, padded, width};
+use dc0_process::format::amount;
+use dc0_process::style::{TermStyle, Tone, ascii, padded, width};
 
 /// The width of the page.
 const COLUMNS: usize = 98;
@@ -19,18 +19,18 @@ const COLUMNS: usize = 98;
 /// The width of bars.
 const BAR: usize = 32;
 
-pub(super) fn page(study: &Study, style: Look) -> String {
+pub(super) fn page(study: &Study, style: TermStyle) -> String {
     let parts = [position(study, style), net(study, style), search(study, style), text_tree(study, style)];
     let page = parts.map(|lines| lines.join("\n")).join("\n\n");
     if style.is_unicode { page } else { ascii(&page) }
 }
 
-fn heading(text: &str, style: Look) -> String {
+fn heading(text: &str, style: TermStyle) -> String {
     style.tone(text, Tone::Bold)
 }
 
 /// The board, with the net and the search beside it.
-fn position(study: &Study, style: Look) -> Vec<String> {
+fn position(study: &Study, style: TermStyle) -> Vec<String> {
     let game = study.game();
     let scene = Scene {
         position: game.position(),
@@ -60,7 +60,7 @@ fn beside(study: &Study) -> Vec<String> {
     ]
 }
 
-fn net(study: &Study, style: Look) -> Vec<String> {
+fn net(study: &Study, style: TermStyle) -> Vec<String> {
     let (output, side) = (&study.net, study.side());
     let wdl = output.wdl;
     let mut lines = vec![
@@ -95,7 +95,7 @@ fn others(left_out: &[f32]) -> Option<String> {
     (!left_out.is_empty()).then(|| format!("  {:<8}{share:>7}  in {} other {moves}", "", left_out.len()))
 }
 
-fn search(study: &Study, style: Look) -> Vec<String> {
+fn search(study: &Study, style: TermStyle) -> Vec<String> {
     let search = &study.search;
     let (value, draw) = search.root_value();
     let side = study.side();
@@ -196,7 +196,7 @@ fn rest(study: &Study) -> Option<String> {
     (count > 0).then(|| format!("  {:<8}{visits:>7}{target:>8}  in {count} other {moves}", ""))
 }
 
-fn text_tree(study: &Study, style: Look) -> Vec<String> {
+fn text_tree(study: &Study, style: TermStyle) -> Vec<String> {
     let branches = tree(study);
     let params = &study.params;
     let about = format!("The tree, {} plies deep, values for {:?}", params.depth, study.side());
@@ -216,7 +216,7 @@ fn text_tree(study: &Study, style: Look) -> Vec<String> {
     lines
 }
 
-fn numbers(node: &TreeNode, all: u32, style: Look) -> String {
+fn numbers(node: &TreeNode, all: u32, style: TermStyle) -> String {
     let share = f64::from(node.visits) / f64::from(all);
     let proof = node.proof.map_or(String::new(), |proof| format!(" proven {proof}"));
     let shared = if node.node_visits > node.visits {
@@ -233,7 +233,7 @@ fn numbers(node: &TreeNode, all: u32, style: Look) -> String {
 fn draw<'a>(
     branches: &'a Branches,
     before: &str,
-    style: Look,
+    style: TermStyle,
     lines: &mut Vec<(String, Option<&'a TreeNode>)>,
 ) {
     let [fork, last, bar, blank] =

@@ -3,7 +3,7 @@
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::Wdl;
 use dc0_core::params::{Param, Value};
-use dc0_core::search::reference::{Choice, Counted, End, Leaf, Scored, Simulation};
+use dc0_core::search::reference::{Choice, End, Leaf, NodeUpdate, ScoredMove, Simulation};
 
 use super::figures::{line, wdl};
 use super::study::{Searched, Study};
@@ -150,7 +150,7 @@ fn chosen(position: &Position, choice: &Choice) -> Value {
     ])
 }
 
-fn scored(position: &Position, candidate: &Scored) -> Value {
+fn scored(position: &Position, candidate: &ScoredMove) -> Value {
     let [uci, san] = named(position, candidate.played);
     let common = [
         uci,
@@ -186,7 +186,7 @@ fn leaf(position: &Position, leaf: &Leaf) -> Value {
     ])
 }
 
-fn counted_value(root: Side, counted: &Counted) -> Value {
+fn counted_value(root: Side, counted: &NodeUpdate) -> Value {
     let mover = if counted.depth.is_multiple_of(2) { root } else { root.other() };
     Value::of([
         ("depth", int(counted.depth)),

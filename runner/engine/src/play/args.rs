@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dc0_process::look::Colours;
+use dc0_process::style::Colours;
 
 use crate::uci::UciArgs;
 

@@ -2,7 +2,7 @@
 
 use dc0_core::board::{Move, Piece, Position, Side};
 
-use dc0_process::look::Look;
+use dc0_process::style::TermStyle;
 
 /// What to draw.
 pub struct Scene<'a> {
@@ -13,7 +13,7 @@ pub struct Scene<'a> {
     /// Whether Black's side is below.
     pub is_flipped: bool,
     /// What the terminal can show.
-    pub style: Look,
+    pub style: TermStyle,
 }
 
 /// The width of the board with its labels.
@@ -77,7 +77,7 @@ fn square(scene: &Scene<'_>, square: u8) -> String {
 }
 
 /// A piece whose shape alone shows its side: outlines and capitals are White's.
-fn glyph(piece: Piece, side: Side, style: Look) -> char {
+fn glyph(piece: Piece, side: Side, style: TermStyle) -> char {
     let index = piece as usize;
     match (style.is_unicode, side) {
         (true, Side::White) => ['♙', '♘', '♗', '♖', '♕', '♔'][index],
@@ -88,12 +88,12 @@ fn glyph(piece: Piece, side: Side, style: Look) -> char {
 }
 
 /// A piece whose colour shows its side; filled shapes read best.
-fn solid(piece: Piece, side: Side, style: Look) -> char {
+fn solid(piece: Piece, side: Side, style: TermStyle) -> char {
     glyph(piece, if style.is_unicode { Side::Black } else { side }, style)
 }
 
 /// A kind of piece, of either side.
-pub(crate) fn kind(piece: Piece, style: Look) -> char {
+pub(crate) fn kind(piece: Piece, style: TermStyle) -> char {
     let side = if style.is_unicode { Side::Black } else { Side::White };
     glyph(piece, side, style)
 }
@@ -102,11 +102,11 @@ pub(crate) fn kind(piece: Piece, style: Look) -> char {
 mod tests {
     use dc0_core::board::{Move, Position};
 
-    use super::{Look, Scene, WIDTH, board};
-    use dc0_process::look::PLAIN;
-    use dc0_process::look::width;
+    use super::{Scene, TermStyle, WIDTH, board};
+    use dc0_process::style::PLAIN;
+    use dc0_process::style::width;
 
-    fn drawn(fen: &str, last: &str, is_flipped: bool, style: Look) -> String {
+    fn drawn(fen: &str, last: &str, is_flipped: bool, style: TermStyle) -> String {
         let position = Position::from_fen(fen).unwrap();
         let scene = Scene { position: &position, last: Move::from_uci(last), is_flipped, style };
         board(&scene).join("\n")
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_board_is_turned_for_black() {
-        let style = Look { is_unicode: true, is_coloured: false };
+        let style = TermStyle { is_unicode: true, is_coloured: false };
         let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPP1PPPP/RNB1KBNR w KQkq - 0 1";
         let drawn = drawn(fen, "h1f1", true, style);
         let lines: Vec<&str> = drawn.lines().collect();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn colours_replace_marks_and_keep_the_width() {
-        let style = Look { is_unicode: true, is_coloured: true };
+        let style = TermStyle { is_unicode: true, is_coloured: true };
         let drawn = drawn(ITALIAN, "d4f7", false, style);
         assert!(drawn.lines().take(8).all(|line| width(line) == WIDTH));
         assert!(drawn.contains("\x1b[1;38;5;16;48;5;160m ♚ \x1b[0m"), "{drawn}");

@@ -4,7 +4,7 @@ use dc0_core::board::{Piece, Position, Side};
 
 use super::board::kind;
 use super::record::Record;
-use dc0_process::look::{Look, Tone, padded, width};
+use dc0_process::style::{TermStyle, Tone, padded, width};
 
 /// Rows of moves; there are two columns.
 const ROWS: usize = 4;
@@ -16,7 +16,7 @@ const COLUMN: usize = 22;
 const PIECE_VALUES: [i32; 6] = [1, 3, 3, 5, 9, 0];
 
 /// Eight lines for the eight ranks; the player at the top of the board comes first.
-pub(super) fn panel(record: &Record, names: [&str; 2], is_flipped: bool, style: Look) -> Vec<String> {
+pub(super) fn panel(record: &Record, names: [&str; 2], is_flipped: bool, style: TermStyle) -> Vec<String> {
     let (above, below) = if is_flipped { (Side::White, Side::Black) } else { (Side::Black, Side::White) };
     let mut lines = vec![player(record, above, names, style), String::new()];
     lines.extend(moves(record, style));
@@ -24,7 +24,7 @@ pub(super) fn panel(record: &Record, names: [&str; 2], is_flipped: bool, style: 
     lines
 }
 
-fn player(record: &Record, side: Side, names: [&str; 2], style: Look) -> String {
+fn player(record: &Record, side: Side, names: [&str; 2], style: TermStyle) -> String {
     let position = record.game.position();
     let is_to_move = position.side_to_move() == side && !record.is_over();
     let mark = match (is_to_move, style.is_unicode) {
@@ -45,7 +45,7 @@ fn player(record: &Record, side: Side, names: [&str; 2], style: Look) -> String 
 }
 
 /// The pieces that the opponent has lost since the start, the most valuable first. Promoted pawns are not lost.
-fn captured(start: &Position, now: &Position, side: Side, style: Look) -> String {
+fn captured(start: &Position, now: &Position, side: Side, style: TermStyle) -> String {
     let count =
         |position: &Position, piece: Piece| position.pieces(side.other(), piece).count_ones() as usize;
     let promoted: usize =
@@ -67,7 +67,7 @@ fn balance(position: &Position) -> i32 {
 }
 
 /// The latest moves, the last one in bold.
-fn moves(record: &Record, style: Look) -> Vec<String> {
+fn moves(record: &Record, style: TermStyle) -> Vec<String> {
     let pairs = pairs(record, style);
     let shown = &pairs[pairs.len().saturating_sub(2 * ROWS)..];
     let cell = |index: usize| shown.get(index).map_or("", String::as_str);
@@ -77,7 +77,7 @@ fn moves(record: &Record, style: Look) -> Vec<String> {
 }
 
 /// White's move and Black's answer in each line.
-fn pairs(record: &Record, style: Look) -> Vec<String> {
+fn pairs(record: &Record, style: TermStyle) -> Vec<String> {
     let mut pairs: Vec<String> = Vec::new();
     let last = record.game.ply();
     for (ply, (position, played, _)) in (1..).zip(record.plies()) {
@@ -101,7 +101,7 @@ mod tests {
     use dc0_core::board::Game;
 
     use super::{Record, panel};
-    use dc0_process::look::PLAIN;
+    use dc0_process::style::PLAIN;
 
     fn shown(text: &str, is_flipped: bool) -> String {
         let record = Record::new(Game::from_text(text).unwrap());

@@ -3,7 +3,7 @@
 use dc0_core::board::Side;
 
 use crate::uci::MoveLine;
-use dc0_process::look::{Look, Tone};
+use dc0_process::style::{TermStyle, Tone};
 
 /// Chances and score from White's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Score {
     }
 
     /// The chances as a line: White's share from the left, Black's from the right, draws between.
-    pub(super) fn bar(self, style: Look) -> String {
+    pub(super) fn bar(self, style: TermStyle) -> String {
         let [white, draw, black] = shares(self.chances, BAR).map(|columns| columns as usize);
         let fills = if style.is_unicode { ["█", "▒", "░"] } else { ["#", "=", "."] };
         let parts = [(white, 0, "38;5;255"), (draw, 1, "38;5;248"), (black, 2, "38;5;244")];
@@ -83,8 +83,8 @@ mod tests {
 
     use super::{Evaluation, Score, shares};
     use crate::uci::MoveLine;
-    use dc0_process::look::Look;
-    use dc0_process::look::{PLAIN, width};
+    use dc0_process::style::TermStyle;
+    use dc0_process::style::{PLAIN, width};
 
     fn line(chances: [u32; 3], centipawns: i64, mate: Option<i64>) -> MoveLine {
         MoveLine { moves: Vec::new(), visits: 1, prior: 0.0, q: 0.0, chances, centipawns, mate }
@@ -123,7 +123,7 @@ mod tests {
             bar([0, 0, 1000], Evaluation::Mate(-2), PLAIN),
             "White   0% ................................ 100% Black     0% draw   #-2"
         );
-        let coloured = Look { is_unicode: true, is_coloured: true };
+        let coloured = TermStyle { is_unicode: true, is_coloured: true };
         let widest = bar([0, 0, 1000], Evaluation::Centipawns(-12_780), coloured);
         assert!(width(&widest) < 78 && widest.contains("░"), "{widest}");
     }

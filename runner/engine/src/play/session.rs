@@ -9,16 +9,16 @@ use dc0_core::board::{Game, Side};
 use dc0_core::network::EvaluatorError;
 use thiserror::Error;
 
+use super::commands::{Typed, typed};
 use super::input::{Event, Player};
-use super::keep::{Keep, KeepError};
 use super::pgn::{Tags, pgn};
-use super::read::{Typed, typed};
+use super::pgn_file::{Keep, KeepError};
 use super::record::Record;
 use super::score::Score;
 use crate::uci::{Engine, SearchResult};
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_process::look::Look;
+use dc0_process::style::TermStyle;
 
 /// Why a game cannot go on.
 #[derive(Debug, Error)]
@@ -47,7 +47,7 @@ pub(super) struct Setup {
     pub(super) engine: Engine,
     pub(super) start: Game,
     pub(super) tags: Tags,
-    pub(super) style: Look,
+    pub(super) style: TermStyle,
     /// Whether bar and lines are shown only when asked for.
     pub(super) hides_evaluation: bool,
     /// Whether the input is a terminal, which echoes what is typed.

@@ -7,7 +7,7 @@ use dc0_core::board::Game;
 use dc0_core::network::EvaluatorError;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::search::bench::{positions, short, signature};
-use dc0_core::search::{Search, SearchParams, Visited};
+use dc0_core::search::{RootMove, Search, SearchParams};
 use dc0_process::clock::Stopwatch;
 
 use super::engine::{RULES, run_on};
@@ -32,9 +32,9 @@ pub(super) fn evaluation(pool: &Pool, settings: &Settings, game: Game) -> Result
 
 /// The root moves of a search as a table.
 pub(super) fn visited_moves(search: &Search) -> String {
-    let mut moves: Vec<Visited> = search.root_moves().collect();
+    let mut moves: Vec<RootMove> = search.root_moves().collect();
     moves.sort_by(|a, b| b.visits.cmp(&a.visits).then(b.prior.total_cmp(&a.prior)));
-    let line = |edge: &Visited| {
+    let line = |edge: &RootMove| {
         let value = edge.value.map_or("-".to_owned(), |value| format!("{value:+.3}"));
         let proof = edge.proof.map_or(String::new(), |proof| format!("  proven {proof:?}").to_lowercase());
         format!(
@@ -73,7 +73,7 @@ fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
 
 fn evaluation_text(search: &Search) -> String {
     let (value, draw) = search.net_value();
-    let mut moves: Vec<Visited> = search.root_moves().collect();
+    let mut moves: Vec<RootMove> = search.root_moves().collect();
     moves.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     let priors: String = moves
         .iter()

@@ -16,7 +16,7 @@ use dc0_process::fault::Fault;
 use thiserror::Error;
 
 use crate::uci::time::TimeParams;
-use dc0_backend::{Backend, BackendError, Choice, Evaluators, Wish};
+use dc0_backend::{Backend, BackendError, BackendRequest, Choice, Evaluators};
 use dc0_runs::net::{NetError, named, shipped};
 use declared::{Declared, Kind};
 use tuned::BATCH_SIZE;
@@ -251,8 +251,8 @@ fn evaluators(
     device: &str,
     onnxruntime: Option<&Path>,
 ) -> Result<Arc<Evaluators>, SettingsError> {
-    let request = Wish { backend, device, precision: Precision::Auto, onnxruntime };
-    let choice: Choice = request.settle(true)?;
+    let request = BackendRequest { backend, device, precision: Precision::Auto, onnxruntime };
+    let choice: Choice = request.resolve(true)?;
     Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?))
 }
 

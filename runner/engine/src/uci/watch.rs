@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use dc0_core::board::Move;
 use dc0_core::poison::IgnorePoison as _;
-use dc0_core::search::{Search, Visited};
+use dc0_core::search::{RootMove, Search};
 
-use super::memory::HashCache;
+use super::hash_cache::HashCache;
 use super::options::Settings;
 use super::output::Output;
 use super::report::{Frame, depth, info};
@@ -89,8 +89,8 @@ impl Watch {
 
     fn stability(&self, search: &Search) -> Stability {
         let (most, second) = leaders(search);
-        let better = |edge: &Visited| edge.visits > 0 && edge.value > most.and_then(|most| most.value);
-        let visits = |edge: Option<Visited>| edge.map_or(0, |edge| edge.visits);
+        let better = |edge: &RootMove| edge.visits > 0 && edge.value > most.and_then(|most| most.value);
+        let visits = |edge: Option<RootMove>| edge.map_or(0, |edge| edge.visits);
         Stability {
             most: visits(most),
             second: visits(second),
@@ -133,11 +133,11 @@ pub(super) fn watched(watch: &Arc<Mutex<Watch>>) -> impl Fn(usize, &Search) -> b
 }
 
 /// The two moves with the most visits.
-fn leaders(search: &Search) -> (Option<Visited>, Option<Visited>) {
-    search.root_moves().fold((None, None), |(most, second): (Option<Visited>, _), edge| {
+fn leaders(search: &Search) -> (Option<RootMove>, Option<RootMove>) {
+    search.root_moves().fold((None, None), |(most, second): (Option<RootMove>, _), edge| {
         if most.is_none_or(|most| edge.visits > most.visits) {
             (Some(edge), most)
-        } else if second.is_none_or(|second: Visited| edge.visits > second.visits) {
+        } else if second.is_none_or(|second: RootMove| edge.visits > second.visits) {
             (most, Some(edge))
         } else {
             (most, second)

@@ -8,7 +8,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime;
 use dc0_core::network::{Evaluator, EvaluatorError};
 
-use super::memory::HashCache;
+use super::hash_cache::HashCache;
 use super::options::Settings;
 use dc0_backend::Evaluators;
 

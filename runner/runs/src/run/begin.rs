@@ -10,8 +10,8 @@ use crate::folder::Folder;
 use crate::identity::Identity;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
-use crate::shelf::Settled;
 use crate::slot::Slot;
+use crate::step_store::PreparedSlot;
 use crate::view::RunView;
 
 impl Run {
@@ -44,7 +44,7 @@ impl Run {
     ) -> Result<Finished, RunError> {
         let order = self.steps;
         self.steps += 1;
-        let Settled { moved, manifest, .. } = self.store.prepare(identity, slot, order)?;
+        let PreparedSlot { moved, manifest, .. } = self.store.prepare(identity, slot, order)?;
         self.note_superseded(moved, identity)?;
         let finished = if let Some(manifest) = manifest {
             self.finished(manifest, true)

@@ -9,9 +9,9 @@ use dc0_core::text_table::{Align, aligned};
 
 use super::events::{Measured, Spent, Spread};
 use super::importance::importances;
+use super::observation::{Direction, TrialState};
 use super::params::SweepParams;
 use super::space::{Point, label};
-use super::told::{Direction, TrialState};
 use super::trials::{Trial, Trials};
 
 /// The summary of one trial.

@@ -15,7 +15,7 @@ pub struct Devices {
 
 /// A trial's use of a group of devices, until this value is dropped.
 #[derive(Debug)]
-pub struct Lease {
+pub struct DeviceLease {
     devices: Arc<Devices>,
     group: usize,
 }
@@ -33,22 +33,22 @@ impl Devices {
     }
 
     /// Leases the least busy group.
-    pub fn lease(self: &Arc<Self>) -> Lease {
+    pub fn lease(self: &Arc<Self>) -> DeviceLease {
         let mut busy = self.busy();
         let group = least_busy(&busy);
         busy[group] += 1;
-        Lease { devices: Arc::clone(self), group }
+        DeviceLease { devices: Arc::clone(self), group }
     }
 }
 
-impl Lease {
+impl DeviceLease {
     /// The devices, separated by commas.
     pub fn names(&self) -> &str {
         &self.devices.groups[self.group]
     }
 }
 
-impl Drop for Lease {
+impl Drop for DeviceLease {
     fn drop(&mut self) {
         self.devices.busy()[self.group] -= 1;
     }
@@ -70,7 +70,7 @@ fn least_busy(busy: &[u32]) -> usize {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Devices, Lease, groups, least_busy};
+    use super::{DeviceLease, Devices, groups, least_busy};
 
     fn named(count: usize) -> Vec<String> {
         (0..count).map(|number| format!("cuda:{number}")).collect()
@@ -91,12 +91,12 @@ mod tests {
         let devices = Arc::new(Devices::new(&named(2), 3));
         let first = devices.lease();
         let (second, third) = (devices.lease(), devices.lease());
-        assert_eq!([&first, &second, &third].map(Lease::names), ["cuda:0", "cuda:1", "cuda:0"]);
+        assert_eq!([&first, &second, &third].map(DeviceLease::names), ["cuda:0", "cuda:1", "cuda:0"]);
         // Leases can end in any order.
         drop((first, third));
         assert_eq!(devices.lease().names(), "cuda:0");
         drop(second);
         let again = [devices.lease(), devices.lease()];
-        assert_eq!(again.each_ref().map(Lease::names), ["cuda:0", "cuda:1"]);
+        assert_eq!(again.each_ref().map(DeviceLease::names), ["cuda:0", "cuda:1"]);
     }
 }

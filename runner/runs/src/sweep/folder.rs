@@ -11,8 +11,8 @@ use dc0_core::params;
 use dc0_core::poison::IgnorePoison as _;
 
 use super::events::{Event, Replicate};
+use super::observation::Direction;
 use super::params::SweepParams;
-use super::told::Direction;
 use super::trials::Trials;
 use crate::document;
 use crate::error::RunError;

@@ -2,8 +2,8 @@
 //! (PED-ANOVA of Watanabe, Bansal & Hutter 2023). A dimension that only some trials have is weighted by the share of the best
 //! trials that have it, because few trials are weak evidence.
 
+use super::observation::Direction;
 use super::space::{Dimension, Domain, Point, Space};
-use super::told::Direction;
 
 /// With fewer trials, importances are not estimated. Chosen.
 const LEAST_TRIALS: usize = 8;
@@ -95,9 +95,9 @@ mod tests {
     use dc0_core::params::Value;
 
     use super::importances;
+    use crate::sweep::observation::Direction;
     use crate::sweep::space::Point;
     use crate::sweep::space::Space;
-    use crate::sweep::told::Direction;
 
     fn group(members: &[(&str, Value)]) -> Value {
         Value::Group(members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())

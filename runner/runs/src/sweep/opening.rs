@@ -4,8 +4,8 @@
 use dc0_core::params::Param;
 
 use super::events::Event;
+use super::observation::TrialState;
 use super::params::SweepParams;
-use super::told::TrialState;
 use super::trials::{Trial, Trials};
 
 /// The events to record when a sweep is opened; `script` is a digest of everything that determines what trials do.

@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use dc0_core::params::{Param, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::observation::{Direction, Observation, TrialState};
 use super::pruner::Reported;
 use super::space::{Domain, Space, canonical};
-use super::told::{Direction, Told, TrialState};
 
 /// A sweep to export.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct Study<'a> {
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// The trial as samplers see it.
-    pub observation: Told,
+    pub observation: Observation,
     /// Its reports, at most one per progress value (Optuna's step).
     pub reports: Vec<Reported>,
     /// The interval of its value over replicates, if there is one.
@@ -107,7 +107,7 @@ fn trial_json(space: &Space, trial: &Trial) -> Json {
 
 /// The values of the active dimensions as numbers, with their distributions. Distributions are always those of the current
 /// space, so that all trials have the same.
-fn params(space: &Space, observation: &Told) -> (Map<String, Json>, Map<String, Json>) {
+fn params(space: &Space, observation: &Observation) -> (Map<String, Json>, Map<String, Json>) {
     let (mut params, mut distributions) = (Map::new(), Map::new());
     for (name, dimension) in space.dimensions() {
         let value = observation.point.get(name).and_then(|value| number(&dimension.domain, value));

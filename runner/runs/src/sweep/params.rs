@@ -5,10 +5,10 @@ use dc0_core::params;
 use dc0_core::params::Problems;
 
 use super::events::Spent;
+use super::observation::Direction;
 use super::pruner::PrunerParams;
 use super::sampler::SamplerParams;
 use super::space::Space;
-use super::told::Direction;
 use crate::Backend;
 
 params! {

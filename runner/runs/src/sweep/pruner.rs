@@ -8,7 +8,7 @@ mod median;
 mod params;
 mod report;
 
-use super::told::{Direction, TrialState};
+use super::observation::{Direction, TrialState};
 pub use params::{PrunerKind, PrunerParams};
 pub use report::{Reported, pool};
 

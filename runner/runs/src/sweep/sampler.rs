@@ -11,12 +11,12 @@
 
 mod draws;
 mod params;
-mod parzen;
+mod tpe;
 
 use std::collections::BTreeSet;
 
+use super::observation::{Direction, Observation};
 use super::space::{Point, Space, canonical};
-use super::told::{Direction, Told};
 use draws::Draws;
 pub use params::{SamplerKind, SamplerParams};
 
@@ -41,7 +41,7 @@ impl Sampler<'_> {
     ///
     /// `trials` are the other trials in any order, including running ones: their points are not tried again, and TPE counts them
     /// as bad, so that parallel trials stay apart (the constant liar of Ginsbourger et al. 2010).
-    pub fn ask(&self, number: u32, trials: &[Told]) -> Option<Point> {
+    pub fn ask(&self, number: u32, trials: &[Observation]) -> Option<Point> {
         let tried: BTreeSet<String> = trials.iter().map(|trial| canonical(&trial.point)).collect();
         let is_new = |point: &Point| !tried.contains(&canonical(point));
         let first_untried = || self.space.grid().find(is_new);
@@ -62,16 +62,16 @@ impl Sampler<'_> {
         if self.space.is_discrete() { first_untried() } else { last }
     }
 
-    fn draw(&self, kind: SamplerKind, draws: &mut Draws, trials: &[Told]) -> Point {
+    fn draw(&self, kind: SamplerKind, draws: &mut Draws, trials: &[Observation]) -> Point {
         let point = match kind {
             SamplerKind::Sobol => {
                 let units = draws.sobol(self.space.dimensions().map(|(name, _)| name));
                 self.space.build(|name, domain| Some(domain.at_unit(units[name])))
             }
-            SamplerKind::Tpe if parzen::measured(trials) >= self.params.startup as usize => {
-                let ranked = parzen::best_first(trials, self.direction);
+            SamplerKind::Tpe if tpe::measured(trials) >= self.params.startup as usize => {
+                let ranked = tpe::best_first(trials, self.direction);
                 self.space.build(|name, domain| {
-                    Some(parzen::ask(self.params, name, domain, &ranked, draws.stream(name)))
+                    Some(tpe::ask(self.params, name, domain, &ranked, draws.stream(name)))
                 })
             }
             SamplerKind::Grid | SamplerKind::Random | SamplerKind::Tpe => {

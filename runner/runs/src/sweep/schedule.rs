@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::events::{Ending, Replicate};
+use super::observation::{Observation, TrialState};
 use super::params::SweepParams;
 use super::pruner::{self, Decision, Progress, Pruner, PrunerKind, Reported};
 use super::sampler::{Sampler, SamplerKind};
 use super::space::Point;
-use super::told::{Told, TrialState};
 use super::trials::{Trial, Trials};
 
 /// Everything that determines the next job.
@@ -96,7 +96,7 @@ impl Schedule<'_> {
         if matters && self.busy.iter().any(is_needed) {
             return Job::Wait;
         }
-        let observations: Vec<Told> = self
+        let observations: Vec<Observation> = self
             .trials
             .iter()
             .map(|(number, trial)| self.observation(number, trial, number < visible))
@@ -118,7 +118,7 @@ impl Schedule<'_> {
         (trial + 1).saturating_sub(self.params.parallel)
     }
 
-    fn observation(&self, number: u32, trial: &Trial, is_visible: bool) -> Told {
+    fn observation(&self, number: u32, trial: &Trial, is_visible: bool) -> Observation {
         let (state, point) = (self.state(number, trial), trial.point.clone());
         let last = trial.reports().last().copied();
         let (state, value) = if is_visible {
@@ -126,7 +126,7 @@ impl Schedule<'_> {
         } else {
             (TrialState::Running, None)
         };
-        Told { number, point, state, value, at: last.map_or(0, |report| report.at) }
+        Observation { number, point, state, value, at: last.map_or(0, |report| report.at) }
     }
 
     fn state(&self, number: u32, trial: &Trial) -> TrialState {

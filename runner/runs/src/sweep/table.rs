@@ -57,7 +57,7 @@ mod tests {
 
     use super::columns;
     use crate::sweep::board::Board;
-    use crate::sweep::told::Direction;
+    use crate::sweep::observation::Direction;
 
     #[test]
     fn the_schema_page_names_every_column() {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::events::{Ending, Event, Measured, Replicate, Spent};
+use super::observation::TrialState;
 use super::pruner::{Reported, pool};
 use super::space::{Point, Space};
-use super::told::TrialState;
 
 /// The progress of a replicate.
 #[derive(Debug, Clone, PartialEq, Default)]

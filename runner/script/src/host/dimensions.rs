@@ -5,8 +5,8 @@
 
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
+use crate::location::ScriptLocation;
 use crate::parameter::{Kind, Parameter};
-use crate::place::ScriptLocation;
 
 type Context<'a> = NativeCallContext<'a>;
 

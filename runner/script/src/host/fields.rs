@@ -4,7 +4,7 @@ use rhai::{Dynamic, Engine, ImmutableString, Map, NativeCallContext};
 
 use dc0_core::params::{Params, nearest};
 use dc0_steps::handles::Fields;
-use dc0_steps::host::Asked;
+use dc0_steps::host::CallParams;
 
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
@@ -40,7 +40,11 @@ fn read_field<T: Fields>(context: &Context<'_>, value: &T, name: &str) -> Answer
 }
 
 /// Reads the parameters of a call from its map; functions in the map are sampled.
-pub(super) fn call_params<P: Params>(call: &Call<'_>, map: &Map, sampling: Sampling) -> Answer<Asked<P>> {
+pub(super) fn call_params<P: Params>(
+    call: &Call<'_>,
+    map: &Map,
+    sampling: Sampling,
+) -> Answer<CallParams<P>> {
     let (params, given) = call.read(map, sampling)?;
-    Ok(Asked { params, given })
+    Ok(CallParams { params, given })
 }

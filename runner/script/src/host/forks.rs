@@ -11,7 +11,7 @@ use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use dc0_steps::handles::Network;
-use dc0_steps::host::{Asked, ForkParams, Forked};
+use dc0_steps::host::{CallParams, ForkParams, Forked};
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -34,7 +34,7 @@ fn fork(
     session.check_openable(&call)?;
     let iteration = u32::try_from(iteration)
         .map_err(|_| call.misuse(format!("iterations are numbered from 0, got {iteration}")))?;
-    let params: Asked<ForkParams> = call_params(&call, map, Sampling(0))?;
+    let params: CallParams<ForkParams> = call_params(&call, map, Sampling(0))?;
     let Forked { info, past } = call.run(session.host.fork(from, iteration, params))?;
     let run = session.set_run(info);
     for event in past {

@@ -9,13 +9,13 @@ use dc0_core::network::{preset, presets};
 use dc0_core::params::{Param, nearest};
 
 use super::fields::call_params;
-use super::owners;
+use super::ownership;
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use crate::dynamic::to_dynamic;
 use dc0_steps::handles::Network;
-use dc0_steps::host::Asked;
+use dc0_steps::host::CallParams;
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -42,7 +42,7 @@ fn network_preset(context: Context<'_>, name: &str) -> Answer<Dynamic> {
 
 fn inspect(context: Context<'_>, run: RunHandle, net: Network, map: Map) -> Answer<Dynamic> {
     let call = Call::new("inspect", &context);
-    owners::check(&call, &run, &[&net])?;
-    let Asked { params, .. } = call_params::<InspectParams>(&call, &map, Sampling(0))?;
+    ownership::check(&call, &run, &[&net])?;
+    let CallParams { params, .. } = call_params::<InspectParams>(&call, &map, Sampling(0))?;
     call.run(run.0.host.inspect(&net, &params)).map(|inspection| to_dynamic(&inspection))
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use rhai::{Engine, Map, NativeCallContext};
 
 use dc0_steps::handles::{Network, Window};
-use dc0_steps::host::{Asked, OpenParams, WindowParams};
+use dc0_steps::host::{CallParams, OpenParams, WindowParams};
 
 use super::fields::call_params;
-use super::owners;
+use super::ownership;
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
@@ -34,7 +34,7 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
 fn open_run(context: &Context<'_>, session: &Session, name: &str, map: &Map) -> Answer<RunHandle> {
     let call = Call::new("open_run", context);
     session.check_openable(&call)?;
-    let params: Asked<OpenParams> = call_params(&call, map, Sampling(0))?;
+    let params: CallParams<OpenParams> = call_params(&call, map, Sampling(0))?;
     let info = call.run(session.host.open(name, params))?;
     Ok(session.set_run(info))
 }
@@ -52,7 +52,7 @@ fn window(context: Context<'_>, run: RunHandle, map: Map) -> Answer<Window> {
 
 fn promote(context: Context<'_>, run: RunHandle, network: Network) -> Answer<Network> {
     let call = Call::new("promote", &context);
-    owners::check(&call, &run, &[&network])?;
+    ownership::check(&call, &run, &[&network])?;
     call.run(run.0.promote(&network))?;
     Ok(network)
 }

@@ -12,11 +12,11 @@ use dc0_steps::handles::{Analysis, Network, Window};
 use dc0_steps::kinds::KINDS;
 use dc0_steps::step::{Argument, ArgumentKind, Kind, StepResult};
 
-use super::owners;
+use super::ownership;
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
-use crate::wording::with_article;
+use crate::messages::with_article;
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -104,7 +104,7 @@ fn step(
     arguments: Vec<Argument>,
     map: &Map,
 ) -> Answer<Dynamic> {
-    owners::check_arguments(call, run, &arguments)?;
+    ownership::check_arguments(call, run, &arguments)?;
     let mut problems: Vec<Problem> = Vec::new();
     let unparsed = kind.arguments(arguments, &mut problems).map_err(|cause| call.misuse(cause))?;
     let sampling = kind.schedules().map_or(Sampling(0), |(name, default)| Sampling::by(map, name, default));

@@ -23,7 +23,7 @@ use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::sweep::schedule::{Job, Schedule};
 use dc0_runs::sweep::trials::Trials;
 use dc0_steps::handles::Fields;
-use dc0_steps::host::{Asked, OpenParams, SweepHost};
+use dc0_steps::host::{CallParams, OpenParams, SweepHost};
 
 pub use trial::OWN_NAMES;
 use trial::{Ended, Trial, Turn, early_ending, measured, read_trial, report};
@@ -90,7 +90,7 @@ fn sweep(
             "space.{name}: these names of a trial are reserved: {reserved}; choose another"
         )));
     }
-    let call_params = Asked { params: params.clone(), given };
+    let call_params = CallParams { params: params.clone(), given };
     let (host, events) = call.run(session.host.sweep(&call_params, &session.script_digest()))?;
     let state = Mutex::new(SweepState { trials: Trials::from_events(&events), ..SweepState::default() });
     let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
@@ -248,7 +248,7 @@ impl Work {
         let seed = self.host.seed() + u64::from(id.replicate);
         let SweepParams { backend, precision, .. } = self.params;
         let params = OpenParams { seed, backend, precision, from: Vec::new() };
-        let info = call.run(host.open(&id.name(), Asked { params, given: Value::group() }))?;
+        let info = call.run(host.open(&id.name(), CallParams { params, given: Value::group() }))?;
         let run = RunHandle::new(Arc::clone(&host), info);
         let turn = Arc::new(Turn { id, point, run, until, last: Mutex::default(), work: Arc::clone(self) });
         let called = function.call_within_context::<Dynamic>(context, (Trial(Arc::clone(&turn)),));
@@ -291,7 +291,7 @@ impl Fields for FinishedSweep {
     const KIND: &'static str = "Sweep";
 
     fn fields(&self) -> Vec<(String, Value)> {
-        use dc0_runs::sweep::told::TrialState;
+        use dc0_runs::sweep::observation::TrialState;
         let (board, folder) = &*self.0;
         let count = |state| Value::Int(board.count(state) as i64);
         let share = |(name, share): &(String, f64)| (name.clone(), Value::Float(*share));

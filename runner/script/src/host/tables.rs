@@ -12,7 +12,7 @@ use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::dynamic::to_dynamic;
-use crate::wording::with_article;
+use crate::messages::with_article;
 use dc0_tables::{QueryError, step};
 
 type Context<'a> = NativeCallContext<'a>;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use rhai::Engine;
 
 use super::parameters;
-use crate::engine::{Surroundings, engine};
+use crate::engine::{EngineHooks, engine};
 use crate::host::{self, Session, usages};
 use crate::limits::MAX_OPERATIONS;
 use dc0_runs::declared::Declaration;
-use dc0_steps::Asking;
+use dc0_steps::RunOptions;
 use dc0_steps::check::Planner;
 
 const HEAD: &str = "# Functions of scripts
@@ -54,11 +54,11 @@ pub fn forms(form: &str) -> Vec<String> {
 
 /// An engine with all script functions, whose steps are only planned.
 pub fn planning_engine() -> Engine {
-    let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
+    let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
     let declaration = Arc::new(Declaration::new(Vec::new()));
     let planner = Planner::new("", options, Arc::clone(&declaration));
     let session = Arc::new(Session::new(Arc::new(planner), declaration));
-    let surroundings = Surroundings {
+    let surroundings = EngineHooks {
         sources: Arc::default(),
         print: Box::new(|_| {}),
         debug: Box::new(|_| {}),
@@ -115,8 +115,8 @@ fn with_names(arguments: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{Asking, forms, usages};
-    use crate::rehearsal::Rehearsal;
+    use super::{RunOptions, forms, usages};
+    use crate::dry_run::DryRun;
 
     #[test]
     fn forms_are_split_but_alternative_arguments_are_not() {
@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn the_examples_form_a_script_that_can_be_planned() {
         let text: Vec<&str> = usages().iter().map(|usage| usage.example).collect();
-        let options = Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") };
-        let dry_run = Rehearsal {
+        let options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") };
+        let dry_run = DryRun {
             path: Path::new("examples.rhai"),
             text: &text.join("\n"),
             overrides: Vec::new(),

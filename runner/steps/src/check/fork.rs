@@ -1,12 +1,12 @@
 //! A planned fork: its first steps are read from the other run, or from the fork itself if it exists.
 
 use super::Planner;
-use super::known::PlannedRun;
 use super::plan::Step;
+use super::planned_run::PlannedRun;
 use crate::estimate::Work;
-use crate::host::{Asked, ForkParams, Forked, HostError, RunInfo};
-use crate::past::past;
-use crate::speeds::Pace;
+use crate::host::{CallParams, ForkParams, Forked, HostError, RunInfo};
+use crate::past_events::past;
+use crate::speeds::ShardCost;
 use dc0_core::params::Param;
 use dc0_runs::view::{self, FinishedSteps};
 use dc0_runs::{Folder, ForkRecord, Identity, Manifest, Prefix, Record, RunError, Slot};
@@ -22,7 +22,7 @@ struct Beginning {
 pub(super) fn open(
     planner: &Planner,
     (from, iteration): (&str, u32),
-    call_params: &Asked<ForkParams>,
+    call_params: &CallParams<ForkParams>,
 ) -> Result<Forked, HostError> {
     let params = &call_params.params;
     let own = params.folder(&planner.options.parent, from)?;
@@ -95,7 +95,7 @@ fn add_to_plan(
     planner: &Planner,
     fork: &ForkRecord,
     steps: &[(Slot, Manifest)],
-    call_params: &Asked<ForkParams>,
+    call_params: &CallParams<ForkParams>,
 ) {
     let sum = |name: &str| {
         let games = steps.iter().filter(|(_, manifest)| manifest.kind == "self_play");
@@ -104,7 +104,7 @@ fn add_to_plan(
     let work = Work { games: sum("games"), positions: sum("positions"), ..Work::default() };
     let description =
         format!("fork of {} up to iteration {:04}: {} steps", fork.from, fork.iteration, steps.len());
-    let (pace, trial) = (Pace::default(), None);
+    let (pace, trial) = (ShardCost::default(), None);
     let step = Step { kind: "fork", description, trial, work, pace, is_done: true, begun: None };
     if let Some(identity) = Identity::from_digits(&fork.digest) {
         planner.state().add(&identity, step, &call_params.params.to_value(), &call_params.given);

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use dc0_core::params::Value;
 
 use super::has;
-use super::turns::{TurnStep, makespan};
+use super::makespan::{TurnStep, makespan};
 use crate::estimate::Work;
 use crate::host::RunInfo;
-use crate::speeds::{Pace, Speeds};
+use crate::speeds::{ShardCost, Speeds};
 use dc0_runs::sweep::events::Replicate;
 use dc0_runs::sweep::params::SweepParams;
-use dc0_runs::{Begun, Identity};
+use dc0_runs::{Identity, PartialProgress};
 
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,11 +26,11 @@ pub(super) struct Step {
     pub(super) trial: Option<(String, u32)>,
     /// The work that is left to do; all of it, if the step is finished.
     pub(super) work: Work,
-    pub(super) pace: Pace,
+    pub(super) pace: ShardCost,
     /// Whether it is finished.
     pub(super) is_done: bool,
     /// The parts of it that a killed process had done.
-    pub(super) begun: Option<Begun>,
+    pub(super) begun: Option<PartialProgress>,
 }
 
 /// A row of the plan: the steps of one kind of a sweep's trials, or else a single step.
@@ -42,7 +42,7 @@ struct PlanRow {
     done: u32,
     /// The number of steps that a kill interrupted, and the parts done of the last one.
     begun: u32,
-    parts: Option<Begun>,
+    parts: Option<PartialProgress>,
     /// The work of all steps, and of those that are left to do.
     work: Work,
     left: Work,

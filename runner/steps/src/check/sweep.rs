@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::plan::{Plan, SweepPlan};
 use super::{MAX_STEPS, PlannedTrial, Planner};
 use crate::estimate::ASSUMPTIONS;
-use crate::host::{Asked, Host, HostError, SweepHost};
-use crate::runner::{Asking, cores};
+use crate::host::{CallParams, Host, HostError, SweepHost};
+use crate::runner::{RunOptions, cores};
 use crate::sweep::{record as sweep_record, share_of_cores};
 use dc0_runs::Folder;
 use dc0_runs::declared::Declaration;
@@ -25,7 +25,7 @@ pub(super) struct PlannedSweep {
     root: String,
     seed: u64,
     script: String,
-    options: Asking,
+    options: RunOptions,
     declaration: Arc<Declaration>,
     plan: Arc<Mutex<Plan>>,
     finished: Arc<FinishedSteps>,
@@ -37,7 +37,7 @@ pub(super) struct PlannedSweep {
 /// Opens a planned sweep, and returns its past events.
 pub(super) fn open(
     planner: &Planner,
-    call_params: &Asked<SweepParams>,
+    call_params: &CallParams<SweepParams>,
     script: &str,
 ) -> Result<(PlannedSweep, Vec<Event>), HostError> {
     let (params, parent) = (&call_params.params, &planner.options.parent);
@@ -65,7 +65,7 @@ pub(super) fn open(
         root: folder.root().display().to_string(),
         seed,
         script: planner.script.clone(),
-        options: Asking {
+        options: RunOptions {
             parent: folder.root().join("trials"),
             seed: None,
             lanes: planner.options.lanes.or_else(|| is_cpu.then(|| share_of_cores(params.parallel))),

@@ -15,7 +15,7 @@ use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{Shard, shards_of};
 use dc0_core::store::{MatchGameRow, read_entry, write_table};
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Workplace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
 use crate::context::StepContext;
 use crate::error::StepError;
@@ -23,10 +23,10 @@ use crate::estimate::{
     Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, sequential_evaluations,
 };
 use crate::files;
-use crate::handles::{Network, Opponent, Verdict, VerdictFields};
+use crate::handles::{MatchResult, MatchResultFields, Network, Opponent};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The two players.
@@ -116,7 +116,7 @@ impl Step for Arena {
     fn run(
         &self,
         params: &ArenaParams,
-        workspace: &Workplace,
+        workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let nets = [Some(&self.first), self.second_network()]
@@ -147,8 +147,8 @@ impl Step for Arena {
 
     fn result(&self, _: &ArenaParams, output: StepOutput) -> Result<StepResult, StepError> {
         let (first, second) = (self.first.name(), self.second.name());
-        let fields = VerdictFields { first, second, summary: output.summary };
-        Ok(StepResult::Match(Verdict(Arc::new(fields))))
+        let fields = MatchResultFields { first, second, summary: output.summary };
+        Ok(StepResult::Match(MatchResult(Arc::new(fields))))
     }
 
     fn players(&self) -> String {
@@ -172,20 +172,20 @@ impl Step for Arena {
         Ok(format!("match: {}", self.players()))
     }
 
-    fn begun(&self, params: &ArenaParams, workspace: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, params: &ArenaParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         let of = shards_of(params.games, params.shard_games).len() as u32;
         let finished = workspace.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
-        Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
+        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     fn estimate(&self, params: &ArenaParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
         self.estimate_of(&ArenaParams { games: files::left(params.games, done), ..params.clone() }, lanes)
     }
 
-    fn stand_in(&self, params: &ArenaParams, _: u32, lanes: u32) -> StandIn {
+    fn mock_result(&self, params: &ArenaParams, _: u32, lanes: u32) -> MockResult {
         let evaluations = self.estimate_of(params, lanes).work.evaluations;
-        StandIn { summary: even(params, evaluations).to_value(), files: Vec::new() }
+        MockResult { summary: even(params, evaluations).to_value(), files: Vec::new() }
     }
 
     /// Assumes that each net makes half of the evaluations.
@@ -281,7 +281,7 @@ impl MatchSetup<'_> {
         let make_first = || evaluators.make(expect_net(nets[0])).map(|made| wrap(made, expect_net(nets[0])));
         let make_second = || {
             let made = match params.opponent_precision {
-                Some(precision) => evaluators.make_in(expect_net(nets[1]), precision),
+                Some(precision) => evaluators.make_with_precision(expect_net(nets[1]), precision),
                 None => evaluators.make(expect_net(nets[1])),
             };
             made.map(|made| wrap(made, expect_net(nets[1])))
@@ -313,14 +313,14 @@ fn names(first: &Network, second: &Opponent) -> [String; 2] {
     [files::short_digest(&first.0.digest).to_owned(), second]
 }
 
-fn keep(workspace: &Workplace, shard: Shard, result: &MatchShard) -> Result<(), StepError> {
+fn keep(workspace: &StepWorkspace, shard: Shard, result: &MatchShard) -> Result<(), StepError> {
     let path = format!("steps/work/{}/shard-{:05}.parquet", workspace.identity.short(), shard.index);
     let file = write_table(workspace.folder.root(), &path, &result.rows, &files::provenance(workspace, []))?;
     let part = Part { games: shard.games.into(), evaluations: result.evaluations };
     Ok(workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
 }
 
-fn product(workspace: &Workplace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
+fn product(workspace: &StepWorkspace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
     let mut rows: Vec<MatchGameRow> = Vec::new();
     let mut evaluations = 0;
     for note in workspace.finished_shards::<Part>(shards)?.into_values() {

@@ -3,7 +3,7 @@
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{GrowParams, NetworkSpec, grow};
 use dc0_core::params::{Problem, Value};
-use dc0_runs::{Input, Manifest, Product, RunError, Series, Workplace};
+use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
 
 use super::network;
 use crate::context::StepContext;
@@ -12,7 +12,7 @@ use crate::estimate::Estimate;
 use crate::files;
 use crate::handles::Network;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The net that grows.
@@ -70,7 +70,12 @@ impl Step for Growth {
         Ok(vec![Input { name: "start".to_owned(), digest: self.start.0.digest.clone() }])
     }
 
-    fn run(&self, params: &GrowParams, workspace: &Workplace, _: &StepContext) -> Result<Product, StepError> {
+    fn run(
+        &self,
+        params: &GrowParams,
+        workspace: &StepWorkspace,
+        _: &StepContext,
+    ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.start)?;
         let (spec, weights) = grow(&net.spec, &net.weights, params, workspace.seed)?;
         let provenance = files::net_provenance(workspace, [("start", self.start.0.digest.as_str())]);
@@ -96,7 +101,7 @@ impl Step for Growth {
         network::estimate(&self.planned_spec(params))
     }
 
-    fn stand_in(&self, params: &GrowParams, number: u32, _: u32) -> StandIn {
-        network::stand_in(network::summary(&self.planned_spec(params)), number)
+    fn mock_result(&self, params: &GrowParams, number: u32, _: u32) -> MockResult {
+        network::mock_result(network::summary(&self.planned_spec(params)), number)
     }
 }

@@ -6,8 +6,8 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::graph::Graph;
 use dc0_core::network::{NetworkSpec, initial_weights, parameter_count};
 use dc0_core::params::{Problem, Value};
-use dc0_process::figures::amount;
-use dc0_runs::{Input, Manifest, Product, RunError, Series, Workplace};
+use dc0_process::format::amount;
+use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
 
 use crate::context::StepContext;
 use crate::error::StepError;
@@ -15,8 +15,8 @@ use crate::estimate::{Estimate, Work, weight_bytes};
 use crate::files;
 use crate::handles::{Network, NetworkFields};
 use crate::past_networks::PastNetworks;
-use crate::speeds::Pace;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult};
+use crate::speeds::ShardCost;
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult};
 use crate::usage::Usage;
 
 /// Has no arguments: a net with random weights reads nothing.
@@ -50,7 +50,12 @@ impl Step for NewNetwork {
         Ok(Vec::new())
     }
 
-    fn run(&self, spec: &NetworkSpec, workspace: &Workplace, _: &StepContext) -> Result<Product, StepError> {
+    fn run(
+        &self,
+        spec: &NetworkSpec,
+        workspace: &StepWorkspace,
+        _: &StepContext,
+    ) -> Result<Product, StepError> {
         let weights = initial_weights(spec, workspace.seed);
         let net =
             Checkpoint { spec: spec.clone(), weights, provenance: files::net_provenance(workspace, []) };
@@ -73,8 +78,8 @@ impl Step for NewNetwork {
         estimate(spec)
     }
 
-    fn stand_in(&self, spec: &NetworkSpec, number: u32, _: u32) -> StandIn {
-        stand_in(summary(spec), number)
+    fn mock_result(&self, spec: &NetworkSpec, number: u32, _: u32) -> MockResult {
+        mock_result(summary(spec), number)
     }
 }
 
@@ -105,12 +110,12 @@ pub(crate) fn described(spec: &NetworkSpec) -> String {
 /// The estimate of a net made without training: only its files are written.
 pub(crate) fn estimate(spec: &NetworkSpec) -> Estimate {
     let work = Work { bytes: weight_bytes(spec), ..Work::default() };
-    Estimate { work, pace: Pace::default() }
+    Estimate { work, pace: ShardCost::default() }
 }
 
 /// The mock result of a step that makes a net.
-pub(crate) fn stand_in(summary: Value, number: u32) -> StandIn {
-    StandIn { summary, files: vec![format!("networks/{number:04}.safetensors")] }
+pub(crate) fn mock_result(summary: Value, number: u32) -> MockResult {
+    MockResult { summary, files: vec![format!("networks/{number:04}.safetensors")] }
 }
 
 /// The summary of a net made without training.

@@ -12,9 +12,9 @@ use dc0_core::params::{Problem, Value};
 use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, TreeRow, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{SearchFiles, read_entry, write_table};
-use dc0_process::figures::amount;
+use dc0_process::format::amount;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Workplace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
 
 use crate::context::StepContext;
@@ -24,7 +24,7 @@ use crate::files;
 use crate::handles::{Analysis, AnalysisFields, Network, SearchInput};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The net that searches, and the positions that it searches.
@@ -101,7 +101,7 @@ impl Step for PositionSearch {
     fn run(
         &self,
         params: &AnalysisParams,
-        workspace: &Workplace,
+        workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let (network, input) = (&self.network, &self.input);
@@ -154,11 +154,11 @@ impl Step for PositionSearch {
         Ok(format!("analysis {number:04}: {positions} positions searched by {network}"))
     }
 
-    fn begun(&self, params: &AnalysisParams, workspace: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, params: &AnalysisParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         let of = shards_of(self.input.positions() as u32, params.shard_positions).len() as u32;
         let finished = workspace.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.positions).sum();
-        Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
+        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     fn estimate(&self, params: &AnalysisParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {
@@ -174,9 +174,9 @@ impl Step for PositionSearch {
         Estimate { work: Work { positions, evaluations, flops, bytes, ..Work::default() }, pace }
     }
 
-    fn stand_in(&self, params: &AnalysisParams, _: u32, _: u32) -> StandIn {
+    fn mock_result(&self, params: &AnalysisParams, _: u32, _: u32) -> MockResult {
         let summary = assumed(self.input.positions() as u64, params);
-        StandIn { summary, files: vec!["searches".to_owned()] }
+        MockResult { summary, files: vec!["searches".to_owned()] }
     }
 
     fn spent(&self, summary: &Value) -> Spent {
@@ -226,7 +226,7 @@ fn texts(games: &[Game]) -> Vec<String> {
 
 /// The searches of a shard before they run.
 fn begin(
-    workspace: &Workplace,
+    workspace: &StepWorkspace,
     input: &SearchInput,
     shard: Shard,
     new: &dyn Fn(Game) -> Search,
@@ -269,7 +269,7 @@ fn continue_searches(
 }
 
 fn keep(
-    workspace: &Workplace,
+    workspace: &StepWorkspace,
     network: &Network,
     params: &AnalysisParams,
     (shard, (searches, evaluations)): (Shard, &(Vec<Search>, u64)),
@@ -306,7 +306,7 @@ impl Part {
 }
 
 /// Merges the shards in order.
-fn product(workspace: &Workplace, shards: u32) -> Result<Product, StepError> {
+fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError> {
     let (mut whole, mut entries) = (Part::default(), Vec::new());
     for note in workspace.finished_shards::<Part>(shards)?.into_values() {
         entries.extend(note.files);

@@ -10,7 +10,7 @@ use dc0_core::rng::Seed;
 use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult, shards_of};
 use dc0_core::store::write_table;
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Begun, Input, Manifest, Product, RunError, Series, ShardNote, Workplace};
+use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
 use crate::context::StepContext;
 use crate::error::StepError;
@@ -19,7 +19,7 @@ use crate::files;
 use crate::handles::{Games, GamesFields, Network};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The net that plays.
@@ -75,7 +75,7 @@ impl Step for SelfPlay {
     fn run(
         &self,
         params: &SelfPlayParams,
-        workspace: &Workplace,
+        workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.network)?;
@@ -124,11 +124,11 @@ impl Step for SelfPlay {
         Ok(format!("iteration {number:04}: self-play of {}", self.network.name()))
     }
 
-    fn begun(&self, params: &SelfPlayParams, workspace: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, params: &SelfPlayParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         let of = shards_of(params.games, params.shard_games).len() as u32;
         let finished = workspace.finished_shards::<SelfPlayStats>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
-        Ok(Begun { parts: finished.len() as u32, total: of, unit: "shards", amount })
+        Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
     }
 
     /// The row of a position has the visits of its moves, so more simulations make it longer.
@@ -148,12 +148,12 @@ impl Step for SelfPlay {
         Estimate { work, pace }
     }
 
-    fn stand_in(&self, params: &SelfPlayParams, _: u32, _: u32) -> StandIn {
+    fn mock_result(&self, params: &SelfPlayParams, _: u32, _: u32) -> MockResult {
         let shards = 0..params.games.div_ceil(params.shard_games);
         let files = shards
             .flat_map(|shard| ["games", "positions"].map(|folder| format!("{folder}/{shard:05}.parquet")))
             .collect();
-        StandIn { summary: assumed(params).to_value(), files }
+        MockResult { summary: assumed(params).to_value(), files }
     }
 
     fn spent(&self, summary: &Value) -> Spent {
@@ -209,7 +209,12 @@ pub fn play_shard(
 }
 
 /// Stores a finished shard: first its tables, then the note that marks it as finished.
-fn keep(workspace: &Workplace, network: &str, shard: Shard, result: ShardResult) -> Result<(), StepError> {
+fn keep(
+    workspace: &StepWorkspace,
+    network: &str,
+    shard: Shard,
+    result: ShardResult,
+) -> Result<(), StepError> {
     let number = shard.index.to_string();
     let provenance = files::provenance(workspace, [("network", network), ("shard", &number)]);
     let root = workspace.folder.root();
@@ -221,7 +226,7 @@ fn keep(workspace: &Workplace, network: &str, shard: Shard, result: ShardResult)
 }
 
 /// Merges the shards in order from their notes, so that the result does not depend on when they were played.
-fn product(workspace: &Workplace, shards: u32) -> Result<Product, StepError> {
+fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError> {
     let mut stats = SelfPlayStats::default();
     let mut entries = Vec::new();
     for note in workspace.finished_shards::<SelfPlayStats>(shards)?.into_values() {

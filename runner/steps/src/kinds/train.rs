@@ -12,7 +12,7 @@ use dc0_core::store::{
 use dc0_core::trainer::samples::{Part, Samples};
 use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
 use dc0_runs::sweep::events::Spent;
-use dc0_runs::{Begun, Folder, Input, Manifest, Product, RunError, Series, Workplace};
+use dc0_runs::{Folder, Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
 
 use super::network;
 use crate::context::StepContext;
@@ -21,8 +21,8 @@ use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
 use crate::files;
 use crate::handles::{Network, Window};
 use crate::past_networks::PastNetworks;
-use crate::speeds::Pace;
-use crate::step::{Argument, ArgumentKind, StandIn, Step, StepOutput, StepResult, no_matching_form};
+use crate::speeds::ShardCost;
+use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
 /// The file of the training state between updates.
@@ -81,7 +81,7 @@ impl Step for Training {
     fn run(
         &self,
         params: &TrainParams,
-        workspace: &Workplace,
+        workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.start)?;
@@ -118,9 +118,9 @@ impl Step for Training {
     }
 
     /// A state that cannot be read is reported by the step itself.
-    fn begun(&self, params: &TrainParams, workspace: &Workplace) -> Result<Begun, RunError> {
+    fn begun(&self, params: &TrainParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         let parts = trainer::updates_done(&workspace.scratch(STATE)).unwrap_or(0);
-        Ok(Begun { parts, total: params.updates, unit: "updates", amount: parts.into() })
+        Ok(PartialProgress { parts, total: params.updates, unit: "updates", amount: parts.into() })
     }
 
     /// A sample's backward pass costs twice its forward pass. The whole window is read, and held-out positions are evaluated before
@@ -135,7 +135,7 @@ impl Step for Training {
         let positions = self.window.sum("positions") as f64;
         let held_out = (positions * params.validation_fraction).min(f64::from(params.validation_samples));
         let validations = 1.0 + f64::from(left.div_ceil(params.checkpoint_every));
-        let pace = Pace {
+        let pace = ShardCost {
             shards: 0,
             batches: updates as f64,
             items: samples as f64 + held_out * validations / 3.0,
@@ -145,8 +145,8 @@ impl Step for Training {
         Estimate { work: Work { updates, samples, flops, bytes, ..Work::default() }, pace }
     }
 
-    fn stand_in(&self, params: &TrainParams, number: u32, _: u32) -> StandIn {
-        network::stand_in(assumed(params, &self.window, &self.start.0.spec), number)
+    fn mock_result(&self, params: &TrainParams, number: u32, _: u32) -> MockResult {
+        network::mock_result(assumed(params, &self.window, &self.start.0.spec), number)
     }
 
     fn spent(&self, summary: &Value) -> Spent {
@@ -179,7 +179,7 @@ fn samples(
 }
 
 fn store(
-    workspace: &Workplace,
+    workspace: &StepWorkspace,
     start: &Network,
     net: &Checkpoint,
     trained: Trained,

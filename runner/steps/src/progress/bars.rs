@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use dc0_core::event::{Event, Glimpse, Observer};
+use dc0_core::event::{Event, GameSnapshot, Observer};
 
-use super::file::{Playing, ProgressFile, Standing};
+use super::file::{LiveGameFile, ProgressFile, StepStatus};
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
-use dc0_process::figures::{amount, duration};
+use dc0_process::format::{amount, duration};
 use dc0_process::interrupt::Interrupt;
 use dc0_runs::Meter;
 
@@ -54,13 +54,13 @@ impl StepProgress {
             // Units done before this start must not count towards the speed.
             bar.reset_eta();
         }
-        let standing = Standing {
+        let standing = StepStatus {
             label: label.to_owned(),
             unit: unit.to_owned(),
             before: done,
             done,
             total,
-            ..Standing::default()
+            ..StepStatus::default()
         };
         Self {
             console: Arc::clone(console),
@@ -159,16 +159,16 @@ impl Observer for StepProgress {
         });
     }
 
-    fn look_on(&self, number: u32, glimpse: &dyn Fn() -> Glimpse) {
+    fn on_game(&self, number: u32, snapshot: &dyn Fn() -> GameSnapshot) {
         let Some(file) = &self.file else { return };
-        file.look_on(number, || {
-            let Glimpse { number, start, moves } = glimpse();
-            Playing { number, start, moves }
+        file.on_game(number, || {
+            let GameSnapshot { number, start, moves } = snapshot();
+            LiveGameFile { number, start, moves }
         });
     }
 
     fn is_cancelled(&self) -> bool {
-        self.interrupt.is_asked()
+        self.interrupt.is_requested()
     }
 }
 

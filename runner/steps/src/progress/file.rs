@@ -19,7 +19,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// The content of the file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Standing {
+pub struct StepStatus {
     /// A description of the step.
     pub label: String,
     /// What is counted, such as `games`.
@@ -39,12 +39,12 @@ pub struct Standing {
     /// Figures that change during the step, such as a loss.
     pub figures: BTreeMap<String, f64>,
     /// A game in progress, in steps that play games.
-    pub game: Option<Playing>,
+    pub game: Option<LiveGameFile>,
 }
 
 /// A snapshot of a game in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Playing {
+pub struct LiveGameFile {
     /// Its number in the step.
     pub number: u32,
     /// The FEN of its first position.
@@ -53,7 +53,7 @@ pub struct Playing {
     pub moves: Vec<u16>,
 }
 
-impl Standing {
+impl StepStatus {
     /// Reads a file; `None` if there is none or it cannot be read.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
@@ -74,7 +74,7 @@ pub(super) struct ProgressFile {
 }
 
 struct State {
-    standing: Standing,
+    standing: StepStatus,
     written: Option<Stopwatch>,
     /// When the game's snapshot was taken.
     game_taken: Option<Stopwatch>,
@@ -83,7 +83,7 @@ struct State {
 }
 
 impl ProgressFile {
-    pub(super) fn new(path: PathBuf, standing: Standing) -> Self {
+    pub(super) fn new(path: PathBuf, standing: StepStatus) -> Self {
         let file = Self {
             path,
             state: Mutex::new(State { standing, written: None, game_taken: None, failed: false }),
@@ -94,18 +94,18 @@ impl ProgressFile {
 
     /// Takes a snapshot of a game for the next write of the file. Several lanes offer their games: one is followed until it has not
     /// been offered for a while, because it has ended.
-    pub(super) fn look_on(&self, number: u32, glimpse: impl FnOnce() -> Playing) {
+    pub(super) fn on_game(&self, number: u32, snapshot: impl FnOnce() -> LiveGameFile) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_followed = state.standing.game.as_ref().is_none_or(|game| game.number == number);
         let wait = if is_followed { EVERY } else { 3 * EVERY };
         if state.game_taken.is_none_or(|game_taken| game_taken.elapsed() >= wait) {
-            state.standing.game = Some(glimpse());
+            state.standing.game = Some(snapshot());
             state.game_taken = Some(Stopwatch::start());
         }
     }
 
     /// Writes the file if the last write is long enough ago.
-    pub(super) fn update(&self, step: Stopwatch, fill: impl FnOnce(&mut Standing)) {
+    pub(super) fn update(&self, step: Stopwatch, fill: impl FnOnce(&mut StepStatus)) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.written.is_some_and(|written| written.elapsed() < EVERY) {
             return;
@@ -129,7 +129,7 @@ impl ProgressFile {
 }
 
 /// Replaces the file atomically, so that readers never see half of it. It is not synced: after a power cut it is of no use.
-fn write(path: &Path, standing: &Standing) -> io::Result<()> {
+fn write(path: &Path, standing: &StepStatus) -> io::Result<()> {
     let beside = path.with_added_extension(format!("{}.tmp", std::process::id()));
     let text = serde_json::to_string(standing).expect("text keys only");
     fs::write(&beside, text)?;
@@ -138,51 +138,51 @@ fn write(path: &Path, standing: &Standing) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{EVERY, Playing, ProgressFile, Standing};
+    use super::{EVERY, LiveGameFile, ProgressFile, StepStatus};
     use dc0_process::clock::Stopwatch;
 
     #[test]
     fn the_time_left_is_extrapolated_from_this_process() {
-        let standing = Standing { before: 10, done: 30, total: 40, seconds: 8.0, ..Standing::default() };
+        let standing = StepStatus { before: 10, done: 30, total: 40, seconds: 8.0, ..StepStatus::default() };
         assert_eq!(standing.seconds_left(), Some(4.0));
-        assert_eq!(Standing { done: 10, ..standing }.seconds_left(), None);
+        assert_eq!(StepStatus { done: 10, ..standing }.seconds_left(), None);
     }
 
     #[test]
     fn the_file_exists_from_the_start_and_is_written_at_intervals() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("progress.json");
-        let standing = Standing { label: "a step".to_owned(), total: 5, ..Standing::default() };
+        let standing = StepStatus { label: "a step".to_owned(), total: 5, ..StepStatus::default() };
         let file = ProgressFile::new(path.clone(), standing);
         file.update(Stopwatch::start(), |standing| standing.done = 3);
-        let read = Standing::read(&path).expect("a file");
+        let read = StepStatus::read(&path).expect("a file");
         assert_eq!((read.label.as_str(), read.done, read.total), ("a step", 0, 5));
         let with_loss =
-            |loss| Standing { figures: [("loss".to_owned(), loss)].into(), ..Standing::default() };
+            |loss| StepStatus { figures: [("loss".to_owned(), loss)].into(), ..StepStatus::default() };
         drop(ProgressFile::new(path.clone(), with_loss(f64::NAN)));
-        assert!(Standing::read(&path).expect("a file").figures.is_empty());
+        assert!(StepStatus::read(&path).expect("a file").figures.is_empty());
         std::fs::write(&path, "{\"label\": \"a st").expect("writes");
-        assert_eq!(Standing::read(&path), None);
+        assert_eq!(StepStatus::read(&path), None);
         assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 1);
     }
 
     #[test]
     fn one_game_is_followed_until_it_ends() {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = ProgressFile::new(folder.path().join("progress.json"), Standing::default());
-        let playing = |number, plies| Playing { number, start: "x".to_owned(), moves: vec![7; plies] };
+        let file = ProgressFile::new(folder.path().join("progress.json"), StepStatus::default());
+        let playing = |number, plies| LiveGameFile { number, start: "x".to_owned(), moves: vec![7; plies] };
         let pass = |time| {
             file.state.lock().expect("whole").game_taken = Stopwatch::start().earlier_by(time);
         };
         let shown = || file.state.lock().expect("whole").standing.game.clone();
-        file.look_on(3, || playing(3, 1));
-        file.look_on(3, || panic!("too soon"));
+        file.on_game(3, || playing(3, 1));
+        file.on_game(3, || panic!("too soon"));
         pass(EVERY);
-        file.look_on(4, || panic!("another one is followed"));
-        file.look_on(3, || playing(3, 2));
+        file.on_game(4, || panic!("another one is followed"));
+        file.on_game(3, || playing(3, 2));
         assert_eq!(shown(), Some(playing(3, 2)));
         pass(3 * EVERY);
-        file.look_on(4, || playing(4, 1));
+        file.on_game(4, || playing(4, 1));
         assert_eq!(shown(), Some(playing(4, 1)));
     }
 }

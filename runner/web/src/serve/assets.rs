@@ -48,7 +48,7 @@ fn filled(page: &Page) -> String {
     let Page { title, body, script } = page;
     FRAME
         .replace("{title}", title)
-        .replace("{pieces}", &web::hidden_men())
+        .replace("{pieces}", &web::hidden_pieces())
         .replace("{script}", script)
         .replace("{body}", body)
 }

@@ -8,7 +8,7 @@ use super::library::{Found, Library};
 use super::status::{self, Locks};
 use dc0_runs::sweep::board::{Board, Row};
 use dc0_runs::sweep::folder::SweepFolder;
-use dc0_runs::sweep::told::{Direction, TrialState};
+use dc0_runs::sweep::observation::{Direction, TrialState};
 
 /// Trials that are shown.
 const SHOWN: usize = 200;

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use serde_json::Value;
 
-use super::memo::Stamped;
+use super::cache::Stamped;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::{Folder, Generation, History, Progress, RecordHead};
 

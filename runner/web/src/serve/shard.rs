@@ -8,8 +8,8 @@ use dc0_core::board::{Game, GameResult, GameTextError, Move, Position};
 use dc0_core::store::{FileEntry, GameRow, MatchGameRow, PositionRow, StoreError, StoredGame, read_table};
 use serde_json::{Value, json};
 
+use super::cache::{Stamp, stamp};
 use super::library::{Found, Kind, Library};
-use super::memo::{Stamp, stamp};
 use super::reply::Reply;
 use dc0_runs::view::{GameFiles, manifest_files};
 use dc0_runs::{Manifest, ShardNote, shard_notes};

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::library::{Found, Journal, Kind, Library};
 use super::shard;
 use dc0_process::clock;
-use dc0_runs::{BegunStep, Progress, Worker};
-use dc0_steps::progress::{FILE, Playing, Standing};
+use dc0_runs::{Progress, StartedStep, Worker};
+use dc0_steps::progress::{FILE, LiveGameFile, StepStatus};
 
 pub(super) use dc0_runs::Locks;
 
@@ -33,13 +33,13 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
     let Journal { progress, recent } = &*journal;
     let standing = progress.under_way.as_ref().and_then(|begun| {
         let file = run.folder.all_work().join(&begun.step).join(FILE);
-        library.own(file).and_then(|path| Standing::read(&path))
+        library.own(file).and_then(|path| StepStatus::read(&path))
     });
     let lock = library.own(run.folder.lock());
     let worker = lock.as_deref().map_or(Worker::None, |path| locks.holder(path));
     let state = state(progress, is_running(&worker, standing.as_ref()));
     // Progress reported by a killed process says nothing about the process that holds the lock now.
-    let is_own = |standing: &Standing| {
+    let is_own = |standing: &StepStatus| {
         let taken = lock.as_deref().and_then(|path| fs::metadata(path).ok()?.modified().ok());
         worker.process().is_none() || taken.is_none_or(|taken| !is_before(&standing.at, taken))
     };
@@ -72,8 +72,8 @@ fn state(progress: &Progress, is_running: bool) -> &'static str {
 }
 
 /// The step that is under way or was cut short.
-fn step(progress: &Progress, standing: Option<Standing>) -> Value {
-    let Some(BegunStep { step: identity, kind }) = &progress.under_way else { return Value::Null };
+fn step(progress: &Progress, standing: Option<StepStatus>) -> Value {
+    let Some(StartedStep { step: identity, kind }) = &progress.under_way else { return Value::Null };
     let Some(standing) = standing else {
         return json!({ "identity": identity, "kind": kind, "label": kind });
     };
@@ -88,7 +88,7 @@ fn step(progress: &Progress, standing: Option<Standing>) -> Value {
 }
 
 /// A game in progress, as the page's board shows it: its last position.
-fn live_game(playing: &Playing) -> Option<Value> {
+fn live_game(playing: &LiveGameFile) -> Option<Value> {
     let game = Game::from_packed(&playing.start, &playing.moves).ok()?;
     let mut last = shard::plies(&game, |_| None).pop()?;
     last["title"] = format!("game {}", playing.number).into();
@@ -133,8 +133,8 @@ pub(super) fn list(library: &Library) -> Value {
 /// Where the system does not know whether a process lives, a step with progress within this time counts as running.
 const FRESH: Duration = Duration::from_secs(15);
 
-fn is_running(worker: &Worker, standing: Option<&Standing>) -> bool {
-    let is_fresh = |standing: &Standing| clock::since(&standing.at).is_some_and(|since| since < FRESH);
+fn is_running(worker: &Worker, standing: Option<&StepStatus>) -> bool {
+    let is_fresh = |standing: &StepStatus| clock::since(&standing.at).is_some_and(|since| since < FRESH);
     match worker {
         Worker::Process(_) => true,
         Worker::None => false,
@@ -156,8 +156,8 @@ mod tests {
 
     use super::{Journal, Worker, is_before, is_running, live_game, state};
     use dc0_process::clock;
-    use dc0_steps::progress::Playing;
-    use dc0_steps::progress::Standing;
+    use dc0_steps::progress::LiveGameFile;
+    use dc0_steps::progress::StepStatus;
 
     #[test]
     fn a_run_that_is_not_running_is_stopped_or_cut_or_rests() {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn recent_progress_counts_as_running_where_the_process_is_unknown() {
-        let progress = |at: &str| Standing { at: at.to_owned(), ..Standing::default() };
+        let progress = |at: &str| StepStatus { at: at.to_owned(), ..StepStatus::default() };
         assert!(is_running(&Worker::Unknown, Some(&progress(&clock::timestamp()))));
         assert!(!is_running(&Worker::Unknown, Some(&progress("2020-01-01T00:00:00Z"))));
         assert!(!is_running(&Worker::Unknown, Some(&progress("now"))) && !is_running(&Worker::Unknown, None));
@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn a_live_game_shows_its_last_position() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned();
-        let shown = live_game(&Playing { number: 5, start, moves: vec![12 + 64 * 28] }).expect("a game");
+        let shown = live_game(&LiveGameFile { number: 5, start, moves: vec![12 + 64 * 28] }).expect("a game");
         assert_eq!((&shown["title"], &shown["ply"]), (&"game 5".into(), &1.into()));
         assert_eq!(shown["b"], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b");
         assert_eq!(shown["m"][0], "e4");
-        assert!(live_game(&Playing { number: 5, start: "x".to_owned(), moves: Vec::new() }).is_none());
+        assert!(live_game(&LiveGameFile { number: 5, start: "x".to_owned(), moves: Vec::new() }).is_none());
     }
 
     #[test]

@@ -99,8 +99,8 @@ fn mirrored_positions_have_mirrored_results() {
         for params in kinds(60) {
             let original = searched(&game, &params, &mut Oriented::new());
             let other = searched(&mirror, &params, &mut Oriented::new());
-            let mirrored_back = |mv: Visited| Visited { played: mirrored_move(mv.played), ..mv };
-            let (found, expected): (Vec<Visited>, Vec<Visited>) =
+            let mirrored_back = |mv: RootMove| RootMove { played: mirrored_move(mv.played), ..mv };
+            let (found, expected): (Vec<RootMove>, Vec<RootMove>) =
                 (other.root_moves().map(mirrored_back).collect(), original.root_moves().collect());
             assert_eq!(found, expected, "{}, {params:?}", game.position().fen());
             assert_eq!(other.root_value(), original.root_value());

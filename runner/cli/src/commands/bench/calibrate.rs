@@ -1,7 +1,7 @@
 //! `dc0-run bench calibrate`: measures how long steps take on this machine, for the time estimates of `--check`. A new process runs
 //! a minimal step of every kind; then this process does the same again, warm, and nets play and train for some seconds.
 
-mod observed;
+mod measurements;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,19 +12,19 @@ use dc0_core::durable;
 use super::BenchError;
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
-use dc0_process::figures::amount;
+use dc0_process::format::amount;
 use dc0_process::interrupt::Interrupt;
 use dc0_process::logging::LogFile;
 use dc0_runs::ScriptRecord;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sources::Sources;
-use dc0_script::engine::Surroundings;
-use dc0_script::launch::Performance;
+use dc0_script::engine::EngineHooks;
+use dc0_script::launch::ScriptRun;
 use dc0_script::limits::MAX_OPERATIONS;
 use dc0_script::report;
 use dc0_steps::speeds::Speeds;
-use dc0_steps::{Asking, Runner, lanes_on};
-use observed::Observed;
+use dc0_steps::{RunOptions, Runner, lanes_on};
+use measurements::Observed;
 
 /// A step of every kind with the least possible work.
 const TINY: &str = r#"
@@ -110,7 +110,7 @@ fn measure_in(folder: &Path, console: &Arc<Console>) -> Result<Speeds, String> {
         .collect::<Result<_, String>>()?;
     let lanes = lanes_on(&dc0_backend::devices("auto").map_err(|error| error.to_string())?);
     run_warm(folder, lanes, console)?;
-    observed::speeds(&cold, &Observed::read(folder, "warm")?, lanes)
+    measurements::speeds(&cold, &Observed::read(folder, "warm")?, lanes)
 }
 
 /// Runs a new process that does next to nothing; its seconds.
@@ -138,7 +138,7 @@ fn run_warm(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Str
     let (sources, path) = (Arc::new(Sources::default()), PathBuf::from("warm.rhai"));
     sources.keep("warm.rhai", &text);
     let declaration = Arc::new(Declaration::new(vec![format!("lanes={lanes}").parse().expect("name=value")]));
-    let options = Asking::below(folder.to_owned());
+    let options = RunOptions::below(folder.to_owned());
     let script = ScriptRecord {
         file: "warm.rhai".to_owned(),
         blake3: durable::digest(text.as_bytes()),
@@ -146,7 +146,7 @@ fn run_warm(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Str
     };
     let process = (Arc::clone(console), Interrupt::default(), LogFile::default());
     let runner = Runner::new(options, script, Arc::clone(&declaration), process);
-    let surroundings = Surroundings {
+    let surroundings = EngineHooks {
         sources: Arc::clone(&sources),
         print: Box::new(|_| {}),
         debug: Box::new(|_| {}),
@@ -154,7 +154,7 @@ fn run_warm(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Str
         operations: MAX_OPERATIONS,
     };
     let script_run =
-        Performance { path: &path, folder: None, text: &text, host: Arc::new(runner), declaration };
+        ScriptRun { path: &path, folder: None, text: &text, host: Arc::new(runner), declaration };
     script_run.run(surroundings).map(|_| ()).map_err(|failure| report::render(&failure, &sources))
 }
 
@@ -163,17 +163,17 @@ mod tests {
     use std::path::Path;
 
     use super::{COLD, TINY, WARM};
-    use dc0_script::rehearsal::Rehearsal;
-    use dc0_steps::Asking;
+    use dc0_script::dry_run::DryRun;
+    use dc0_steps::RunOptions;
 
     #[test]
     fn calibration_scripts_pass_a_check() {
         for script in [COLD, WARM] {
-            let outcome = Rehearsal {
+            let outcome = DryRun {
                 path: Path::new("calibrate.rhai"),
                 text: &format!("{TINY}{script}"),
                 overrides: Vec::new(),
-                options: Asking { device: Some("cpu".to_owned()), ..Asking::below("nowhere") },
+                options: RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("nowhere") },
                 operations: 1_000_000,
                 is_stopped: Box::new(|| false),
             }

@@ -9,8 +9,8 @@ use super::ExportError;
 use super::args::ExportOptunaArgs;
 use dc0_runs::sweep::board::{Board, Row};
 use dc0_runs::sweep::folder::SweepFolder;
+use dc0_runs::sweep::observation::Observation;
 use dc0_runs::sweep::optuna::{Study, Trial, journal};
-use dc0_runs::sweep::told::Told;
 use dc0_runs::sweep::trials::Trials;
 use dc0_runs::{FolderKind, RunError};
 
@@ -35,7 +35,7 @@ fn trial(row: &Row, trials: &Trials) -> Trial {
     let value = row.result.map(|result| result.value);
     let (number, point, state) = (row.trial, row.point.clone(), row.state);
     Trial {
-        observation: Told { number, point, state, value, at: row.at.unwrap_or(0) },
+        observation: Observation { number, point, state, value, at: row.at.unwrap_or(0) },
         reports: trials.get(row.trial).map(dc0_runs::sweep::trials::Trial::reports).unwrap_or_default(),
         interval: row.result.map(|result| (result.low, result.high)),
         attributes: attributes(row),

@@ -3,11 +3,11 @@
 use dc0_core::board::MoveTextError;
 
 use super::{PlayError, Session};
+use crate::play::commands::{Command, advice, help};
 use crate::play::pgn::pgn;
-use crate::play::read::{Command, advice, help};
 use crate::play::record::{Agreed, Record};
 use crate::play::score::Score;
-use dc0_process::look::Tone;
+use dc0_process::style::Tone;
 
 /// Lines that a hint shows.
 const HINTS: usize = 3;

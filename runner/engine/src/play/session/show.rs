@@ -5,7 +5,7 @@ use crate::play::board::{self, Scene, board};
 use crate::play::panel::panel;
 use crate::play::score::Score;
 use crate::uci::{MoveLine, SearchResult};
-use dc0_process::look::{Tone, padded};
+use dc0_process::style::{Tone, padded};
 
 use dc0_core::board::{Side, numbered_moves};
 

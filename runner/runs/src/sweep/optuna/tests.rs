@@ -5,9 +5,9 @@ use dc0_core::params::Value;
 use serde_json::{Value as Json, json};
 
 use super::{Study, Trial, journal};
+use crate::sweep::observation::{Direction, Observation, TrialState};
 use crate::sweep::pruner::Reported;
 use crate::sweep::space::{Point, Space};
-use crate::sweep::told::{Direction, Told, TrialState};
 
 fn value(json: Json) -> Value {
     serde_json::from_value(json).expect("test JSON")
@@ -29,7 +29,7 @@ fn space() -> Space {
 
 fn trial(number: u32, state: TrialState, given: Json, objective: Option<f64>) -> Trial {
     Trial {
-        observation: Told { number, point: point(given), state, value: objective, at: 0 },
+        observation: Observation { number, point: point(given), state, value: objective, at: 0 },
         reports: Vec::new(),
         interval: None,
         attributes: BTreeMap::new(),

@@ -1,7 +1,7 @@
 use dc0_core::params::{Param, Problems, Value};
 
 use super::{Decision, Job, Progress, Pruner, PrunerKind, PrunerParams, Reported, pool};
-use crate::sweep::told::{Direction, TrialState};
+use crate::sweep::observation::{Direction, TrialState};
 
 mod halving;
 

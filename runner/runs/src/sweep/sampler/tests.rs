@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use dc0_core::params::{Param, Params, Problems, Value};
 
-use super::{Sampler, SamplerKind, SamplerParams, parzen};
+use super::{Sampler, SamplerKind, SamplerParams, tpe};
+use crate::sweep::observation::{Direction, Observation, TrialState};
 use crate::sweep::space::{Point, Space, canonical, label};
-use crate::sweep::told::{Direction, Told, TrialState};
 
 mod invariants;
 mod quality;
@@ -23,8 +23,8 @@ fn of_kind(kind: SamplerKind) -> SamplerParams {
     SamplerParams { kind, startup: 4, ..SamplerParams::default() }
 }
 
-fn complete(number: u32, point: Point, value: f64) -> Told {
-    Told { number, point, state: TrialState::Complete, value: Some(value), at: 0 }
+fn complete(number: u32, point: Point, value: f64) -> Observation {
+    Observation { number, point, state: TrialState::Complete, value: Some(value), at: 0 }
 }
 
 /// Minimizes the objective with up to `count` trials, one after the other, until there is no next point.
@@ -34,7 +34,7 @@ fn search(
     seed: u64,
     count: u32,
     objective: impl Fn(&Point) -> f64,
-) -> Vec<Told> {
+) -> Vec<Observation> {
     let sampler = Sampler { space, params, direction: Direction::Minimize, seed };
     let mut trials = Vec::new();
     for number in 0..count {
@@ -103,7 +103,7 @@ fn every_point_of_a_discrete_space_is_tried_once_by_every_sampler() {
 #[test]
 fn a_grid_is_tried_in_order_and_added_values_later() {
     let labels =
-        |trials: &[Told]| -> Vec<String> { trials.iter().map(|trial| label(&trial.point)).collect() };
+        |trials: &[Observation]| -> Vec<String> { trials.iter().map(|trial| label(&trial.point)).collect() };
     let before = space(
         r#"{"n": {"kind": "choice", "values": [1, 3]}, "on": {"kind": "choice", "values": [true, false]}}"#,
     );
@@ -129,7 +129,7 @@ fn points_of_running_trials_are_not_tried_again() {
         let mut trials = Vec::new();
         while let Some(point) = sampler.ask(trials.len() as u32, &trials) {
             let number = trials.len() as u32;
-            trials.push(Told { number, point, state: TrialState::Running, value: None, at: 0 });
+            trials.push(Observation { number, point, state: TrialState::Running, value: None, at: 0 });
         }
         assert_eq!(trials.len(), 6, "{kind:?}");
     }
@@ -137,7 +137,7 @@ fn points_of_running_trials_are_not_tried_again() {
 
 #[test]
 fn tpe_ranks_complete_trials_by_value_then_stopped_ones_by_progress() {
-    let trial = |number, state, value, at| Told { number, point: numbered(number), state, value, at };
+    let trial = |number, state, value, at| Observation { number, point: numbered(number), state, value, at };
     let trials = [
         trial(0, TrialState::Failed, None, 0),
         trial(1, TrialState::Pruned, Some(9.0), 2),
@@ -151,10 +151,10 @@ fn tpe_ranks_complete_trials_by_value_then_stopped_ones_by_progress() {
         trial(9, TrialState::Paused, Some(3.0), 4),
     ];
     let order =
-        |direction| -> Vec<Point> { parzen::best_first(&trials, direction).into_iter().cloned().collect() };
+        |direction| -> Vec<Point> { tpe::best_first(&trials, direction).into_iter().cloned().collect() };
     assert_eq!(order(Direction::Maximize), [4, 2, 9, 3, 1, 0, 7, 8].map(numbered));
     assert_eq!(order(Direction::Minimize), [2, 4, 3, 9, 1, 0, 7, 8].map(numbered));
-    assert_eq!(parzen::measured(&trials), 5);
+    assert_eq!(tpe::measured(&trials), 5);
 }
 
 fn numbered(number: u32) -> Point {
@@ -166,9 +166,9 @@ fn tpe_avoids_regions_where_trials_fail() {
     let space = space(r#"{"x": {"kind": "uniform", "low": 0, "high": 1}}"#);
     let params = of_kind(SamplerKind::Tpe);
     let at = |x: f64| Point::from([("x".to_owned(), Value::Float(x))]);
-    let mut trials: Vec<Told> =
+    let mut trials: Vec<Observation> =
         (0..10).map(|number| complete(number, at(0.05 + 0.1 * f64::from(number)), 1.0)).collect();
-    trials.extend((10..60).map(|number| Told {
+    trials.extend((10..60).map(|number| Observation {
         state: TrialState::Failed,
         value: None,
         ..complete(number, at(0.5 + 0.01 * f64::from(number - 10)), 0.0)

@@ -14,7 +14,7 @@ use dc0_runs::sweep::events::{Ending, Event, Measured, Replicate};
 use dc0_runs::sweep::pruner::Reported;
 use dc0_runs::sweep::schedule::Schedule;
 use dc0_runs::sweep::space::Point;
-use dc0_steps::handles::Verdict;
+use dc0_steps::handles::MatchResult;
 
 /// Names of a trial that no dimension can have.
 pub const OWN_NAMES: [&str; 9] =
@@ -75,7 +75,7 @@ pub(super) fn measured(given: &Dynamic) -> Result<Measured, String> {
             || format!("{value} in [{low}, {high}]; expected finite numbers with low <= value <= high");
         measured.is_sound().then_some(measured).ok_or_else(problem)
     };
-    if let Some(verdict) = given.read_lock::<Verdict>() {
+    if let Some(verdict) = given.read_lock::<MatchResult>() {
         let field = |name| number(verdict.0.summary.member(name).cloned(), name);
         return checked(Measured {
             value: field("score")?,

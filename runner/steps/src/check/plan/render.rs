@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use super::{Calls, Plan, PlanRow, Setting, SweepPlan};
 use crate::estimate::ASSUMPTIONS;
 use crate::estimate::Work;
-use dc0_process::figures::{amount, duration};
-use dc0_runs::Begun;
+use dc0_process::format::{amount, duration};
+use dc0_runs::PartialProgress;
 use dc0_runs::declared::Declared;
 
 const HEADINGS: [&str; 8] = ["", "games", "positions", "evaluations", "updates", "FLOP", "disk", "time"];
@@ -153,7 +153,8 @@ impl Plan {
         step["count"] = row.count.into();
         step["done"] = row.done.into();
         step["begun"] = row.begun.into();
-        let parts = |begun: Begun| json!({ "done": begun.parts, "of": begun.total, "unit": begun.unit });
+        let parts =
+            |begun: PartialProgress| json!({ "done": begun.parts, "of": begun.total, "unit": begun.unit });
         step["parts"] = json!(row.parts.filter(|_| row.count == 1).map(parts));
         step["seconds"] = json!(self.speeds.as_ref().map(|_| row.left_seconds));
         step
@@ -170,7 +171,7 @@ impl PlanRow {
     fn title(&self) -> String {
         let Self { description, count, done, begun, parts, .. } = self;
         match parts {
-            Some(Begun { parts, total, unit, .. }) if *count == 1 => {
+            Some(PartialProgress { parts, total, unit, .. }) if *count == 1 => {
                 return format!("{description} ({parts} of {total} {unit} done)");
             }
             _ if *count == 1 => return description.clone(),

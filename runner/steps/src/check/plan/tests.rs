@@ -6,7 +6,7 @@ use dc0_core::params::Value;
 
 use super::{Plan, Step, SweepPlan};
 use crate::estimate::Work;
-use crate::speeds::{Costs, Pace, Speeds};
+use crate::speeds::{Costs, ShardCost, Speeds};
 use dc0_runs::Identity;
 
 /// A machine on which an evaluation takes a second, and nothing else takes any time.
@@ -35,7 +35,7 @@ fn call(plan: &mut Plan, (sweep, trial): (&str, u32), number: u8, seconds: f64) 
         description: format!("sweep {sweep}: arena"),
         trial: Some((sweep.to_owned(), trial)),
         work: Work::default(),
-        pace: Pace { items: seconds, ..Pace::default() },
+        pace: ShardCost { items: seconds, ..ShardCost::default() },
         is_done: false,
         begun: None,
     };

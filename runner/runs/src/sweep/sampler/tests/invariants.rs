@@ -5,9 +5,9 @@ use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
 
 use super::{KINDS, complete, of_kind, search, space};
+use crate::sweep::observation::{Direction, Observation};
 use crate::sweep::sampler::{Sampler, SamplerKind};
 use crate::sweep::space::{Domain, Point, Space};
-use crate::sweep::told::{Direction, Told};
 
 /// A random dimension, as a script writes it.
 fn dimension(rng: &mut Stream) -> String {
@@ -83,7 +83,7 @@ fn samplers_are_deterministic_and_ignore_the_order_of_trials() {
             let trials = search(&space, &params, seed, 14, |point| objective(&space, point));
             let sampler = Sampler { space: &space, params: &params, direction: Direction::Minimize, seed };
             let point = sampler.ask(14, &trials);
-            let backwards: Vec<Told> = trials.iter().rev().cloned().collect();
+            let backwards: Vec<Observation> = trials.iter().rev().cloned().collect();
             assert_eq!(sampler.ask(14, &backwards), point, "{kind:?}, seed {seed}");
             let again = search(&space, &params, seed, 14, |point| objective(&space, point));
             assert_eq!(again, trials, "{kind:?}, seed {seed}");
@@ -114,14 +114,14 @@ fn a_new_dimension_does_not_change_the_draws_of_the_others() {
     );
     for kind in [SamplerKind::Random, SamplerKind::Tpe] {
         let params = of_kind(kind);
-        let ask = |space, trials: &[Told]| {
+        let ask = |space, trials: &[Observation]| {
             let sampler = Sampler { space, params: &params, direction: Direction::Minimize, seed: 5 };
             sampler.ask(20, trials).expect("an infinite space")["x"].clone()
         };
         let trials = search(&two, &params, 5, 20, |point| point["x"].as_f64().expect("a number"));
-        let without_a: Vec<Told> = trials
+        let without_a: Vec<Observation> = trials
             .iter()
-            .map(|trial| Told {
+            .map(|trial| Observation {
                 point: Point::from([("x".to_owned(), trial.point["x"].clone())]),
                 ..trial.clone()
             })
@@ -135,11 +135,11 @@ fn maximizing_a_value_is_minimizing_its_negative() {
     let space = random_space(4);
     let params = of_kind(SamplerKind::Tpe);
     let trials = search(&space, &params, 1, 12, |point| objective(&space, point));
-    let negated: Vec<Told> = trials
+    let negated: Vec<Observation> = trials
         .iter()
         .map(|trial| complete(trial.number, trial.point.clone(), -trial.value.expect("complete")))
         .collect();
-    let ask = |direction, trials: &[Told]| {
+    let ask = |direction, trials: &[Observation]| {
         Sampler { space: &space, params: &params, direction, seed: 1 }.ask(12, trials)
     };
     assert_eq!(ask(Direction::Minimize, &trials), ask(Direction::Maximize, &negated));

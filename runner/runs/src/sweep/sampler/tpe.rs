@@ -10,26 +10,27 @@ use tpe::{
 };
 
 use super::SamplerParams;
+use crate::sweep::observation::{Direction, Observation, TrialState};
 use crate::sweep::space::{Domain, Point};
-use crate::sweep::told::{Direction, Told, TrialState};
 
 /// The number of trials with a value.
-pub(super) fn measured(trials: &[Told]) -> usize {
+pub(super) fn measured(trials: &[Observation]) -> usize {
     trials.iter().filter(|trial| value(trial).is_some()).count()
 }
 
 /// The value of a trial that is complete, paused or pruned.
-fn value(trial: &Told) -> Option<f64> {
+fn value(trial: &Observation) -> Option<f64> {
     let has_ended = matches!(trial.state, TrialState::Complete | TrialState::Paused | TrialState::Pruned);
     trial.value.filter(|value| has_ended && value.is_finite())
 }
 
 /// The points of all trials but stale and killed ones, the best first: complete trials by value, then stopped ones by progress and
 /// value, last those that failed or are running.
-pub(super) fn best_first(trials: &[Told], direction: Direction) -> Vec<&Point> {
-    let is_informative = |trial: &&Told| !matches!(trial.state, TrialState::Stale | TrialState::Killed);
-    let mut trials: Vec<&Told> = trials.iter().filter(is_informative).collect();
-    let merit = |trial: &Told| match (value(trial), trial.state) {
+pub(super) fn best_first(trials: &[Observation], direction: Direction) -> Vec<&Point> {
+    let is_informative =
+        |trial: &&Observation| !matches!(trial.state, TrialState::Stale | TrialState::Killed);
+    let mut trials: Vec<&Observation> = trials.iter().filter(is_informative).collect();
+    let merit = |trial: &Observation| match (value(trial), trial.state) {
         (None, _) => None,
         (Some(value), TrialState::Complete) => Some((u32::MAX, direction.gain(value))),
         (Some(value), _) => Some((trial.at, direction.gain(value))),

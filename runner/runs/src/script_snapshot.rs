@@ -16,7 +16,7 @@ use super::record::{Record, ScriptRecord};
 
 /// A script with its imports and parameters, as it opened a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Edition {
+pub struct ScriptSnapshot {
     /// The script.
     pub script: ScriptRecord,
     /// The texts of the imported files, by path relative to the script's folder.
@@ -41,7 +41,7 @@ struct Opening<'a> {
     modules: BTreeMap<String, String>,
 }
 
-impl Edition {
+impl ScriptSnapshot {
     /// The last snapshot of a run; that of its creation if the journal is lost.
     pub fn last(folder: &Folder, record: &Record, history: &History) -> Result<Self, RunError> {
         let openings = openings(history);

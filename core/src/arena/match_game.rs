@@ -4,7 +4,7 @@ use super::greedy::{greedy_move, random_move};
 use super::job::{Match, Mover};
 use super::params::ArenaParams;
 use crate::board::{Game, Move, Outcome, Side, random_opening};
-use crate::event::Glimpse;
+use crate::event::GameSnapshot;
 use crate::rng::{Purpose, Stream};
 use crate::search::{Search, SearchSlot};
 use crate::store::MatchGameRow;
@@ -87,8 +87,8 @@ impl<'a> MatchGame<'a> {
     }
 
     /// The game so far.
-    pub(super) fn glimpse(&self) -> Glimpse {
-        self.game().glimpse(self.number)
+    pub(super) fn snapshot(&self) -> GameSnapshot {
+        self.game().snapshot(self.number)
     }
 
     /// The game's row, if it is over.

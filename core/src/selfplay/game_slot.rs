@@ -6,12 +6,12 @@ use super::params::SelfPlayParams;
 use super::records::{GameRow, PositionRow};
 use super::stats::SelfPlayStats;
 use crate::board::{Move, Outcome, Tablebase, random_opening};
-use crate::event::Glimpse;
+use crate::event::GameSnapshot;
 use crate::rng::{Purpose, Seed, Stream};
 use crate::search::{Exploration, Search, SearchSlot, Target};
 
 /// A game, its search, and the rows recorded so far.
-pub(super) struct SeatedGame<'a> {
+pub(super) struct GameSlot<'a> {
     params: &'a SelfPlayParams,
     number: u32,
     search: Search,
@@ -32,7 +32,7 @@ pub(super) struct FinishedGame {
     pub(super) positions: Vec<PositionRow>,
 }
 
-impl<'a> SeatedGame<'a> {
+impl<'a> GameSlot<'a> {
     pub(super) fn new(
         params: &'a SelfPlayParams,
         tables: Option<Tablebase>,
@@ -128,8 +128,8 @@ impl<'a> SeatedGame<'a> {
     }
 
     /// The game so far.
-    pub(super) fn glimpse(&self) -> Glimpse {
-        self.search.game().glimpse(self.number)
+    pub(super) fn snapshot(&self) -> GameSnapshot {
+        self.search.game().snapshot(self.number)
     }
 
     /// The rows of the game, if it is over.
@@ -161,7 +161,7 @@ fn quantised(share: f64) -> u16 {
     (share * f64::from(u16::MAX)).round() as u16
 }
 
-impl SearchSlot for SeatedGame<'_> {
+impl SearchSlot for GameSlot<'_> {
     fn waiting(&mut self) -> Option<(usize, &mut Search)> {
         self.outcome.is_none().then_some((0, &mut self.search))
     }

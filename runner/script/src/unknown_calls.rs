@@ -6,8 +6,8 @@ use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position};
 
 use super::failure::Failure;
 use super::imports::Parsed;
+use super::location::ScriptLocation;
 use super::names::{Names, unknown_in_module};
-use super::place::ScriptLocation;
 use dc0_process::exit::Exit;
 
 /// The functions that can be called besides the engine's own.

@@ -9,7 +9,7 @@ use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 use super::session::{RunHandle, Session};
 use crate::call::{Answer, Call};
 use crate::failure::Failure;
-use crate::wording::with_article;
+use crate::messages::with_article;
 use dc0_core::text_table::{Align, aligned};
 use dc0_process::exit::Exit;
 

@@ -125,7 +125,7 @@ pub(super) fn speeds(cold: &[(f64, Observed)], warm: &Observed, lanes: u32) -> R
 #[cfg(test)]
 mod tests {
     use super::{Observed, Step, speeds};
-    use dc0_steps::speeds::Pace;
+    use dc0_steps::speeds::ShardCost;
 
     fn step(label: &str, kind: &str, seconds: f64, (items, positions, flops): (f64, f64, f64)) -> Step {
         Step { label: label.to_owned(), kind: kind.to_owned(), seconds, items, positions, flops }
@@ -173,7 +173,7 @@ mod tests {
             near(costs.flop * 1e12, 1.0);
         }
         // A lane that plays 100 batches of 10 rows: 0.1 of the step, 0.1 of batches, 0.01 of rows, 0.001 of arithmetic.
-        let pace = Pace { shards: 1, batches: 100.0, items: 1000.0, flops: 1e9, read: 0.0 };
+        let pace = ShardCost { shards: 1, batches: 100.0, items: 1000.0, flops: 1e9, read: 0.0 };
         near(found.seconds("self_play", &pace), 0.211);
     }
 

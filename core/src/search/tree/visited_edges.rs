@@ -1,12 +1,12 @@
 //! Storage of the visited edges of all nodes.
 
-use super::node::Branch;
+use super::node::VisitedEdge;
 
 /// Blocks of visited edges, one for each node that has any. A block holds a power of two; a full one moves to a block twice
 /// as large, and its space is reused.
 #[derive(Debug, Clone, Default)]
 pub(in crate::search) struct VisitedEdges {
-    pub(in crate::search) all: Vec<Branch>,
+    pub(in crate::search) all: Vec<VisitedEdge>,
     /// Starts of unused blocks of 1, 2, 4, … edges.
     free: [Vec<u32>; 9],
 }
@@ -21,7 +21,7 @@ impl VisitedEdges {
     pub(in crate::search) fn push(&mut self, first: u32, count: u8) -> u32 {
         let count = usize::from(count);
         if count > 0 && !count.is_power_of_two() {
-            self.all[first as usize + count] = Branch::EMPTY;
+            self.all[first as usize + count] = VisitedEdge::EMPTY;
             return first;
         }
         let size = if count == 0 { 1 } else { 2 * count };
@@ -29,7 +29,7 @@ impl VisitedEdges {
         for index in 0..count {
             self.all[new as usize + index] = self.all[first as usize + index].clone();
         }
-        self.all[new as usize + count] = Branch::EMPTY;
+        self.all[new as usize + count] = VisitedEdge::EMPTY;
         if count > 0 {
             self.free[count.ilog2() as usize].push(first);
         }
@@ -40,19 +40,19 @@ impl VisitedEdges {
     fn block(&mut self, size: usize) -> u32 {
         self.free[size.ilog2() as usize].pop().unwrap_or_else(|| {
             let start = self.all.len();
-            self.all.resize(start + size, Branch::EMPTY);
+            self.all.resize(start + size, VisitedEdge::EMPTY);
             start as u32
         })
     }
 
     /// A new block with copies of these edges; returns its start.
-    pub(in crate::search) fn append(&mut self, visited: &[Branch]) -> u32 {
+    pub(in crate::search) fn append(&mut self, visited: &[VisitedEdge]) -> u32 {
         if visited.is_empty() {
             return 0;
         }
         let start = self.all.len();
         self.all.extend_from_slice(visited);
-        self.all.resize(start + visited.len().next_power_of_two(), Branch::EMPTY);
+        self.all.resize(start + visited.len().next_power_of_two(), VisitedEdge::EMPTY);
         start as u32
     }
 }

@@ -3,7 +3,7 @@
 use super::params::SearchParams;
 use super::reference::{Child, Node, Reference, Simulation};
 use super::searcher::Searcher;
-use super::tree::{Branch, NodeId, ROOT, State, Tree};
+use super::tree::{NodeId, ROOT, State, Tree, VisitedEdge};
 use super::{Proof, Search};
 use crate::board::Move;
 use crate::network::{Batch, Evaluator, EvaluatorError};
@@ -123,15 +123,15 @@ impl Search {
         let children = || visited.iter().chain(&unvisited);
         let moves: Vec<Move> = children().map(|child| child.played).collect();
         self.tree.expand(id, &moves, children().map(|child| child.prior as f32));
-        let edges: Vec<Branch> = visited.iter().map(|child| self.visited_edge(child)).collect();
+        let edges: Vec<VisitedEdge> = visited.iter().map(|child| self.visited_edge(child)).collect();
         self.tree.set_visited_edges(id, &edges);
     }
 
-    fn visited_edge(&self, child: &Child) -> Branch {
+    fn visited_edge(&self, child: &Child) -> VisitedEdge {
         let id = child.node.expect("a visited edge has a child") as NodeId;
         let node = self.tree.node(id);
         let share = f64::from(child.visits) / f64::from(node.visits.max(1));
-        Branch {
+        VisitedEdge {
             value_sum: -node.value_sum * share,
             square_sum: child.square_sum as f32,
             visits: child.visits,

@@ -13,18 +13,18 @@ use super::identity::Identity;
 use super::manifest::Manifest;
 use super::slot::Slot;
 use super::view::{FinishedStep, RunView, manifest_files};
-use super::work::Claim;
+use super::workspace::Claim;
 
 /// The finished steps of a run.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct StepStore {
     folder: Folder,
     steps: BTreeMap<Identity, FinishedStep>,
 }
 
 /// The state of a step whose slot has been made ready.
 #[derive(Debug)]
-pub struct Settled {
+pub struct PreparedSlot {
     /// Short identities of the steps that were superseded.
     pub moved: BTreeSet<String>,
     /// The step's manifest, if it is finished.
@@ -35,7 +35,7 @@ pub struct Settled {
     pub is_changed: bool,
 }
 
-impl Shelf {
+impl StepStore {
     /// Reads the manifests of all finished steps.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
         let mut store = Self { folder: folder.clone(), steps: BTreeMap::new() };
@@ -68,24 +68,24 @@ impl Shelf {
 
     /// Makes a slot ready for a step: files of other steps move to `superseded/`, and files of this step move into the slot, from
     /// there or from another slot.
-    pub fn prepare(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<Settled, RunError> {
+    pub fn prepare(&mut self, identity: &Identity, slot: Slot, order: u32) -> Result<PreparedSlot, RunError> {
         let mut moved = self.clear_finished(identity, slot)?;
         moved.extend(self.clear_unfinished(identity, slot)?);
         let path_before = self.steps.get(identity).map(|step| step.path.clone());
         self.restore(identity, slot)?;
         let Some(step) = self.steps.remove(identity) else {
             let is_changed = !moved.is_empty();
-            return Ok(Settled { moved, manifest: None, missing: None, is_changed });
+            return Ok(PreparedSlot { moved, manifest: None, missing: None, is_changed });
         };
         let step = self.move_to(step, slot, order)?;
         let is_changed = !moved.is_empty() || path_before.as_ref() != Some(&step.path);
         let missing = step.manifest.missing_file(&self.folder)?;
         if missing.is_some() {
             Claim::reopen(&self.folder, identity, &step.path)?;
-            return Ok(Settled { moved, manifest: None, missing, is_changed: true });
+            return Ok(PreparedSlot { moved, manifest: None, missing, is_changed: true });
         }
         self.steps.insert(identity.clone(), step.clone());
-        Ok(Settled { moved, manifest: Some(step.manifest), missing: None, is_changed })
+        Ok(PreparedSlot { moved, manifest: Some(step.manifest), missing: None, is_changed })
     }
 
     /// Adds a step that was just done. Returns its manifest as read back from the file, so that numbers are the same now and

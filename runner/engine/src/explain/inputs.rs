@@ -12,7 +12,7 @@ use super::args::ExplainArgs;
 use super::error::ExplainError;
 use super::params::ExplainParams;
 use super::study::Study;
-use dc0_backend::{Backend, Evaluators, Wish};
+use dc0_backend::{Backend, BackendRequest, Evaluators};
 use dc0_runs::net::{named, run_folder, shipped};
 use dc0_runs::view::{GameFiles, finished_steps};
 use dc0_runs::{Folder, Series, Slot};
@@ -22,13 +22,13 @@ pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
     let params = params(args)?;
     let game = position(&args.position.join(" "))?;
     let (net, name) = net(args.net.as_deref())?;
-    let request = Wish {
+    let request = BackendRequest {
         backend: args.backend.unwrap_or(Backend::Torch),
         device: args.device.as_deref().unwrap_or("auto"),
         precision: Precision::Auto,
         onnxruntime: args.onnxruntime.as_deref(),
     };
-    let evaluators = Evaluators::new(&request.settle(true)?, args.onnxruntime.as_deref())?;
+    let evaluators = Evaluators::new(&request.resolve(true)?, args.onnxruntime.as_deref())?;
     let mut evaluator = evaluators.make(&net)?;
     Study::new(game, (name, &net.spec), params, (&mut *evaluator, &Silent))
 }

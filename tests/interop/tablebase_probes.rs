@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::{endings, interop_script, syzygy};
+use crate::{interop_script, random_endings, syzygy};
 use dc0_core::board::{Game, Position, Tablebase, TablebaseResult};
 use dc0_core::rng::{Purpose, Seed};
 use rand::RngExt;
@@ -25,13 +25,14 @@ fn number(result: TablebaseResult) -> i64 {
 
 fn positions() -> Vec<Position> {
     let mut stream = Seed { run: 9, step: 1 }.stream(0, Purpose::RandomPlayer);
-    let mut positions: Vec<Position> = (0..150).map(|_| endings::with_en_passant(&mut stream)).collect();
+    let mut positions: Vec<Position> =
+        (0..150).map(|_| random_endings::with_en_passant(&mut stream)).collect();
     for balance in BALANCES {
         for number in 0..EACH {
             // Half of the clocks are 0, a quarter anything, a quarter near 100.
             let clock =
                 [0, 0, stream.random_range(1..100), stream.random_range(80..100)][number as usize % 4];
-            positions.push(endings::random(balance, clock, &mut stream));
+            positions.push(random_endings::random(balance, clock, &mut stream));
         }
     }
     positions

@@ -46,7 +46,7 @@ param_enum! {
 
 /// A trial as samplers see it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct Observation {
     /// The trial's number.
     pub number: u32,
     /// Its point.

@@ -19,7 +19,7 @@ use super::view::RunView;
 
 /// Runs that share their finished steps. If several of them reach equal steps at the same time, only one does the work.
 #[derive(Debug, Default)]
-pub struct Donors {
+pub struct ReuseSources {
     runs: Mutex<Vec<Folder>>,
     in_progress: Mutex<BTreeSet<Identity>>,
     changed: Condvar,
@@ -28,11 +28,11 @@ pub struct Donors {
 /// The exclusive right to do a step; other runs that need the same step wait until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
-    sources: &'a Donors,
+    sources: &'a ReuseSources,
     identity: Identity,
 }
 
-impl Donors {
+impl ReuseSources {
     /// Adds a run, which may still be in progress.
     pub fn add(&self, run: Folder) {
         let mut runs = lock(&self.runs);

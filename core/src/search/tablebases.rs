@@ -5,7 +5,7 @@ use std::path::Path;
 use super::params::{SearchParams, TablebaseUse};
 use super::proof::Proof;
 use super::tree::{NodeId, ROOT};
-use super::{Search, Visited};
+use super::{RootMove, Search};
 use crate::board::{Game, Move, Tablebase, TablebaseError};
 
 impl SearchParams {
@@ -126,7 +126,7 @@ impl Search {
     }
 
     /// The moves of the root that may be played.
-    pub(super) fn playable(&self) -> Vec<Visited> {
+    pub(super) fn playable(&self) -> Vec<RootMove> {
         self.root_moves().filter(|mv| self.root.allows(mv.played)).collect()
     }
 }

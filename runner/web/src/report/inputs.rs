@@ -8,9 +8,9 @@ use dc0_analysis::report::{ReportRun, ReportSweep};
 use super::ReportError;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
+use dc0_runs::sweep::observation::Direction;
 use dc0_runs::sweep::space::Domain;
-use dc0_runs::sweep::told::Direction;
-use dc0_runs::{BegunStep, Progress, Record, RunError, RunView};
+use dc0_runs::{Progress, Record, RunError, RunView, StartedStep};
 use dc0_tables::Sources;
 
 /// The runs and sweeps of a report.
@@ -44,8 +44,9 @@ fn run(source: &RunSource) -> Result<ReportRun, ReportError> {
     let record = run.record()?.ok_or_else(|| RunError::NoRun { folder: source.folder.clone() })?;
     let generations = run.generations()?;
     let progress = Progress::from_history(&run.history()?);
-    let unfinished =
-        |begun: &BegunStep| format!("the step {} ({}) was begun and is not finished", begun.step, begun.kind);
+    let unfinished = |begun: &StartedStep| {
+        format!("the step {} ({}) was begun and is not finished", begun.step, begun.kind)
+    };
     Ok(ReportRun {
         name: source.name.clone(),
         params: record.params.clone(),

@@ -15,7 +15,7 @@ pub enum Colours {
 
 /// Which characters and colours may be used. Colour never carries information that the text does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct TermStyle {
     /// Whether characters beyond ASCII are shown.
     pub is_unicode: bool,
     /// Whether colours are used.
@@ -36,7 +36,7 @@ pub enum Tone {
 /// Looks up an environment variable.
 type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-impl Look {
+impl TermStyle {
     /// `variable` reads the environment.
     pub fn new(is_ascii: bool, colours: Colours, is_terminal: bool, variable: Variable<'_>) -> Self {
         let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
@@ -133,19 +133,19 @@ pub fn padded(text: &str, columns: usize) -> String {
 }
 
 /// The style that every terminal can show.
-pub const PLAIN: Look = Look { is_unicode: false, is_coloured: false };
+pub const PLAIN: TermStyle = TermStyle { is_unicode: false, is_coloured: false };
 
 #[cfg(test)]
 mod tests {
-    use super::{Colours, Look, PLAIN, Tone, padded, width};
+    use super::{Colours, PLAIN, TermStyle, Tone, padded, width};
 
     fn detected(variables: &[(&str, &str)], is_terminal: bool) -> (bool, bool) {
         let variable = |name: &str| {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        let look = Look::new(false, Colours::Auto, is_terminal, &variable);
-        (look.is_unicode, look.is_coloured)
+        let style = TermStyle::new(false, Colours::Auto, is_terminal, &variable);
+        (style.is_unicode, style.is_coloured)
     }
 
     #[test]
@@ -161,15 +161,15 @@ mod tests {
     #[test]
     fn options_override_detection() {
         let utf8 = |name: &str| (name == "LANG").then(|| "C.UTF-8".to_owned());
-        let look = |ascii, colours, terminal| Look::new(ascii, colours, terminal, &utf8);
-        assert_eq!(look(true, Colours::Never, true), PLAIN);
-        assert_eq!(look(false, Colours::Always, false), Look { is_unicode: true, is_coloured: true });
+        let style = |ascii, colours, terminal| TermStyle::new(ascii, colours, terminal, &utf8);
+        assert_eq!(style(true, Colours::Never, true), PLAIN);
+        assert_eq!(style(false, Colours::Always, false), TermStyle { is_unicode: true, is_coloured: true });
     }
 
     #[test]
     fn colours_add_no_width() {
-        let look = Look { is_unicode: true, is_coloured: true };
-        let text = look.tone("♞ e4", Tone::Bold);
+        let style = TermStyle { is_unicode: true, is_coloured: true };
+        let text = style.tone("♞ e4", Tone::Bold);
         assert_eq!((text.as_str(), width(&text)), ("\x1b[1m♞ e4\x1b[0m", 4));
         assert_eq!(PLAIN.tone("e4", Tone::Alarm), "e4");
         assert_eq!(width(&padded(&text, 9)), 9);

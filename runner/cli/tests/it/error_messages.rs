@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use dc0_process::exit::Exit;
-use dc0_script::rehearsal::Rehearsal;
-use dc0_steps::Asking;
+use dc0_script::dry_run::DryRun;
+use dc0_steps::RunOptions;
 
 /// Operations after which a loop counts as endless; far fewer than in the program, to keep the catalogue fast.
 const OPERATIONS: u64 = 3_000_000;
@@ -63,7 +63,7 @@ fn render_page(head: &str, cases: &[Case]) -> String {
 
 /// The message that the user reads, and the exit code.
 fn message(case: &Case, folder: &Path) -> (String, Exit) {
-    let mut options = Asking { device: Some("cpu".to_owned()), ..Asking::below("datasets") };
+    let mut options = RunOptions { device: Some("cpu".to_owned()), ..RunOptions::below("datasets") };
     let mut overrides = Vec::new();
     for line in case.options.lines() {
         match line.split_once(' ').expect("an option with its value") {
@@ -72,7 +72,7 @@ fn message(case: &Case, folder: &Path) -> (String, Exit) {
             (other, _) => panic!("{}: there is no {other} here", case.title),
         }
     }
-    let outcome = Rehearsal {
+    let outcome = DryRun {
         path: &folder.join("x.rhai"),
         text: case.script.trim_end(),
         overrides,

@@ -90,7 +90,7 @@ impl Claim {
 
 /// The progress of an interrupted step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begun {
+pub struct PartialProgress {
     /// Finished shards or updates.
     pub parts: u32,
     /// Shards or updates in total.
@@ -103,7 +103,7 @@ pub struct Begun {
 
 /// What the body of a step works with.
 #[derive(Debug, Clone)]
-pub struct Workplace {
+pub struct StepWorkspace {
     /// The run's folder.
     pub folder: Folder,
     /// The step.
@@ -145,7 +145,7 @@ pub fn shard_notes(folder: &Folder) -> Vec<PathBuf> {
     names_if_there(&work).unwrap_or_default().into_iter().flat_map(notes).collect()
 }
 
-impl Workplace {
+impl StepWorkspace {
     /// The workspace of an interrupted step, here or among the superseded ones; `None` if there is none.
     pub fn of_unfinished(
         folder: &Folder,

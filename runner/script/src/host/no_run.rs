@@ -23,7 +23,7 @@ use crate::convert::Sampling;
 use crate::dynamic::to_dynamic;
 use dc0_engine::explain::{self, ExplainError, ExplainParams, Study};
 use dc0_engine::play::board::{Scene, board as draw};
-use dc0_process::look::{Look, ascii};
+use dc0_process::style::{TermStyle, ascii};
 use dc0_runs::net::{Named, named, shipped};
 use dc0_steps::handles::Fields;
 use dc0_steps::host::{Host, HostError};
@@ -153,8 +153,8 @@ fn play_game(
 fn board(context: &Context<'_>, position: &str) -> Answer<String> {
     let call = Call::new("board", context);
     let game = call.run(Game::from_text(position).map_err(ExplainError::from))?;
-    let look = Look { is_unicode: true, is_coloured: false };
+    let style = TermStyle { is_unicode: true, is_coloured: false };
     let last = game.moves().last().copied();
-    let lines = draw(&Scene { position: game.position(), last, is_flipped: false, style: look });
+    let lines = draw(&Scene { position: game.position(), last, is_flipped: false, style });
     Ok(lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use dc0_core::store::FileEntry;
 
 use dc0_runs::view::FinishedSteps;
-use dc0_runs::{Begun, Folder, Identity, Manifest, Occurrences, RunError, Series, Slot, StepCall, Workplace};
+use dc0_runs::{
+    Folder, Identity, Manifest, Occurrences, PartialProgress, RunError, Series, Slot, StepCall, StepWorkspace,
+};
 
 /// A run in a dry run.
 #[derive(Debug, Default)]
@@ -35,7 +37,7 @@ pub(super) struct PlannedStep {
     /// The result, if the step is finished.
     pub(super) manifest: Option<Manifest>,
     /// The parts of it that a killed process had done, if any.
-    pub(super) begun: Option<Begun>,
+    pub(super) begun: Option<PartialProgress>,
 }
 
 impl PlannedRun {
@@ -76,13 +78,13 @@ impl PlannedRun {
     pub(super) fn plan_step(
         &mut self,
         call: &StepCall,
-        begun: impl FnOnce(&Workplace) -> Result<Begun, RunError>,
+        begun: impl FnOnce(&StepWorkspace) -> Result<PartialProgress, RunError>,
     ) -> Result<PlannedStep, RunError> {
         let identity = self.occurrences.next(call, self.seed);
         let manifest = self.finished.get(&identity).cloned();
         self.steps.push(manifest.clone());
         let unfinished = match (&manifest, &self.folder) {
-            (None, Some(folder)) => Workplace::of_unfinished(folder, &identity, self.seed)?,
+            (None, Some(folder)) => StepWorkspace::of_unfinished(folder, &identity, self.seed)?,
             _ => None,
         };
         let begun = unfinished.as_ref().map(begun).transpose()?.filter(|begun| begun.parts > 0);

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::engine::Surroundings;
+use crate::engine::EngineHooks;
 use crate::failure::Failure;
-use crate::launch::Performance;
+use crate::launch::ScriptRun;
 use crate::report;
 use dc0_runs::declared::Declaration;
 use dc0_runs::overrides::Override;
 use dc0_runs::sources::Sources;
-use dc0_steps::Asking;
+use dc0_steps::RunOptions;
 use dc0_steps::check::Planner;
 
 /// A script to plan.
-pub struct Rehearsal<'a> {
+pub struct DryRun<'a> {
     /// Its file, which need not exist; imports are relative to it.
     pub path: &'a Path,
     /// Its text.
@@ -23,7 +23,7 @@ pub struct Rehearsal<'a> {
     /// The values that the command line would set.
     pub overrides: Vec<Override>,
     /// Where and how it would run.
-    pub options: Asking,
+    pub options: RunOptions,
     /// Most operations of the interpreter before the script is stopped.
     pub operations: u64,
     /// Whether the plan is no longer wanted.
@@ -50,7 +50,7 @@ pub struct DryRunOutcome {
     pub sources: Arc<Sources>,
 }
 
-impl Rehearsal<'_> {
+impl DryRun<'_> {
     /// Plans the script.
     pub fn run(self) -> DryRunOutcome {
         self.run_with(&EditorState::default())
@@ -64,7 +64,7 @@ impl Rehearsal<'_> {
         let name = path.display().to_string();
         sources.keep(&name, text);
         let print = Arc::clone(&printed);
-        let surroundings = Surroundings {
+        let surroundings = EngineHooks {
             sources: Arc::clone(&sources),
             print: Box::new(move |line| {
                 print.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
@@ -77,7 +77,7 @@ impl Rehearsal<'_> {
         let planner = Arc::new(Planner::new(&name, options, Arc::clone(&declaration)));
         let host = Arc::clone(&planner) as Arc<dyn dc0_steps::host::Host>;
         let folder = editor.folder.as_deref();
-        let ran = Performance { path, folder, text, host, declaration }.run(surroundings);
+        let ran = ScriptRun { path, folder, text, host, declaration }.run(surroundings);
         let printed = std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner));
         DryRunOutcome { plan: ran.map(|_| planner.plan()), printed, sources }
     }

@@ -9,15 +9,15 @@ use super::stage::Stage;
 use crate::diff::Loaded;
 use dc0_backend::Backend;
 use dc0_process::exit::Exit;
-use dc0_runs::Edition;
+use dc0_runs::ScriptSnapshot;
 use dc0_runs::declared::Declaration;
 use dc0_runs::overrides::{Origin, Override};
 use dc0_runs::sources::Sources;
-use dc0_script::engine::Surroundings;
-use dc0_script::launch::{Performance, Process};
+use dc0_script::engine::EngineHooks;
+use dc0_script::launch::{Process, ScriptRun};
 use dc0_script::limits::MAX_OPERATIONS;
 use dc0_script::report;
-use dc0_steps::{Asking, Runner};
+use dc0_steps::{RunOptions, Runner};
 
 /// How the script ended.
 pub(super) enum Outcome {
@@ -43,7 +43,7 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
     );
     let host = Arc::new(runner.with_imports(&sources, &stage.script).redoing(original.steps.len()));
     let (path, text) = (stage.script.as_path(), snapshot.script.text.as_str());
-    let script_run = Performance { path, folder: None, text, host, declaration };
+    let script_run = ScriptRun { path, folder: None, text, host, declaration };
     match script_run.run(surroundings(process, &sources)) {
         Ok(_) => Outcome::Complete,
         // If the original was stopped, so is this run; and what a script does after its last step changes no file.
@@ -71,8 +71,8 @@ fn is_complete(original: &Loaded, stage: &Stage) -> bool {
 }
 
 /// The options of the original; its record decides what evaluates nets.
-fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking {
-    Asking {
+fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> RunOptions {
+    RunOptions {
         parent: stage.parent.clone(),
         seed: Some(original.record.seed),
         backend: Backend::from_name(&stage.environment.backend),
@@ -85,7 +85,7 @@ fn run_options(args: &ReproduceArgs, original: &Loaded, stage: &Stage) -> Asking
 
 /// The values given on the command line. If they were not stored, all values of the declared parameters are given, except
 /// functions, which have no value to give.
-fn overrides(snapshot: &Edition) -> Vec<Override> {
+fn overrides(snapshot: &ScriptSnapshot) -> Vec<Override> {
     let given = |(path, text): (&String, String)| Override {
         origin: Origin::Set,
         path: path.clone(),
@@ -105,14 +105,14 @@ fn overrides(snapshot: &Edition) -> Vec<Override> {
 }
 
 /// The script's output goes to stderr, since it is not a result here.
-fn surroundings(process: &Process, sources: &Arc<Sources>) -> Surroundings {
+fn surroundings(process: &Process, sources: &Arc<Sources>) -> EngineHooks {
     let (printing, debugging) = (Arc::clone(&process.console), Arc::clone(&process.console));
     let interrupt = process.interrupt.clone();
-    Surroundings {
+    EngineHooks {
         sources: Arc::clone(sources),
         print: Box::new(move |text| printing.note(&format!("print: {text}"))),
         debug: Box::new(move |text| debugging.note(text)),
-        is_stopped: Box::new(move || interrupt.is_asked()),
+        is_stopped: Box::new(move || interrupt.is_requested()),
         operations: MAX_OPERATIONS,
     }
 }
