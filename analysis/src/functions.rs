@@ -76,7 +76,7 @@ const FUNCTIONS: [Function; 14] = [
         chess::phase,
     ),
     function(
-        ("men", "men(fen)", "i32", "number of pieces on the board, kings and pawns included"),
+        ("piece_count", "piece_count(fen)", "i32", "number of pieces on the board, kings and pawns included"),
         &[Argument::Text],
         DataType::Int32,
         chess::piece_count,

@@ -53,7 +53,7 @@ pub(crate) fn run(options: &Options) {
     let weights = initial_weights(&spec, Seed { run: 1, step: 1 });
     let params = SearchParams {
         simulations: options.simulations,
-        leaves: options.leaves,
+        leaf_batch: options.leaves,
         graph: options.graph,
         ..SearchParams::default()
     };

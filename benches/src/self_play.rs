@@ -55,7 +55,7 @@ pub(crate) fn run(options: &Options) {
         search: SearchParams { simulations: options.simulations, ..SearchParams::default() },
         max_plies: options.max_plies,
         shard_games: options.game_slots,
-        seats: options.game_slots,
+        game_slots: options.game_slots,
         ..SelfPlayParams::default()
     };
     let [nanos, rows, batches] = [(); 3].map(|()| -> &'static AtomicU64 { Box::leak(Box::default()) });

@@ -124,7 +124,10 @@ fn chess_functions_work_in_inner_selects_too() {
     );
     let fens = "positions where ply = 3";
     let expected = "men  side   phase\n 32  black      1";
-    check(&format!("select men(fen) as men, side(fen) as side, phase(fen) as phase from {fens}"), expected);
+    check(
+        &format!("select piece_count(fen) as pieces, side(fen) as side, phase(fen) as phase from {fens}"),
+        expected,
+    );
     check(
         "select uci(played) as uci, san(fen, played) as san from positions where ply = 3",
         "uci   san\nd8h4  Qh4#",

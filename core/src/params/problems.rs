@@ -39,6 +39,16 @@ fn list(problems: &[Problem]) -> String {
     list
 }
 
+/// Parameters by the names they had, and by those they have, for people with older scripts.
+const RENAMED: [(&str, &str); 6] = [
+    ("first_play", "fpu"),
+    ("in_flight", "virtual_loss_mode"),
+    ("leaves", "leaf_batch"),
+    ("seats", "game_slots"),
+    ("stop_by_gain", "kld_gain"),
+    ("stop_when_settled", "smart_pruning"),
+];
+
 /// A collector of [`Problem`]s.
 #[derive(Debug, Default)]
 pub struct Problems(Vec<Problem>);
@@ -51,9 +61,11 @@ impl Problems {
 
     /// Adds a problem for an unknown name, with a suggestion from the known ones.
     pub fn unknown(&mut self, path: &str, name: &str, known: &[&str]) {
-        let hint = match nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", known.join(", ")),
+        let renamed = RENAMED.iter().find(|(old, new)| *old == name && known.contains(new));
+        let hint = match (renamed, nearest(name, known.iter().copied())) {
+            (Some((_, new)), _) => format!("it is called `{new}` now"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("known are {}", known.join(", ")),
         };
         self.add(path, format!("unknown parameter; {hint}"));
     }

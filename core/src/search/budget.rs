@@ -95,7 +95,7 @@ impl Search {
 
     /// Smart pruning: whether the rest of the budget cannot change which move is the most visited.
     fn is_settled(&self) -> bool {
-        if !self.params.stop_when_settled || self.visits() == 0 {
+        if !self.params.smart_pruning || self.visits() == 0 {
             return false;
         }
         let (mut most, mut second) = (0, 0);
@@ -107,7 +107,7 @@ impl Search {
 
     /// Ends the search if its KLD gain is too small.
     pub(super) fn check_gain(&mut self) {
-        if let Some(stop) = &self.params.stop_by_gain
+        if let Some(stop) = &self.params.kld_gain
             && !self.tree.nodes.is_empty()
             && let Some(gain) = self.budget.gain.update(stop, self.tree.visited_edges(ROOT))
         {

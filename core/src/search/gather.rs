@@ -99,7 +99,7 @@ impl Search {
         if self.root.evaluation.is_none() {
             return self.in_flight == 0;
         }
-        !self.budget.is_started() && waiting < self.params.leaves as usize && !self.should_stop()
+        !self.budget.is_started() && waiting < self.params.leaf_batch as usize && !self.should_stop()
     }
 
     /// Descends from the root, counting the descent as in flight on its edges.

@@ -91,7 +91,7 @@ params! {
         /// `c_puct` at the root; () for the tree's.
         c_puct: Option<f64> = None, in 0.0..=100.0;
         /// First-play urgency at the root; () for the tree's.
-        first_play: Option<FpuParams> = None;
+        fpu: Option<FpuParams> = None;
         /// Policy temperature at the root; () for the tree's.
         policy_temperature: Option<f64> = None, in 0.05..=20.0;
         /// A visited move of a `puct` root gets at least `√(forced_playouts · P · N)` visits in training games, and policy target
@@ -164,7 +164,7 @@ params! {
         /// The number of visits at which `c_puct` begins to grow; AlphaZero's.
         c_puct_base: f64 = 19_652.0, in 1.0..=1e9;
         /// First-play urgency: the Q of a move before its first visit.
-        first_play: FpuParams = FpuParams::default();
+        fpu: FpuParams = FpuParams::default();
         /// Policy temperature: priors become `P^(1/T)`, normalised. Larger than 1 flattens them (Leela Chess Zero plays with 1.36).
         policy_temperature: f64 = 1.0, in 0.05..=20.0;
         /// The value of a draw (contempt) to the player at the root; the opponent's is its negative. Below 0 plays for a win.
@@ -180,10 +180,10 @@ params! {
         improved_policy: ImprovedPolicyParams = ImprovedPolicyParams::default();
         /// Leaf batch: leaves that one tree may have in flight at once. More fill batches from one tree, and make the search
         /// less exact. 1 where many games share a batch.
-        leaves: u32 = 1, in 1..=4096;
+        leaf_batch: u32 = 1, in 1..=4096;
         /// Virtual loss: how a descent in flight counts.
-        in_flight: VirtualLossMode = VirtualLossMode::Loss;
-        /// The size of the virtual loss, where `in_flight` is `loss`.
+        virtual_loss_mode: VirtualLossMode = VirtualLossMode::Loss;
+        /// The size of the virtual loss, where `virtual_loss_mode` is `loss`.
         virtual_loss: f64 = 1.0, in 0.0..=1.0;
         /// Whether the tree proves wins, draws and losses (MCTS-Solver, Winands et al. 2008): a proven win is played, a proven
         /// loss avoided, and neither is searched again.
@@ -195,7 +195,7 @@ params! {
         two_fold_draws: bool = false;
         /// Smart pruning: the search stops once no move can overtake the most visited one in the rest of the budget. This does
         /// not change which move is chosen by visits at temperature 0, only the visits. For a `puct` root.
-        stop_when_settled: bool = false;
+        smart_pruning: bool = false;
         /// Tree reuse: whether the part of the tree below the move played is kept for the next search, as AlphaZero did.
         reuse_tree: bool = false;
         /// Whether transpositions share a node, so that each visit improves all paths to it (Monte-Carlo graph search: Czech et
@@ -203,7 +203,7 @@ params! {
         /// earlier positions that may recur.
         graph: bool = false;
         /// KLD gain: stops the search when further visits change little; () for never. For a `puct` root.
-        stop_by_gain: Option<KldGain> = None;
+        kld_gain: Option<KldGain> = None;
         /// Folder of Syzygy tablebases, or several separated by `:`; () for none.
         tablebases: Option<String> = None;
         /// Where tablebases are probed.

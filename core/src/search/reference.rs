@@ -178,7 +178,7 @@ impl<'a> Reference<'a> {
         let rule = self.params.root.rule.root_search().for_reference(self.params, open as u32);
         let mut last_visits = Vec::new();
         for descent in 0..self.params.simulations.saturating_sub(1) as usize {
-            let settled = self.params.stop_when_settled && self.is_settled();
+            let settled = self.params.smart_pruning && self.is_settled();
             let full = self.nodes.len() >= self.params.max_nodes as usize;
             if self.root().proven.is_some() || settled || full || self.gained_little(&mut last_visits) {
                 break;
@@ -201,7 +201,7 @@ impl<'a> Reference<'a> {
 
     /// Whether the KLD gain per visit of the last interval was below the minimum; checked at the end of every interval.
     fn gained_little(&self, last_visits: &mut Vec<u32>) -> bool {
-        let Some(stop) = &self.params.stop_by_gain else { return false };
+        let Some(stop) = &self.params.kld_gain else { return false };
         let now: Vec<u32> = self.root().children.iter().map(|child| child.visits).collect();
         let (before, after) = (last_visits.iter().sum::<u32>(), now.iter().sum::<u32>());
         if after < before + stop.interval {

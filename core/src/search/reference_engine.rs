@@ -28,8 +28,8 @@ impl Searcher for ReferenceEngine {
 
     fn conflicts(&self, params: &SearchParams) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
-        if params.leaves > 1 {
-            problems.push(("leaves", "must be 1 with the reference engine".to_owned()));
+        if params.leaf_batch > 1 {
+            problems.push(("leaf_batch", "must be 1 with the reference engine".to_owned()));
         }
         if params.reuse_tree {
             let fresh = "the reference engine starts every move with a fresh tree; leave it out";

@@ -115,14 +115,14 @@ impl Search {
 
     /// The parameters of first-play urgency at a node.
     pub(super) fn fpu_params(&self, node: NodeId) -> &FpuParams {
-        let at_root = self.params.root.first_play.as_ref().filter(|_| node == ROOT);
-        at_root.unwrap_or(&self.params.first_play)
+        let at_root = self.params.root.fpu.as_ref().filter(|_| node == ROOT);
+        at_root.unwrap_or(&self.params.fpu)
     }
 
     /// Q of a visited edge that is not proven, with virtual loss.
     pub(super) fn edge_value(&self, edge: &VisitedEdge, parent_value: f64) -> f64 {
         let in_flight = u32::from(edge.in_flight);
-        match self.params.in_flight {
+        match self.params.virtual_loss_mode {
             VirtualLossMode::Loss => {
                 mean_value(edge.value_sum, edge.visits, in_flight, self.params.virtual_loss)
             }

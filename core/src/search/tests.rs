@@ -166,7 +166,12 @@ fn leaf_batches_keep_the_invariants_and_find_a_mate() {
         .into_iter()
         .flat_map(|leaves| [(leaves, VirtualLossMode::Loss), (leaves, VirtualLossMode::Visit)])
     {
-        let params = SearchParams { leaves, in_flight, solver: false, ..simulations(400) };
+        let params = SearchParams {
+            leaf_batch: leaves,
+            virtual_loss_mode: in_flight,
+            solver: false,
+            ..simulations(400)
+        };
         let search = searched(&mate_in_one, &params, &mut Uniform::new(encoding()));
         assert_eq!(search.visits(), 400);
         let best = search.root_moves().max_by_key(|mv| mv.visits).expect("has moves");
@@ -178,7 +183,7 @@ fn leaf_batches_keep_the_invariants_and_find_a_mate() {
 #[test]
 fn virtual_loss_matters_only_with_several_leaves_in_flight() {
     let visits_with = |leaves, in_flight| {
-        let params = SearchParams { leaves, in_flight, ..simulations(300) };
+        let params = SearchParams { leaf_batch: leaves, virtual_loss_mode: in_flight, ..simulations(300) };
         visits(&searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1)))
     };
     assert_eq!(visits_with(1, VirtualLossMode::Loss), visits_with(1, VirtualLossMode::Visit));
@@ -190,7 +195,7 @@ fn an_untrained_net_visits_every_root_move() {
     // Trap: first-play urgency on another scale than Q makes unvisited moves look lost (or won) for ever.
     for kind in [Fpu::Reduction, Fpu::Absolute] {
         let value = if kind == Fpu::Reduction { 0.33 } else { 0.0 };
-        let params = SearchParams { first_play: FpuParams { kind, value }, ..simulations(64) };
+        let params = SearchParams { fpu: FpuParams { kind, value }, ..simulations(64) };
         let search = searched(&Game::initial(), &params, &mut Uniform::new(encoding()));
         assert!(search.root_moves().all(|mv| mv.visits > 0), "{kind:?}");
     }
@@ -240,13 +245,13 @@ fn a_reused_tree_keeps_its_visits_and_values() {
 
 #[test]
 fn smart_pruning_does_not_change_the_move() {
-    let pruning = SearchParams { stop_when_settled: true, solver: false, ..simulations(400) };
+    let pruning = SearchParams { smart_pruning: true, solver: false, ..simulations(400) };
     let mut saved = 0;
     for (salt, game) in bench::positions().iter().enumerate() {
         let mut evaluator = Hashed::new(encoding(), salt as u64);
         let (short, whole) = (
             searched(game, &pruning, &mut evaluator),
-            searched(game, &SearchParams { stop_when_settled: false, ..pruning.clone() }, &mut evaluator),
+            searched(game, &SearchParams { smart_pruning: false, ..pruning.clone() }, &mut evaluator),
         );
         let chosen = |search: &Search| search.choose(&ChoiceParams::default(), 0.0, &mut stream(0));
         assert_eq!(chosen(&short), chosen(&whole));

@@ -47,7 +47,7 @@ params! {
         /// Games in a shard, the unit that is stored and resumed; larger fills batches better, smaller loses less when killed.
         shard_games: u32 = 128, in 1..=1_000_000;
         /// Game slots: games of a shard that are played at once, which is the rows of a batch.
-        seats: u32 = 64, in 1..=65_536;
+        game_slots: u32 = 64, in 1..=65_536;
     }
     check |params| {
         let mut problems = Vec::new();

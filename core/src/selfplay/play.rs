@@ -97,7 +97,7 @@ pub fn play_shard(
 ) -> Result<ShardResult, SelfPlayError> {
     let mut waiting =
         shard.game_numbers().map(|number| GameSlot::new(job.params, job.tables.cloned(), job.seed, number));
-    let mut slots: Vec<GameSlot> = waiting.by_ref().take(job.params.seats as usize).collect();
+    let mut slots: Vec<GameSlot> = waiting.by_ref().take(job.params.game_slots as usize).collect();
     evaluators[0].start_shard();
     let mut lockstep = Lockstep::new(1);
     let mut stats = SelfPlayStats::default();

@@ -4,14 +4,16 @@ mod exploration;
 mod golden;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use super::{PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, ShardResult, play, shards_of};
+use super::{
+    PlayoutCap, SelfPlayError, SelfPlayJob, SelfPlayParams, SelfPlayStats, ShardResult, play, shards_of,
+};
 use crate::board::{Game, Move, Position};
 use crate::encoding::{Encoding, EncodingName, Orientation};
 use crate::event::{Event, GameSnapshot, Observer, Silent};
 use crate::network::fake::Hashed;
-use crate::network::{Evaluator, EvaluatorError};
+use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 use crate::params::{Schedule, Value, read};
 use crate::rng::Seed;
 use crate::search::{Engine, RootParams, RootRule, SearchParams};
@@ -24,7 +26,7 @@ fn params() -> SelfPlayParams {
         opening_plies: 2,
         max_plies: 80,
         shard_games: 5,
-        seats: 3,
+        game_slots: 3,
         ..SelfPlayParams::default()
     }
 }
@@ -66,7 +68,7 @@ fn games_do_not_depend_on_slots_or_shards() {
         played(params, 2, 1).into_values().flat_map(|shard| shard.games).collect()
     };
     let base = params();
-    assert_eq!(games(&base), games(&SelfPlayParams { seats: 64, shard_games: 12, ..base.clone() }));
+    assert_eq!(games(&base), games(&SelfPlayParams { game_slots: 64, shard_games: 12, ..base.clone() }));
 }
 
 #[test]
@@ -137,6 +139,49 @@ fn a_cache_saves_evaluations_and_changes_no_game() {
     }
 }
 
+/// Counts what reaches the net below a cache.
+struct Counting {
+    net: Hashed,
+    /// Rows, and batches with any.
+    seen: Arc<Mutex<(u64, u64)>>,
+}
+
+impl Evaluator for Counting {
+    fn encoding(&self) -> &Encoding {
+        self.net.encoding()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, out: &mut Evaluations) -> Result<(), EvaluatorError> {
+        let mut seen = self.seen.lock().unwrap();
+        *seen = (seen.0 + batch.len() as u64, seen.1 + u64::from(!batch.is_empty()));
+        self.net.evaluate(batch, out)
+    }
+}
+
+#[test]
+fn evaluations_batches_and_cache_hits_are_what_the_net_saw() {
+    for cache in [0, 100_000] {
+        let seen = Arc::new(Mutex::new((0, 0)));
+        let counting = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
+            let encoding = Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
+            Ok(Box::new(Counting { net: Hashed::new(encoding, 1), seen: Arc::clone(&seen) }))
+        };
+        let params = SelfPlayParams { cache, ..params() };
+        let seed = Seed { run: 1, step: 1 };
+        let job =
+            SelfPlayJob { params: &params, seed, network: "fake", make_evaluator: &counting, tables: None };
+        let stats = Mutex::new(SelfPlayStats::default());
+        let keep = |_, result: ShardResult| {
+            stats.lock().unwrap().merge(&result.stats);
+            Ok(())
+        };
+        play(&job, &shards_of(params.games, params.shard_games), 1, &keep, &Silent).expect("plays");
+        let stats = stats.into_inner().unwrap();
+        assert_eq!((stats.evaluations - stats.cache_hits, stats.batches), *seen.lock().unwrap());
+        assert_eq!(stats.cache_hits > 0, cache > 0);
+    }
+}
+
 #[test]
 fn games_of_every_root_rule_do_not_depend_on_lanes_or_slots() {
     let gumbel = RootParams { rule: RootRule::Gumbel, considered: 4, ..RootParams::default() };
@@ -145,7 +190,7 @@ fn games_of_every_root_rule_do_not_depend_on_lanes_or_slots() {
         |root, reuse_tree| SearchParams { root, reuse_tree, simulations: 12, ..SearchParams::default() };
     for search in [with_root(gumbel, false), with_root(forced.clone(), false), with_root(forced, true)] {
         let params = SelfPlayParams { search, ..params() };
-        let alone = SelfPlayParams { seats: 1, ..params.clone() };
+        let alone = SelfPlayParams { game_slots: 1, ..params.clone() };
         assert_eq!(played(&params, 1, 1), played(&params, 3, 1));
         let games = |params: &SelfPlayParams| -> Vec<_> {
             played(params, 2, 1).into_values().flat_map(|shard| shard.games).collect()
@@ -172,8 +217,10 @@ struct CollectsSnapshots(Mutex<Vec<GameSnapshot>>);
 impl Observer for CollectsSnapshots {
     fn event(&self, _: Event<'_>) {}
 
-    fn on_game(&self, _: u32, snapshot: &dyn Fn() -> GameSnapshot) {
-        self.0.lock().unwrap().push(snapshot());
+    fn on_game(&self, number: u32, snapshot: &dyn Fn() -> GameSnapshot) {
+        let snapshot = snapshot();
+        assert_eq!(number, snapshot.number);
+        self.0.lock().unwrap().push(snapshot);
     }
 }
 
@@ -259,6 +306,27 @@ fn conflicting_parameters_are_rejected() {
         errors(r#"{"opening_plies": 9, "max_plies": 9}"#)
             .contains("opening_plies: must stay below max_plies")
     );
+}
+
+#[test]
+fn old_names_of_parameters_get_the_new_ones() {
+    let renamed = [
+        ("seats", "game_slots"),
+        ("search.first_play", "fpu"),
+        ("search.in_flight", "virtual_loss_mode"),
+        ("search.leaves", "leaf_batch"),
+        ("search.root.first_play", "fpu"),
+        ("search.stop_by_gain", "kld_gain"),
+        ("search.stop_when_settled", "smart_pruning"),
+    ];
+    let given = r#"{"seats": 1, "search": {"first_play": 1, "in_flight": 1, "leaves": 1,
+        "root": {"first_play": 1}, "stop_by_gain": 1, "stop_when_settled": 1}}"#;
+    let given: Value = serde_json::from_str(given).unwrap();
+    let error = read::<SelfPlayParams>("self_play", &given).unwrap_err().to_string();
+    for (old, new) in renamed {
+        let expected = format!("\n  {old}: unknown parameter; it is called `{new}` now");
+        assert!(error.contains(&expected), "{expected} in\n{error}");
+    }
 }
 
 #[test]

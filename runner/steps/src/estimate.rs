@@ -57,7 +57,7 @@ pub(crate) struct ShardPlan {
     /// Games or positions of a shard.
     pub(crate) shard: u32,
     /// Games or positions of a shard that advance in lockstep.
-    pub(crate) seats: u32,
+    pub(crate) game_slots: u32,
     /// Threads that take one shard after the other.
     pub(crate) lanes: u32,
 }
@@ -69,7 +69,7 @@ impl ShardPlan {
         let shards = self.count.div_ceil(self.shard);
         let rounds = shards.div_ceil(self.lanes.max(1));
         let share = f64::from(rounds) / f64::from(shards.max(1));
-        let waves = self.shard.min(self.count).div_ceil(self.seats.max(1));
+        let waves = self.shard.min(self.count).div_ceil(self.game_slots.max(1));
         ShardCost {
             shards: rounds,
             batches: f64::from(rounds) * f64::from(waves) * sequential * batches,
@@ -101,7 +101,7 @@ pub(crate) fn weight_bytes(spec: &NetworkSpec) -> f64 {
 
 /// Evaluations of this many moves that must follow one another.
 pub(crate) fn sequential_evaluations(moves: f64, search: &SearchParams) -> f64 {
-    moves * f64::from(search.simulations) / f64::from(search.leaves)
+    moves * f64::from(search.simulations) / f64::from(search.leaf_batch)
 }
 
 /// Assumed plies of a future game, if `max_plies` allows; about the length of untrained nets' games.
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn lanes_share_shards_evenly() {
-        let plan = ShardPlan { count: 40, shard: 8, seats: 64, lanes: 2 };
+        let plan = ShardPlan { count: 40, shard: 8, game_slots: 64, lanes: 2 };
         // Five shards on two lanes take three rounds; the busier lane has three fifths of everything.
         let pace = plan.pace(100.0, 1.0, 4000.0, 1e9);
         assert_eq!((pace.shards, pace.batches), (3, 300.0));
@@ -130,7 +130,7 @@ mod tests {
         let one = ShardPlan { count: 8, lanes: 16, ..plan }.pace(100.0, 1.0, 800.0, 1.0);
         assert_eq!((one.shards, one.items), (1, 800.0));
         // Fewer game slots than games: two waves.
-        let waves = ShardPlan { count: 8, seats: 5, ..plan }.pace(100.0, 2.0, 800.0, 1.0);
+        let waves = ShardPlan { count: 8, game_slots: 5, ..plan }.pace(100.0, 2.0, 800.0, 1.0);
         assert_eq!(waves.batches, 400.0);
     }
 }

@@ -25,7 +25,7 @@ impl Reference<'_> {
         let init = params.root.c_puct.filter(|_| at_root).unwrap_or(params.c_puct);
         let n = f64::from(node.visits);
         let c = init + params.c_puct_factor * ((n + params.c_puct_base + 1.0) / params.c_puct_base).ln();
-        let fpu_params = params.root.first_play.as_ref().filter(|_| at_root).unwrap_or(&params.first_play);
+        let fpu_params = params.root.fpu.as_ref().filter(|_| at_root).unwrap_or(&params.fpu);
         let unvisited = fpu_value(fpu_params, node);
         let scored = |child: &Child| {
             let q = self.q(child, depth).unwrap_or(unvisited);

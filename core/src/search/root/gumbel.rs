@@ -42,8 +42,8 @@ impl RootSearch for Gumbel {
         let conflicts = [
             (params.moves_left.is_some(), "moves_left", puct_only),
             (params.reuse_tree, "reuse_tree", fresh),
-            (params.stop_when_settled, "stop_when_settled", whole),
-            (params.stop_by_gain.is_some(), "stop_by_gain", whole),
+            (params.smart_pruning, "smart_pruning", whole),
+            (params.kld_gain.is_some(), "kld_gain", whole),
             (params.root.forced_playouts > 0.0, "root.forced_playouts", puct_root),
         ];
         let set = conflicts.into_iter().filter(|(is_set, ..)| *is_set);

@@ -66,17 +66,17 @@ fn shapes() -> Vec<SearchParams> {
     vec![
         base(),
         SearchParams { c_puct: 0.0, ..base() },
-        SearchParams { c_puct: 4.0, first_play: fpu(Fpu::Absolute, -1.0), ..base() },
-        SearchParams { first_play: fpu(Fpu::Parent, 0.0), ..base() },
+        SearchParams { c_puct: 4.0, fpu: fpu(Fpu::Absolute, -1.0), ..base() },
+        SearchParams { fpu: fpu(Fpu::Parent, 0.0), ..base() },
         SearchParams { c_puct_factor: 2.0, c_puct_base: 50.0, ..base() },
         SearchParams { policy_temperature: 1.6, ..base() },
         SearchParams { draw_score: -0.4, ..base() },
         SearchParams { solver: false, ..base() },
-        SearchParams { stop_when_settled: true, ..base() },
+        SearchParams { smart_pruning: true, ..base() },
         SearchParams { mate_in_one: true, ..base() },
         SearchParams { two_fold_draws: true, mate_in_one: true, ..base() },
         root(RootParams { c_puct: Some(3.0), ..RootParams::default() }),
-        root(RootParams { first_play: Some(fpu(Fpu::Absolute, 1.0)), ..RootParams::default() }),
+        root(RootParams { fpu: Some(fpu(Fpu::Absolute, 1.0)), ..RootParams::default() }),
         root(RootParams { policy_temperature: Some(0.7), ..RootParams::default() }),
         root(RootParams { forced_playouts: 2.0, ..RootParams::default() }),
         SearchParams { tree_rule: TreeRule::Improved, ..base() },
@@ -84,7 +84,7 @@ fn shapes() -> Vec<SearchParams> {
         SearchParams { graph: true, solver: false, draw_score: 0.2, ..base() },
         SearchParams { graph: true, two_fold_draws: true, mate_in_one: true, ..base() },
         SearchParams { graph: true, tree_rule: TreeRule::Improved, ..base() },
-        SearchParams { stop_by_gain: Some(KldGain { interval: 20, minimum: 1e-3 }), ..base() },
+        SearchParams { kld_gain: Some(KldGain { interval: 20, minimum: 1e-3 }), ..base() },
         with_moves_left(base()),
         with_moves_left(SearchParams { draw_score: 0.3, mate_in_one: true, two_fold_draws: true, ..base() }),
         with_moves_left(SearchParams { solver: false, ..base() }),
@@ -125,7 +125,7 @@ fn visits_match_the_reference() {
 fn visits_of_a_gumbel_root_match_the_reference() {
     for mut params in shapes().into_iter().filter(|params| params.moves_left.is_none()) {
         params.root = RootParams { rule: RootRule::Gumbel, forced_playouts: 0.0, ..params.root };
-        (params.stop_when_settled, params.stop_by_gain) = (false, None);
+        (params.smart_pruning, params.kld_gain) = (false, None);
         for (considered, rescale, budget) in [(16, false, 17), (4, true, 100), (64, false, 200)] {
             params.root.considered = considered;
             params.improved_policy.rescale = rescale;

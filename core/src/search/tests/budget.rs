@@ -13,7 +13,7 @@ fn a_full_tree_ends_the_search() {
 fn a_small_kld_gain_ends_the_search() {
     // All values are similar and one move has nearly all of the policy, so the visit shares converge at once.
     let stop =
-        |minimum| SearchParams { stop_by_gain: Some(KldGain { interval: 50, minimum }), ..simulations(2000) };
+        |minimum| SearchParams { kld_gain: Some(KldGain { interval: 50, minimum }), ..simulations(2000) };
     let mut evaluator = Hashed::new(encoding(), 1);
     let visits =
         [0.0, 1e-4, 1.0].map(|minimum| searched(&Game::initial(), &stop(minimum), &mut evaluator).visits());
@@ -50,7 +50,7 @@ fn a_new_search_opens_its_tablebases() {
 
 #[test]
 fn several_threads_spend_the_budget_of_one() {
-    let params = SearchParams { leaves: 8, ..simulations(3000) };
+    let params = SearchParams { leaf_batch: 8, ..simulations(3000) };
     let alone = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1));
     let threaded = |threads: usize| {
         let shared = shared_search(params.clone());
@@ -71,7 +71,7 @@ fn several_threads_spend_the_budget_of_one() {
 
 #[test]
 fn a_time_budget_ends_a_search_within_a_batch() {
-    let params = SearchParams { leaves: 8, ..simulations(100_000) };
+    let params = SearchParams { leaf_batch: 8, ..simulations(100_000) };
     let shared = shared_search(params);
     // The clock ticks once a batch; the first batch is the root alone.
     let mut ticks = 0;
@@ -110,7 +110,7 @@ impl Evaluator for Failing {
 
 #[test]
 fn a_stop_or_a_failing_evaluator_ends_all_threads() {
-    let endless = SearchParams { leaves: 4, ..simulations(10_000_000) };
+    let endless = SearchParams { leaf_batch: 4, ..simulations(10_000_000) };
     let shared = shared_search(endless.clone());
     std::thread::scope(|scope| {
         for _ in 0..2 {

@@ -101,7 +101,7 @@ fn compare_ends_with_the_game(search: &Search, two_fold: bool) {
 #[test]
 fn several_leaves_in_flight_may_be_one_position() {
     for leaves in [2, 16, 64] {
-        let params = SearchParams { leaves, ..graph_search(3000) };
+        let params = SearchParams { leaf_batch: leaves, ..graph_search(3000) };
         let search = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1));
         assert_eq!(search.visits(), 3000);
     }

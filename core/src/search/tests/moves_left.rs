@@ -217,7 +217,7 @@ fn a_reused_tree_keeps_moves_left() {
 #[test]
 fn moves_left_add_up_with_leaf_batches() {
     for leaves in [3, 64] {
-        let params = with_moves_left(SearchParams { leaves, solver: false, ..simulations(500) });
+        let params = with_moves_left(SearchParams { leaf_batch: leaves, solver: false, ..simulations(500) });
         let search = searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 3).with_moves_left());
         let plies = search.tree.moves_left.as_ref().expect("are held");
         let below = search.root_moves().filter_map(|mv| Some(f64::from(mv.visits) * (mv.moves_left? + 1.0)));

@@ -101,7 +101,7 @@ fn sums_and_ranges_hold_with_leaves_in_flight() {
             [(3, VirtualLossMode::Loss), (8, VirtualLossMode::Visit), (64, VirtualLossMode::Loss)]
         {
             for params in kinds(40) {
-                let params = SearchParams { leaves, in_flight, ..params };
+                let params = SearchParams { leaf_batch: leaves, virtual_loss_mode: in_flight, ..params };
                 check(&searched(game, &params, &mut Hashed::new(encoding(), number as u64)), 40);
             }
         }
@@ -114,7 +114,7 @@ fn slots(count: usize) -> Vec<(Game, SearchParams)> {
     let slot = |number: usize| {
         let kinds = kinds(2 + (number % 37) as u32);
         let leaves = if number.is_multiple_of(5) { 4 } else { 1 };
-        let params = SearchParams { leaves, ..kinds[number % kinds.len()].clone() };
+        let params = SearchParams { leaf_batch: leaves, ..kinds[number % kinds.len()].clone() };
         (games[number % games.len()].clone(), params)
     };
     (0..count).map(slot).collect()
@@ -141,7 +141,7 @@ fn virtual_loss_and_slot_order_change_nothing_with_one_leaf_in_flight() {
     let games = sample(30);
     let mut evaluator = Hashed::new(encoding(), 4);
     let mut searched_with = |in_flight, reversed: bool| {
-        let params = SearchParams { leaves: 1, in_flight, ..simulations(60) };
+        let params = SearchParams { leaf_batch: 1, virtual_loss_mode: in_flight, ..simulations(60) };
         let new = |game: &Game| new_search(game.clone(), params.clone());
         let mut searches: Vec<Search> = games.iter().map(new).collect();
         if reversed {

@@ -169,7 +169,7 @@ impl Load {
     }
 
     fn params(&self) -> SearchParams {
-        SearchParams { simulations: self.simulations, leaves: self.leaves, ..SearchParams::default() }
+        SearchParams { simulations: self.simulations, leaf_batch: self.leaves, ..SearchParams::default() }
     }
 }
 

@@ -158,7 +158,7 @@ fn wrong_calls_are_reported() {
         ("explain(load_network(), \"x\", #{});", "\"x\" is not a FEN"),
         ("explain(load_network(), \"startpos\", #{ step: 1 });", "did you mean `steps`?"),
         (
-            "explain(load_network(), \"startpos\", #{ steps: 2, search: #{ leaves: 4 } });",
+            "explain(load_network(), \"startpos\", #{ steps: 2, search: #{ leaf_batch: 4 } });",
             "must be 1 where steps are shown",
         ),
         (

@@ -24,8 +24,8 @@ params! {
             let problem = "keeps a tree from move to move, and one position is searched; leave it out";
             problems.push(("search.reuse_tree", problem.to_owned()));
         }
-        if params.steps > 0 && params.search.leaves > 1 {
-            problems.push(("search.leaves", "must be 1 where steps are shown".to_owned()));
+        if params.steps > 0 && params.search.leaf_batch > 1 {
+            problems.push(("search.leaf_batch", "must be 1 where steps are shown".to_owned()));
         }
         problems
     };

@@ -193,7 +193,7 @@ impl KeptTree {
         }
         let played = &game.moves()[known..];
         // The same position again: a restricted search, or one that stopped itself, cannot be continued.
-        let can_continue = !self.is_restricted && !is_restricted && self.params.stop_by_gain.is_none();
+        let can_continue = !self.is_restricted && !is_restricted && self.params.kld_gain.is_none();
         if played.is_empty() && !can_continue {
             return None;
         }

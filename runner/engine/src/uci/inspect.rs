@@ -22,7 +22,7 @@ const BENCH_SIMULATIONS: u32 = 1000;
 /// The net's evaluation of a position that has a legal move: its value, and the priors of all moves.
 pub(super) fn evaluation(pool: &Pool, settings: &Settings, game: Game) -> Result<String, EvaluatorError> {
     // One simulation is the root's own evaluation.
-    let params = SearchParams { simulations: 1, leaves: 1, reuse_tree: false, ..settings.search.clone() };
+    let params = SearchParams { simulations: 1, leaf_batch: 1, reuse_tree: false, ..settings.search.clone() };
     let searched = Arc::new(Mutex::new(Search::with_tablebases(game, RULES, params, None)));
     let search = Arc::clone(&searched);
     pool.one(Box::new(move |evaluator| search.lock().ignore_poison().run(evaluator)))?;

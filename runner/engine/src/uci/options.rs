@@ -198,7 +198,7 @@ impl Settings {
             "DC0Temperature" => self.temperature = option.number(value, (0.0, 100.0))?,
             "DC0Seed" => self.seed = number() as u64,
             "Threads" => self.threads = number() as u32,
-            "BatchSize" => self.search.leaves = number() as u32,
+            "BatchSize" => self.search.leaf_batch = number() as u32,
             "Backend" => {
                 let backend = Backend::from_name(value).unwrap_or(self.backend);
                 self.evaluators = evaluators(backend, &self.device, self.onnxruntime.as_deref())?;

@@ -226,7 +226,7 @@ impl Arena {
             sequential += sequential_evaluations(moves, search);
         }
         let shard = params.shard_games;
-        let plan = ShardPlan { count: params.games, shard, seats: shard, lanes };
+        let plan = ShardPlan { count: params.games, shard, game_slots: shard, lanes };
         let pace = plan.pace(sequential, batches, evaluations as f64, total_flops);
         let bytes = TABLE_BYTES + games as f64 * GAME_BYTES;
         let work = Work { games, positions, evaluations, flops: total_flops, bytes, ..Work::default() };

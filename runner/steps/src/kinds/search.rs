@@ -168,7 +168,7 @@ impl Step for PositionSearch {
         let evaluations = positions * u64::from(params.search.simulations);
         let flops = evaluations as f64 * flops(&self.network);
         let shard = params.shard_positions;
-        let plan = ShardPlan { count, shard, seats: shard, lanes };
+        let plan = ShardPlan { count, shard, game_slots: shard, lanes };
         let pace = plan.pace(sequential_evaluations(1.0, &params.search), 1.0, evaluations as f64, flops);
         let bytes = 2.0 * TABLE_BYTES;
         Estimate { work: Work { positions, evaluations, flops, bytes, ..Work::default() }, pace }

@@ -141,8 +141,9 @@ impl Step for SelfPlay {
         let shards = f64::from(left.games.div_ceil(left.shard_games));
         let bytes = games as f64 * GAME_BYTES + positions as f64 * row_bytes + shards * 2.0 * TABLE_BYTES;
         let flops = evaluations as f64 * flops(&self.network);
-        let plan = ShardPlan { count: left.games, shard: left.shard_games, seats: left.seats, lanes };
-        let sequential = evaluations as f64 / games.max(1) as f64 / f64::from(left.search.leaves);
+        let plan =
+            ShardPlan { count: left.games, shard: left.shard_games, game_slots: left.game_slots, lanes };
+        let sequential = evaluations as f64 / games.max(1) as f64 / f64::from(left.search.leaf_batch);
         let pace = plan.pace(sequential, 1.0, evaluations as f64, flops);
         let work = Work { games, positions, evaluations, flops, bytes, ..Work::default() };
         Estimate { work, pace }
@@ -181,7 +182,7 @@ fn assumed(params: &SelfPlayParams) -> SelfPlayStats {
         positions,
         evaluations: simulations,
         cache_hits: 0,
-        batches: simulations.div_ceil(u64::from(params.seats)),
+        batches: simulations.div_ceil(u64::from(params.game_slots)),
         simulations,
         entropy_sum: positions as f64,
     }

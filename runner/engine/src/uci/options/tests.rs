@@ -33,13 +33,13 @@ fn options_are_listed_with_their_ranges() {
         "option name time.largest_share type string default 0.4",
         "option name search.reuse_tree type check default true",
         "option name search.root.rule type combo default puct var puct var gumbel",
-        "option name search.first_play.value type string default 0.33",
+        "option name search.fpu.value type string default 0.33",
         "option name search.root.c_puct type string default ()",
         "option name search.root.considered type spin default 16 min 1 max 218",
     ] {
         assert!(lines.iter().any(|line| line == expected), "{expected} is missing in\n{}", lines.join("\n"));
     }
-    assert!(!lines.iter().any(|line| line.contains("search.leaves") || line.contains("search.engine")));
+    assert!(!lines.iter().any(|line| line.contains("search.leaf_batch") || line.contains("search.engine")));
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn names_are_case_insensitive() {
         ("move overhead", "200"),
         ("dc0cpuct", "2.5"),
         ("BatchSize", "64"),
-        ("search.first_play.kind", "Absolute"),
+        ("search.fpu.kind", "Absolute"),
         ("search.root.c_puct", "3"),
-        ("search.stop_by_gain.interval", "50"),
+        ("search.kld_gain.interval", "50"),
         ("UCI_ShowWDL", "True"),
         ("hash", "64"),
         ("time.moves_ahead", "20"),
@@ -85,10 +85,10 @@ fn names_are_case_insensitive() {
     }
     assert_eq!((settings.threads, settings.lines, settings.overhead), (4, 3, 200));
     assert_eq!(
-        (settings.search.c_puct, settings.search.leaves, settings.search.root.c_puct),
+        (settings.search.c_puct, settings.search.leaf_batch, settings.search.root.c_puct),
         (2.5, 64, Some(3.0))
     );
-    assert_eq!(settings.search.stop_by_gain.as_ref().map(|stop| stop.interval), Some(50));
+    assert_eq!(settings.search.kld_gain.as_ref().map(|stop| stop.interval), Some(50));
     assert!(settings.shows_wdl);
     assert_eq!((settings.hash, settings.time.moves_ahead), (64, 20));
 }
@@ -122,6 +122,6 @@ fn a_gumbel_root_needs_tree_reuse_off() {
     assert_eq!(root.rule, RootRule::Gumbel);
     assert_eq!(
         settings.search,
-        SearchParams { root, leaves: 16, mate_in_one: true, ..SearchParams::default() }
+        SearchParams { root, leaf_batch: 16, mate_in_one: true, ..SearchParams::default() }
     );
 }

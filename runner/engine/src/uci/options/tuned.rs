@@ -10,11 +10,11 @@ use crate::uci::time::TimeParams;
 pub(super) const BATCH_SIZE: u32 = 16;
 
 /// Search parameters that have an option of their own, and those with which several threads cannot share a tree.
-const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaves", "tablebases", "engine"];
+const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaf_batch", "tablebases", "engine"];
 
 /// The engine's default search: that of scripts, with tree reuse and with mates in one seen at once.
 pub(super) fn search() -> SearchParams {
-    SearchParams { leaves: BATCH_SIZE, reuse_tree: true, mate_in_one: true, ..SearchParams::default() }
+    SearchParams { leaf_batch: BATCH_SIZE, reuse_tree: true, mate_in_one: true, ..SearchParams::default() }
 }
 
 /// The options, in the order of the reference.

@@ -52,7 +52,7 @@ pub(super) fn self_play(
     let params = SelfPlayParams {
         games: rows * lanes,
         shard_games: rows,
-        seats: rows,
+        game_slots: rows,
         max_plies: plies,
         search: SearchParams { simulations, ..SearchParams::default() },
         ..SelfPlayParams::default()
