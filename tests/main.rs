@@ -7,3 +7,4 @@ mod docs;
 mod encode;
 mod program;
 mod runs;
+mod words;

@@ -13,7 +13,7 @@ function put(tag, attributes, parent) {
 export const squareName = (square) => "abcdefgh"[square % 8] + ((square >> 3) + 1);
 
 // The letters of the pieces by square, from the first field of a FEN.
-export function menOf(placement) {
+export function piecesOf(placement) {
   const pieces = new Map();
   let square = 56;
   for (const letter of placement.split(" ")[0]) {
@@ -25,7 +25,7 @@ export function menOf(placement) {
 }
 
 const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
-export const manName = (letter) => `${letter === letter.toUpperCase() ? "white" : "black"} ${NAMES[letter.toLowerCase()]}`;
+export const pieceName = (letter) => `${letter === letter.toUpperCase() ? "white" : "black"} ${NAMES[letter.toLowerCase()]}`;
 
 // `placement` is a FEN or its first field; `last`, `marks` and `targets` are squares; `arrows` are [from, to, share].
 export function draw(board, { placement, last = [], marks = [], targets = [], arrows = [], flipped = false, check = null }) {
@@ -45,7 +45,7 @@ export function draw(board, { placement, last = [], marks = [], targets = [], ar
   }
   for (const square of last) cover(square, "moved");
   for (const square of marks) cover(square, "marked");
-  const pieces = menOf(placement);
+  const pieces = piecesOf(placement);
   for (const [square, letter] of pieces) {
     if (check && letter === (check === "white" ? "K" : "k")) cover(square, "checked");
   }

@@ -123,7 +123,7 @@ fn chess_functions_work_in_inner_selects_too() {
         "name\nSicilian Defense\nQueen's Gambit",
     );
     let fens = "positions where ply = 3";
-    let expected = "men  side   phase\n 32  black      1";
+    let expected = "pieces  side   phase\n    32  black      1";
     check(
         &format!("select piece_count(fen) as pieces, side(fen) as side, phase(fen) as phase from {fens}"),
         expected,

@@ -199,7 +199,7 @@ params! {
         /// Tree reuse: whether the part of the tree below the move played is kept for the next search, as AlphaZero did.
         reuse_tree: bool = false;
         /// Whether transpositions share a node, so that each visit improves all paths to it (Monte-Carlo graph search: Czech et
-        /// al. 2021; KataGo's notes). Positions are the same if the rules cannot tell them apart: pieces, rights, clocks, ply, and
+        /// al. 2021; KataGo's notes). Positions are the same if the rules do not distinguish them: pieces, rights, clocks, ply, and
         /// earlier positions that may recur.
         graph: bool = false;
         /// KLD gain: stops the search when further visits change little; () for never. For a `puct` root.

@@ -64,19 +64,19 @@ impl Diagnosis<'_> {
 
     fn of_failure(&self, failure: &Failure) -> (PathBuf, Vec<Diagnostic>) {
         let nowhere = ScriptLocation { source: self.main.to_owned(), point: None };
-        let place = failure.location.as_ref().unwrap_or(&nowhere);
-        let Some(part) = self.part(&place.source) else {
-            let text = format!("{place}: {}", failure.message);
+        let location = failure.location.as_ref().unwrap_or(&nowhere);
+        let Some(part) = self.part(&location.source) else {
+            let text = format!("{location}: {}", failure.message);
             return (self.main.into(), vec![diagnostic(failure, lsp_types::Range::default(), text)]);
         };
-        let range = part.range(place);
+        let range = part.range(location);
         let mut whole = diagnostic(failure, part.text.span(&range), message(failure));
         whole.related_information = Some(self.calls(failure)).filter(|calls| !calls.is_empty());
         let of_problem = |problem: &Problem| {
             let own = part.locate(self.api, range.start, problem);
             let message = format!("{}: {}", problem.path, problem.message);
             let mut related = self.calls(failure);
-            related.extend(own.as_ref().and_then(|_| self.related(place, "in this call")));
+            related.extend(own.as_ref().and_then(|_| self.related(location, "in this call")));
             Diagnostic {
                 range: part.text.span(own.as_ref().unwrap_or(&range)),
                 message,
@@ -85,7 +85,7 @@ impl Diagnosis<'_> {
             }
         };
         let problems: Vec<Diagnostic> = failure.details.problems.iter().map(of_problem).collect();
-        (PathBuf::from(&place.source), if problems.is_empty() { vec![whole] } else { problems })
+        (PathBuf::from(&location.source), if problems.is_empty() { vec![whole] } else { problems })
     }
 
     /// The chain of calls that led to a failure.
@@ -93,23 +93,23 @@ impl Diagnosis<'_> {
         failure.details.calls.iter().filter_map(|call| self.related(call, "called from here")).collect()
     }
 
-    fn related(&self, place: &ScriptLocation, message: &str) -> Option<DiagnosticRelatedInformation> {
-        let part = self.part(&place.source)?;
-        let uri = (self.uri)(Path::new(&place.source))?;
-        let range = part.text.span(&part.range(place));
+    fn related(&self, location: &ScriptLocation, message: &str) -> Option<DiagnosticRelatedInformation> {
+        let part = self.part(&location.source)?;
+        let uri = (self.uri)(Path::new(&location.source))?;
+        let range = part.text.span(&part.range(location));
         Some(DiagnosticRelatedInformation { location: Location { uri, range }, message: message.to_owned() })
     }
 
     /// A failure in an imported script, reported also in the checked script: where it calls or imports the other.
     fn in_main(&self, failure: &Failure, diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
-        let place = failure.location.as_ref().filter(|place| place.source != self.main)?;
+        let location = failure.location.as_ref().filter(|location| location.source != self.main)?;
         let outermost = failure.details.calls.iter().rev().find(|call| call.source == self.main)?;
         let part = self.part(self.main)?;
-        let file = Path::new(&place.source).file_name().unwrap_or_default().to_string_lossy();
-        let line = place.point.map(|(line, _)| format!(":{line}")).unwrap_or_default();
+        let file = Path::new(&location.source).file_name().unwrap_or_default().to_string_lossy();
+        let line = location.point.map(|(line, _)| format!(":{line}")).unwrap_or_default();
         let range = part.text.span(&part.range(outermost));
         let there = diagnostics.first()?;
-        let uri = (self.uri)(Path::new(&place.source))?;
+        let uri = (self.uri)(Path::new(&location.source))?;
         let related = DiagnosticRelatedInformation {
             location: Location { uri, range: there.range },
             message: "the problem is here".to_owned(),
@@ -156,8 +156,8 @@ fn message(failure: &Failure) -> String {
 
 impl CheckedScript {
     /// The range of the token at a place.
-    fn range(&self, place: &ScriptLocation) -> Range<usize> {
-        let Some(point) = place.point else { return 0..0 };
+    fn range(&self, location: &ScriptLocation) -> Range<usize> {
+        let Some(point) = location.point else { return 0..0 };
         let offset = self.text.offset_of_point(point);
         let next = self.script.tokens.partition_point(|token| token.start < offset);
         let starts = self.script.tokens.get(next).filter(|token| token.start == offset);

@@ -162,9 +162,9 @@ fn hidden_evaluations_are_shown_on_request() {
     let played = play(&["--hide-eval", "--fen", KINGS], "e4\n");
     played.lacks("% draw");
     played.has("\ndc0 plays 1... ");
-    let asked = play(&["--hide-eval", "--fen", KINGS], "eval\nhint\n");
-    assert_eq!(asked.output.matches("% draw").count(), 1);
-    asked.has("Best lines, with visits and White's score (20 simulations):\n");
+    let prompts = play(&["--hide-eval", "--fen", KINGS], "eval\nhint\n");
+    assert_eq!(prompts.output.matches("% draw").count(), 1);
+    prompts.has("Best lines, with visits and White's score (20 simulations):\n");
 }
 
 #[test]

@@ -179,16 +179,16 @@ fn a_log_is_streamed_by_line_and_resumes_after_a_reconnect() {
     let server = Server::start(folder.path());
     let path = folder.path().join("first/run.log");
     let mut events = server.follow("/api/events/first", None);
-    assert_eq!(events.until("log", |_| true), json!({ "anew": true, "text": "one\ntwo\n" }));
+    assert_eq!(events.until("log", |_| true), json!({ "reset": true, "text": "one\ntwo\n" }));
     fs::write(&path, "one\ntwo\nthree\n").expect("writes");
-    assert_eq!(events.until("log", |_| true), json!({ "anew": false, "text": "three\n" }));
+    assert_eq!(events.until("log", |_| true), json!({ "reset": false, "text": "three\n" }));
     let last = events.id.take().expect("an id");
     drop(events);
     fs::write(&path, "one\ntwo\nthree\nfour\n").expect("writes");
     let mut events = server.follow("/api/events/first", Some(&last));
-    assert_eq!(events.until("log", |_| true), json!({ "anew": false, "text": "four\n" }));
+    assert_eq!(events.until("log", |_| true), json!({ "reset": false, "text": "four\n" }));
     fs::write(&path, "new\n").expect("writes");
-    assert_eq!(events.until("log", |_| true), json!({ "anew": true, "text": "new\n" }));
+    assert_eq!(events.until("log", |_| true), json!({ "reset": true, "text": "new\n" }));
     // A run that appears, and one that disappears.
     let mut list = server.follow("/api/events", None);
     assert_eq!(list.until("list", |_| true).as_array().map(Vec::len), Some(1));

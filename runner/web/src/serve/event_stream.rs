@@ -107,7 +107,7 @@ impl EventStream {
         // A log that cannot be read now is tried again at the next poll.
         let Ok(Some(read)) = tail::read(&path, self.log) else { return String::new() };
         self.log = Some(read.next);
-        let data = json!({ "anew": read.is_reset, "text": read.text });
+        let data = json!({ "reset": read.is_reset, "text": read.text });
         format!("event: log\nid: {}\ndata: {data}\n\n", read.next)
     }
 }

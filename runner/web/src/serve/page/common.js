@@ -167,11 +167,11 @@ export function badge(state) {
 const MAX_LOG = 200_000;
 
 // Appends lines to the log; a reader at its end stays at its end.
-export function showLog({ anew, text }) {
+export function showLog({ reset, text }) {
   const log = at("log");
   at("log-card").hidden = false;
   const isAtEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 20;
-  if (anew) log.replaceChildren();
+  if (reset) log.replaceChildren();
   log.append(text);
   let length = log.textContent.length;
   while (length > MAX_LOG && log.childNodes.length > 1) {

@@ -1,5 +1,5 @@
 import { at, encoded, make, pause, percent, request, setText, signed, visible } from "./common.js";
-import { draw, manName, menOf, squareName } from "./board.js";
+import { draw, pieceName, piecesOf, squareName } from "./board.js";
 
 let game = null;
 let chosen = null;
@@ -157,14 +157,14 @@ function show() {
 
 function showBoard() {
   const search = game.thought;
-  const isCurrent = search && search.men === game.men;
+  const isCurrent = search && search.placement === game.placement;
   draw(at("board"), {
-    placement: game.men, last: game.last ?? [], flipped, check: game.check ? game.turn : null,
+    placement: game.placement, last: game.last ?? [], flipped, check: game.check ? game.turn : null,
     marks: chosen === null ? [] : [chosen],
     targets: chosen === null ? [] : [...new Set(movesFrom(chosen).map(([, , to]) => to))],
     arrows: isCurrent ? search.lines.slice(0, 3).map((line) => [line.from, line.to, line.share]) : [],
   });
-  const pieces = menOf(game.men);
+  const pieces = piecesOf(game.placement);
   const order = [...Array(64).keys()].map((index) => (flipped ? (index >> 3) * 8 + 7 - (index % 8) : (7 - (index >> 3)) * 8 + (index % 8)));
   const grid = at("grid");
   if (grid.children.length === 0) {
@@ -181,7 +181,7 @@ function showBoard() {
     cell.dataset.square = square;
     cell.dataset.name = squareName(square);
     cell.tabIndex = square === focus ? 0 : -1;
-    cell.setAttribute("aria-label", squareName(square) + (piece ? `, ${manName(piece)}` : ""));
+    cell.setAttribute("aria-label", squareName(square) + (piece ? `, ${pieceName(piece)}` : ""));
     cell.setAttribute("aria-selected", String(square === chosen));
   });
 }

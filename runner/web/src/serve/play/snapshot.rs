@@ -47,7 +47,7 @@ impl Snapshot<'_> {
             "about": self.about,
             "version": self.version,
             "fen": position.fen(),
-            "men": placement(position),
+            "placement": placement(position),
             "turn": name(position.side_to_move()),
             "human": self.human.map(name),
             "check": position.is_check(),
@@ -100,7 +100,7 @@ impl SearchInfo {
         };
         let best = Score::from_line(&found.lines[found.chosen], side);
         Self(json!({
-            "ply": game.ply(), "side": name(side), "men": placement(position), "simulations": found.simulations,
+            "ply": game.ply(), "side": name(side), "placement": placement(position), "simulations": found.simulations,
             "score": best.text(), "chances": best.chances,
             "lines": found.lines.iter().enumerate().take(MOVES).map(line).collect::<Vec<_>>(),
             "more": found.lines.len().saturating_sub(MOVES),
