@@ -1,7 +1,7 @@
 //! The catalogue of wrong scripts: `wrong/*.md` holds each script with the exact message that its user reads.
 //!
 //! A case is a heading, a `rhai` block, perhaps a `sh` block with options, and a `text` block with the message. After a change of
-//! messages, `DC0_UPDATE=1 cargo test --release --workspace --test it wrong::` rewrites them; read every line of the diff.
+//! messages, `DC0_UPDATE=1 cargo test --release --workspace --test it error_messages::` rewrites them; read every line of the diff.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
