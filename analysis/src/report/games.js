@@ -131,7 +131,7 @@
   }
 
   const steps = { first: () => 0, back: () => ply - 1, next: () => ply + 1, last: () => game.plies.length - 1 };
-  for (const [id, goal] of Object.entries(steps)) at(id).addEventListener("click", () => { stop(); show(goal()); });
+  for (const [id, goal] of Object.entries(steps)) byId(id).addEventListener("click", () => { stop(); show(goal()); });
   const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
   byId("viewer").addEventListener("keydown", (event) => {
     const step = keys[event.key];
