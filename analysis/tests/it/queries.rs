@@ -74,7 +74,7 @@ fn store_costs(folder: &Path, cells: &[(&str, Value)]) {
     };
     let columns: Vec<WideColumn> =
         empty.map(|name| WideColumn { name: name.to_owned(), cells: vec![cell(name)] }).collect();
-    write_wide(folder, "costs.parquet", ("costs", 1), &columns, &Provenance::new()).expect("writes");
+    write_wide(folder, "costs.parquet", "costs", 1, &columns, &Provenance::new()).expect("writes");
 }
 
 #[test]

@@ -284,7 +284,7 @@ fn store_trials(folder: &Path) {
         ("param_considered", vec![Value::Int(4), Value::None, Value::Int(8), Value::Int(16), text("all")]),
     ];
     let columns = columns.map(|(name, cells)| WideColumn { name: name.to_owned(), cells });
-    write_wide(folder, "trials.parquet", ("trials", 1), &columns, &Provenance::new()).expect("writes");
+    write_wide(folder, "trials.parquet", "trials", 1, &columns, &Provenance::new()).expect("writes");
 }
 
 #[test]

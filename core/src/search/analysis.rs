@@ -95,10 +95,10 @@ impl LineRow {
     /// The best lines of a search.
     pub fn best_lines(search: &Search, number: u32, count: u32) -> Vec<Self> {
         let lines = (1..).zip(search.lines(count as usize));
-        lines.map(|(rank, line)| Self::new(search, (number, rank), &line)).collect()
+        lines.map(|(rank, line)| Self::new(search, number, rank, &line)).collect()
     }
 
-    fn new(search: &Search, (number, rank): (u32, u16), line: &Line) -> Self {
+    fn new(search: &Search, number: u32, rank: u16, line: &Line) -> Self {
         let (game, first) = (search.game(), &line.first);
         Self {
             search: number,

@@ -154,7 +154,7 @@ impl Search {
                 continue;
             }
             let ply = self.game.ply();
-            self.check_node(&mut tree, node, (rows_to[node as usize], ply - root_ply))?;
+            self.check_node(&mut tree, node, rows_to[node as usize], ply - root_ply)?;
             let visited = tree.moves(node).iter().zip(tree.visited_edges(node));
             stack.extend(visited.map(|(mv, edge)| (edge.child, ply, Some(*mv))));
         }
@@ -167,7 +167,8 @@ impl Search {
         &self,
         tree: &mut Tree,
         node: NodeId,
-        (row, depth): (&TreeRow, usize),
+        row: &TreeRow,
+        depth: usize,
     ) -> Result<(), TreeFault> {
         let (mut own, mut legal) = (tree.moves(node).to_vec(), self.game.position().legal_moves());
         own.sort_unstable();

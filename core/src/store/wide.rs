@@ -35,7 +35,8 @@ pub struct WideColumn {
 pub fn write_wide(
     root: &Path,
     path: &str,
-    (table, version): (&str, u32),
+    table: &str,
+    version: u32,
     columns: &[WideColumn],
     provenance: &Provenance,
 ) -> Result<FileEntry, StoreError> {
@@ -128,7 +129,7 @@ mod tests {
             column("empty", &[none.clone(), none.clone(), none]),
         ];
         let provenance = Provenance::from([("sweep".to_owned(), "s".to_owned())]);
-        let write = || write_wide(folder.path(), "t.parquet", ("trials", 1), &columns, &provenance);
+        let write = || write_wide(folder.path(), "t.parquet", "trials", 1, &columns, &provenance);
         let entry = write().expect("writes");
         assert_eq!((entry.rows, write().expect("writes").blake3), (3, entry.blake3.clone()));
         let file = std::fs::File::open(folder.path().join("t.parquet")).expect("opens");

@@ -125,7 +125,7 @@ fn replayed(args: &ReplayArgs, process: &Process) -> Result<Exit, ReplayError> {
     let run = Loaded::read(&args.run, run_folder(&args.run)?)?;
     let game = FoundGame::read(&run, args.game)?;
     if args.recompute {
-        return recompute::recompute(args, (&run, &game), process);
+        return recompute::recompute(args, &run, &game, process);
     }
     if let Some(ply) = args.ply.filter(|ply| *ply > game.stored.game.ply()) {
         return Err(ReplayError::NoPly { ply, last: game.stored.game.ply() });

@@ -68,11 +68,11 @@ impl Command for UciArgs {
 
 /// The settings from the command line.
 pub(crate) fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
-    let mut settings = Settings::new(args.onnxruntime.clone())?;
+    let mut settings = Settings::new(args.net.onnxruntime.clone())?;
     let named = [
-        ("Backend", args.backend.map(|backend| backend.name().to_owned())),
-        ("Device", args.device.clone()),
-        ("DC0Model", args.net.clone()),
+        ("Backend", args.net.backend.map(|backend| backend.name().to_owned())),
+        ("Device", args.net.device.clone()),
+        ("DC0Model", args.net.net.clone()),
     ];
     let given = args.options.iter().map(|(name, value)| (name.as_str(), value.clone()));
     let named = named.into_iter().filter_map(|(name, value)| Some((name, value?)));

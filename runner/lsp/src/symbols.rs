@@ -31,12 +31,7 @@ fn of_declaration(document: &Document, declaration: &Declaration) -> DocumentSym
         DeclarationKind::Variable | DeclarationKind::Parameter => (SymbolKind::VARIABLE, None),
     };
     let end = end_of(document, declaration);
-    symbol(
-        document,
-        (&declaration.name, kind, detail),
-        (declaration.at, end),
-        parameters(document, declaration),
-    )
+    symbol(document, &declaration.name, kind, detail, declaration.at, end, parameters(document, declaration))
 }
 
 /// The end of a symbol's range: of a function's body, or a variable's statement.
@@ -67,15 +62,18 @@ fn parameters(document: &Document, declaration: &Declaration) -> Vec<DocumentSym
         .map(|entry| {
             let detail = Some(script.value_text(map, entry));
             let end = script.range(entry.value.unwrap_or(entry.key)).end;
-            symbol(document, (script.name_of(entry), SymbolKind::FIELD, detail), (entry.key, end), Vec::new())
+            symbol(document, script.name_of(entry), SymbolKind::FIELD, detail, entry.key, end, Vec::new())
         })
         .collect()
 }
 
 fn symbol(
     document: &Document,
-    (name, kind, detail): (&str, SymbolKind, Option<String>),
-    (token, end): (usize, usize),
+    name: &str,
+    kind: SymbolKind,
+    detail: Option<String>,
+    token: usize,
+    end: usize,
     children: Vec<DocumentSymbol>,
 ) -> DocumentSymbol {
     let own = document.script.range(token);

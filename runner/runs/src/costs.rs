@@ -23,7 +23,8 @@ struct Row<'a> {
 
 /// Writes the table of a run's finished steps, given with their positions in the script.
 pub(super) fn write(
-    (folder, record): (&Folder, &Record),
+    folder: &Folder,
+    record: &Record,
     steps: &[(u32, &Manifest)],
     ledger: &Ledger,
 ) -> Result<(), RunError> {
@@ -35,7 +36,7 @@ pub(super) fn write(
     let seed = record.seed.to_string();
     let pairs = [("run", record.name.clone()), ("seed", seed)];
     let provenance: Provenance = pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    write_wide(folder.root(), Folder::COSTS, ("costs", VERSION), &columns(&rows), &provenance)?;
+    write_wide(folder.root(), Folder::COSTS, "costs", VERSION, &columns(&rows), &provenance)?;
     Ok(())
 }
 

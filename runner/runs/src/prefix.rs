@@ -35,7 +35,7 @@ impl Prefix {
         let record = view.record()?.ok_or_else(absent)?;
         let all = in_order(&view)?;
         let end = end_of(source, &all, iteration)?;
-        let steps = checked_steps(source, all, (iteration, end))?;
+        let steps = checked_steps(source, all, iteration, end)?;
         let promotions = promotions(view.generations()?, &steps);
         let named = |(_, manifest): &(Slot, Manifest)| ForkStep {
             step: manifest.step.clone(),
@@ -105,7 +105,8 @@ fn end_of(source: &Folder, all: &[(u32, Manifest)], iteration: u32) -> Result<u3
 fn checked_steps(
     source: &Folder,
     all: Vec<(u32, Manifest)>,
-    (iteration, end): (u32, u32),
+    iteration: u32,
+    end: u32,
 ) -> Result<Vec<(Slot, Manifest)>, RunError> {
     let mixed = |what: String| RunError::ForkMixed { folder: source.root().to_owned(), iteration, what };
     let (mut occurrences, mut numbers) = (Occurrences::default(), Numbers::default());

@@ -93,7 +93,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Links another run's files into a slot of this run. Files of finished steps never change, so both runs can share them;
 /// they are copied where the file system has no hard links.
 pub(super) fn take_over(
-    (from, manifest): (&Folder, Manifest),
+    from: &Folder,
+    manifest: Manifest,
     to: &Folder,
     slot: Slot,
 ) -> Result<Manifest, RunError> {

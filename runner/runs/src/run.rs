@@ -196,7 +196,7 @@ impl Run {
         if steps.is_empty() {
             return Ok(());
         }
-        costs::write((&self.folder, &self.record), &steps, &self.journal.costs())
+        costs::write(&self.folder, &self.record, &steps, &self.journal.costs())
     }
 
     /// Does a step, unless it is finished. If an earlier attempt was interrupted, `body` resumes from what it finds in its
@@ -225,7 +225,7 @@ impl Run {
         let sources = Arc::clone(&self.sources);
         let _turn = sources.turn(&identity);
         if let Some((from, manifest)) = sources.find(&identity, &self.folder)? {
-            return Ok(self.take_over(&from, manifest, (slot, order))?);
+            return Ok(self.take_over(&from, manifest, slot, order)?);
         }
         let (manifest, meter) = self.attempt(call, &identity, slot, body)?;
         let manifest = self.store.add(&manifest, order)?;
@@ -251,7 +251,8 @@ impl Run {
         &mut self,
         from: &Folder,
         manifest: Manifest,
-        (slot, order): (Slot, u32),
+        slot: Slot,
+        order: u32,
     ) -> Result<Finished, RunError> {
         let identity = manifest.identity();
         let kind = manifest.kind.clone();
@@ -259,7 +260,7 @@ impl Run {
             Ledger::from_history(&History::read(from)?).cost(identity.short()).cloned().unwrap_or_default();
         let workspace = self.workspace(&identity, slot);
         workspace.claim(&kind)?;
-        let manifest = reuse_sources::take_over((from, manifest), &self.folder, slot)?;
+        let manifest = reuse_sources::take_over(from, manifest, &self.folder, slot)?;
         let manifest = self.store.add(&manifest, order)?;
         let from = from.root().display().to_string();
         let step = identity.short();

@@ -73,7 +73,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
     let name = path.display().to_string();
     sources.keep(&name, &text);
     if args.parameters || args.help {
-        let declared = declared(args, process, sources, (path, &text))?;
+        let declared = declared(args, process, sources, path, &text)?;
         let shown = if args.help {
             described::help(&name, &text, &declared, options)
         } else {
@@ -109,7 +109,8 @@ fn declared(
     args: &ScriptArgs,
     process: &Process,
     sources: &Arc<Sources>,
-    (path, text): (&Path, &str),
+    path: &Path,
+    text: &str,
 ) -> Result<Vec<Declared>, Failure> {
     let declaration = Arc::new(Declaration::listing(overrides(args)?));
     let planner = Planner::new(&path.display().to_string(), run_options(args), Arc::clone(&declaration));
@@ -184,7 +185,7 @@ fn runner(
     declaration: &Arc<Declaration>,
 ) -> Runner {
     let Process { console, interrupt, log_file } = process.clone();
-    Runner::new(run_options(args), script, Arc::clone(declaration), (console, interrupt, log_file))
+    Runner::new(run_options(args), script, Arc::clone(declaration), console, interrupt, log_file)
 }
 
 fn script_record(path: &Path, text: &str) -> ScriptRecord {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dc0_core::event::Cancelled;
 
 use crate::error::StepError;
-use crate::progress::{self, StepProgress};
+use crate::progress::{self, Amount, StepProgress};
 use dc0_backend::Evaluators;
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
@@ -43,19 +43,8 @@ impl StepContext {
         std::mem::take(&mut self.closing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn progress(
-        &self,
-        workspace: &StepWorkspace,
-        label: &str,
-        counted: (&'static str, u64, u64),
-    ) -> StepProgress {
+    pub(crate) fn progress(&self, workspace: &StepWorkspace, label: &str, amount: Amount) -> StepProgress {
         let path = workspace.scratch(progress::FILE);
-        StepProgress::new(
-            &self.console,
-            &self.interrupt,
-            (label, Some(path)),
-            counted,
-            Some(&workspace.meter),
-        )
+        StepProgress::new(&self.console, &self.interrupt, label, Some(path), amount, Some(&workspace.meter))
     }
 }

@@ -23,7 +23,8 @@ struct Metered {
 /// Wraps an evaluator so that it reports to a meter. A lane has `per_lane` evaluators.
 pub(crate) fn metered(
     inner: Box<dyn Evaluator>,
-    (meter, per_lane): (&Arc<Meter>, u32),
+    meter: &Arc<Meter>,
+    per_lane: u32,
     spec: &NetworkSpec,
 ) -> Box<dyn Evaluator> {
     let (flops, share) = (2.0 * Graph::new(spec).multiply_adds() as f64, 1.0 / f64::from(per_lane));

@@ -3,5 +3,5 @@
 mod bars;
 mod file;
 
-pub use bars::StepProgress;
+pub use bars::{Amount, StepProgress};
 pub use file::{FILE, LiveGameFile, StepStatus};

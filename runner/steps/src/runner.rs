@@ -88,7 +88,9 @@ impl Runner {
         options: RunOptions,
         script: ScriptRecord,
         declaration: Arc<Declaration>,
-        (console, interrupt, log_file): (Arc<Console>, Interrupt, LogFile),
+        console: Arc<Console>,
+        interrupt: Interrupt,
+        log_file: LogFile,
     ) -> Self {
         let (reuse_sources, open) = (Arc::default(), Mutex::new(None));
         let (imports, redo_steps, trial) = (None, None, None);

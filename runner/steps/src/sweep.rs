@@ -93,7 +93,7 @@ pub(crate) fn record(
     let params = &call_params.params;
     let threads = options.threads.unwrap_or_else(|| share_of_cores(params.parallel));
     let seed = options.seed.unwrap_or(params.seed);
-    let now = SweepRecord::new(&params.name, script, params.direction, (seed, threads));
+    let now = SweepRecord::new(&params.name, script, params.direction, seed, threads);
     let gives_seed = options.seed.is_some() || call_params.given.member("seed").is_some();
     (now, (gives_seed, options.threads.is_some()))
 }

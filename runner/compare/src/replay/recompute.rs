@@ -21,7 +21,7 @@ use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
 use dc0_steps::kinds::{Arena, MatchSetup, SelfPlay, play_shard};
-use dc0_steps::progress::StepProgress;
+use dc0_steps::progress::{Amount, StepProgress};
 use dc0_steps::step::Step as _;
 
 /// The result of recomputing a shard.
@@ -36,7 +36,8 @@ struct Outcome {
 /// Plays a game's shard again and compares it with the stored games.
 pub(super) fn recompute(
     args: &ReplayArgs,
-    (run, game): (&Loaded, &FoundGame),
+    run: &Loaded,
+    game: &FoundGame,
     process: &Process,
 ) -> Result<Exit, ReplayError> {
     let environment = &run.record.environment;
@@ -51,12 +52,12 @@ pub(super) fn recompute(
             .note(&format!("note: made with {made}, this is {here}; games may differ because of that"));
     }
     let shard = shard_of(game)?;
-    let total = ("games", 0, shard.games.into());
+    let amount = Amount { unit: "games", done: 0, total: shard.games.into() };
     let label = format!("{} again", game.step.name());
-    let progress = StepProgress::new(&process.console, &process.interrupt, (&label, None), total, None);
+    let progress = StepProgress::new(&process.console, &process.interrupt, &label, None, amount, None);
     let outcome = match game.name.slot.series {
-        Series::Matches => recompute_match(run, (game, shard), (&evaluators, &progress))?,
-        _ => recompute_iteration(run, (game, shard), (&evaluators, &progress))?,
+        Series::Matches => recompute_match(run, game, shard, &evaluators, &progress)?,
+        _ => recompute_iteration(run, game, shard, &evaluators, &progress)?,
     };
     drop(progress);
     process.console.result(&match args.format {
@@ -128,8 +129,10 @@ fn network(run: &Loaded, step: &Step, input: &str) -> Result<Option<(Checkpoint,
 
 fn recompute_iteration(
     run: &Loaded,
-    (game, shard): (&FoundGame, Shard),
-    (evaluators, progress): (&Evaluators, &StepProgress),
+    game: &FoundGame,
+    shard: Shard,
+    evaluators: &Evaluators,
+    progress: &StepProgress,
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
     let params: SelfPlayParams = params(step, (SelfPlay::KIND, SelfPlay::VERSION))?;
@@ -140,7 +143,7 @@ fn recompute_iteration(
     };
     let (net, digest) = network(run, step, "network")?.ok_or_else(missing)?;
     let seed = step.manifest.identity().seed(run.record.seed);
-    let result = play_shard((&params, seed), (&net, &digest), shard, (evaluators, progress))?;
+    let result = play_shard(&params, seed, &net, &digest, shard, evaluators, progress)?;
     let mut shards = ShardFiles::of_iteration(&step.manifest.files);
     let files = shards.find(|files| *files.games == game.file).expect("the game was read from it");
     let games: Vec<GameRow> = read_entry(run.folder.root(), files.games)?;
@@ -192,8 +195,10 @@ fn first_difference<R: PartialEq>(
 
 fn recompute_match(
     run: &Loaded,
-    (game, shard): (&FoundGame, Shard),
-    (evaluators, progress): (&Evaluators, &StepProgress),
+    game: &FoundGame,
+    shard: Shard,
+    evaluators: &Evaluators,
+    progress: &StepProgress,
 ) -> Result<Outcome, ReplayError> {
     let step = &game.step;
     let params: ArenaParams = params(step, (Arena::KIND, Arena::VERSION))?;
@@ -211,7 +216,7 @@ fn recompute_match(
         Ok(())
     };
     let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;
-    meeting.play((&[shard], 1), &plain, &keep, progress)?;
+    meeting.play(&[shard], 1, &plain, &keep, progress)?;
     let recomputed = recomputed.into_inner().unwrap_or_else(PoisonError::into_inner);
     let difference = first_difference(&stored, &recomputed, |row, _| format!("game {}", row.game));
     Ok(Outcome { games: stored.len(), positions: 0, difference })

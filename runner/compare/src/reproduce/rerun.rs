@@ -35,12 +35,8 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
     sources.keep(&stage.script.display().to_string(), &snapshot.script.text);
     let Process { console, interrupt, log_file } = process.clone();
     let options = run_options(args, original, stage);
-    let runner = Runner::new(
-        options,
-        snapshot.script.clone(),
-        Arc::clone(&declaration),
-        (console, interrupt, log_file),
-    );
+    let runner =
+        Runner::new(options, snapshot.script.clone(), Arc::clone(&declaration), console, interrupt, log_file);
     let host = Arc::new(runner.with_imports(&sources, &stage.script).redoing(original.steps.len()));
     let (path, text) = (stage.script.as_path(), snapshot.script.text.as_str());
     let script_run = ScriptRun { path, folder: None, text, host, declaration };

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dc0_backend::Backend;
 use dc0_process::style::Colours;
+
+use crate::net_args::NetArgs;
 
 /// The position to explain, and how.
 #[derive(Debug, Args)]
@@ -12,18 +13,9 @@ pub struct ExplainArgs {
     /// `startpos` or a FEN, followed by `moves e2e4 …` if the game continued; or a stored game as RUN:ITERATION:GAME@PLY.
     #[arg(value_name = "POSITION", required = true)]
     pub position: Vec<String>,
-    /// The net: a weights file, or the folder of a run and one of its generations [default: the one in the program].
-    #[arg(long, value_name = "NET.safetensors|RUN[:GENERATION]")]
-    pub net: Option<String>,
-    /// What runs the net: torch, onnx, or auto for the faster one here [default: torch].
-    #[arg(long, value_name = "NAME", value_parser = dc0_backend::parse_backend)]
-    pub backend: Option<Backend>,
-    /// Where the net runs: auto, cpu, cuda:0 [default: auto].
-    #[arg(long, value_name = "NAME")]
-    pub device: Option<String>,
-    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
-    #[arg(long, value_name = "PATH")]
-    pub onnxruntime: Option<PathBuf>,
+    /// The net.
+    #[command(flatten)]
+    pub net: NetArgs,
     /// Simulations of the search [default: 800].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub sims: Option<u32>,

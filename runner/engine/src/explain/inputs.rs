@@ -21,16 +21,16 @@ use dc0_runs::{Folder, Series, Slot};
 pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
     let params = params(args)?;
     let game = position(&args.position.join(" "))?;
-    let (net, name) = net(args.net.as_deref())?;
+    let (net, name) = net(args.net.net.as_deref())?;
     let request = BackendRequest {
-        backend: args.backend.unwrap_or(Backend::Torch),
-        device: args.device.as_deref().unwrap_or("auto"),
+        backend: args.net.backend.unwrap_or(Backend::Torch),
+        device: args.net.device.as_deref().unwrap_or("auto"),
         precision: Precision::Auto,
-        onnxruntime: args.onnxruntime.as_deref(),
+        onnxruntime: args.net.onnxruntime.as_deref(),
     };
-    let evaluators = Evaluators::new(&request.resolve(true)?, args.onnxruntime.as_deref())?;
+    let evaluators = Evaluators::new(&request.resolve(true)?, args.net.onnxruntime.as_deref())?;
     let mut evaluator = evaluators.make(&net)?;
-    Study::new(game, (name, &net.spec), params, (&mut *evaluator, &Silent))
+    Study::new(game, name, &net.spec, params, &mut *evaluator, &Silent)
 }
 
 /// The parameters of the command line; `--sims` is one of them.

@@ -47,9 +47,11 @@ impl Study {
     /// Evaluates the position, then searches it. Nothing is random.
     pub fn new(
         game: Game,
-        (name, spec): (String, &NetworkSpec),
+        name: String,
+        spec: &NetworkSpec,
         mut params: ExplainParams,
-        (evaluator, observer): (&mut dyn Evaluator, &dyn Observer),
+        evaluator: &mut dyn Evaluator,
+        observer: &dyn Observer,
     ) -> Result<Self, ExplainError> {
         if params.steps > 0 {
             params.search.engine = Engine::Reference;

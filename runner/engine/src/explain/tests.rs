@@ -17,8 +17,8 @@ fn study(position: &str, params: ExplainParams) -> Study {
     let game = super::position(position).expect("a game that goes on");
     let encoding = dc0_core::encoding::Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluator = Hashed::new(encoding, 5).with_moves_left();
-    let named = ("made up".to_owned(), &NetworkSpec::default());
-    Study::new(game, named, params, (&mut evaluator, &Silent)).expect("fakes do not fail")
+    let spec = NetworkSpec::default();
+    Study::new(game, "made up".to_owned(), &spec, params, &mut evaluator, &Silent).expect("fakes do not fail")
 }
 
 fn small(simulations: u32) -> ExplainParams {

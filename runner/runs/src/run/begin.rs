@@ -51,7 +51,7 @@ impl Run {
         } else {
             let source = source()?;
             let manifest = verified(&source, identity)?;
-            self.take_over(&source, manifest, (slot, order))?
+            self.take_over(&source, manifest, slot, order)?
         };
         if let Some(call) = finished.manifest.call() {
             self.occurrences.next(&call, finished.manifest.seed);

@@ -51,7 +51,7 @@ pub struct SweepFolder {
 
 impl SweepRecord {
     /// The record of a new sweep.
-    pub fn new(name: &str, script: &str, direction: Direction, (seed, threads): (u64, u32)) -> Self {
+    pub fn new(name: &str, script: &str, direction: Direction, seed: u64, threads: u32) -> Self {
         let direction = direction.name().to_owned();
         Self { version: VERSION, name: name.to_owned(), script: script.to_owned(), direction, seed, threads }
     }

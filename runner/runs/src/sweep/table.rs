@@ -16,7 +16,7 @@ pub fn write(folder: &Path, board: &Board) -> Result<FileEntry, StoreError> {
     let pairs = [("sweep", &board.name), ("objective", &board.objective)];
     let provenance: Provenance =
         pairs.into_iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
-    write_wide(folder, "trials.parquet", ("trials", VERSION), &columns(board), &provenance)
+    write_wide(folder, "trials.parquet", "trials", VERSION, &columns(board), &provenance)
 }
 
 /// The cell of a row in a column.

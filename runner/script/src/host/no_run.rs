@@ -81,7 +81,7 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     engine.register_fn(
         "explain",
         move |context: Context<'_>, net: LoadedNetwork, position: &str, map: Map| {
-            explain_position(&Call::new("explain", &context), &*shared.host, &net, (position, &map))
+            explain_position(&Call::new("explain", &context), &*shared.host, &net, position, &map)
         },
     );
     engine.register_fn("forward_pass", |context: Context<'_>, net: LoadedNetwork, position: &str| {
@@ -91,7 +91,7 @@ pub(super) fn register(engine: &mut Engine, session: &Arc<Session>) {
     });
     let shared = Arc::clone(session);
     engine.register_fn("play_game", move |context: Context<'_>, net: LoadedNetwork, seed: i64, map: Map| {
-        play_game(&Call::new("play_game", &context), &*shared.host, &net, (seed, &map))
+        play_game(&Call::new("play_game", &context), &*shared.host, &net, seed, &map)
     });
     engine.register_fn("board", |context: Context<'_>, position: &str| board(&context, position));
     engine.register_fn("to_ascii", ascii);
@@ -114,7 +114,8 @@ fn explain_position(
     call: &Call<'_>,
     host: &dyn Host,
     net: &LoadedNetwork,
-    (position, map): (&str, &Map),
+    position: &str,
+    map: &Map,
 ) -> Answer<Dynamic> {
     let (mut params, _) = call.read::<ExplainParams>(map, Sampling(0))?;
     let game = game(call, position)?;
@@ -123,18 +124,14 @@ fn explain_position(
     }
     let study = || -> Result<Study, OutsideError> {
         let (mut evaluator, observer) = (host.evaluator(&net.0.net)?, host.observer());
-        let named = (net.0.file.display().to_string(), &net.0.net.spec);
-        Ok(Study::new(game.clone(), named, params.clone(), (&mut *evaluator, &*observer))?)
+        let name = net.0.file.display().to_string();
+        let spec = &net.0.net.spec;
+        Ok(Study::new(game.clone(), name, spec, params.clone(), &mut *evaluator, &*observer)?)
     };
     call.run(study()).map(|study| to_dynamic(&explain::value(&study)))
 }
 
-fn play_game(
-    call: &Call<'_>,
-    host: &dyn Host,
-    net: &LoadedNetwork,
-    (seed, map): (i64, &Map),
-) -> Answer<Dynamic> {
+fn play_game(call: &Call<'_>, host: &dyn Host, net: &LoadedNetwork, seed: i64, map: &Map) -> Answer<Dynamic> {
     let by_ply = Sampling::by(map, "max_plies", SelfPlayParams::default().max_plies);
     let (mut params, _) = call.read::<SelfPlayParams>(map, by_ply)?;
     let Ok(seed) = u64::try_from(seed) else {

@@ -26,6 +26,7 @@ use crate::files;
 use crate::handles::{MatchResult, MatchResultFields, Network, Opponent};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
+use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
@@ -129,18 +130,19 @@ impl Step for Arena {
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
         let label = format!("match {}", self.players());
         let done = finished.values().map(|note| note.part.games).sum();
-        let progress = context.progress(workspace, &label, ("games", done, params.games.into()));
+        let amount = Amount { unit: "games", done, total: params.games.into() };
+        let progress = context.progress(workspace, &label, amount);
         let names = names(&self.first, &self.second);
         let nets = [first_net.as_ref(), second_net.as_ref()];
         let evaluators = &context.evaluators;
         let setup = MatchSetup { params, seed: workspace.seed, names: &names, nets, evaluators };
         let evaluators_per_lane = nets.iter().flatten().count() as u32;
         let measured = |evaluator, net: &Checkpoint| {
-            metered(evaluator, (&workspace.meter, evaluators_per_lane), &net.spec)
+            metered(evaluator, &workspace.meter, evaluators_per_lane, &net.spec)
         };
         let keep = |shard, result: MatchShard| keep(workspace, shard, &result).map_err(Into::into);
         workspace.meter.set_lanes(context.lanes);
-        setup.play((&rest, context.lanes), &measured, &keep, &progress)?;
+        setup.play(&rest, context.lanes, &measured, &keep, &progress)?;
         context.close(&progress);
         product(workspace, shards.len() as u32, &names)
     }
@@ -272,7 +274,8 @@ impl MatchSetup<'_> {
     /// Plays shards on a number of lanes.
     pub fn play(
         &self,
-        (shards, lanes): (&[Shard], u32),
+        shards: &[Shard],
+        lanes: u32,
         wrap: &WrapEvaluator<'_>,
         keep: &KeepMatchShard<'_>,
         observer: &dyn Observer,

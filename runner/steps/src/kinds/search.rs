@@ -24,6 +24,7 @@ use crate::files;
 use crate::handles::{Analysis, AnalysisFields, Network, SearchInput};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
+use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
@@ -112,7 +113,8 @@ impl Step for PositionSearch {
         let rest: Vec<Shard> =
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
         let label = format!("searches by {}", network.name());
-        let progress = context.progress(workspace, &label, ("positions", done, input.positions() as u64));
+        let amount = Amount { unit: "positions", done, total: input.positions() as u64 };
+        let progress = context.progress(workspace, &label, amount);
         let tables = params.search.open_tablebases()?;
         let new =
             |game: Game| Search::with_tablebases(game, ANALYSIS_RULES, params.search.clone(), tables.clone());
@@ -126,7 +128,7 @@ impl Step for PositionSearch {
         let keep = |shard, result: (Vec<Search>, u64)| keep(workspace, network, params, (shard, &result));
         workspace.meter.set_lanes(context.lanes);
         let worker =
-            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, (&workspace.meter, 1), &net.spec));
+            || Ok::<_, StepError>(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
         lanes::run(&rest, context.lanes, &worker, &search, &keep)?;
         context.close(&progress);
         product(workspace, shards.len() as u32)

@@ -19,6 +19,7 @@ use crate::files;
 use crate::handles::{Games, GamesFields, Network};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
+use crate::progress::Amount;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
@@ -85,9 +86,10 @@ impl Step for SelfPlay {
         let rest: Vec<Shard> =
             shards.iter().copied().filter(|shard| !finished.contains_key(&shard.index)).collect();
         let label = format!("self-play of {}", self.network.name());
-        let progress = context.progress(workspace, &label, ("games", done, params.games.into()));
+        let amount = Amount { unit: "games", done, total: params.games.into() };
+        let progress = context.progress(workspace, &label, amount);
         let name = files::short_digest(&self.network.0.digest);
-        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, (&workspace.meter, 1), &net.spec));
+        let make_evaluator = || Ok(metered(context.evaluators.make(&net)?, &workspace.meter, 1, &net.spec));
         workspace.meter.set_lanes(context.lanes);
         let tables = params.search.open_tablebases()?;
         let job = SelfPlayJob {
@@ -190,10 +192,13 @@ fn assumed(params: &SelfPlayParams) -> SelfPlayStats {
 
 /// Plays one shard of an iteration without storing it.
 pub fn play_shard(
-    (params, seed): (&SelfPlayParams, Seed),
-    (net, digest): (&Checkpoint, &str),
+    params: &SelfPlayParams,
+    seed: Seed,
+    net: &Checkpoint,
+    digest: &str,
     shard: Shard,
-    (evaluators, observer): (&Evaluators, &dyn Observer),
+    evaluators: &Evaluators,
+    observer: &dyn Observer,
 ) -> Result<ShardResult, StepError> {
     let make_evaluator = || evaluators.make(net);
     let tables = params.search.open_tablebases()?;

@@ -21,6 +21,7 @@ use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
 use crate::files;
 use crate::handles::{Network, Window};
 use crate::past_networks::PastNetworks;
+use crate::progress::Amount;
 use crate::speeds::ShardCost;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
@@ -86,7 +87,8 @@ impl Step for Training {
     ) -> Result<Product, StepError> {
         let net = files::load(&workspace.folder, &self.start)?;
         let label = format!("training from {}", self.start.name());
-        let progress = context.progress(workspace, &label, ("updates", 0, params.updates.into()));
+        let amount = Amount { unit: "updates", done: 0, total: params.updates.into() };
+        let progress = context.progress(workspace, &label, amount);
         let samples = samples(&workspace.folder, &net, &self.window, params, &progress)?;
         let job = TrainJob {
             params,

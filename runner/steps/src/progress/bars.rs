@@ -30,6 +30,17 @@ pub struct StepProgress {
     file: Option<ProgressFile>,
 }
 
+/// How much a step has to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Amount {
+    /// What is counted: `games`, `positions`, `updates`.
+    pub unit: &'static str,
+    /// Units done before this start.
+    pub done: u64,
+    /// Units in all.
+    pub total: u64,
+}
+
 #[derive(Debug, Default)]
 struct Counts {
     /// Units that are done, including earlier ones.
@@ -39,14 +50,16 @@ struct Counts {
 }
 
 impl StepProgress {
-    /// For a step of `total` units, of which `done` are done already. `path` is the progress file for other processes, if any.
+    /// `path` is the progress file for other processes, if any.
     pub fn new(
         console: &Arc<Console>,
         interrupt: &Interrupt,
-        (label, path): (&str, Option<PathBuf>),
-        (unit, done, total): (&'static str, u64, u64),
+        label: &str,
+        path: Option<PathBuf>,
+        amount: Amount,
         meter: Option<&Arc<Meter>>,
     ) -> Self {
+        let Amount { unit, done, total } = amount;
         let bar = console.bar(style(), total);
         if let Some(bar) = &bar {
             bar.set_prefix(label.to_owned());

@@ -124,12 +124,13 @@ impl Charts {
             Some(link) => Err(format!("{} leads out of the folder that is served", link.display())),
             None => report::page(found.folder.root()),
         };
-        self.get((&found.path, &server.version(found)), || server.is_any_running(), make)
+        self.get(&found.path, &server.version(found), || server.is_any_running(), make)
     }
 
     fn get(
         &self,
-        (path, version): (&str, &str),
+        path: &str,
+        version: &str,
         is_any_running: impl FnOnce() -> bool,
         make: impl FnOnce() -> Result<String, String>,
     ) -> Option<Reply> {
@@ -173,8 +174,13 @@ mod tests {
     use super::{Charts, LastReport, RETRY_AFTER, lock};
     use dc0_process::clock::Stopwatch;
 
-    fn get(charts: &Charts, report: (&str, &str), is_any_running: bool, text: &str) -> Option<String> {
-        let reply = charts.get(report, || is_any_running, || Ok(text.to_owned()))?;
+    fn get(
+        charts: &Charts,
+        (path, version): (&str, &str),
+        is_any_running: bool,
+        text: &str,
+    ) -> Option<String> {
+        let reply = charts.get(path, version, || is_any_running, || Ok(text.to_owned()))?;
         Some(String::from_utf8_lossy(&reply.body).into_owned())
     }
 
@@ -205,7 +211,7 @@ mod tests {
     #[test]
     fn a_failed_report_is_tried_again_with_a_new_tag() {
         let charts = Charts::default();
-        let failed = charts.get(("x", "1"), || false, || Err("a < b".to_owned())).expect("a page");
+        let failed = charts.get("x", "1", || false, || Err("a < b".to_owned())).expect("a page");
         assert!(String::from_utf8_lossy(&failed.body).contains("There is no report: a &lt; b"));
         assert_eq!(charts.tag_of("x", "1", || false).as_deref(), Some("1.1"));
         let entry = charts.entry("x");

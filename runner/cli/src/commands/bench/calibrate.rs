@@ -144,8 +144,9 @@ fn run_warm(folder: &Path, lanes: u32, console: &Arc<Console>) -> Result<(), Str
         blake3: durable::digest(text.as_bytes()),
         text: text.clone(),
     };
-    let process = (Arc::clone(console), Interrupt::default(), LogFile::default());
-    let runner = Runner::new(options, script, Arc::clone(&declaration), process);
+    let (interrupt, log_file) = (Interrupt::default(), LogFile::default());
+    let runner =
+        Runner::new(options, script, Arc::clone(&declaration), Arc::clone(console), interrupt, log_file);
     let surroundings = EngineHooks {
         sources: Arc::clone(&sources),
         print: Box::new(|_| {}),

@@ -48,7 +48,7 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
         ));
         console.result("net                 batch  evaluations/s  of the peak  bytes to it  bytes back");
         for net in &nets {
-            of_net(args, net, (options, lanes, peak), console)?;
+            of_net(args, net, options, lanes, peak, console)?;
         }
     }
     Ok(())
@@ -58,14 +58,16 @@ pub(super) fn measure(args: &BenchDeviceArgs, console: &Console) -> Result<(), B
 fn of_net(
     args: &BenchDeviceArgs,
     net: &Net,
-    (options, lanes, peak): (TorchOptions, u32, f64),
+    options: TorchOptions,
+    lanes: u32,
+    peak: f64,
     console: &Console,
 ) -> Result<(), BenchError> {
     let operations = 2.0 * Graph::new(&net.spec).multiply_adds() as f64;
     let mut fastest = (0, 0.0);
     for &rows in &args.batch {
         let batch = batch(&net.spec, rows);
-        let speed = rates::evaluations(net, options, lanes, (&batch, Duration::from_secs(args.seconds)))?;
+        let speed = rates::evaluations(net, options, lanes, &batch, Duration::from_secs(args.seconds))?;
         let [to, back] = bytes_per_row(&net.spec, &batch);
         let share = 100.0 * speed * operations / peak;
         console.result(&format!(
@@ -78,7 +80,7 @@ fn of_net(
     }
     if args.plies > 0 {
         let (rows, raw) = fastest;
-        let speed = rates::self_play(net, options, lanes, (rows, args.plies, args.simulations))?;
+        let speed = rates::self_play(net, options, lanes, rows, args.plies, args.simulations)?;
         let share = 100.0 * speed / raw;
         console.result(&format!(
             "{:<18}  {rows:>5}  {speed:>13.0}  in self-play, {share:.1}% of the raw rate",

@@ -55,7 +55,7 @@ fn value(row: &GameRow, positions: &[PositionRow], params: &SelfPlayParams) -> R
     let mut plies = Vec::new();
     for stored_ply in stored.plies() {
         let Some(played) = stored_ply.played else { break };
-        plies.push(ply(&game, played, stored_ply.search, (params, stored.game.ply()))?);
+        plies.push(ply(&game, played, stored_ply.search, params, stored.game.ply())?);
         game.play_unchecked(played);
     }
     Ok(Value::of([
@@ -73,7 +73,8 @@ fn ply(
     game: &Game,
     played: Move,
     row: Option<&PositionRow>,
-    (params, game_plies): (&SelfPlayParams, usize),
+    params: &SelfPlayParams,
+    game_plies: usize,
 ) -> Result<Value, OutsideError> {
     let position = game.position();
     let search = row.map(|row| search(position, row, game_plies - game.ply())).transpose()?;

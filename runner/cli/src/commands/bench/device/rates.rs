@@ -26,7 +26,8 @@ pub(super) fn evaluations(
     net: &Net,
     options: TorchOptions,
     lanes: u32,
-    (batch, least): (&Batch, Duration),
+    batch: &Batch,
+    least: Duration,
 ) -> Result<f64, EvaluatorError> {
     let lane = || -> Result<f64, EvaluatorError> {
         let (mut evaluator, mut out) = (evaluator(net, options)?, Evaluations::default());
@@ -47,7 +48,9 @@ pub(super) fn self_play(
     net: &Net,
     options: TorchOptions,
     lanes: u32,
-    (rows, plies, simulations): (u32, u32, u32),
+    rows: u32,
+    plies: u32,
+    simulations: u32,
 ) -> Result<f64, BenchError> {
     let params = SelfPlayParams {
         games: rows * lanes,
