@@ -1,12 +1,13 @@
 //! Matches of colour-reversed pairs, and their score with its confidence interval.
 
-mod greedy;
+mod baselines;
 mod job;
 mod match_game;
 mod params;
 mod play;
 mod score;
 
+pub use baselines::{BASELINES, Baseline, baseline};
 pub use job::{Match, Player};
 pub use params::ArenaParams;
 pub use play::{ArenaError, KeepMatchShard, MatchShard, play};

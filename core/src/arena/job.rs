@@ -1,5 +1,6 @@
 //! The definition of a match: who plays, and how.
 
+use super::baselines::Baseline;
 use super::params::ArenaParams;
 use crate::board::Tablebase;
 use crate::rng::Seed;
@@ -15,10 +16,8 @@ pub enum Player<'a> {
         /// Creates its evaluator for one lane.
         make_evaluator: &'a MakeEvaluator<'a>,
     },
-    /// Plays random legal moves.
-    Random,
-    /// Plays the move with the best material balance after it.
-    Greedy,
+    /// A player without a net.
+    Baseline(&'static dyn Baseline),
 }
 
 impl Player<'_> {
@@ -26,19 +25,17 @@ impl Player<'_> {
     pub fn name(&self) -> &str {
         match self {
             Self::Network { name, .. } => name,
-            Self::Random => "random",
-            Self::Greedy => "greedy",
+            Self::Baseline(baseline) => baseline.name(),
         }
     }
 }
 
 /// How a lane finds a player's moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Mover {
     /// By a search with this evaluator of the lane.
     Evaluator(usize),
-    Random,
-    Greedy,
+    Baseline(&'static dyn Baseline),
 }
 
 /// Everything that determines the games of a match.

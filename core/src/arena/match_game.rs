@@ -1,6 +1,5 @@
 //! One game of a match in progress.
 
-use super::greedy::{greedy_move, random_move};
 use super::job::{Match, Mover};
 use super::params::ArenaParams;
 use crate::board::{Game, Move, Outcome, Side, random_opening};
@@ -72,11 +71,8 @@ impl<'a> MatchGame<'a> {
     fn play_without_search(&mut self) {
         while self.outcome.is_none() {
             let mut game: Game = self.game().clone();
-            let played = match self.mover() {
-                Mover::Evaluator(_) => return,
-                Mover::Random => random_move(&game, &mut self.random),
-                Mover::Greedy => greedy_move(&mut game, &self.params.rules(), &mut self.random),
-            };
+            let Mover::Baseline(baseline) = self.mover() else { return };
+            let played = baseline.choose(&mut game, &self.params.rules(), &mut self.random);
             self.play(played);
         }
     }

@@ -77,8 +77,7 @@ impl Lane {
                     evaluators.push(with_cache(make_evaluator()?, cache));
                     Ok(Mover::Evaluator(evaluators.len() - 1))
                 }
-                Player::Random => Ok(Mover::Random),
-                Player::Greedy => Ok(Mover::Greedy),
+                Player::Baseline(baseline) => Ok(Mover::Baseline(*baseline)),
             }
         };
         let movers = [mover(&players[0])?, mover(&players[1])?];

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use rand::RngExt;
 
 use super::{
-    ArenaParams, EloInterval, Match, MatchShard, MatchSummary, Player, elo_of, play, student, summarise,
+    ArenaParams, BASELINES, EloInterval, Match, MatchShard, MatchSummary, Player, baseline, elo_of, play,
+    student, summarise,
 };
 use crate::board::{GameResult, Reason, Side};
 use crate::durable::digest;
@@ -55,6 +56,19 @@ fn played(params: &ArenaParams, players: [Player<'_>; 2], lanes: u32) -> MatchSh
 
 fn sum(played: &MatchShard) -> MatchSummary {
     summarise(&played.rows, played.evaluations)
+}
+
+fn player(name: &str) -> Player<'static> {
+    Player::Baseline(baseline(name).expect("a baseline"))
+}
+
+#[test]
+fn names_of_baselines_are_unique() {
+    for one in BASELINES {
+        let found = baseline(one.name()).expect("its name");
+        assert_eq!(found.about(), one.about());
+    }
+    assert!(baseline("0123456789abcdef").is_none());
 }
 
 #[test]
@@ -150,9 +164,9 @@ fn a_match_is_unchanged() {
 
 #[test]
 fn the_greedy_player_beats_the_random_one() {
-    let summary = sum(&played(&params(60), [Player::Greedy, Player::Random], 2));
+    let summary = sum(&played(&params(60), [player("greedy"), player("random")], 2));
     assert!(summary.score > 0.6, "{summary:?}");
-    let exchanged = sum(&played(&params(60), [Player::Random, Player::Greedy], 2));
+    let exchanged = sum(&played(&params(60), [player("random"), player("greedy")], 2));
     assert!(exchanged.score < 0.4, "{exchanged:?}");
 }
 

@@ -84,6 +84,8 @@ enum ReplayError {
          use the dc0-run that made it"
     )]
     Version { step: String, found: u32, known: u32 },
+    #[error("this dc0-run knows no player \"{name}\" of {step}; use the dc0-run that made it")]
+    UnknownPlayer { step: String, name: String },
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -103,6 +105,7 @@ impl Fault for ReplayError {
             | Self::NoGame { .. }
             | Self::NoPly { .. }
             | Self::NoNetwork { .. }
+            | Self::UnknownPlayer { .. }
             | Self::Parameters { .. }
             | Self::Version { .. }
             | Self::Backend(_) => Exit::BadInput,

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use dc0_core::arena::BASELINES;
 use dc0_core::network::presets;
 use dc0_core::params::{Row, Value};
 use dc0_script::dynamic::scalar;
@@ -11,7 +12,6 @@ use dc0_script::host::{TRIAL_NAMES, fields_of, usages};
 use dc0_script::names::Usage;
 use dc0_script::reference::script::{forms, planning_engine};
 use dc0_script::reference::{CallParameters, all_calls};
-use dc0_steps::handles::Opponent;
 use rhai::{Array, Dynamic, Engine, Map, Scope};
 
 use super::scan::TokenKind;
@@ -182,9 +182,10 @@ pub(super) fn argument_strings(call: &str, argument: usize) -> Vec<(String, Stri
         ("network_preset", 0) => {
             presets().into_iter().map(|preset| (preset.name.to_owned(), preset.about.to_owned())).collect()
         }
-        ("arena", 1) => {
-            Opponent::NAMES.map(|name| (name.to_owned(), "an opponent without a net".to_owned())).into()
-        }
+        ("arena", 1) => BASELINES
+            .iter()
+            .map(|baseline| (baseline.name().to_owned(), baseline.about().to_owned()))
+            .collect(),
         _ => Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dc0_core::arena::Baseline;
 use dc0_core::board::Game;
 use dc0_core::network::NetworkSpec;
 use dc0_core::params::Value;
@@ -139,31 +140,16 @@ impl SearchInput {
 pub enum Opponent {
     /// Another net.
     Network(Network),
-    /// Plays a random legal move.
-    Random,
-    /// Plays the move with the best material balance after one ply.
-    Greedy,
+    /// A player without a net.
+    Baseline(&'static dyn Baseline),
 }
 
 impl Opponent {
-    /// The names of opponents without a net.
-    pub const NAMES: [&'static str; 2] = ["random", "greedy"];
-
-    /// The opponent without a net of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "random" => Some(Self::Random),
-            "greedy" => Some(Self::Greedy),
-            _ => None,
-        }
-    }
-
     /// The name in records.
     pub fn name(&self) -> String {
         match self {
             Self::Network(network) => network.name(),
-            Self::Random => "random".to_owned(),
-            Self::Greedy => "greedy".to_owned(),
+            Self::Baseline(baseline) => baseline.name().to_owned(),
         }
     }
 }

@@ -7,7 +7,7 @@ mod search;
 mod self_play;
 mod train;
 
-pub use arena::{Arena, MatchSetup, WrapEvaluator};
+pub use arena::{Arena, MatchPlayer, MatchSetup, WrapEvaluator};
 pub use network::summary_members;
 pub use self_play::{SelfPlay, play_shard};
 

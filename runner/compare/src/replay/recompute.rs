@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use dc0_core::arena::{ArenaParams, MatchShard};
+use dc0_core::arena::{ArenaParams, MatchShard, baseline};
 use dc0_core::board::Move;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -20,7 +20,7 @@ use dc0_process::command::Process;
 use dc0_process::console::OutputFormat;
 use dc0_process::exit::Exit;
 use dc0_runs::{RunError, Series};
-use dc0_steps::kinds::{Arena, MatchSetup, SelfPlay, play_shard};
+use dc0_steps::kinds::{Arena, MatchPlayer, MatchSetup, SelfPlay, play_shard};
 use dc0_steps::progress::{Amount, StepProgress};
 use dc0_steps::step::Step as _;
 
@@ -208,15 +208,19 @@ fn recompute_match(
         rows.into_iter().filter(|row| shard.game_numbers().contains(&row.game)).collect();
     let names = stored.first().map(|row| [row.first.clone(), row.second.clone()]).unwrap_or_default();
     let nets = [network(run, step, "first")?, network(run, step, "second")?];
-    let nets = [0, 1].map(|player: usize| nets[player].as_ref().map(|(net, _)| net));
-    let meeting = MatchSetup { params: &params, seed, names: &names, nets, evaluators };
+    let player = |player: usize| match (&nets[player], baseline(&names[player])) {
+        (Some((net, _)), _) => Ok(MatchPlayer::Network { name: &names[player], net }),
+        (None, Some(baseline)) => Ok(MatchPlayer::Baseline(baseline)),
+        (None, None) => Err(ReplayError::UnknownPlayer { step: step.name(), name: names[player].clone() }),
+    };
+    let setup = MatchSetup { params: &params, seed, players: [player(0)?, player(1)?], evaluators };
     let recomputed = Mutex::new(Vec::new());
     let keep = |_, shard: MatchShard| {
         recomputed.lock().unwrap_or_else(PoisonError::into_inner).extend(shard.rows);
         Ok(())
     };
     let plain = |evaluator: Box<dyn Evaluator>, _: &Checkpoint| evaluator;
-    meeting.play(&[shard], 1, &plain, &keep, progress)?;
+    setup.play(&[shard], 1, &plain, &keep, progress)?;
     let recomputed = recomputed.into_inner().unwrap_or_else(PoisonError::into_inner);
     let difference = first_difference(&stored, &recomputed, |row, _| format!("game {}", row.game));
     Ok(Outcome { games: stored.len(), positions: 0, difference })

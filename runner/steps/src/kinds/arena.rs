@@ -5,14 +5,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
-use dc0_core::arena::{self, ArenaParams, KeepMatchShard, Match, MatchShard, MatchSummary, Player};
+use dc0_core::arena::{
+    self, ArenaParams, BASELINES, Baseline, KeepMatchShard, Match, MatchShard, MatchSummary, Player, baseline,
+};
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::params::{Problem, Value};
 use dc0_core::rng::Seed;
 use dc0_core::search::SearchParams;
-use dc0_core::selfplay::{Shard, shards_of};
+use dc0_core::selfplay::{MakeEvaluator, Shard, shards_of};
 use dc0_core::store::{MatchGameRow, read_entry, write_table};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
@@ -70,10 +72,11 @@ impl Step for Arena {
             }
             Ok([Argument::Network(first), Argument::Text(name)]) => {
                 let unknown = || {
-                    let known = Opponent::NAMES.join("\" or \"");
+                    let known: Vec<&str> = BASELINES.iter().map(|baseline| baseline.name()).collect();
+                    let known = known.join("\" or \"");
                     format!("there is no opponent \"{name}\"; give a network, \"{known}\"")
                 };
-                Ok(Self { first, second: Opponent::from_name(&name).ok_or_else(unknown)? })
+                Ok(Self { first, second: Opponent::Baseline(baseline(&name).ok_or_else(unknown)?) })
             }
             _ => Err(no_matching_form()),
         }
@@ -81,9 +84,8 @@ impl Step for Arena {
 
     fn from_manifest(manifest: &Manifest, past: &PastNetworks<'_>) -> Result<Self, RunError> {
         let first = past.read(manifest, "first")?.clone();
-        let without_net = manifest.input("second").and_then(Opponent::from_name);
-        let second = match without_net {
-            Some(opponent) => opponent,
+        let second = match manifest.input("second").and_then(baseline) {
+            Some(baseline) => Opponent::Baseline(baseline),
             None => Opponent::Network(past.read(manifest, "second")?.clone()),
         };
         Ok(Self { first, second })
@@ -104,7 +106,7 @@ impl Step for Arena {
     fn inputs(&self, params: &ArenaParams) -> Result<Vec<Input>, StepError> {
         let second = match &self.second {
             Opponent::Network(network) => network.0.digest.clone(),
-            opponent => opponent.name(),
+            Opponent::Baseline(baseline) => baseline.name().to_owned(),
         };
         let inputs = [("first", self.first.0.digest.clone()), ("second", second)];
         let mut inputs = inputs.map(|(name, digest)| Input { name: name.to_owned(), digest }).to_vec();
@@ -120,10 +122,9 @@ impl Step for Arena {
         workspace: &StepWorkspace,
         context: &StepContext,
     ) -> Result<Product, StepError> {
-        let nets = [Some(&self.first), self.second_network()]
-            .map(|network| network.map(|network| files::load(&workspace.folder, network)));
-        let [first_net, second_net] = nets.map(Option::transpose);
-        let (first_net, second_net) = (first_net?, second_net?);
+        let load = |network| files::load(&workspace.folder, network);
+        let first_net = load(&self.first)?;
+        let second_net = self.second_network().map(load).transpose()?;
         let shards = shards_of(params.games, params.shard_games);
         let finished = workspace.finished_shards::<Part>(shards.len() as u32)?;
         let rest: Vec<Shard> =
@@ -133,10 +134,19 @@ impl Step for Arena {
         let amount = Amount { unit: "games", done, total: params.games.into() };
         let progress = context.progress(workspace, &label, amount);
         let names = names(&self.first, &self.second);
-        let nets = [first_net.as_ref(), second_net.as_ref()];
+        let players = [
+            MatchPlayer::Network { name: &names[0], net: &first_net },
+            match (&self.second, &second_net) {
+                (Opponent::Baseline(baseline), _) => MatchPlayer::Baseline(*baseline),
+                (Opponent::Network(_), net) => {
+                    let net = net.as_ref().expect("the net of a network is loaded");
+                    MatchPlayer::Network { name: &names[1], net }
+                }
+            },
+        ];
         let evaluators = &context.evaluators;
-        let setup = MatchSetup { params, seed: workspace.seed, names: &names, nets, evaluators };
-        let evaluators_per_lane = nets.iter().flatten().count() as u32;
+        let setup = MatchSetup { params, seed: workspace.seed, players, evaluators };
+        let evaluators_per_lane = 1 + u32::from(second_net.is_some());
         let measured = |evaluator, net: &Checkpoint| {
             metered(evaluator, &workspace.meter, evaluators_per_lane, &net.spec)
         };
@@ -196,7 +206,7 @@ impl Step for Arena {
         let (games, evaluations) = (figure("games"), figure("evaluations"));
         let each = match &self.second {
             Opponent::Network(second) => f64::midpoint(flops(&self.first), flops(second)),
-            Opponent::Random | Opponent::Greedy => flops(&self.first),
+            Opponent::Baseline(_) => flops(&self.first),
         };
         Spent { games, evaluations, flops: evaluations * each, ..Spent::default() }
     }
@@ -206,7 +216,7 @@ impl Arena {
     fn second_network(&self) -> Option<&Network> {
         match &self.second {
             Opponent::Network(network) => Some(network),
-            Opponent::Random | Opponent::Greedy => None,
+            Opponent::Baseline(_) => None,
         }
     }
 
@@ -259,12 +269,24 @@ pub struct MatchSetup<'a> {
     pub params: &'a ArenaParams,
     /// The seed of the step.
     pub seed: Seed,
-    /// The players' names in table rows.
-    pub names: &'a [String; 2],
-    /// Their nets; `None` for a player without a net.
-    pub nets: [Option<&'a Checkpoint>; 2],
+    /// The players.
+    pub players: [MatchPlayer<'a>; 2],
     /// Makes the nets' evaluators.
     pub evaluators: &'a Evaluators,
+}
+
+/// A player of a match.
+#[derive(Clone, Copy)]
+pub enum MatchPlayer<'a> {
+    /// A net.
+    Network {
+        /// Its name in table rows.
+        name: &'a str,
+        /// The net.
+        net: &'a Checkpoint,
+    },
+    /// A player without a net.
+    Baseline(&'static dyn Baseline),
 }
 
 /// Wraps a net's evaluator.
@@ -280,38 +302,37 @@ impl MatchSetup<'_> {
         keep: &KeepMatchShard<'_>,
         observer: &dyn Observer,
     ) -> Result<(), StepError> {
-        let Self { params, seed, names, nets, evaluators } = *self;
-        let make_first = || evaluators.make(expect_net(nets[0])).map(|made| wrap(made, expect_net(nets[0])));
-        let make_second = || {
-            let made = match params.opponent_precision {
-                Some(precision) => evaluators.make_with_precision(expect_net(nets[1]), precision),
-                None => evaluators.make(expect_net(nets[1])),
+        let Self { params, seed, players, evaluators } = *self;
+        let precisions = [None, params.opponent_precision];
+        let make = |player: usize| {
+            let MatchPlayer::Network { net, .. } = players[player] else {
+                unreachable!("only nets have evaluators")
             };
-            made.map(|made| wrap(made, expect_net(nets[1])))
+            let made = match precisions[player] {
+                Some(precision) => evaluators.make_with_precision(net, precision),
+                None => evaluators.make(net),
+            };
+            made.map(|made| wrap(made, net))
         };
-        let first = Player::Network { name: &names[0], make_evaluator: &make_first };
-        let second = match (nets[1], names[1].as_str()) {
-            (Some(_), name) => Player::Network { name, make_evaluator: &make_second },
-            (None, "random") => Player::Random,
-            (None, _) => Player::Greedy,
+        let (make_first, make_second) = (|| make(0), || make(1));
+        let makes: [&MakeEvaluator<'_>; 2] = [&make_first, &make_second];
+        let player = |player: usize| match players[player] {
+            MatchPlayer::Network { name, .. } => Player::Network { name, make_evaluator: makes[player] },
+            MatchPlayer::Baseline(baseline) => Player::Baseline(baseline),
         };
         let first_tables = params.search.open_tablebases()?;
         let second_tables = params.opponent_search.as_ref().map(SearchParams::open_tablebases).transpose()?;
         let tables = [first_tables.as_ref(), second_tables.as_ref().unwrap_or(&first_tables).as_ref()];
-        let job = Match { params, seed, players: [first, second], tables };
+        let job = Match { params, seed, players: [player(0), player(1)], tables };
         Ok(arena::play(&job, shards, lanes, keep, observer)?)
     }
-}
-
-fn expect_net(net: Option<&Checkpoint>) -> &Checkpoint {
-    net.expect("only nets have evaluators")
 }
 
 /// The players' names in rows and file names: digests of nets, because a net's number changes with the script.
 fn names(first: &Network, second: &Opponent) -> [String; 2] {
     let second = match second {
         Opponent::Network(network) => files::short_digest(&network.0.digest).to_owned(),
-        opponent => opponent.name(),
+        Opponent::Baseline(baseline) => baseline.name().to_owned(),
     };
     [files::short_digest(&first.0.digest).to_owned(), second]
 }

@@ -1,29 +1,37 @@
-//! Players without a net, as baselines for the first hours of a run.
+//! The best material balance, one ply ahead.
 
 use rand::RngExt;
 
+use super::Baseline;
 use crate::board::{Game, Move, Piece, Position, Reason, Rules, Side};
 use crate::rng::Stream;
 
-/// A legal move, drawn uniformly.
-pub(super) fn random_move(game: &Game, stream: &mut Stream) -> Move {
-    let moves = game.position().legal_moves();
-    moves[stream.random_range(0..moves.len())]
-}
+/// Plays the move with the best material balance after it; a mate is best, a draw counts as balance 0, and ties are broken at random.
+#[derive(Debug)]
+pub(super) struct Greedy;
 
-/// The move with the best material balance after it; a mate is best, a draw counts as balance 0, and ties are broken at random.
-pub(super) fn greedy_move(game: &mut Game, rules: &Rules, stream: &mut Stream) -> Move {
-    let mut best: (i32, Vec<Move>) = (i32::MIN, Vec::new());
-    for mv in game.position().legal_moves() {
-        let score = score_of(game, mv, rules);
-        if score > best.0 {
-            best = (score, Vec::new());
-        }
-        if score == best.0 {
-            best.1.push(mv);
-        }
+impl Baseline for Greedy {
+    fn name(&self) -> &'static str {
+        "greedy"
     }
-    best.1[stream.random_range(0..best.1.len())]
+
+    fn about(&self) -> &'static str {
+        "the best material balance after one ply"
+    }
+
+    fn choose(&self, game: &mut Game, rules: &Rules, stream: &mut Stream) -> Move {
+        let mut best: (i32, Vec<Move>) = (i32::MIN, Vec::new());
+        for mv in game.position().legal_moves() {
+            let score = score_of(game, mv, rules);
+            if score > best.0 {
+                best = (score, Vec::new());
+            }
+            if score == best.0 {
+                best.1.push(mv);
+            }
+        }
+        best.1[stream.random_range(0..best.1.len())]
+    }
 }
 
 fn score_of(game: &mut Game, mv: Move, rules: &Rules) -> i32 {
