@@ -136,8 +136,11 @@ fn is_storage(error: &(dyn Error + 'static)) -> bool {
 }
 
 fn is_training_state(error: &TrainError) -> bool {
-    use TrainError::{OtherState, StateDamaged, StateRead, StateWrite};
-    matches!(error, StateRead { .. } | StateWrite { .. } | StateDamaged { .. } | OtherState { .. })
+    use TrainError::{OtherState, StateDamaged, StateRead, StateVersion, StateWrite};
+    matches!(
+        error,
+        StateRead { .. } | StateWrite { .. } | StateDamaged { .. } | StateVersion { .. } | OtherState { .. }
+    )
 }
 
 #[cfg(test)]
@@ -173,6 +176,10 @@ mod tests {
             (StepError::from(TrainError::NoSamples { games: 1, held_out: 1 }), Exit::Failed),
             (StepError::from(TablebaseError::NoTables { folders: "tables".into() }), Exit::BadInput),
             (StepError::from(TrainError::OtherState { path: "state".into() }), Exit::Storage),
+            (
+                StepError::from(TrainError::StateVersion { path: "state".into(), found: 1, expected: 2 }),
+                Exit::Storage,
+            ),
         ];
         for (error, exit) in cases {
             assert_eq!(error.exit(), exit, "{error}");

@@ -74,15 +74,25 @@ pub enum TrainError {
         source: io::Error,
     },
     /// The file is not a valid state.
-    #[error("{}: the training state is damaged ({cause}); remove the file to train from the start", path.display())]
+    #[error("{}: the training state is damaged ({cause}); delete the file to have this training start over from its first update", path.display())]
     StateDamaged {
         /// The file.
         path: PathBuf,
         /// What is wrong.
         cause: String,
     },
+    /// The state was written by another version of the program.
+    #[error("{}: the training state has version {found}, and this dc0 resumes from version {expected}; finish the training with the dc0 that began it, or delete the file to have it start over from its first update", path.display())]
+    StateVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version found.
+        found: u32,
+        /// The version that this program reads.
+        expected: u32,
+    },
     /// The state belongs to another training.
-    #[error("{}: the training state belongs to other parameters, samples, net, seed, threads or device; remove the file to train from the start", path.display())]
+    #[error("{}: the training state belongs to other parameters, samples, net, seed, threads or device; delete the file to have this training start over from its first update", path.display())]
     OtherState {
         /// The file.
         path: PathBuf,

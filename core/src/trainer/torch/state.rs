@@ -1,7 +1,8 @@
 //! The training state between two updates, stored so that training resumes exactly.
 //!
 //! One safetensors file: `net.*` and `optimizer.*` as 32-bit floats, and the report as 64-bit floats under `curve`,
-//! `validation` and `meter`. Its metadata has one entry, `dc0`, so that equal states are equal bytes.
+//! `validation` and `meter`. Its metadata has one entry, `dc0`, so that equal states are equal bytes. That entry has a digest of
+//! the whole state, because a changed byte of a weight would otherwise be trained on.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -19,7 +20,7 @@ use crate::durable;
 use crate::network::{WeightTensor, Weights};
 
 const METADATA: &str = "dc0";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Everything that the next update depends on, apart from the job.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,35 @@ struct Heading {
     /// A digest of everything that the training depends on.
     identity: String,
     done: u32,
+    /// [`Self::digest_with`] the tensors.
+    #[serde(default)]
+    blake3: String,
+}
+
+impl Heading {
+    /// The digest, 64 hex digits, of these fields except the digest itself, and of the names, types, shapes and bytes of all
+    /// tensors, sorted by name. Lengths precede what has no fixed size, so that nothing can move from one field to the next.
+    fn digest_with<'a>(
+        &self,
+        tensors: impl Iterator<Item = (&'a str, Dtype, &'a [usize], &'a [u8])>,
+    ) -> String {
+        let mut hasher = blake3::Hasher::new_derive_key("dc0 stored training state 2");
+        let mut add = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        add(&self.version.to_le_bytes());
+        add(self.identity.as_bytes());
+        add(&self.done.to_le_bytes());
+        for (name, dtype, shape, bytes) in tensors {
+            add(name.as_bytes());
+            add(dtype.to_string().as_bytes());
+            let sizes = shape.iter().flat_map(|size| (*size as u64).to_le_bytes());
+            add(&sizes.collect::<Vec<u8>>());
+            add(bytes);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
 }
 
 /// One stored tensor.
@@ -93,10 +123,15 @@ pub fn updates_done(path: &Path) -> Option<u32> {
 impl State {
     /// Writes the state whole or not at all.
     pub(super) fn save(&self, path: &Path, identity: &str) -> Result<(), TrainError> {
-        let heading = Heading { version: VERSION, identity: identity.to_owned(), done: self.done };
+        let (tensors, blake3) = (self.tensors(), String::new());
+        let mut heading =
+            Heading { version: VERSION, identity: identity.to_owned(), done: self.done, blake3 };
+        heading.blake3 = heading.digest_with(tensors.iter().map(|(name, tensor)| {
+            (name.as_str(), tensor.dtype, tensor.shape.as_slice(), tensor.bytes.as_slice())
+        }));
         let heading = serde_json::to_string(&heading).expect("a heading has text keys only");
         let metadata = HashMap::from([(METADATA.to_owned(), heading)]);
-        let bytes = safetensors::serialize(self.tensors(), Some(metadata))
+        let bytes = safetensors::serialize(tensors, Some(metadata))
             .map_err(|cause| damaged(path, format!("it cannot be built: {cause}")))?;
         durable::write(path, &bytes)
             .map_err(|source| TrainError::StateWrite { path: path.to_owned(), source })
@@ -127,19 +162,32 @@ impl State {
             }
         };
         let heading = heading(&bytes).map_err(|cause| damaged(path, cause))?;
-        if (heading.version, heading.identity.as_str()) != (VERSION, identity) {
+        if heading.version != VERSION {
+            let (path, found) = (path.to_owned(), heading.version);
+            return Err(TrainError::StateVersion { path, found, expected: VERSION });
+        }
+        let state = Self::parse(&bytes, &heading).map_err(|cause| damaged(path, cause))?;
+        if heading.identity != identity {
             return Err(TrainError::OtherState { path: path.to_owned() });
         }
-        let state = Self::parse(&bytes, heading.done).map_err(|cause| damaged(path, cause))?;
         Ok(Some(state))
     }
 
-    fn parse(bytes: &[u8], done: u32) -> Result<Self, String> {
+    /// Checks the digest before anything else, then reads the tensors.
+    fn parse(bytes: &[u8], heading: &Heading) -> Result<Self, String> {
         let stored = SafeTensors::deserialize(bytes).map_err(|cause| cause.to_string())?;
+        let by_name: BTreeMap<String, _> = stored.tensors().into_iter().collect();
+        let found = heading.digest_with(
+            by_name.iter().map(|(name, view)| (name.as_str(), view.dtype(), view.shape(), view.data())),
+        );
+        if found != heading.blake3 {
+            return Err(format!("its digest is {found}, not {} as written in it", heading.blake3));
+        }
         let curve = numbers(&stored, "curve")?.into_iter().map(training_row).collect();
         let validation = numbers(&stored, "validation")?.into_iter().map(validation_row).collect();
         let meter = numbers(&stored, "meter")?.first().copied().map(meter).ok_or("`meter` is empty")?;
         let report = Report { curve, validation, meter };
+        let done = heading.done;
         Ok(Self { done, net: weights(&stored, "net.")?, optimizer: weights(&stored, "optimizer.")?, report })
     }
 }

@@ -94,3 +94,42 @@ fn a_truncated_state_is_rejected() {
         assert!(matches!(error, TrainError::StateDamaged { .. }), "{length} bytes: {error}");
     }
 }
+
+/// Every byte counts, also those of names, shapes and the heading; some bytes, such as spaces after the header, mean nothing.
+#[test]
+fn a_changed_byte_anywhere_is_noticed_or_changes_nothing() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("a.state");
+    state().save(&path, "me").expect("saves");
+    let bytes = fs::read(&path).expect("reads");
+    let mut noticed = 0;
+    for position in 0..bytes.len() {
+        let bit = position % 8;
+        let mut changed = bytes.clone();
+        changed[position] ^= 1 << bit;
+        fs::write(&path, &changed).expect("writes");
+        match load(&path, "me") {
+            Ok(found) => assert_eq!(found, Some(state()), "bit {bit} of byte {position}"),
+            Err(error) => {
+                noticed += 1;
+                let text = error.to_string();
+                assert!(text.contains("to have") && text.contains("start over"), "{text}");
+            }
+        }
+    }
+    assert!(noticed * 10 > bytes.len() * 9, "{noticed} of {} bytes", bytes.len());
+}
+
+#[test]
+fn a_state_of_an_earlier_version_says_so() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("a.state");
+    state().save(&path, "me").expect("saves");
+    let mut bytes = fs::read(&path).expect("reads");
+    let field = br#"\"version\":"#;
+    let start = bytes.windows(field.len()).position(|window| window == field).expect("a version");
+    bytes[start + field.len()] = b'1';
+    fs::write(&path, bytes).expect("writes");
+    let error = load(&path, "me").expect_err("another version");
+    assert!(matches!(error, TrainError::StateVersion { found: 1, expected: 2, .. }), "{error}");
+}
