@@ -176,6 +176,28 @@ pub enum RunError {
         /// The problem.
         cause: String,
     },
+    /// What an unfinished step recorded is damaged, or was written by an earlier version of the program.
+    #[error("{} is damaged: {cause}; delete it and give the run's command again, which does again what this file stands for", .path.display())]
+    DamagedWork {
+        /// The file.
+        path: PathBuf,
+        /// The problem.
+        cause: String,
+    },
+    /// A shard that was finished is gone before its step is.
+    #[error("shard {shard} was removed while its step ran: {} or a file that it lists is gone; give the run's command again, which does that shard again", .path.display())]
+    ShardLost {
+        /// The shard.
+        shard: u32,
+        /// Its note.
+        path: PathBuf,
+    },
+    /// The folder is no longer the one that this process opened.
+    #[error("{} was removed or replaced while this process wrote to it, so what is there now is not whole; remove what is left of it, and give the same command again", .folder.display())]
+    Removed {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A finished step's file has changed since it was written.
     #[error("{} belongs to a finished step, and has {found} bytes instead of {expected}; put back a good copy, or delete it to have the step done again", .path.display())]
     Changed {
@@ -247,6 +269,9 @@ impl Fault for RunError {
             Self::Locked { .. } => Exit::Failed,
             Self::Newer { .. }
             | Self::Damaged { .. }
+            | Self::DamagedWork { .. }
+            | Self::ShardLost { .. }
+            | Self::Removed { .. }
             | Self::Changed { .. }
             | Self::Lost { .. }
             | Self::ForkLost { .. }

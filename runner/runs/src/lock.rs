@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::error::RunError;
 use super::folder::Folder;
@@ -72,6 +73,16 @@ impl Lock {
         Ok(Self { file })
     }
 
+    /// Fails if the folder was removed, moved or replaced since the lock was taken: the lock file there is then gone or another.
+    /// Without this check, files written later would appear in a new folder that is not whole.
+    pub fn check(&self, folder: &Folder) -> Result<(), RunError> {
+        if is_same(&self.file, &folder.lock()) {
+            Ok(())
+        } else {
+            Err(RunError::Removed { folder: folder.root().to_owned() })
+        }
+    }
+
     /// Takes a shared lock, so that no one writes the run while it is read; reports who is writing it, if anyone. Writes nothing.
     pub fn hold(folder: &Folder) -> Result<Option<Self>, RunError> {
         let path = folder.lock();
@@ -86,4 +97,18 @@ impl Lock {
             Err(TryLockError::Error(cause)) => Err(RunError::io("lock", &path)(cause)),
         }
     }
+}
+
+/// Whether an open file is still the one at a path.
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let found = file.metadata().and_then(|own| Ok((own, fs::metadata(path)?)));
+    found.is_ok_and(|(own, there)| (own.dev(), own.ino()) == (there.dev(), there.ino()))
+}
+
+/// Other systems refuse to remove a file that is open.
+#[cfg(not(unix))]
+fn is_same(_: &File, path: &Path) -> bool {
+    path.exists()
 }

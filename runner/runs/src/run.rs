@@ -38,7 +38,7 @@ pub struct Run {
     occurrences: Occurrences,
     steps: u32,
     sources: Arc<ReuseSources>,
-    _lock: Lock,
+    lock: Lock,
 }
 
 /// A finished step, and how it was finished.
@@ -106,7 +106,7 @@ impl Run {
             occurrences: Occurrences::default(),
             steps: 0,
             sources: Arc::clone(&opening.reuse_sources),
-            _lock: lock,
+            lock,
         };
         run.note_opening(&opening.record, is_new)?;
         run.write_costs()?;
@@ -170,6 +170,11 @@ impl Run {
         &self.folder
     }
 
+    /// Fails if the run's folder was removed or replaced since it was opened.
+    pub fn check_folder(&self) -> Result<(), RunError> {
+        self.lock.check(&self.folder)
+    }
+
     /// The run's record.
     pub fn record(&self) -> &Record {
         &self.record
@@ -207,6 +212,7 @@ impl Run {
         slot: Slot,
         body: impl FnOnce(&StepWorkspace) -> Result<Product, E>,
     ) -> Result<Finished, E> {
+        self.check_folder()?;
         let identity = self.occurrences.next(call, self.record.seed);
         let order = self.steps;
         self.steps += 1;
@@ -228,6 +234,7 @@ impl Run {
             return Ok(self.take_over(&from, manifest, slot, order)?);
         }
         let (manifest, meter) = self.attempt(call, &identity, slot, body)?;
+        self.check_folder()?;
         let manifest = self.store.add(&manifest, order)?;
         self.note(JournalEvent::Finished, details(call, &identity, &meter))?;
         self.write_costs()?;

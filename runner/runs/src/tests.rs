@@ -263,6 +263,77 @@ fn a_file_of_another_size_is_an_error_and_nothing_is_redone() {
     assert_eq!(played.get(), 3);
 }
 
+/// A run whose self-play was interrupted after two shards.
+fn interrupted(parent: &Path) {
+    play(&mut open(parent), &call("self_play", 1), iteration(0), Some(2), &Cell::new(0)).expect_err("ends");
+}
+
+#[test]
+fn a_changed_byte_of_an_unfinished_step_is_an_error_and_deleting_the_file_heals_the_run() {
+    let whole = tempfile::tempdir().expect("folder");
+    play(&mut open(whole.path()), &call("self_play", 1), iteration(0), None, &Cell::new(0)).expect("plays");
+    let is_shard = |name: &String| name.contains("shard-") || name.contains("part-");
+    let parent = tempfile::tempdir().expect("folder");
+    interrupted(parent.path());
+    let files: Vec<String> = names(parent.path()).into_iter().filter(is_shard).collect();
+    assert_eq!(files.len(), 4, "{files:?}");
+    for (index, file) in files.iter().enumerate() {
+        let parent = tempfile::tempdir().expect("folder");
+        interrupted(parent.path());
+        let path = parent.path().join("tiny").join(file);
+        let mut bytes = fs::read(&path).expect("reads");
+        let middle = bytes.len() / (index + 2);
+        bytes[middle] ^= 1;
+        fs::write(&path, bytes).expect("writes");
+        let resume =
+            || play(&mut open(parent.path()), &call("self_play", 1), iteration(0), None, &Cell::new(0));
+        let error = resume().expect_err("is damaged");
+        let chain = error.to_string();
+        assert!(matches!(error, RunError::DamagedWork { .. } | RunError::Table(_)), "{chain}");
+        assert!(chain.contains(&path.display().to_string()) && chain.contains("delete"), "{chain}");
+        fs::remove_file(&path).expect("removes");
+        resume().expect("plays the shard again");
+        assert_eq!(content(parent.path()), content(whole.path()), "{file}");
+    }
+}
+
+#[test]
+fn a_shard_that_is_removed_while_its_step_runs_is_an_error() {
+    let parent = tempfile::tempdir().expect("folder");
+    let mut run = open(parent.path());
+    let body = |workspace: &StepWorkspace| {
+        for shard in 0..2 {
+            let file = write(workspace, &workspace.part("games", shard), "text")?;
+            workspace.keep_shard(shard, &ShardNote { files: vec![file], part: shard })?;
+        }
+        fs::remove_file(workspace.folder.path(&workspace.part("games", 1))).expect("removes");
+        workspace.all_shards::<u32>(2).map(|_| Product { files: Vec::new(), summary: Value::None })
+    };
+    let error = run.step(&call("self_play", 1), iteration(0), body).expect_err("has lost a shard");
+    assert!(matches!(error, RunError::ShardLost { shard: 1, .. }), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_removed_or_replaced_while_a_step_runs_is_an_error() {
+    for is_replaced in [false, true] {
+        let parent = tempfile::tempdir().expect("folder");
+        let mut run = open(parent.path());
+        let body = |workspace: &StepWorkspace| {
+            fs::remove_dir_all(workspace.folder.root()).expect("removes");
+            if is_replaced {
+                drop(open(parent.path()));
+            }
+            let path = workspace.slot.path("networks", ".safetensors");
+            Ok(Product { files: vec![write(workspace, &path, "net")?], summary: Value::None })
+        };
+        let error = run.step(&call("train", 1), network(0), body).expect_err("is gone");
+        assert!(matches!(error, RunError::Removed { .. }), "{error}");
+        assert!(!run.folder().steps().exists(), "no step counts as finished");
+        assert!(matches!(run.check_folder(), Err(RunError::Removed { .. })));
+    }
+}
+
 #[test]
 fn a_damaged_manifest_is_an_error() {
     let parent = tempfile::tempdir().expect("folder");

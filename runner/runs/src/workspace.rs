@@ -9,7 +9,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use dc0_core::rng::Seed;
-use dc0_core::store::FileEntry;
+use dc0_core::store::{FileEntry, verify_files};
 
 use super::document;
 use super::error::RunError;
@@ -38,7 +38,7 @@ fn slot_name(slot: Slot) -> String {
 impl Claim {
     fn take(folder: &Folder, identity: &Identity, kind: &str, slot: Slot) -> Result<(), RunError> {
         let claim = Self { step: identity.digits().to_owned(), kind: kind.to_owned(), slot: slot_name(slot) };
-        document::write(&folder.work(identity).join(CLAIM), &claim)
+        document::write_sealed(&folder.work(identity).join(CLAIM), &claim)
     }
 
     /// Removes the working folder of a finished step, and with it the claim.
@@ -75,7 +75,7 @@ impl Claim {
     fn all(folder: &Folder) -> Result<Vec<(String, Self)>, RunError> {
         let work = folder.all_work();
         let read = |step: String| {
-            let claim: Option<Self> = document::read(&work.join(&step).join(CLAIM))?;
+            let claim: Option<Self> = document::read_sealed(&work.join(&step).join(CLAIM))?;
             Ok(claim.map(|claim| (step, claim)))
         };
         names_if_there(&work)?.into_iter().map(read).filter_map(Result::transpose).collect()
@@ -84,7 +84,7 @@ impl Claim {
     /// Whether a folder of superseded files belongs to this unfinished step.
     pub(super) fn belongs_to(superseded: &Path, identity: &Identity) -> Result<bool, RunError> {
         let path = Folder::at(superseded).work(identity).join(CLAIM);
-        Ok(document::read::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
+        Ok(document::read_sealed::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
     }
 }
 
@@ -128,7 +128,7 @@ pub struct ShardNote<T> {
 impl ShardNote<IgnoredAny> {
     /// The files listed in a shard's note; empty if it cannot be read at the moment.
     pub fn files(note: &Path) -> Vec<FileEntry> {
-        document::read(note).ok().flatten().map_or_else(Vec::new, |note: Self| note.files)
+        document::read_sealed(note).ok().flatten().map_or_else(Vec::new, |note: Self| note.files)
     }
 }
 
@@ -153,7 +153,7 @@ impl StepWorkspace {
         run_seed: u64,
     ) -> Result<Option<Self>, RunError> {
         for root in [folder.clone(), folder.superseded_step(identity)] {
-            let claim: Option<Claim> = document::read(&root.work(identity).join(CLAIM))?;
+            let claim: Option<Claim> = document::read_sealed(&root.work(identity).join(CLAIM))?;
             let claim = claim.filter(|claim| claim.step == identity.digits());
             if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::parse(&claim.slot)) {
                 let (identity, seed) = (identity.clone(), identity.seed(run_seed));
@@ -184,27 +184,39 @@ impl StepWorkspace {
 
     /// Records a finished shard, whose files must be written already.
     pub fn keep_shard<T: Serialize>(&self, shard: u32, note: &ShardNote<T>) -> Result<(), RunError> {
-        document::write(&self.note(shard), note)
+        document::write_sealed(&self.note(shard), note)
     }
 
-    /// The shards among `0..count` that are already finished and whose files still exist.
+    /// The shards among `0..count` that are already finished and whose files still exist. A file whose content has changed is an
+    /// error, because it would become part of the step.
     pub fn finished_shards<T: DeserializeOwned>(
         &self,
         count: u32,
     ) -> Result<BTreeMap<u32, ShardNote<T>>, RunError> {
-        let mut finished = BTreeMap::new();
-        for shard in 0..count {
-            let Some(mut note) = document::read::<ShardNote<T>>(&self.note(shard))? else {
-                continue;
-            };
-            note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));
-            if self.are_complete(&note.files)? {
-                finished.insert(shard, note);
-            }
-        }
-        Ok(finished)
+        let shard = |shard| Ok(self.finished_shard(shard)?.map(|note| (shard, note)));
+        (0..count).map(shard).filter_map(Result::transpose).collect()
     }
 
+    /// The notes of all `count` shards in order, once they are finished. One that is gone again is an error: without it, the step
+    /// would silently have a smaller result.
+    pub fn all_shards<T: DeserializeOwned>(&self, count: u32) -> Result<Vec<ShardNote<T>>, RunError> {
+        let lost = |shard| RunError::ShardLost { shard, path: self.note(shard) };
+        (0..count).map(|shard| self.finished_shard(shard)?.ok_or_else(|| lost(shard))).collect()
+    }
+
+    fn finished_shard<T: DeserializeOwned>(&self, shard: u32) -> Result<Option<ShardNote<T>>, RunError> {
+        let Some(mut note) = document::read_sealed::<ShardNote<T>>(&self.note(shard))? else {
+            return Ok(None);
+        };
+        note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));
+        if !self.are_complete(&note.files)? {
+            return Ok(None);
+        }
+        verify_files(self.folder.root(), &note.files)?;
+        Ok(Some(note))
+    }
+
+    /// Whether all files exist in their full size. A cut or missing file is no error: its shard is done again.
     fn are_complete(&self, files: &[FileEntry]) -> Result<bool, RunError> {
         for entry in files {
             if size(&self.folder.path(&entry.path))? != Some(entry.bytes) {

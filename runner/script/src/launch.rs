@@ -152,6 +152,7 @@ impl ScriptRun<'_> {
             let message = format!("{unused}, but the script never calls params(#{{…}})");
             return Err(Failure::new(Exit::BadInput, message));
         }
+        session.check_folder()?;
         Ok(session.unshown_table())
     }
 }

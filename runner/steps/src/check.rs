@@ -252,6 +252,10 @@ impl Host for Planner {
         0.0
     }
 
+    fn check_folder(&self) -> Result<(), HostError> {
+        Ok(())
+    }
+
     fn close(&self) {}
 
     fn sweep(

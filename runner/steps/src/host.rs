@@ -168,6 +168,9 @@ pub trait Host: Send + Sync {
     /// Seconds that the steps of the open run have taken.
     fn seconds(&self) -> f64;
 
+    /// Fails if the folder of the open run was removed or replaced since it was opened.
+    fn check_folder(&self) -> Result<(), HostError>;
+
     /// Closes the run; later calls fail.
     fn close(&self);
 

@@ -127,6 +127,11 @@ impl Host for Runner {
         open.as_ref().map_or(0.0, |open| open.seconds)
     }
 
+    fn check_folder(&self) -> Result<(), HostError> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(open.as_ref().map_or(Ok(()), |open| open.run.check_folder())?)
+    }
+
     fn close(&self) {
         drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
     }

@@ -159,6 +159,51 @@ fn a_flipped_bit_in_a_net_is_reported() {
 }
 
 #[test]
+fn a_flipped_bit_in_a_training_state_is_reported_and_deleting_it_heals_the_run() {
+    let experiment = Experiment::new(
+        "let run = open_run(\"small\");
+        let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+        run.self_play(net, #{ games: 4, search: #{ simulations: 2 }, max_plies: 20 });
+        run.train(net, run.window(), #{ updates: 1000, batch: 4, checkpoint_every: 5 });",
+    );
+    kill_at(&experiment, "training.state", 1);
+    let path = experiment.first_in("steps/work/").with_file_name("training.state");
+    let mut content = fs::read(&path).expect("reads");
+    let middle = content.len() / 2;
+    content[middle] ^= 1;
+    fs::write(&path, content).expect("writes");
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    for part in [&*path.display().to_string(), "is damaged", "have this training start over"] {
+        assert!(ended.stderr.contains(part), "{}", ended.stderr);
+    }
+    fs::remove_file(&path).expect("removes");
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+/// Files that the program writes afterwards would look like a run, and its closing lines like a success.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_removed_while_it_is_written_fails() {
+    for wait in [0, 200, 400] {
+        let experiment = Experiment::new(SMALL);
+        let options = ["--device", "cpu", "--backend", "torch", "--threads", "1", "--set", "iterations=200"];
+        let mut child = experiment.start(&[&["x.rhai"][..], &options].concat());
+        while !experiment.run_folder().join("steps").is_dir() {
+            assert!(child.try_wait().expect("looks").is_none(), "ended before it began");
+            sleep(Duration::from_millis(5));
+        }
+        sleep(Duration::from_millis(wait));
+        // Fails if the program writes a file meanwhile; what matters is that most of the run is gone.
+        let _ = fs::remove_dir_all(experiment.run_folder());
+        let _ = fs::remove_file(experiment.run_folder().join("run.lock"));
+        let ended: Ended = child.wait_with_output().expect("ends").into();
+        assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn time_and_disk_limits_stop_a_run_and_the_same_command_resumes() {
     let experiment = Experiment::new(&SMALL.replace("iterations: 2", "iterations: 200"));
     let ended = experiment.run(&["--max-hours", "0.0005"]);

@@ -46,7 +46,7 @@ pub struct SweepFolder {
     folder: Folder,
     record: SweepRecord,
     journal: Mutex<File>,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl SweepRecord {
@@ -78,7 +78,7 @@ impl SweepFolder {
         }
         let record = found.unwrap_or_else(|| now.clone());
         let (journal, events) = open_journal(&folder.sweep_journal())?;
-        Ok((Self { folder, record, journal: Mutex::new(journal), _lock: lock }, events))
+        Ok((Self { folder, record, journal: Mutex::new(journal), lock }, events))
     }
 
     /// The record of the sweep in a folder, if there is one.
@@ -159,6 +159,7 @@ impl SweepFolder {
 
     /// Appends an event to the journal; it is on disk when this returns.
     pub fn note(&self, event: &Event) -> Result<(), RunError> {
+        self.lock.check(&self.folder)?;
         let line = serde_json::to_string(event).expect("events have text keys only");
         let mut journal = self.journal.lock().ignore_poison();
         let written = writeln!(journal, "{line}").and_then(|()| journal.sync_data());

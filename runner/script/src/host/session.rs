@@ -107,6 +107,11 @@ impl Session {
         handle
     }
 
+    /// Fails if the folder of the script's run was removed or replaced while the script ran.
+    pub fn check_folder(&self) -> Result<(), Failure> {
+        self.host.check_folder().map_err(|error| Failure::from(&error))
+    }
+
     /// The table of iterations, if it has anything that was not shown yet.
     pub fn unshown_table(&self) -> Option<Table> {
         let run = self.run().clone()?;

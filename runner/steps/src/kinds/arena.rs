@@ -347,7 +347,7 @@ fn keep(workspace: &StepWorkspace, shard: Shard, result: &MatchShard) -> Result<
 fn product(workspace: &StepWorkspace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
     let mut rows: Vec<MatchGameRow> = Vec::new();
     let mut evaluations = 0;
-    for note in workspace.finished_shards::<Part>(shards)?.into_values() {
+    for note in workspace.all_shards::<Part>(shards)? {
         evaluations += note.part.evaluations;
         for entry in &note.files {
             rows.extend(read_entry(workspace.folder.root(), entry)?);

@@ -310,7 +310,7 @@ impl Part {
 /// Merges the shards in order.
 fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError> {
     let (mut whole, mut entries) = (Part::default(), Vec::new());
-    for note in workspace.finished_shards::<Part>(shards)?.into_values() {
+    for note in workspace.all_shards::<Part>(shards)? {
         entries.extend(note.files);
         whole.positions += note.part.positions;
         whole.simulations += note.part.simulations;

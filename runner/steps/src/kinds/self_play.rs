@@ -235,7 +235,7 @@ fn keep(
 fn product(workspace: &StepWorkspace, shards: u32) -> Result<Product, StepError> {
     let mut stats = SelfPlayStats::default();
     let mut entries = Vec::new();
-    for note in workspace.finished_shards::<SelfPlayStats>(shards)?.into_values() {
+    for note in workspace.all_shards::<SelfPlayStats>(shards)? {
         stats.merge(&note.part);
         entries.extend(note.files);
     }
