@@ -83,7 +83,7 @@ fn set_up(args: &PlayArgs) -> Result<(Setup, Player), StartError> {
         ("DC0Simulations", args.sims.map(|number| number.to_string())),
         ("DC0Temperature", args.temperature.map(|number| number.to_string())),
     ] {
-        value.map_or(Ok(()), |value| settings.set(name, &value))?;
+        value.map(|value| settings.set(name, &value)).transpose()?;
     }
     let keep = args.pgn.as_deref().map(Keep::open).transpose()?;
     let engine = Engine::new(settings)?;

@@ -30,7 +30,8 @@ use workers::Pool;
 
 pub use args::UciArgs;
 pub use engine::{Engine, MoveLine, SearchResult};
-pub use options::{Settings, SettingsError};
+use options::MODEL;
+pub use options::{Settings, SettingsError, SettingsNote};
 pub use session::session;
 
 /// The output of `bench` with the net in the program on one thread.
@@ -66,18 +67,21 @@ impl Command for UciArgs {
     }
 }
 
-/// The settings from the command line.
+/// The settings from the command line. The net is chosen first, whose heads decide about some options.
 pub(crate) fn settings(args: &UciArgs) -> Result<Settings, SettingsError> {
     let mut settings = Settings::new(args.net.onnxruntime.clone())?;
     let named = [
         ("Backend", args.net.backend.map(|backend| backend.name().to_owned())),
         ("Device", args.net.device.clone()),
-        ("DC0Model", args.net.net.clone()),
+        (MODEL, args.net.net.clone()),
     ];
     let given = args.options.iter().map(|(name, value)| (name.as_str(), value.clone()));
     let named = named.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    for (name, value) in named.chain(given) {
+    let (net, others): (Vec<_>, Vec<_>) =
+        named.chain(given).partition(|(name, _)| name.eq_ignore_ascii_case(MODEL));
+    for (name, value) in net.into_iter().chain(others) {
         settings.set(name, &value)?;
     }
+    settings.check_effects()?;
     Ok(settings)
 }

@@ -3,6 +3,7 @@
 mod declared;
 mod tuned;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,10 +20,16 @@ use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Choice, Evaluators};
 use dc0_runs::net::{NetError, named, shipped};
 use declared::{Declared, Kind};
-use tuned::BATCH_SIZE;
+use tuned::{BATCH_SIZE, Kept};
+
+/// The option that chooses the net.
+pub(super) const MODEL: &str = "DC0Model";
 
 /// The option without a value; the session handles it.
 pub(super) const CLEAR_HASH: &str = "Clear Hash";
+
+/// The option that needs a net with a head of its own.
+const MOVES_LEFT: &str = "search.moves_left";
 
 /// Size of the evaluation cache in MiB: some 40,000 positions, more than a move of a fast game evaluates. Chosen.
 const HASH: u32 = 16;
@@ -51,6 +58,22 @@ pub enum SettingsError {
         /// The value given.
         value: String,
     },
+    /// A member of a group that is off, on a command line.
+    #[error(
+        "option {option} has no effect while {switch} is false; set {switch} to true, too, or leave {option} out"
+    )]
+    WithoutEffect {
+        /// The option.
+        option: String,
+        /// The option that switches its group on.
+        switch: String,
+    },
+    /// The net has no moves left.
+    #[error(
+        "option {MOVES_LEFT}: expected a net with a moves_left_head, which this one does not have; set DC0Model to one that has it \
+         first; it stays false"
+    )]
+    NoMovesLeft,
     /// A parameter of the search or of time management.
     #[error("{0}; it keeps its value")]
     Search(#[from] ParamErrors),
@@ -68,6 +91,38 @@ pub enum SettingsError {
     Tablebases(#[from] TablebaseError),
 }
 
+/// What a chess program should know about an option that was set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingsNote {
+    /// The option belongs to a group that is off.
+    WithoutEffect {
+        /// The option.
+        option: String,
+        /// The option that switches its group on.
+        switch: String,
+    },
+    /// The net cannot serve an option that was on.
+    SwitchedOff {
+        /// The option.
+        option: &'static str,
+        /// What the net lacks.
+        lacks: &'static str,
+    },
+}
+
+impl fmt::Display for SettingsNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WithoutEffect { option, switch } => {
+                write!(f, "{option} has no effect until {switch} is true")
+            }
+            Self::SwitchedOff { option, lacks } => {
+                write!(f, "{option} is false now, because this net has no {lacks}")
+            }
+        }
+    }
+}
+
 impl Fault for SettingsError {
     fn exit(&self) -> Exit {
         Exit::BadInput
@@ -80,6 +135,8 @@ pub struct Settings {
     pub(super) net: Arc<Checkpoint>,
     pub(super) evaluators: Arc<Evaluators>,
     pub(super) search: SearchParams,
+    /// Members of groups that are off.
+    kept: Kept,
     pub(super) time: TimeParams,
     pub(super) tablebases: Option<Tablebase>,
     pub(super) temperature: f64,
@@ -108,7 +165,7 @@ fn all() -> Vec<Declared> {
     let spin = |default, least, most| Kind::Spin { default, least, most };
     let own = [
         ("SearchMode", combo("dc0", &["dc0"])),
-        ("DC0Model", Kind::Text(String::new())),
+        (MODEL, Kind::Text(String::new())),
         ("DC0Simulations", spin(search.simulations.into(), 1, 10_000_000)),
         ("DC0Cpuct", Kind::Text(search.c_puct.to_string())),
         ("DC0Temperature", Kind::Text("0".to_owned())),
@@ -157,6 +214,7 @@ impl Settings {
             net: Arc::new(shipped()?.net),
             evaluators,
             search: tuned::search(),
+            kept: Kept::default(),
             time: TimeParams::default(),
             tablebases: None,
             temperature: 0.0,
@@ -174,7 +232,7 @@ impl Settings {
     }
 
     /// Sets an option; case does not matter in its name. On an error nothing changes.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingsError> {
+    pub fn set(&mut self, name: &str, value: &str) -> Result<Option<SettingsNote>, SettingsError> {
         let all = all();
         let Some(option) = all.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
             let names = all.iter().map(|option| option.name.as_str());
@@ -182,7 +240,38 @@ impl Settings {
             return Err(SettingsError::Unknown { name: name.to_owned(), hint });
         };
         let checked = option.checked(value).ok_or_else(|| option.refuse(option.expected(), value))?;
-        self.apply(option, &checked)
+        let mut changed = self.clone();
+        changed.apply(option, &checked)?;
+        let note = changed.fit_to_net(option)?.or_else(|| changed.note(option));
+        *self = changed;
+        Ok(note)
+    }
+
+    /// Fails where the net cannot serve the search that an option asks for. A net that was chosen later is taken, and the search
+    /// changed: a match that is to measure this net must not go on with another one.
+    fn fit_to_net(&mut self, set: &Declared) -> Result<Option<SettingsNote>, SettingsError> {
+        if self.search.moves_left.is_none() || self.net.spec.moves_left_head.is_some() {
+            return Ok(None);
+        }
+        if set.name != MODEL {
+            return Err(SettingsError::NoMovesLeft);
+        }
+        self.tune(MOVES_LEFT, "false")?;
+        Ok(Some(SettingsNote::SwitchedOff { option: MOVES_LEFT, lacks: "moves_left_head" }))
+    }
+
+    fn note(&self, set: &Declared) -> Option<SettingsNote> {
+        let mut without_effect = self.kept.without_effect(&self.search).into_iter();
+        let (option, switch) = without_effect.find(|(option, _)| *option == set.name)?;
+        Some(SettingsNote::WithoutEffect { option, switch })
+    }
+
+    /// Fails if an option has no effect, because its group is off.
+    pub(super) fn check_effects(&self) -> Result<(), SettingsError> {
+        match self.kept.without_effect(&self.search).into_iter().next() {
+            Some((option, switch)) => Err(SettingsError::WithoutEffect { option, switch }),
+            None => Ok(()),
+        }
     }
 
     fn apply(&mut self, option: &Declared, value: &str) -> Result<(), SettingsError> {
@@ -190,8 +279,12 @@ impl Settings {
         // Only for spins, whose value is checked already.
         let number = || value.parse::<i64>().unwrap_or_default();
         match option.name.as_str() {
-            "DC0Model" => {
-                self.net = Arc::new(if value.is_empty() { shipped()?.net } else { named(value)?.net });
+            MODEL => {
+                let net = if value.is_empty() { shipped()?.net } else { named(value)?.net };
+                // The same net keeps its threads and the tree.
+                if *self.net != net {
+                    self.net = Arc::new(net);
+                }
             }
             "DC0Simulations" => self.search.simulations = number() as u32,
             "DC0Cpuct" => self.search.c_puct = option.number(value, (0.0, 100.0))?,
@@ -199,11 +292,13 @@ impl Settings {
             "DC0Seed" => self.seed = number() as u64,
             "Threads" => self.threads = number() as u32,
             "BatchSize" => self.search.leaf_batch = number() as u32,
+            "Backend" if value == self.backend.name() => {}
             "Backend" => {
                 let backend = Backend::from_name(value).unwrap_or(self.backend);
                 self.evaluators = evaluators(backend, &self.device, self.onnxruntime.as_deref())?;
                 self.backend = backend;
             }
+            "Device" if value == self.device => {}
             "Device" => {
                 self.evaluators = evaluators(self.backend, value, self.onnxruntime.as_deref())?;
                 value.clone_into(&mut self.device);
@@ -224,8 +319,10 @@ impl Settings {
     /// Sets a declared parameter by its dotted name.
     fn tune(&mut self, name: &str, value: &str) -> Result<(), ParamErrors> {
         match name.split_once('.') {
-            Some((group @ "time", path)) => self.time = tuned::with(group, &self.time, path, value)?,
-            Some((group, path)) => self.search = tuned::with(group, &self.search, path, value)?,
+            Some((group @ "time", path)) => {
+                tuned::set(group, &mut self.time, &mut self.kept, path, value)?;
+            }
+            Some((group, path)) => tuned::set(group, &mut self.search, &mut self.kept, path, value)?,
             None => {}
         }
         Ok(())

@@ -86,11 +86,11 @@ impl Session {
             Command::SetOption { name, .. } if name.eq_ignore_ascii_case(CLEAR_HASH) => {
                 self.send(Job::NewGame);
             }
-            Command::SetOption { name, value } => {
-                if let Err(error) = self.settings.set(&name, &value) {
-                    self.output.info(&format!("error: {error}"));
-                }
-            }
+            Command::SetOption { name, value } => match self.settings.set(&name, &value) {
+                Ok(None) => {}
+                Ok(Some(note)) => self.output.info(&note.to_string()),
+                Err(error) => self.output.info(&format!("error: {error}")),
+            },
             Command::Position(text) => self.set_up(&text),
             Command::Go(go) => self.go(go),
             Command::Stop => self.stop(),

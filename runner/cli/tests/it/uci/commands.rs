@@ -24,6 +24,60 @@ fn the_handshake_is_name_author_options_and_uciok() {
     assert_eq!(engine.end(), (Some(0), Vec::new()));
 }
 
+/// A search from the start of a game, and one with its tree two plies later; without what depends on the time.
+fn searches(engine: &mut Engine) -> Vec<String> {
+    engine.send("ucinewgame");
+    let mut lines = engine.search("startpos", "go nodes 50");
+    lines.extend(engine.search("startpos moves e2e4 e7e5", "go nodes 50"));
+    let timeless = |line: &String| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let is_time = |at: usize| ["nps", "time"].contains(&words[at]);
+        let kept = (0..words.len()).filter(|at| !is_time(*at) && (*at == 0 || !is_time(*at - 1)));
+        kept.map(|at| words[at]).collect::<Vec<_>>().join(" ")
+    };
+    lines.iter().map(timeless).collect()
+}
+
+/// The options with the values that they are declared with; buttons have none.
+fn declared_defaults(introduced: &[String]) -> Vec<(String, String)> {
+    let declared = |line: &String| {
+        let (name, rest) = line.strip_prefix("option name ")?.split_once(" type ")?;
+        let default = rest.split_once(" default ")?.1;
+        let ends = [default.find(" min "), default.find(" var ")];
+        let default = &default[..ends.into_iter().flatten().min().unwrap_or(default.len())];
+        Some((name.to_owned(), default.to_owned()))
+    };
+    introduced.iter().filter_map(declared).collect()
+}
+
+#[test]
+fn options_sent_back_as_declared_change_no_search() {
+    let mut fresh = Engine::ready(&[]);
+    let expected = searches(&mut fresh);
+    // Some programs send every option at the start, others one after another.
+    let mut engine = Engine::start(&[]);
+    let options = declared_defaults(&engine.ask("uci", "uciok"));
+    assert!(options.len() > 50, "{options:?}");
+    for (name, default) in &options {
+        engine.send(&format!("setoption name {name} value {default}"));
+        assert_eq!(engine.ask("isready", "readyok"), ["readyok"], "{name}");
+        assert_eq!(searches(&mut engine), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_search_that_the_net_cannot_serve_is_refused() {
+    let mut engine = Engine::ready(&[]);
+    engine.send("setoption name search.moves_left value true");
+    let lines = engine.ask("isready", "readyok");
+    assert!(lines[0].contains("error: option search.moves_left: expected a net with"), "{lines:?}");
+    engine.send("setoption name search.moves_left.slope value 0.5");
+    let lines = engine.ask("isready", "readyok");
+    assert!(lines[0].contains("has no effect until search.moves_left is true"), "{lines:?}");
+    let mate = engine.search("startpos moves f2f3 e7e5 g2g4", "go nodes 100");
+    assert_eq!(best(&mate), "d8h4");
+}
+
 #[test]
 fn bad_input_is_reported_or_ignored_and_the_engine_survives() {
     let mut engine = Engine::ready(&[]);
@@ -59,6 +113,8 @@ fn command_line_options_are_checked_before_the_session() {
         (["--net", "no-such-run"], "is neither a file"),
         (["--option", "Threads=none"], "a whole number in 1..=64"),
         (["--device", "cuda:77"], "cuda"),
+        (["--option", "search.moves_left=true"], "expected a net with a moves_left_head"),
+        (["--option", "search.kld_gain.interval=50"], "set search.kld_gain to true"),
     ] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_dc0-run")).arg("uci").args(args).stdin(Stdio::null()).output();

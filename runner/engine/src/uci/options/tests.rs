@@ -1,4 +1,10 @@
-use dc0_core::search::{RootRule, SearchParams};
+use std::sync::Arc;
+
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, TowerSpec, initial_weights};
+use dc0_core::params::Value;
+use dc0_core::rng::Seed;
+use dc0_core::search::{FpuParams, KldGain, RootRule, SearchParams};
 
 use super::declared::{Declared, Kind};
 use super::{Settings, all, option_lines};
@@ -35,6 +41,9 @@ fn options_are_listed_with_their_ranges() {
         "option name search.root.rule type combo default puct var puct var gumbel",
         "option name search.fpu.value type string default 0.33",
         "option name search.root.c_puct type string default ()",
+        "option name search.kld_gain type check default false",
+        "option name search.moves_left type check default false",
+        "option name search.root.fpu type check default false",
         "option name search.root.considered type spin default 16 min 1 max 218",
     ] {
         assert!(lines.iter().any(|line| line == expected), "{expected} is missing in\n{}", lines.join("\n"));
@@ -42,27 +51,86 @@ fn options_are_listed_with_their_ranges() {
     assert!(!lines.iter().any(|line| line.contains("search.leaf_batch") || line.contains("search.engine")));
 }
 
-#[test]
-fn every_option_takes_its_own_default() {
-    let mut settings = settings();
-    let search = settings.search.clone();
-    let is_off = |option: &Declared| option.kind == Kind::Text("()".to_owned());
-    let off: Vec<String> =
-        all().iter().filter(|option| is_off(option)).map(|option| format!("{}.", option.name)).collect();
-    for option in all() {
-        let default = match option.kind {
-            Kind::Button => String::new(),
-            Kind::Check(default) => default.to_string(),
-            Kind::Spin { default, .. } => default.to_string(),
-            Kind::Combo { default, .. } | Kind::Text(default) => default,
-        };
-        // A member of a group that is off would switch the group on.
-        let is_in_no_off_group = off.iter().any(|group| option.name.starts_with(group));
-        if !is_in_no_off_group {
-            settings.set(&option.name, &default).unwrap_or_else(|error| panic!("{}: {error}", option.name));
-        }
+/// The value with which chess programs send an option back that nobody changed; `None` for buttons.
+fn declared_default(option: &Declared) -> Option<String> {
+    match &option.kind {
+        Kind::Button => None,
+        Kind::Check(default) => Some(default.to_string()),
+        Kind::Spin { default, .. } => Some(default.to_string()),
+        Kind::Combo { default, .. } | Kind::Text(default) => Some(default.clone()),
     }
-    assert_eq!(settings.search, search);
+}
+
+#[test]
+fn declared_defaults_change_nothing_in_any_order() {
+    let fresh = settings();
+    let mut options = all();
+    for _ in 0..2 {
+        let mut settings = fresh.clone();
+        for option in &options {
+            let Some(default) = declared_default(option) else { continue };
+            let note = settings.set(&option.name, &default);
+            assert_eq!(note.unwrap_or_else(|error| panic!("{}: {error}", option.name)), None);
+            assert_eq!((&settings.search, &settings.time), (&fresh.search, &fresh.time), "{}", option.name);
+        }
+        // The same net on the same backend: neither threads nor a tree are lost.
+        assert!(Arc::ptr_eq(&settings.net, &fresh.net));
+        assert!(Arc::ptr_eq(&settings.evaluators, &fresh.evaluators));
+        options.reverse();
+    }
+}
+
+#[test]
+fn members_of_a_group_take_effect_once_it_is_on() {
+    let mut settings = settings();
+    let note = settings.set("search.kld_gain.interval", "50").expect("a parameter").expect("a note");
+    assert_eq!(note.to_string(), "search.kld_gain.interval has no effect until search.kld_gain is true");
+    assert_eq!(settings.search.kld_gain, None);
+    let error = settings.check_effects().expect_err("one has no effect").to_string();
+    assert!(error.contains("set search.kld_gain to true"), "{error}");
+    assert!(refused(&mut settings, "search.kld_gain.interval", "0").contains("1..=1000000"));
+
+    let gain = |interval| Some(KldGain { interval, ..KldGain::default() });
+    for (name, value, expected) in [
+        ("search.kld_gain", "true", gain(50)),
+        ("search.kld_gain.interval", "70", gain(70)),
+        ("search.kld_gain", "true", gain(70)),
+        ("search.kld_gain", "false", None),
+        ("search.kld_gain.interval", "100", None),
+        ("search.kld_gain", "true", gain(100)),
+    ] {
+        assert_eq!(settings.set(name, value).expect("a parameter"), None, "{name} {value}");
+        assert_eq!(settings.search.kld_gain, expected, "{name} {value}");
+    }
+    settings.check_effects().expect("every option has its effect");
+    settings.set("search.root.fpu", "true").expect("a group");
+    assert_eq!(settings.search.root.fpu, Some(FpuParams::default()));
+}
+
+#[test]
+fn moves_left_need_a_net_that_predicts_them() {
+    let mut settings = settings();
+    let without = Arc::clone(&settings.net);
+    settings.set("search.moves_left.slope", "0.1").expect("kept until the group is on");
+    let message = refused(&mut settings, "search.moves_left", "true");
+    assert!(message.contains("expected a net with a moves_left_head"), "{message}");
+
+    let spec = NetworkSpec {
+        tower: TowerSpec { blocks: 1, filters: 8, ..TowerSpec::default() },
+        moves_left_head: Some(MovesLeftHeadSpec::default()),
+        ..NetworkSpec::default()
+    };
+    let weights = initial_weights(&spec, Seed { run: 1, step: 0 });
+    settings.net = Arc::new(Checkpoint { spec, weights, provenance: Value::None });
+    settings.set("search.moves_left", "true").expect("this net predicts them");
+    let slope = |settings: &Settings| settings.search.moves_left.as_ref().map(|left| left.slope);
+    assert_eq!(slope(&settings), Some(0.1));
+
+    // The net in the program does not: it is taken, and the search does without.
+    let note = settings.set("DC0Model", "").expect("the net in the program").expect("a note").to_string();
+    assert_eq!(note, "search.moves_left is false now, because this net has no moves_left_head");
+    assert_eq!((slope(&settings), &settings.net), (None, &without));
+    assert!(refused(&mut settings, "search.moves_left", "true").contains("moves_left_head"));
 }
 
 #[test]
@@ -76,6 +144,7 @@ fn names_are_case_insensitive() {
         ("BatchSize", "64"),
         ("search.fpu.kind", "Absolute"),
         ("search.root.c_puct", "3"),
+        ("Search.KLD_gain", "TRUE"),
         ("search.kld_gain.interval", "50"),
         ("UCI_ShowWDL", "True"),
         ("hash", "64"),

@@ -1,6 +1,11 @@
 //! Declared parameters as options, by their dotted names.
+//!
+//! A group that may be absent, such as `search.kld_gain`, is an option of its own that switches the group on and off. Chess programs
+//! send the members of a group that is off, too; they keep such a value until the group is on.
 
-use dc0_core::params::{ParamErrors, ParamKind, Params, Row, Value, read};
+use std::collections::BTreeMap;
+
+use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, read};
 use dc0_core::search::SearchParams;
 
 use super::declared::{Declared, Kind};
@@ -35,6 +40,7 @@ fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iter
 
 fn kind(row: &Row, default: String) -> Kind {
     match &row.kind {
+        _ if is_switch(row) => Kind::Check(default != "()"),
         ParamKind::Bool => Kind::Check(default == "true"),
         ParamKind::Choice(names) => {
             Kind::Combo { default, names: names.iter().map(|name| (*name).to_owned()).collect() }
@@ -64,9 +70,89 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The parameters of a group with one of them set.
-pub(super) fn with<P: Params>(group: &str, params: &P, path: &str, value: &str) -> Result<P, ParamErrors> {
+/// Members of groups that are off, by their dotted names: what they will be once their group is on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Kept(BTreeMap<String, Value>);
+
+/// Sets one of the parameters of `group`, or switches a group of them. On an error nothing changes.
+pub(super) fn set<P: Params>(
+    group: &str,
+    params: &mut P,
+    kept: &mut Kept,
+    path: &str,
+    value: &str,
+) -> Result<(), ParamErrors> {
+    let rows = P::rows();
     let mut all = params.to_value();
-    all.put(path, Value::from_argument(value));
-    read(group, &all)
+    if rows.iter().any(|row| row.path == path && is_switch(row)) {
+        let prefix = format!("{path}.");
+        let is_on = at(&all, path) != Some(&Value::None);
+        let wants_on = value == "true";
+        if is_on == wants_on {
+            return Ok(());
+        }
+        let members = rows.iter().filter(|row| row.path.starts_with(&prefix));
+        let mut now_kept = kept.clone();
+        if wants_on {
+            all.put(path, Value::group());
+            for row in members {
+                if let Some(value) = now_kept.0.remove(&name(group, &row.path)) {
+                    all.put(&row.path, value);
+                }
+            }
+        } else {
+            let value = |row: &Row| Some((name(group, &row.path), at(&all, &row.path)?.clone()));
+            now_kept.0.extend(members.filter_map(value));
+            all.put(path, Value::None);
+        }
+        *params = read(group, &all)?;
+        *kept = now_kept;
+        return Ok(());
+    }
+    let value = Value::from_argument(value);
+    if switch_of(&rows, path).is_some_and(|switch| at(&all, &switch.path) == Some(&Value::None)) {
+        // Checked with the defaults of all other parameters, since those set now may exclude the group.
+        let mut alone = P::default().to_value();
+        alone.put(path, value);
+        let checked: P = read(group, &alone)?;
+        if let Some(value) = at(&checked.to_value(), path) {
+            kept.0.insert(name(group, path), value.clone());
+        }
+    } else {
+        all.put(path, value);
+        *params = read(group, &all)?;
+    }
+    Ok(())
+}
+
+/// The option's name of a parameter.
+fn name(group: &str, path: &str) -> String {
+    format!("{group}.{path}")
+}
+
+/// Whether a row is that of a group that may be absent.
+fn is_switch(row: &Row) -> bool {
+    matches!(row.kind, ParamKind::Optional(_)) && row.kind.is_group()
+}
+
+/// The row of the group that may be absent and has this member.
+fn switch_of<'a>(rows: &'a [Row], path: &str) -> Option<&'a Row> {
+    rows.iter().find(|row| {
+        is_switch(row) && path.strip_prefix(&row.path).is_some_and(|member| member.starts_with('.'))
+    })
+}
+
+impl Kept {
+    /// The members of search parameters that have another value than their default while their group is off, each with its switch.
+    pub(super) fn without_effect(&self, search: &SearchParams) -> Vec<(String, String)> {
+        let (rows, all) = (SearchParams::rows(), search.to_value());
+        let waits = |row: &Row| {
+            let option = name("search", &row.path);
+            let kept = self.0.get(&option)?;
+            let switch = switch_of(&rows, &row.path)?;
+            let is_off = at(&all, &switch.path) == Some(&Value::None);
+            (is_off && kept.to_string() != row.default).then(|| (option, name("search", &switch.path)))
+        };
+        rows.iter().filter_map(waits).collect()
+    }
 }
