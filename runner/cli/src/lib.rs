@@ -4,7 +4,7 @@ mod command_line;
 mod commands;
 mod openmp;
 
-use std::io::{BufRead, IsTerminal};
+use std::io::{BufRead, ErrorKind, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -33,6 +33,8 @@ pub fn main() -> ExitCode {
     };
     let exit = result.unwrap_or_else(|failure| fail(&program.console, &failure));
     match program.console.take_failure() {
+        // A reader such as `head` has all that it wants.
+        Some(cause) if cause.kind() == ErrorKind::BrokenPipe => exit.into(),
         Some(cause) if exit == Exit::Done => {
             let message = format!("some output was lost: {cause}");
             fail(&program.console, &Failure::new(Exit::Failed, message)).into()

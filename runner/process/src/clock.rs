@@ -27,7 +27,14 @@ impl Stopwatch {
 
 /// The current time as RFC 3339 in UTC, to the second.
 pub fn timestamp() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+    rfc3339(SystemTime::now())
+}
+
+/// RFC 3339 has the years 1970 to 9999 here. A clock that is set to another year must not stop the work: it counts as the nearest.
+fn rfc3339(time: SystemTime) -> String {
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().min(LAST);
+    humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + since).to_string()
 }
 
 /// The time elapsed since a [`timestamp`]; `None` if it is in the future or malformed.
@@ -39,4 +46,17 @@ pub fn since(moment: &str) -> Option<Duration> {
 pub fn time_seed() -> u32 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     since.subsec_nanos() ^ since.as_secs() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, SystemTime, rfc3339};
+
+    #[test]
+    fn a_clock_outside_the_known_years_still_gives_a_time() {
+        let (epoch, year) = (SystemTime::UNIX_EPOCH, Duration::from_hours(8766));
+        assert_eq!(rfc3339(epoch + Duration::from_secs(86_399)), "1970-01-01T23:59:59Z");
+        assert_eq!(rfc3339(epoch - 10 * year), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(epoch + 9000 * year), "9999-12-31T23:59:59Z");
+    }
 }

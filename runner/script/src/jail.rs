@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{fs, io};
 
 use dc0_core::params::nearest;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
@@ -57,8 +58,16 @@ pub enum LoadError {
         /// A suggestion, if a file of a similar name exists.
         hint: String,
     },
+    /// It is a folder, a pipe or a device.
+    #[error("import \"{path}\": {} is not a regular file; a pipe would block and can be read only once", .named.display())]
+    NoFile {
+        /// As the script gives it.
+        path: String,
+        /// What it leads to.
+        named: PathBuf,
+    },
     /// The file is too large for a script.
-    #[error("{} has {bytes} bytes; a script has at most {MAX_SCRIPT_BYTES}", .path.display())]
+    #[error("{} has at least {bytes} bytes; a script has at most {MAX_SCRIPT_BYTES}", .path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -82,14 +91,21 @@ impl Fault for LoadError {
     }
 }
 
-/// Reads a script file.
+/// Reads a script file, which may be a pipe.
 pub fn read_script(path: &Path) -> Result<String, LoadError> {
     let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
-    let bytes = fs::metadata(path).map_err(unreadable)?.len();
+    let file = File::open(path).map_err(unreadable)?;
+    let bytes = file.metadata().map_err(unreadable)?.len();
     if bytes > MAX_SCRIPT_BYTES {
         return Err(LoadError::TooLarge { path: path.to_owned(), bytes });
     }
-    fs::read_to_string(path).map_err(unreadable)
+    // The size of a pipe is not known before.
+    let mut text = String::new();
+    let bytes = file.take(MAX_SCRIPT_BYTES + 1).read_to_string(&mut text).map_err(unreadable)? as u64;
+    if bytes > MAX_SCRIPT_BYTES {
+        return Err(LoadError::TooLarge { path: path.to_owned(), bytes });
+    }
+    Ok(text)
 }
 
 /// Resolves imports within one folder, and compiles each module once.
@@ -146,6 +162,9 @@ impl Jail {
         })?;
         if !file.starts_with(&root) {
             return Err(outside());
+        }
+        if !file.metadata().map_err(unreadable)?.is_file() {
+            return Err(LoadError::NoFile { path: path.to_owned(), named });
         }
         Ok(Found { file, name: named.display().to_string() })
     }

@@ -69,7 +69,8 @@ fn quoted(argument: &str) -> String {
 
 fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Sources>) -> Result<(), Failure> {
     let path = args.script.as_deref().unwrap_or(Path::new(""));
-    let text = read_script(path).map_err(|error| Failure::from(&error))?;
+    let read = || read_script(path).map_err(|error| Failure::from(&error));
+    let text = process.interrupt.while_waiting(read)?;
     let name = path.display().to_string();
     sources.keep(&name, &text);
     if args.parameters || args.help {
@@ -82,7 +83,7 @@ fn run(args: &ScriptArgs, options: &str, process: &Process, sources: &Arc<Source
         process.console.result(&shown);
         return Ok(());
     }
-    let declaration = Arc::new(Declaration::new(overrides(args)?));
+    let declaration = Arc::new(Declaration::new(overrides(args, process)?));
     let planner =
         args.check.then(|| Arc::new(Planner::new(&name, run_options(args), Arc::clone(&declaration))));
     let runner =
@@ -112,7 +113,7 @@ fn declared(
     path: &Path,
     text: &str,
 ) -> Result<Vec<Declared>, Failure> {
-    let declaration = Arc::new(Declaration::listing(overrides(args)?));
+    let declaration = Arc::new(Declaration::listing(overrides(args, process)?));
     let planner = Planner::new(&path.display().to_string(), run_options(args), Arc::clone(&declaration));
     let host: Arc<dyn Host> = Arc::new(planner);
     let script_run = ScriptRun { path, folder: None, text, host, declaration: Arc::clone(&declaration) };
@@ -158,10 +159,11 @@ impl ScriptRun<'_> {
 }
 
 /// The command line's values of the script's parameters: first those of files, then those of `--set`, which win.
-fn overrides(args: &ScriptArgs) -> Result<Vec<Override>, Failure> {
+fn overrides(args: &ScriptArgs, process: &Process) -> Result<Vec<Override>, Failure> {
     let mut overrides = Vec::new();
     for file in &args.params {
-        overrides.extend(read_file(file).map_err(|error| Failure::from(&error))?);
+        let read = || read_file(file).map_err(|error| Failure::from(&error));
+        overrides.extend(process.interrupt.while_waiting(read)?);
     }
     overrides.extend_from_slice(&args.overrides);
     Ok(overrides)

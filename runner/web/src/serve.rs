@@ -45,6 +45,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_process::interrupt::on_stop_signal;
 use library::{Found, Library};
 use play::GameRooms;
 use reports::Charts;
@@ -242,7 +243,7 @@ fn random(count: usize) -> Result<String, getrandom::Error> {
 fn listen_for_interrupts() -> Result<Arc<Notify>, ServeError> {
     let (interrupt, is_second) = (Arc::new(Notify::new()), AtomicBool::new(false));
     let notified = Arc::clone(&interrupt);
-    ctrlc::set_handler(move || {
+    on_stop_signal(move || {
         if is_second.swap(true, Ordering::SeqCst) {
             std::process::exit(Exit::Interrupted as i32);
         }

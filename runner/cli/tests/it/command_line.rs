@@ -1,5 +1,9 @@
 //! The program from outside: messages, exit codes, and what is printed to which stream.
 
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::Command;
+
 use crate::experiment::{Ended, Experiment, SMALL};
 
 #[track_caller]
@@ -250,4 +254,47 @@ fn a_script_named_without_its_folder_finds_its_imports() {
     std::fs::write(lib.join("two.rhai"), "fn value() { 2 }").expect("writes");
     let ended = experiment.run(&[]);
     assert_eq!((ended.stdout.as_str(), ended.code), ("3\n", Some(0)), "{}", ended.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let experiment = Experiment::new("for line in 0..100000 { print(line); }");
+    let mut child = experiment.start(&["x.rhai"]);
+    let mut first = String::new();
+    let stdout = child.stdout.take().expect("a pipe");
+    BufReader::new(stdout).read_line(&mut first).expect("reads");
+    let ended: Ended = child.wait_with_output().expect("ends").into();
+    assert_eq!((first.as_str(), ended.code, ended.stderr.as_str()), ("0\n", Some(0), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_script_and_parameters_may_come_from_pipes() {
+    let experiment = Experiment::new("let p = params(#{ a: 1 }); print(`a is ${p.a}`);");
+    for name in ["script", "values"] {
+        let made = Command::new("mkfifo").arg(experiment.folder.path().join(name)).status();
+        assert!(made.expect("mkfifo runs").success());
+    }
+    let child = experiment.start(&["script", "--params", "values"]);
+    let script = fs::read_to_string(experiment.folder.path().join("x.rhai")).expect("reads");
+    fs::write(experiment.folder.path().join("script"), script).expect("is read");
+    fs::write(experiment.folder.path().join("values"), "a = 7").expect("is read");
+    let ended: Ended = child.wait_with_output().expect("ends").into();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "a is 7\n"), "{}", ended.stderr);
+    // Without a writer, one Ctrl-C is enough; before the program listens to it, the system ends the program.
+    let child = experiment.start(&["x.rhai", "--params", "values"]);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs").success());
+    let ended: Ended = child.wait_with_output().expect("ends").into();
+    assert!(matches!(ended.code, Some(130) | None), "{:?}", ended.code);
+    assert_eq!(ended.stderr, "");
+    // An import is read more than once.
+    experiment.write("import \"script\" as script;");
+    fs::rename(experiment.folder.path().join("script"), experiment.folder.path().join("script.rhai"))
+        .expect("renames");
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("is not a regular file"), "{}", ended.stderr);
 }

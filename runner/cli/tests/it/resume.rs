@@ -61,6 +61,37 @@ fn a_run_killed_at_any_time_resumes_to_the_same_bytes_on_any_lanes() {
     assert_eq!(killed.results(), whole.results());
 }
 
+/// Sends a signal. `TERM` acts as Ctrl-C does, and unlike `INT` it works where shells have started the tests in the background.
+#[cfg(unix)]
+fn signal(pid: &str, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), pid]).status().expect("kill runs").success());
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_that_were_ignored_at_the_start_stay_ignored() {
+    let experiment = Experiment::new(SMALL);
+    let start = format!(
+        "trap '' HUP INT; exec {} x.rhai --device cpu --backend torch --threads 1",
+        env!("CARGO_BIN_EXE_dc0-run")
+    );
+    let mut command = Command::new("sh");
+    command.current_dir(experiment.folder.path()).args(["-c", &start]).stderr(std::process::Stdio::piped());
+    let child = command.stdout(std::process::Stdio::piped()).spawn().expect("starts");
+    while !experiment.run_folder().join("steps").is_dir() {
+        sleep(Duration::from_millis(20));
+    }
+    let pid = child.id().to_string();
+    for name in ["HUP", "INT", "HUP", "INT"] {
+        signal(&pid, name);
+    }
+    sleep(Duration::from_millis(200));
+    signal(&pid, "TERM");
+    let ended: Ended = child.wait_with_output().expect("ends").into();
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("stopping after this batch").count(), 1, "{}", ended.stderr);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_cleanly_and_the_same_command_resumes() {
@@ -73,7 +104,7 @@ fn an_interrupt_ends_cleanly_and_the_same_command_resumes() {
     }
     sleep(Duration::from_millis(300));
     let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill runs").success());
+    signal(&pid, "TERM");
     let ended: Ended = child.wait_with_output().expect("ends").into();
     assert_eq!(ended.code, Some(130), "{}", ended.stderr);
     assert!(ended.stderr.contains("x.rhai --device cpu --backend torch --threads 1"), "{}", ended.stderr);

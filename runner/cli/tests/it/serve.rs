@@ -267,7 +267,7 @@ fn ctrl_c_shuts_down_cleanly_with_readers_and_a_search_running() {
     let body = json!({ "net": "", "side": "black", "fen": null, "simulations": 10_000 });
     assert_eq!(server.post("/api/play", &body).json()["thinking"], true);
     let signal =
-        Command::new("kill").args(["-INT", &server.process.id().to_string()]).status().expect("kill");
+        Command::new("kill").args(["-TERM", &server.process.id().to_string()]).status().expect("kill");
     assert!(signal.success());
     assert_eq!(server.process.wait().expect("ends").code(), Some(0));
 }

@@ -7,6 +7,7 @@ use std::{io, thread};
 
 use crate::uci::lines::{Input, next, too_long};
 use dc0_process::exit::Exit;
+use dc0_process::interrupt::on_stop_signal;
 
 /// An event of the input.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Player {
         let (sender, events) = sync_channel(1);
         let stop = Arc::new(AtomicBool::new(false));
         let (interrupted, waker) = (Arc::clone(&stop), sender.clone());
-        ctrlc::set_handler(move || {
+        on_stop_signal(move || {
             if interrupted.swap(true, Ordering::SeqCst) {
                 std::process::exit(Exit::Interrupted as i32);
             }
