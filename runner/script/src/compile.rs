@@ -1,7 +1,8 @@
 //! Compiles a script and reports every misspelt name at once: its own, and those of everything that it imports by a literal path.
 
-use rhai::{AST, Engine, ParseError, ParseErrorType, Scope};
+use rhai::{AST, Engine, ParseError, ParseErrorType, Position, Scope};
 
+use super::captured_receivers;
 use super::failure::Failure;
 use super::imports::{self, Parsed};
 use super::jail::Jail;
@@ -30,6 +31,7 @@ pub fn compile(
     let (all, in_modules) = imports::closure(main, jail, |source, text| parse(engine, names, source, text));
     found.extend(in_modules);
     found.extend(unknown_calls::calls(&all, names, MOST_PROBLEMS));
+    found.extend(captured_receivers::problems(&all, names));
     match Failure::combine(found) {
         Some(failure) => Err(failure),
         None => Ok(all.into_iter().next().expect("the script itself comes first").script),
@@ -44,6 +46,11 @@ fn parse(engine: &Engine, names: &Names, source: &str, text: &str) -> (Option<AS
         match engine.compile_with_scope(&scope, text) {
             Ok(mut script) => {
                 script.set_source(source);
+                if let Some(position) = unclosed_comment(engine, &scope, text) {
+                    let message =
+                        "this comment has no end, so the rest of the script is part of it; close it with */";
+                    found.push(Failure::at(ScriptLocation::new(source, position), Exit::BadInput, message));
+                }
                 return (Some(script), found);
             }
             Err(ParseError(error, position)) => {
@@ -62,4 +69,20 @@ fn parse(engine: &Engine, names: &Names, source: &str, text: &str) -> (Option<AS
             }
         }
     }
+}
+
+/// Where a comment begins that the text, which compiles, never closes. The engine accepts that.
+fn unclosed_comment(engine: &Engine, scope: &Scope<'_>, text: &str) -> Option<Position> {
+    let compiles = |text: &str| engine.compile_with_scope(scope, text).is_ok();
+    // Outside a comment, its end is a syntax error.
+    let ends_in_comment = |text: &str| compiles(&format!("{text}\n*/"));
+    if !text.contains("/*") || !ends_in_comment(text) {
+        return None;
+    }
+    let is_start = |text: &str| compiles(text) && !ends_in_comment(text);
+    let before =
+        text.rmatch_indices("/*").map(|(start, _)| &text[..start]).find(|before| is_start(before))?;
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let count = |count: usize| u16::try_from(count + 1).unwrap_or(u16::MAX);
+    Some(Position::new(count(before.matches('\n').count()), count(line.chars().count())))
 }

@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod call;
+mod captured_receivers;
 pub mod compile;
 pub mod convert;
 pub mod declare;
@@ -16,6 +17,7 @@ pub mod imports;
 pub mod jail;
 pub mod launch;
 pub mod limits;
+mod list_push;
 pub mod location;
 pub mod messages;
 pub mod names;

@@ -22,6 +22,16 @@ pub struct Names {
     sources: Arc<Sources>,
     /// Names of the members of the script's maps.
     members: OnceLock<BTreeSet<String>>,
+    /// Method calls on variables that functions use.
+    calls_on_captured: OnceLock<Vec<CallOnCaptured>>,
+}
+
+/// A method call on a variable that some function of the same file uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CallOnCaptured {
+    pub(super) variable: String,
+    pub(super) method: String,
+    pub(super) location: ScriptLocation,
 }
 
 /// Functions that are part of the language and therefore in no package.
@@ -49,12 +59,24 @@ impl Names {
         let registered = engine.collect_fn_metadata(None, |info| Some(info.metadata.name.to_string()), true);
         let known = registered.into_iter().chain(BUILT_IN.map(str::to_owned)).chain(["debug".to_owned()]);
         let known = known.filter(|name| name != "sleep").collect();
-        Self { known, usages, declaration, sources, members: OnceLock::new() }
+        Self {
+            known,
+            usages,
+            declaration,
+            sources,
+            members: OnceLock::new(),
+            calls_on_captured: OnceLock::new(),
+        }
     }
 
     /// Sets the names of the members of the scripts' maps; a member may be a function.
     pub(super) fn set_members(&self, members: impl FnOnce() -> BTreeSet<String>) -> &BTreeSet<String> {
         self.members.get_or_init(members)
+    }
+
+    /// Sets the method calls on variables that functions use.
+    pub(super) fn set_calls_on_captured(&self, calls: impl FnOnce() -> Vec<CallOnCaptured>) {
+        self.calls_on_captured.get_or_init(calls);
     }
 
     /// Whether the engine has a function of this name.
@@ -120,6 +142,34 @@ impl Names {
             return format!("`{module}::{name}` is not called with {}", arguments(signature));
         }
         unknown_in_module(module, name, functions.iter().map(String::as_str))
+    }
+
+    /// The message for a function that uses the variable on which a method is called with it.
+    pub(super) fn captured_receiver(variable: &str, method: &str) -> String {
+        format!(
+            "a function given to a call of `{method}` on `{variable}` cannot use `{variable}`; assign what it needs to a variable before \
+             the call, and use that"
+        )
+    }
+
+    /// The message and the location for such a function that was found only when it was called; `what` is the engine's text on it,
+    /// such as `argument #1 of function 'filter'`.
+    pub(super) fn locked_variable(&self, what: &str, location: ScriptLocation) -> (String, ScriptLocation) {
+        let method = what.split('\'').nth(1).unwrap_or_default();
+        let calls = self.calls_on_captured.get().into_iter().flatten();
+        let mut calls = calls.filter(|call| call.method == method && call.location.source == location.source);
+        let Some(first) = calls.next() else {
+            let message = format!(
+                "a function given to `{method}` uses the variable that it is called on; copy what it needs before the call"
+            );
+            return (message, location);
+        };
+        let mut message = Self::captured_receiver(&first.variable, method);
+        let others: Vec<String> = calls.filter_map(|call| Some(call.location.point?.0.to_string())).collect();
+        if !others.is_empty() {
+            message = format!("{message} (here, or in line {})", others.join(", "));
+        }
+        (message, first.location.clone())
     }
 
     fn declared(&self, source: &str) -> DeclaredNames {

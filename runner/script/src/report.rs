@@ -130,6 +130,10 @@ fn describe(error: &EvalAltResult, source: &str, names: &Names) -> Failure {
                 format!("the script threw: {}", messages::shown(token)),
             );
         }
+        EvalAltResult::ErrorDataRace(what, _) => {
+            let (message, location) = names.locked_variable(what, location);
+            return Failure::at(location, Exit::BadInput, message);
+        }
         EvalAltResult::ErrorFunctionNotFound(signature, _) => names.missing_function(signature, source),
         EvalAltResult::ErrorPropertyNotFound(name, _) => names.missing_property(name),
         EvalAltResult::ErrorModuleNotFound(name, _) => names.missing_module(name, source),

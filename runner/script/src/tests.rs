@@ -212,6 +212,30 @@ fn endless_recursion_and_eval_are_errors() {
     assert!(message.contains("eval"), "{message}");
 }
 
+/// Counting all items at each push would take minutes.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the time is what is tested")]
+fn long_lists_grow_in_linear_time() {
+    let start = std::time::Instant::now();
+    let text = "let points = []; for count in 0..300000 { points.push([count, 0.5 * count]); }
+        fn grown(list) { list.push(\"two\"); list }
+        print(points.len()); print(points[-1]); print(grown([1])); let list = [1]; push(list, list); print(list);
+        let mine = [1]; let read = || mine; mine.push(2); print(read.call());";
+    check(text, &["300000", "[299999, 149999.5]", "[1, \"two\"]", "[1, [1]]", "[1, 2]"]);
+    assert!(start.elapsed() < std::time::Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+#[test]
+fn lists_have_a_million_items_at_most() {
+    for grow in
+        ["list.push(0)", "list.push([0, 0])", "list.push(list)", "list.push(#{ a: [list] })", "list += 0"]
+    {
+        let text = format!("let list = []; list.pad(999990, 0); for count in 0..1100000 {{ {grow}; }}");
+        let (message, _) = run_with(&[], &text).expect_err("has too many items");
+        assert!(message.contains("this has more than 1000000 items"), "{grow}: {message}");
+    }
+}
+
 #[test]
 fn a_thrown_value_fails_the_script() {
     let (message, exit) = run_with(&[], "throw \"no luck\"").expect_err("throws");

@@ -1,5 +1,6 @@
 //! The session of one script with a host: the run that it opened, and its progress.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dc0_core::durable;
@@ -23,6 +24,8 @@ pub struct Session {
     pub(super) host: Arc<dyn Host>,
     pub(super) declaration: Arc<Declaration>,
     run: Mutex<Option<RunHandle>>,
+    /// Sweeps under way; one more within a trial of another.
+    sweeps: AtomicU32,
     names: OnceLock<Names>,
 }
 
@@ -58,7 +61,7 @@ pub(super) struct Progress {
 impl Session {
     /// A script's session with a host.
     pub fn new(host: Arc<dyn Host>, declaration: Arc<Declaration>) -> Self {
-        Self { host, declaration, run: Mutex::new(None), names: OnceLock::new() }
+        Self { host, declaration, run: Mutex::new(None), sweeps: AtomicU32::new(0), names: OnceLock::new() }
     }
 
     /// Sets the names of functions, for messages about errors within other calls.
@@ -92,8 +95,19 @@ impl Session {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An error if the script already has a run, or cannot open one yet.
+    /// Runs the trials of a sweep; until it ends, the script opens no run of its own.
+    pub(super) fn in_sweep<T>(&self, sweep: impl FnOnce() -> T) -> T {
+        self.sweeps.fetch_add(1, Ordering::SeqCst);
+        let result = sweep();
+        self.sweeps.fetch_sub(1, Ordering::SeqCst);
+        result
+    }
+
+    /// An error if the script already has a run, or cannot open one here.
     pub(super) fn check_openable(&self, call: &Call<'_>) -> Answer<()> {
+        if self.sweeps.load(Ordering::SeqCst) > 0 {
+            return Err(call.misuse("a trial of a sweep has a run of its own; use `trial.run` instead"));
+        }
         if self.run().is_some() {
             return Err(call.misuse("a script opens one run; a trial of a sweep has its own, `trial.run`; start others from scripts of their own"));
         }

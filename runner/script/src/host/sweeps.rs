@@ -94,7 +94,7 @@ fn sweep(
     let (host, events) = call.run(session.host.sweep(&call_params, &session.script_digest()))?;
     let state = Mutex::new(SweepState { trials: Trials::from_events(&events), ..SweepState::default() });
     let work = Arc::new(Work { params, host, state, changed: Condvar::new(), updating: Mutex::default() });
-    work.run(context, session, function)?;
+    session.in_sweep(|| work.run(context, session, function))?;
     let board = work.board();
     call.run(work.host.finish(&board))?;
     Ok(FinishedSweep(Arc::new((board, work.host.folder()))))
