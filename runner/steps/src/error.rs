@@ -175,6 +175,10 @@ mod tests {
             (StepError::from(SelfPlayError::Evaluator(EvaluatorError::NotFinite { row: 1 })), Exit::Failed),
             (StepError::from(TrainError::NoSamples { games: 1, held_out: 1 }), Exit::Failed),
             (StepError::from(TablebaseError::NoTables { folders: "tables".into() }), Exit::BadInput),
+            (
+                StepError::from(TrainError::NetNotFinite { update: 1, tensor: "a".into(), value: f32::NAN }),
+                Exit::Failed,
+            ),
             (StepError::from(TrainError::OtherState { path: "state".into() }), Exit::Storage),
             (
                 StepError::from(TrainError::StateVersion { path: "state".into(), found: 1, expected: 2 }),

@@ -51,6 +51,18 @@ pub enum TrainError {
         /// L2 norm of the gradient.
         gradient_norm: f64,
     },
+    /// An update made the net useless, though its loss was finite. Only the last stored state is kept.
+    #[error(
+        "update {update} made a net that is not finite ({tensor} holds {value}); lower learning_rate or set clip_norm"
+    )]
+    NetNotFinite {
+        /// The last update, counted from 0.
+        update: u32,
+        /// The first such tensor: weights, running statistics of batch norm, or the optimiser's averages.
+        tensor: String,
+        /// The value.
+        value: f32,
+    },
     /// The net could not be put on the device or read from it.
     #[error(transparent)]
     Net(#[from] TorchError),

@@ -72,8 +72,11 @@ impl<'a> TrainingLoop<'a> {
         let mut batch = self.batch(self.done)?;
         while self.done < total {
             if let Err(cancelled) = observer.check() {
-                self.save()?;
-                return Err(cancelled.into());
+                // A net that is not finite is not stored: the training goes on from the last state, and fails by itself.
+                return match self.save() {
+                    Ok(()) | Err(TrainError::NetNotFinite { .. }) => Err(cancelled.into()),
+                    Err(error) => Err(error),
+                };
             }
             batch = self.update(&batch)?;
             self.report_progress(observer);
@@ -143,10 +146,12 @@ impl<'a> TrainingLoop<'a> {
         Ok(())
     }
 
+    /// Stores the state; a net that is not finite is an error.
     fn save(&self) -> Result<(), TrainError> {
         let optimizer = self.learner.optimizer.to_weights()?;
         let report = self.report.clone();
         let state = State { done: self.done, net: self.learner.net.to_weights()?, optimizer, report };
+        check_finite(self.done.saturating_sub(1), [&state.net, &state.optimizer])?;
         state.save(self.job.state_path, &self.identity)
     }
 
@@ -165,4 +170,15 @@ impl<'a> TrainingLoop<'a> {
         };
         Ok(Trained { weights: self.learner.net.to_weights()?, curve, validation, summary })
     }
+}
+
+/// An error if a value is NaN or infinite. A loss can be finite with such a net: batch norm does not use its running statistics in
+/// training, and the last update is followed by no loss.
+fn check_finite(update: u32, groups: [&Weights; 2]) -> Result<(), TrainError> {
+    for (name, tensor) in groups.into_iter().flatten() {
+        if let Some(&value) = tensor.data.iter().find(|value| !value.is_finite()) {
+            return Err(TrainError::NetNotFinite { update, tensor: name.clone(), value });
+        }
+    }
+    Ok(())
 }

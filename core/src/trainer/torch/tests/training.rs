@@ -256,6 +256,7 @@ fn a_training_that_diverges_is_an_error_that_names_the_update() {
     let sgd = OptimizerParams { kind: OptimizerKind::Sgd, weight_decay: 1.0, ..OptimizerParams::default() };
     let params = TrainParams {
         updates: 500,
+        checkpoint_every: 500,
         learning_rate: Schedule::constant(10.0),
         clip_norm: None,
         validation_fraction: 0.0,
@@ -266,6 +267,34 @@ fn a_training_that_diverges_is_an_error_that_names_the_update() {
     let error = run_with(&params, &samples, &folder.path().join("state"), &Silent).expect_err("diverges");
     assert!(matches!(error, TrainError::NotFinite { .. }), "{error}");
     assert!(error.to_string().contains("lower learning_rate"), "{error}");
+}
+
+/// Batch norm normalises by the batch, so an overflow of its running variance shows in no loss.
+#[test]
+fn an_overflow_that_no_loss_shows_is_an_error_too() {
+    let (games, positions) = random_games(4, 10);
+    let params = TrainParams { validation_fraction: 0.0, ..short(OptimizerParams::default()) };
+    let samples = samples(&games, &positions, &params);
+    let mut start = tiny_net();
+    let weights = start.weights.get_mut("tower.0.conv1.weight").expect("a convolution");
+    weights.data.iter_mut().for_each(|value| *value *= 1e25);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let state = folder.path().join("state");
+    let train_with = |observer: &dyn Observer| {
+        let (params, start, samples, state_path) = (&params, &start, &samples, &state);
+        let (seed, device) = (SEED, Device::Cpu);
+        train(TrainJob { params, start, samples, seed, threads: 1, device, state_path }, observer)
+    };
+    let error = train_with(&Silent).expect_err("overflows");
+    let (update, tensor) = (params.checkpoint_every - 1, "tower.0.bn1.running_var");
+    assert!(
+        matches!(&error, TrainError::NetNotFinite { update: at, tensor: name, .. } if *at == update && name == tensor),
+        "{error}"
+    );
+    assert!(!state.exists(), "a useless state must not be stored");
+    let stopped = train_with(&StopAfter::new(3));
+    assert!(matches!(stopped, Err(TrainError::Cancelled(_))), "{stopped:?}");
+    assert!(!state.exists(), "a useless state must not be stored");
 }
 
 #[test]
