@@ -16,6 +16,11 @@ pub fn amount(count: f64) -> String {
     }
 }
 
+/// A count with its noun, which takes an `s` unless it is one: `1 trial`, `2 trials`.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// A time in its two largest units: `0.8s`, `42s`, `3m05s`, `2h10m`.
 pub fn duration(time: Duration) -> String {
     let secs = time.as_secs();
@@ -31,7 +36,13 @@ pub fn duration(time: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{amount, duration};
+    use super::{amount, counted, duration};
+
+    #[test]
+    fn a_single_thing_is_singular() {
+        let texts = [0, 1, 2].map(|count| counted(count, "trial"));
+        assert_eq!(texts, ["0 trials", "1 trial", "2 trials"]);
+    }
 
     #[test]
     fn counts_have_three_digits() {

@@ -2,6 +2,8 @@
 
 mod begin;
 
+pub use begin::ForkSource;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;

@@ -1,11 +1,10 @@
 //! An open run, whose steps are done one after another.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use dc0_runs::sweep::devices::DeviceLease;
-use dc0_runs::{Finished, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
+use dc0_runs::{Finished, ForkSource, Generations, Manifest, Numbers, Run, RunError, Series, Slot};
 
 use crate::context::StepContext;
 use crate::host::{HostError, PastEvent};
@@ -70,8 +69,8 @@ impl Open {
     }
 
     /// Takes over the steps that a fork begins with, and returns the past events.
-    pub(super) fn begin(&mut self, parent: &Path) -> Result<Vec<PastEvent>, HostError> {
-        let begun = self.run.begin(parent)?;
+    pub(super) fn begin(&mut self, source: ForkSource<'_>) -> Result<Vec<PastEvent>, HostError> {
+        let begun = self.run.begin(source)?;
         let promotions =
             self.run.record().fork.as_ref().map(|fork| fork.promotions.clone()).unwrap_or_default();
         let steps: Vec<_> = begun.iter().map(|(slot, finished)| (*slot, finished.manifest.clone())).collect();

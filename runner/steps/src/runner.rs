@@ -58,14 +58,21 @@ pub struct Runner {
     pub(super) console: Arc<Console>,
     pub(super) interrupt: Interrupt,
     imports: Imports,
-    /// For redoing a run: the number of steps to do.
-    redo_steps: Option<usize>,
+    pub(super) redo: Option<Redo>,
     pub(super) log_file: LogFile,
     /// Runs whose finished steps are reused.
     reuse_sources: Arc<ReuseSources>,
     /// The trial that the run belongs to.
     trial: Option<TrialContext>,
     pub(super) open: Mutex<Option<Open>>,
+}
+
+/// How an existing run is redone elsewhere.
+pub(super) struct Redo {
+    /// The number of steps to do.
+    steps: usize,
+    /// The existing run, from which the first steps of a fork are taken over.
+    pub(super) original: Folder,
 }
 
 /// The texts of the script's imports, and the script's own name among them.
@@ -93,7 +100,7 @@ impl Runner {
         log_file: LogFile,
     ) -> Self {
         let (reuse_sources, open) = (Arc::default(), Mutex::new(None));
-        let (imports, redo_steps, trial) = (None, None, None);
+        let (imports, redo, trial) = (None, None, None);
         Self {
             options,
             script,
@@ -101,7 +108,7 @@ impl Runner {
             console,
             interrupt,
             imports,
-            redo_steps,
+            redo,
             log_file,
             reuse_sources,
             trial,
@@ -114,9 +121,9 @@ impl Runner {
         Self { imports: Some((Arc::clone(sources), name.to_owned())), ..self }
     }
 
-    /// For redoing an existing run elsewhere: takes over no steps, and stops after `steps` steps.
-    pub fn redoing(self, steps: usize) -> Self {
-        Self { redo_steps: Some(steps), ..self }
+    /// For redoing an existing run elsewhere: takes over no steps but those that a fork begins with, and stops after `steps` more.
+    pub fn redoing(self, original: Folder, steps: usize) -> Self {
+        Self { redo: Some(Redo { steps, original }), ..self }
     }
 
     /// The texts that the script has imported so far.
@@ -138,7 +145,7 @@ impl Runner {
             console: Arc::clone(&self.console),
             interrupt: self.interrupt.clone(),
             imports: self.imports.clone(),
-            redo_steps: None,
+            redo: None,
             log_file: self.log_file.clone(),
             reuse_sources: Arc::clone(reuse_sources),
             trial: Some(trial),
@@ -226,7 +233,7 @@ impl Runner {
         let device = lease.as_ref().map_or(self.options.device.as_deref(), |lease| Some(lease.names()));
         let record = self.record(name, params, device, prefix.flatten())?;
         let device = device.filter(|device| *device != "auto").map(|_| record.environment.device.clone());
-        for name in params.from.iter().filter(|_| self.redo_steps.is_none()) {
+        for name in params.from.iter().filter(|_| self.redo.is_none()) {
             self.reuse_sources.add(Folder::of_existing(&self.options.parent, name)?);
         }
         let backend = self.options.backend.unwrap_or(params.backend);
@@ -288,7 +295,7 @@ impl Runner {
         let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
         let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();
-        let (numbers, max_steps) = (Numbers::default(), self.redo_steps);
+        let (numbers, max_steps) = (Numbers::default(), self.redo.as_ref().map(|redo| redo.steps));
         Ok(Open {
             run,
             name,

@@ -11,7 +11,7 @@ use dc0_core::params::Value;
 use dc0_process::interrupt::Interrupt;
 use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
-use dc0_runs::{Folder, Manifest, Prefix};
+use dc0_runs::{Folder, ForkSource, Manifest, Prefix};
 
 use crate::error::StepError;
 use crate::handles::Network;
@@ -56,7 +56,11 @@ impl Host for Runner {
         let seed = seed.unwrap_or_else(|| OpenParams::default().seed);
         let params = OpenParams { seed, backend, precision, from: reuse };
         let info = self.open_as(&name, &params, gives_seed, Some(((from, iteration), prefix)))?;
-        let past = self.with_open(|open| open.begin(parent))?;
+        let source = match &self.redo {
+            Some(redo) => ForkSource::Run(&redo.original),
+            None => ForkSource::In(parent),
+        };
+        let past = self.with_open(|open| open.begin(source))?;
         Ok(Forked { info, past })
     }
 

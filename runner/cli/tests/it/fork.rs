@@ -262,3 +262,34 @@ fn a_running_run_cannot_be_forked() {
     assert_eq!(ended.code, Some(1));
     assert_eq!(fork(&experiment, &[]).code, Some(0));
 }
+
+#[test]
+fn a_fork_is_reproduced_without_its_source() {
+    let experiment = source_run();
+    assert_eq!(fork(&experiment, &["--set", "iterations=3"]).code, Some(0));
+    let before = results_of(&folder(&experiment, "forked"));
+    fs::remove_dir_all(experiment.run_folder()).expect("removes");
+    let reproduce = |args: &[&str]| -> Ended {
+        let args: Vec<&str> = ["reproduce", "forked"].iter().chain(args).copied().collect();
+        experiment.start(&args).wait_with_output().expect("ends").into()
+    };
+    let ended = reproduce(&["--keep"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stderr.contains("a fork of small at iteration 1 and begins with 7 steps of it"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stdout.contains("Reproduced: all 11 steps produced the same"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("7 of them, with which the fork begins, were taken over"),
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(ended.stderr.matches("(taken over from").count(), 7, "{}", ended.stderr);
+    assert_eq!(results_of(&folder(&experiment, "forked")), before, "the original is as it was");
+    let again = folder(&experiment, "forked.reproduced/forked");
+    assert_eq!(results(&again), results(&folder(&experiment, "forked")));
+    let json = reproduce(&["--format", "json"]);
+    assert!(json.stdout.contains("\"taken_over\":7"), "{}", json.stdout);
+}

@@ -4,7 +4,10 @@ use serde_json::{Value as Json, json};
 
 use dc0_core::store::{StoreError, verify_files};
 use dc0_core::text_table::{Align, aligned};
+use dc0_process::format::counted;
+use dc0_runs::ForkRecord;
 
+use super::rerun::steps_of_fork;
 use super::stage::Stage;
 use crate::diff::{CompareError, Comparison, Loaded, Pair, Side, Sides, describe, divergence, json_of_steps};
 
@@ -12,11 +15,18 @@ use crate::diff::{CompareError, Comparison, Loaded, Pair, Side, Sides, describe,
 pub(super) fn notes(original: &Loaded, stage: &Stage) -> Result<Vec<String>, CompareError> {
     let root = original.folder.root().display();
     let mut notes = vec![format!(
-        "reproducing {} steps of {root} in {}: {}",
-        original.steps.len(),
+        "reproducing {} of {root} in {}: {}",
+        counted(original.steps.len(), "step"),
         stage.folder.root().display(),
         stage.environment.rounding()
     )];
+    if let Some(fork) = &original.record.fork {
+        let steps = counted(steps_of_fork(original), "step");
+        notes.push(format!(
+            "note: the run is a fork of {} and begins with {steps} of it; these are taken over, not repeated",
+            ForkRecord::named(&fork.from, fork.iteration)
+        ));
+    }
     if original.snapshot.versions > 1 {
         notes.push(format!(
             "note: the run was opened with {} different scripts or parameters; the last of them is reproduced",
@@ -77,10 +87,20 @@ pub(super) fn text(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Resu
     let files: usize = pairs.iter().map(|pair| pair.any().manifest.files.len()).sum();
     let folder = sides.second.folder.root().display();
     lines.push(if same == pairs.len() {
-        format!("Reproduced: all {same} steps produced the same {files} files.")
+        let files = counted(files, "file");
+        let what = if same == 1 { "the step".to_owned() } else { format!("all {same} steps") };
+        format!("Reproduced: {what} produced the same {files}.")
     } else {
-        format!("Not reproduced: {same} of {} steps produced the same files.", pairs.len())
+        let steps = counted(pairs.len(), "step");
+        format!("Not reproduced: {same} of {steps} produced the same files.")
     });
+    match steps_of_fork(sides.first) {
+        0 => {}
+        1 => lines.push("One of them, with which the fork begins, was taken over, not repeated.".to_owned()),
+        taken_over => lines.push(format!(
+            "{taken_over} of them, with which the fork begins, were taken over, not repeated."
+        )),
+    }
     if is_kept {
         lines.push(format!("The reproduction is in {folder}."));
     }
@@ -94,6 +114,7 @@ pub(super) fn json(sides: &Sides<'_>, pairs: &[Pair<'_>], is_kept: bool) -> Resu
         "run": sides.first.folder.root().display().to_string(),
         "reproduction": is_kept.then_some(folder),
         "same": pairs.iter().all(Pair::is_same),
+        "taken_over": steps_of_fork(sides.first),
         "steps": json_of_steps(sides, pairs)?,
     }))
 }

@@ -35,9 +35,15 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
     sources.keep(&stage.script.display().to_string(), &snapshot.script.text);
     let Process { console, interrupt, log_file } = process.clone();
     let options = run_options(args, original, stage);
-    let runner =
-        Runner::new(options, snapshot.script.clone(), Arc::clone(&declaration), console, interrupt, log_file);
-    let host = Arc::new(runner.with_imports(&sources, &stage.script).redoing(original.steps.len()));
+    let runner = Runner::new(
+        options,
+        snapshot.script.clone(),
+        Arc::clone(&declaration),
+        console, interrupt, log_file,
+    );
+    let steps = original.steps.len().saturating_sub(steps_of_fork(original));
+    let runner = runner.with_imports(&sources, &stage.script);
+    let host = Arc::new(runner.redoing(original.folder.clone(), steps));
     let (path, text) = (stage.script.as_path(), snapshot.script.text.as_str());
     let script_run = ScriptRun { path, folder: None, text, host, declaration };
     match script_run.run(surroundings(process, &sources)) {
@@ -58,6 +64,11 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
             Outcome::Ended(failure.exit)
         }
     }
+}
+
+/// The number of steps that a run began with as a fork; the script of another run called them.
+pub(super) fn steps_of_fork(run: &Loaded) -> usize {
+    run.record.fork.as_ref().map_or(0, |fork| fork.steps.len())
 }
 
 /// Whether as many steps are finished as the original has.

@@ -14,20 +14,32 @@ use crate::slot::Slot;
 use crate::step_store::PreparedSlot;
 use crate::view::RunView;
 
+/// Where a fork's first steps are taken over from.
+#[derive(Debug, Clone, Copy)]
+pub enum ForkSource<'a> {
+    /// The run that its record names, in this folder of runs.
+    In(&'a Path),
+    /// Another run that has these steps.
+    Run(&'a Folder),
+}
+
 impl Run {
-    /// Prepares the steps that a fork begins with: those that it does not have yet are taken over from the other run, which lies
-    /// in `parent`. Returns all of them with their slots.
-    pub fn begin(&mut self, parent: &Path) -> Result<Vec<(Slot, Finished)>, RunError> {
+    /// Prepares the steps that a fork begins with: those that it does not have yet are taken over. Returns all of them with their
+    /// slots.
+    pub fn begin(&mut self, source: ForkSource<'_>) -> Result<Vec<(Slot, Finished)>, RunError> {
         let Some(fork) = self.record.fork.clone() else { return Ok(Vec::new()) };
-        let mut source = None;
+        let mut opened = None;
         let mut steps = Vec::new();
         for (identity, slot) in fork.slots(&self.folder)? {
-            let finished = self.adopt(&identity, slot, || match &mut source {
-                Some((folder, _)) => Ok(Folder::clone(folder)),
-                none => {
+            let finished = self.adopt(&identity, slot, || match source {
+                ForkSource::Run(folder) => Ok(folder.clone()),
+                ForkSource::In(parent) => {
+                    if let Some((folder, _)) = &opened {
+                        return Ok(Folder::clone(folder));
+                    }
                     let folder = Folder::of_existing(parent, &fork.from)?;
-                    let (folder, _) = none.insert((folder.clone(), Lock::hold(&folder)?));
-                    Ok(folder.clone())
+                    let lock = Lock::hold(&folder)?;
+                    Ok(opened.insert((folder, lock)).0.clone())
                 }
             })?;
             steps.push((slot, finished));

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
-use super::super::{Folder, ForkRecord, Opening, Prefix, Run, RunError};
+use super::super::{Folder, ForkRecord, ForkSource, Opening, Prefix, Run, RunError};
 use super::{call, iteration, network, open, opening, play, record, train};
 
 /// A net, an iteration, another net, another iteration.
@@ -52,7 +52,7 @@ fn taken_over_steps_count_as_occurrences_of_equal_calls() {
     drop(source(parent.path()));
     let fork = read(parent.path(), 0).expect("reads").fork;
     let mut forked = open_fork(parent.path(), 0, Some(fork)).expect("opens");
-    let steps = forked.begin(parent.path()).expect("takes over");
+    let steps = forked.begin(ForkSource::In(parent.path())).expect("takes over");
     assert_eq!(steps.len(), 3);
     let next = play(&mut forked, &call("self_play", 2), iteration(1), None, &played).expect("plays");
     let again = play(&mut forked, &call("self_play", 1), iteration(2), None, &played).expect("plays");
@@ -101,13 +101,13 @@ fn a_step_that_the_other_run_lost_before_it_was_taken_over_is_an_error() {
     let mut changed = open(parent.path());
     train(&mut changed, 7, network(0));
     drop(changed);
-    let error = forked.begin(parent.path()).expect_err("is gone");
+    let error = forked.begin(ForkSource::In(parent.path())).expect_err("is gone");
     assert!(matches!(error, RunError::ForkGone { .. }), "{error}");
     let mut back = open(parent.path());
     train(&mut back, 1, network(0));
     drop((back, forked));
     let mut forked = open_fork(parent.path(), 0, None).expect("opens");
-    assert_eq!(forked.begin(parent.path()).expect("resumes").len(), 3);
+    assert_eq!(forked.begin(ForkSource::In(parent.path())).expect("resumes").len(), 3);
 }
 
 #[test]
