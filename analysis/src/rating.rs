@@ -71,8 +71,8 @@ pub(crate) fn ratings(players: usize, anchor: usize, results: &[PairResult]) -> 
                 counted.iter().filter(|r| r.first == player || r.second == player).map(|r| r.games).sum();
             match (unknown(player), connected[player]) {
                 (Some(index), _) => {
-                    let (elo, margin) =
-                        (ELO * fitted[index], ELO * QUANTILE_95 * covariance[index][index].max(0.0).sqrt());
+                    let elo = rounded(ELO * fitted[index]);
+                    let margin = ELO * QUANTILE_95 * covariance[index][index].max(0.0).sqrt();
                     Some(Rating { elo, low: elo - margin, high: elo + margin, games })
                 }
                 (None, true) => Some(Rating { elo: 0.0, low: 0.0, high: 0.0, games }),
@@ -80,6 +80,12 @@ pub(crate) fn ratings(players: usize, anchor: usize, results: &[PairResult]) -> 
             }
         })
         .collect()
+}
+
+/// Elo to a billionth: what the fit leaves beyond that is noise, and equal players shall be equal.
+fn rounded(elo: f64) -> f64 {
+    // Adding zero turns −0 into 0.
+    (elo * 1e9).round() / 1e9 + 0.0
 }
 
 /// The players that a chain of matches connects to the anchor.

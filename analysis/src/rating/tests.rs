@@ -49,6 +49,15 @@ fn every_player_scores_as_its_rating_predicts() {
 }
 
 #[test]
+fn equal_players_have_equal_ratings() {
+    let cycle: Vec<PairResult> =
+        [(0, 1), (1, 2), (2, 3), (3, 0)].map(|(first, second)| pair(first, second, 2.0)).to_vec();
+    let found: Vec<f64> = some(&ratings(4, 0, &cycle)).iter().map(|rating| rating.elo).collect();
+    assert_eq!(found, [0.0; 4]);
+    assert!(found.iter().all(|elo| elo.is_sign_positive()), "{found:?}");
+}
+
+#[test]
 fn a_match_won_outright_has_a_finite_rating_and_a_wide_interval() {
     let results: Vec<PairResult> = (0..60).map(|_| pair(1, 0, 2.0)).collect();
     let found = some(&ratings(2, 0, &results));

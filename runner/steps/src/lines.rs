@@ -1,5 +1,6 @@
 //! The lines printed for an opened run, a finished step and a promotion.
 
+use dc0_process::format::counted;
 use dc0_runs::{Finished, Record, Slot};
 
 use crate::context::StepContext;
@@ -11,10 +12,9 @@ pub(crate) fn opened(folder: &str, record: &Record, context: &StepContext, finis
     let environment = &record.environment;
     let steps = match finished {
         0 => "nothing done yet".to_owned(),
-        1 => "1 step done before".to_owned(),
-        steps => format!("{steps} steps done before"),
+        steps => format!("{} done before", counted(steps, "step")),
     };
-    let lanes = if context.lanes == 1 { "1 lane".to_owned() } else { format!("{} lanes", context.lanes) };
+    let lanes = counted(context.lanes as usize, "lane");
     format!(
         "run {folder}: seed {}, {} on {} in {}, {lanes}, {} training threads; {steps}",
         record.seed, environment.backend, environment.device, environment.precision, environment.threads

@@ -7,6 +7,7 @@ use super::{StepError, cores};
 use crate::host::{CallParams, Host, HostError, SweepHost};
 use dc0_backend::BackendError;
 use dc0_process::console::Console;
+use dc0_process::format::counted;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::devices::Devices;
 use dc0_runs::sweep::events::{Event, Replicate};
@@ -54,8 +55,9 @@ pub(super) fn open(
     let begun = events.iter().filter(|event| matches!(event, Event::Suggested { .. })).count();
     let root = folder.root().display();
     console.note(&format!(
-        "sweep {root}: {} trials of {}, {begun} begun before",
-        params.trials, params.replicates
+        "sweep {root}: {} of {}, {begun} begun before",
+        counted(params.trials as usize, "trial"),
+        counted(params.replicates as usize, "run")
     ));
     let options = RunOptions {
         parent: folder.trials(),

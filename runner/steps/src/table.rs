@@ -73,7 +73,20 @@ impl Table {
     }
 }
 
+/// The most matches of an iteration that its row shows.
+const MATCHES: usize = 3;
+
 impl Row {
+    /// The scores of the matches; a league has too many for one line.
+    fn scores(&self) -> Option<String> {
+        let shown = self.matches.iter().take(MATCHES).cloned().collect::<Vec<_>>().join(", ");
+        match self.matches.len() {
+            0 => None,
+            1..=MATCHES => Some(shown),
+            all => Some(format!("{shown} and {} more", all - MATCHES)),
+        }
+    }
+
     fn cells(&self) -> [String; 9] {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         [
@@ -84,7 +97,7 @@ impl Row {
             or_dash(self.mean_plies.map(|plies| format!("{plies:.1}"))),
             or_dash(self.candidate.clone()),
             or_dash(self.loss.map(|loss| format!("{loss:.3}"))),
-            if self.matches.is_empty() { "-".to_owned() } else { self.matches.join(", ") },
+            or_dash(self.scores()),
             or_dash(self.generation.map(|generation| generation.to_string())),
         ]
     }
@@ -108,6 +121,17 @@ impl std::fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::{Row, Table};
+
+    #[test]
+    fn a_league_fits_into_one_line() {
+        let row = |matches: u32| {
+            let matches = (0..matches).map(|number| format!("0.5 vs {number}")).collect();
+            Row { matches, ..Row::default() }
+        };
+        let scores = [0, 3, 5].map(|matches| row(matches).scores());
+        let three = "0.5 vs 0, 0.5 vs 1, 0.5 vs 2";
+        assert_eq!(scores, [None, Some(three.to_owned()), Some(format!("{three} and 2 more"))]);
+    }
 
     #[test]
     fn columns_fit_their_widest_cell_and_unknown_values_are_dashes() {

@@ -16,6 +16,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault, chain};
+use dc0_process::format::counted;
 use dc0_runs::RunError;
 use dc0_tables::{SourcesError, exit_of};
 
@@ -107,13 +108,21 @@ fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportErro
     let Report { html, charts } = written(&database, &inputs.runs, &inputs.sweeps)?;
     let file = given.map_or_else(|| inputs.default_folder.join("report.html"), Path::to_owned);
     put(&file, html.as_bytes())?;
-    let mut lines =
-        vec![format!("wrote    {}: {} charts, {} KiB", file.display(), charts.len(), html.len() / 1024)];
+    let mut lines = vec![format!(
+        "wrote    {}: {}, {} KiB",
+        file.display(),
+        counted(charts.len(), "chart"),
+        html.len() / 1024
+    )];
     if let Some(folder) = &args.charts {
         for chart in &charts {
             draw(folder, chart)?;
         }
-        lines.push(format!("wrote    {}: {} charts, as SVG and PNG", folder.display(), charts.len()));
+        lines.push(format!(
+            "wrote    {}: {}, as SVG and PNG",
+            folder.display(),
+            counted(charts.len(), "chart")
+        ));
     }
     Ok(lines)
 }

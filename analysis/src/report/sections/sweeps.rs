@@ -119,7 +119,9 @@ fn value_and_interval(trial: &Trial) -> String {
 fn summary(sweep: &ReportSweep, trials: &Trials) -> String {
     let complete = trials.complete().count();
     let aim = if sweep.maximize { "maximised" } else { "minimised" };
-    let counts = format!("{} trials, {complete} complete; {} is {aim}.", trials.rows.len(), sweep.objective);
+    let count = trials.rows.len();
+    let noun = if count == 1 { "trial" } else { "trials" };
+    let counts = format!("{count} {noun}, {complete} complete; {} is {aim}.", sweep.objective);
     let Some(best) = trials.complete().next() else { return counts };
     let point: Vec<String> = trials
         .parameters

@@ -17,6 +17,7 @@ use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_process::format::counted;
 use dc0_tables::{Sources, SourcesError, exit_of};
 
 /// A query without an answer.
@@ -173,7 +174,7 @@ impl<'a> Target<'a> {
         };
         durable::write_with(file, filled)
             .map_err(|cause| SqlError::Write { file: file.to_owned(), cause })?;
-        console.note(&format!("wrote {}: {} rows", file.display(), rows.len()));
+        console.note(&format!("wrote {}: {}", file.display(), counted(rows.len(), "row")));
         Ok(())
     }
 }

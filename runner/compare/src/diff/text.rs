@@ -10,7 +10,7 @@ use super::differences::{differences, shown};
 use super::results::{Figure, costs, results};
 use super::rows::first_difference;
 use super::steps::{Comparison, Pair, Side, Sides};
-use dc0_process::format::amount;
+use dc0_process::format::{amount, counted};
 use dc0_runs::Environment;
 
 /// Lines of context around a change of a script.
@@ -49,7 +49,7 @@ fn head(sides: &Sides<'_>) -> Vec<String> {
         } else {
             String::new()
         };
-        let text = format!("seed {}, {} steps{versions}", run.record.seed, run.steps.len());
+        let text = format!("seed {}, {}{versions}", run.record.seed, counted(run.steps.len(), "step"));
         [sign.to_owned(), run.folder.root().display().to_string(), text]
     };
     aligned(&[row("-", sides.first), row("+", sides.second)], |_| Align::Left)
@@ -217,8 +217,10 @@ fn figures(figures: &[Figure], mark: &str) -> Vec<String> {
 fn conclusion(pairs: &[Pair<'_>]) -> String {
     let same = pairs.iter().filter(|pair| pair.is_same()).count();
     if same == pairs.len() {
-        format!("The results are the same: all {same} steps have the same files.")
+        let what = if same == 1 { "the step has".to_owned() } else { format!("all {same} steps have") };
+        format!("The results are the same: {what} the same files.")
     } else {
-        format!("The results differ: {same} of {} steps have the same files.", pairs.len())
+        let steps = counted(pairs.len(), "step");
+        format!("The results differ: {same} of {steps} have the same files.")
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::{Display, Formatter, Result as Written};
 
 use dc0_core::params::Value;
 use dc0_core::text_table::{Align, aligned};
+use dc0_process::format::counted;
 
 use super::events::{Measured, Spent, Spread};
 use super::importance::importances;
@@ -182,9 +183,9 @@ impl Display for Board {
             .collect();
         writeln!(
             f,
-            "sweep {}: {} trials, {}; {} {}",
+            "sweep {}: {}, {}; {} {}",
             self.name,
-            self.rows.len(),
+            counted(self.rows.len(), "trial"),
             counts.join(", "),
             if self.direction == Direction::Maximize { "maximizing" } else { "minimizing" },
             self.objective,

@@ -8,6 +8,7 @@ use crate::host::{CallParams, ForkParams, Forked, HostError, RunInfo};
 use crate::past_events::past;
 use crate::speeds::ShardCost;
 use dc0_core::params::Param;
+use dc0_process::format::counted;
 use dc0_runs::view::{self, FinishedSteps};
 use dc0_runs::{Folder, ForkRecord, Identity, Manifest, Prefix, Record, RunError, Slot};
 
@@ -102,8 +103,12 @@ fn add_to_plan(
         games.filter_map(|(_, manifest)| manifest.summary.member(name)?.as_f64()).sum::<f64>() as u64
     };
     let work = Work { games: sum("games"), positions: sum("positions"), ..Work::default() };
-    let description =
-        format!("fork of {} up to iteration {:04}: {} steps", fork.from, fork.iteration, steps.len());
+    let description = format!(
+        "fork of {} up to iteration {:04}: {}",
+        fork.from,
+        fork.iteration,
+        counted(steps.len(), "step")
+    );
     let (pace, trial) = (ShardCost::default(), None);
     let step = Step { kind: "fork", description, trial, work, pace, is_done: true, begun: None };
     if let Some(identity) = Identity::from_digits(&fork.digest) {

@@ -89,7 +89,7 @@ impl Step for Growth {
     }
 
     fn figures(summary: &Value) -> String {
-        network::figures(summary)
+        network::figures(summary, "grown")
     }
 
     fn planned(&self, params: &GrowParams, number: u32) -> Result<String, StepError> {

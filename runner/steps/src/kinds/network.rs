@@ -67,7 +67,7 @@ impl Step for NewNetwork {
     }
 
     fn figures(summary: &Value) -> String {
-        figures(summary)
+        figures(summary, "random weights")
     }
 
     fn planned(&self, spec: &NetworkSpec, number: u32) -> Result<String, StepError> {
@@ -91,10 +91,10 @@ pub(crate) fn network(spec: NetworkSpec, output: StepOutput) -> StepResult {
     StepResult::Network(Network(Arc::new(NetworkFields { run, number, digest, spec, file, summary })))
 }
 
-/// The figures of a net made without training.
-pub(crate) fn figures(summary: &Value) -> String {
+/// The figures of a net made without training; `weights` says which weights it has.
+pub(crate) fn figures(summary: &Value, weights: &str) -> String {
     let parameters = summary.member("parameters").and_then(Value::as_f64).unwrap_or(f64::NAN);
-    format!("{} parameters, random weights", amount(parameters))
+    format!("{} parameters, {weights}", amount(parameters))
 }
 
 /// A net's size and cost as text.

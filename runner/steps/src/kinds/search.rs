@@ -12,7 +12,7 @@ use dc0_core::params::{Problem, Value};
 use dc0_core::search::{ANALYSIS_RULES, AnalysisParams, LineRow, Search, TreeRow, analyse};
 use dc0_core::selfplay::{Shard, lanes, shards_of};
 use dc0_core::store::{SearchFiles, read_entry, write_table};
-use dc0_process::format::amount;
+use dc0_process::format::{amount, counted};
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 use serde::{Deserialize, Serialize};
@@ -148,12 +148,13 @@ impl Step for PositionSearch {
     fn figures(summary: &Value) -> String {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let [positions, simulations, proven] = ["positions", "simulations", "proven"].map(figure);
-        format!("{positions} positions searched, {} simulations, {proven} proven", amount(simulations))
+        let positions = counted(positions as usize, "position");
+        format!("{positions} searched, {} simulations, {proven} proven", amount(simulations))
     }
 
     fn planned(&self, _: &AnalysisParams, number: u32) -> Result<String, StepError> {
-        let (positions, network) = (self.input.positions(), self.network.name());
-        Ok(format!("analysis {number:04}: {positions} positions searched by {network}"))
+        let (positions, network) = (counted(self.input.positions(), "position"), self.network.name());
+        Ok(format!("analysis {number:04}: {positions} searched by {network}"))
     }
 
     fn begun(&self, params: &AnalysisParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {

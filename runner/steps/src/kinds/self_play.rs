@@ -9,6 +9,7 @@ use dc0_core::params::{Problem, Value};
 use dc0_core::rng::Seed;
 use dc0_core::selfplay::{self, SelfPlayJob, SelfPlayParams, SelfPlayStats, Shard, ShardResult, shards_of};
 use dc0_core::store::write_table;
+use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Input, Manifest, PartialProgress, Product, RunError, Series, ShardNote, StepWorkspace};
 
@@ -117,7 +118,9 @@ impl Step for SelfPlay {
         let [games, positions, draw_rate, plies] =
             ["games", "positions", "draw_rate", "mean_plies"].map(figure);
         format!(
-            "{games} games, {positions} positions, {:.1}% drawn, {plies:.1} plies each",
+            "{}, {}, {:.1}% drawn, {plies:.1} plies each",
+            counted(games as usize, "game"),
+            counted(positions as usize, "position"),
             100.0 * draw_rate
         )
     }

@@ -11,6 +11,7 @@ use dc0_core::store::{
 };
 use dc0_core::trainer::samples::{Part, Samples};
 use dc0_core::trainer::{self, TrainJob, TrainParams, TrainSummary, Trained};
+use dc0_process::format::counted;
 use dc0_runs::sweep::events::Spent;
 use dc0_runs::{Folder, Input, Manifest, PartialProgress, Product, RunError, Series, StepWorkspace};
 
@@ -111,12 +112,13 @@ impl Step for Training {
     fn figures(summary: &Value) -> String {
         let figure = |name| summary.member(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let [updates, loss, policy, value] = ["updates", "loss", "policy_loss", "value_loss"].map(figure);
-        format!("{updates} updates, loss {loss:.3} (policy {policy:.3}, value {value:.3})")
+        let updates = counted(updates as usize, "update");
+        format!("{updates}, loss {loss:.3} (policy {policy:.3}, value {value:.3})")
     }
 
     fn planned(&self, _: &TrainParams, number: u32) -> Result<String, StepError> {
-        let (start, games) = (self.start.name(), self.window.sum("games"));
-        Ok(format!("network {number:04}: trained from {start} on {games} games"))
+        let (start, games) = (self.start.name(), counted(self.window.sum("games") as usize, "game"));
+        Ok(format!("network {number:04}: trained from {start} on {games}"))
     }
 
     /// A state that cannot be read is reported by the step itself.

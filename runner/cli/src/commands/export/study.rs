@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dc0_core::durable;
 use dc0_core::params::Value;
+use dc0_process::format::counted;
 
 use super::ExportError;
 use super::args::ExportOptunaArgs;
@@ -27,8 +28,8 @@ pub(super) fn write(args: &ExportOptunaArgs) -> Result<Vec<String>, ExportError>
         trials: board.by_number().into_iter().map(|row| trial(row, &trials)).collect(),
     };
     durable::write(&args.out, journal(&study).as_bytes()).map_err(RunError::io("write", &args.out))?;
-    let (file, count) = (args.out.display(), study.trials.len());
-    Ok(vec![format!("wrote    {file}: study {}, {count} trials", params.name)])
+    let (file, trials) = (args.out.display(), counted(study.trials.len(), "trial"));
+    Ok(vec![format!("wrote    {file}: study {}, {trials}", params.name)])
 }
 
 fn trial(row: &Row, trials: &Trials) -> Trial {

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::{Calls, Plan, PlanRow, Setting, SweepPlan};
 use crate::estimate::ASSUMPTIONS;
 use crate::estimate::Work;
-use dc0_process::format::{amount, duration};
+use dc0_process::format::{amount, counted, duration};
 use dc0_runs::PartialProgress;
 use dc0_runs::declared::Declared;
 
@@ -52,9 +52,12 @@ impl Plan {
         let SweepPlan { name, trials, replicates, sampler, pruner, begun, .. } = sweep;
         let (requested, distinct) = (self.requested, self.seen.len());
         format!(
-            "sweep {name}: {trials} trials of {replicates} ({sampler}, pruner {pruner}); {} runs would begin or go on; \
-             {distinct} of {requested} steps differ, and equal ones are done once\n",
-            begun.len()
+            "sweep {name}: {} of {} ({sampler}, pruner {pruner}); {} would begin or go on; \
+             {distinct} of {} differ, and equal ones are done once\n",
+            counted(*trials as usize, "trial"),
+            counted(*replicates as usize, "run"),
+            counted(begun.len(), "run"),
+            counted(requested, "step")
         )
     }
 
@@ -64,9 +67,10 @@ impl Plan {
         rows.extend(self.sweeps.iter().filter_map(|sweep| self.waiting_row(sweep)));
         let (left, seconds, done) = self.left();
         let steps = self.seen.len();
+        let steps = counted(steps, "step");
         let title = match done {
-            0 => format!("{steps} steps"),
-            done => format!("{steps} steps, {done} of them done; left to do"),
+            0 => steps,
+            done => format!("{steps}, {done} of them done; left to do"),
         };
         rows.push(self.cells(&title, left, seconds, false));
         let missing = if self.speeds.is_none() { format!("{NO_SPEEDS}\n") } else { String::new() };
