@@ -35,12 +35,8 @@ pub(super) fn play(args: &ReproduceArgs, original: &Loaded, stage: &Stage, proce
     sources.keep(&stage.script.display().to_string(), &snapshot.script.text);
     let Process { console, interrupt, log_file } = process.clone();
     let options = run_options(args, original, stage);
-    let runner = Runner::new(
-        options,
-        snapshot.script.clone(),
-        Arc::clone(&declaration),
-        console, interrupt, log_file,
-    );
+    let runner =
+        Runner::new(options, snapshot.script.clone(), Arc::clone(&declaration), console, interrupt, log_file);
     let steps = original.steps.len().saturating_sub(steps_of_fork(original));
     let runner = runner.with_imports(&sources, &stage.script);
     let host = Arc::new(runner.redoing(original.folder.clone(), steps));
