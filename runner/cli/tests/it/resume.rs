@@ -205,7 +205,7 @@ fn a_flipped_bit_in_a_training_state_is_reported_and_deleting_it_heals_the_run()
     fs::write(&path, content).expect("writes");
     let ended = experiment.run(&[]);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
-    for part in [&*path.display().to_string(), "is damaged", "have this training start over"] {
+    for part in ["training.state", "is damaged", "have this training start over"] {
         assert!(ended.stderr.contains(part), "{}", ended.stderr);
     }
     fs::remove_file(&path).expect("removes");
