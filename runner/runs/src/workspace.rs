@@ -125,6 +125,13 @@ pub struct ShardNote<T> {
     pub part: T,
 }
 
+impl<T: Serialize> ShardNote<T> {
+    /// Writes the note, sealed with its digest.
+    pub fn write(&self, path: &Path) -> Result<(), RunError> {
+        document::write_sealed(path, self)
+    }
+}
+
 impl ShardNote<IgnoredAny> {
     /// The files listed in a shard's note; empty if it cannot be read at the moment.
     pub fn files(note: &Path) -> Vec<FileEntry> {
@@ -184,7 +191,7 @@ impl StepWorkspace {
 
     /// Records a finished shard, whose files must be written already.
     pub fn keep_shard<T: Serialize>(&self, shard: u32, note: &ShardNote<T>) -> Result<(), RunError> {
-        document::write_sealed(&self.note(shard), note)
+        note.write(&self.note(shard))
     }
 
     /// The shards among `0..count` that are already finished and whose files still exist. A file whose content has changed is an

@@ -210,7 +210,7 @@ mod tests {
     use dc0_core::store::FileEntry;
     use serde_json::json;
 
-    use super::{Manifest, Shard, latest, plies, version};
+    use super::{Manifest, Shard, ShardNote, latest, plies, version};
     use crate::serve::library::Found;
     use crate::serve::library::Library;
 
@@ -246,8 +246,8 @@ mod tests {
             files.iter().map(entry).collect()
         };
         let note = |name: &str, files: &[&str]| {
-            let text = json!({ "files": entries(files), "part": { "games": 1 } }).to_string();
-            fs::write(run.folder.all_work().join("aa").join(name), text).expect("a note");
+            let note = ShardNote { files: entries(files), part: json!({ "games": 1 }) };
+            note.write(&run.folder.all_work().join("aa").join(name)).expect("a note");
         };
         assert_eq!(latest(&library, &run), None);
         let empty = version(&library, &run);
