@@ -67,6 +67,9 @@ fn properties<R: TableRow>(provenance: &Provenance) -> WriterProperties {
             Packing::ByteColumns => properties
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
+            Packing::Deltas => properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
         };
     }
     properties.build()

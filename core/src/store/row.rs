@@ -23,8 +23,10 @@ pub(super) enum Packing {
     Plain,
     /// All lengths, then all bytes: for texts that compress best when nothing separates them.
     Lengths,
-    /// All first bytes, then all second bytes, and so on: for numbers with similar high bytes.
+    /// All first bytes, then all second bytes, and so on: for floating-point numbers with similar high bytes.
     ByteColumns,
+    /// Differences of neighbours in as few bits as they need: for integers that rise, or are small.
+    Deltas,
 }
 
 /// A row of a table, as `table!` declares it.
