@@ -1,5 +1,5 @@
 -- How did the games of each iteration end?
-select iteration, reason, count(*) as games, avg(array_length(moves)) as plies
+select iteration, reason, count(*) as games, avg(len(moves)) as plies
 from games
 group by iteration, reason
 order by iteration, reason;
@@ -11,7 +11,7 @@ group by iteration
 order by iteration;
 
 -- How long are games, by result?
-select result, count(*) as games, min(array_length(moves)) as shortest, avg(array_length(moves)) as mean, max(array_length(moves)) as longest
+select result, count(*) as games, min(len(moves)) as shortest, avg(len(moves)) as mean, max(len(moves)) as longest
 from games
 group by result
 order by result;
@@ -33,9 +33,9 @@ group by times
 order by times;
 
 -- How sharp is the search at each ply?
-select ply, count(*) as searches, avg(array_upper(visits) * 1.0 / array_sum(visits)) as top_share
+select ply, count(*) as searches, avg(list_max(visits) * 1.0 / list_sum(visits)) as top_share
 from positions
-where "full" and array_length(visits) > 0
+where "full" and len(visits) > 0
 group by ply
 order by ply
 limit 20;

@@ -26,6 +26,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     run_path(&format!("{origin}/../../.libtorch/lib"));
     run_path(&format!("{origin}/../../../.libtorch/lib"));
     run_path(&format!("{origin}/lib"));
+    // DuckDB's library is loaded by its name when a statement is run; set-up has it in the checkout.
+    let member = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo sets CARGO_MANIFEST_DIR")?);
+    let checkout = member.ancestors().find(|folder| folder.join("Cargo.lock").exists());
+    if let Some(checkout) = checkout {
+        run_path(&checkout.join(".duckdb").display().to_string());
+    }
+    run_path(&format!("{origin}/../../.duckdb"));
+    run_path(&format!("{origin}/../../../.duckdb"));
     if !is_macos {
         // The older kind of run path: it also serves the libraries' own needs, and it goes before LD_LIBRARY_PATH,
         // where another version of libtorch may lie.

@@ -62,8 +62,3 @@ impl Answer {
         self.0.columns().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix)).collect()
     }
 }
-
-/// An SQL string literal.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}

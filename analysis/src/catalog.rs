@@ -1,18 +1,19 @@
-//! The tables there are, each as polars reads it: its current files, preceded by columns that say where a row comes from.
+//! The tables there are, each as a SELECT on its current files, preceded by columns that say where a row comes from.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dc0_core::params::Value;
 use dc0_core::store::peek_wide;
-use polars::prelude::{Column, DataType, IntoLazy, LazyFrame, PlSmallStr, PolarsResult, Scalar, Schema};
-use polars_core::utils::try_get_supertype;
 
 use crate::column_docs;
-use crate::column_types::{data_type, widened};
+use crate::column_types::sql_type;
 use crate::computed_tables::{self, RunRowRef};
+use crate::duckdb::path_text;
 use crate::error::AnalysisError;
-use crate::parquet_scan::{self, Constant, ParquetFile, stored_schema};
+use crate::quoting::{identifier, text};
+use crate::session::{self, Session};
 use crate::source::{Files, RunRow, RunSource, StepRow, SweepSource};
 use crate::stored_tables::{self, Stored};
 use crate::table_files::files_of;
@@ -23,10 +24,13 @@ pub(crate) const COSTS: &str = "costs";
 pub(crate) const TRIALS: &str = "trials";
 
 /// A table before it is queried.
-pub(crate) struct Scan {
-    pub(crate) lazy: LazyFrame,
+pub(crate) struct Definition {
+    /// A SELECT of its rows.
+    pub(crate) select: String,
     /// The files that it reads, so that an error can name a damaged one.
-    pub(crate) files: Arc<BTreeSet<PathBuf>>,
+    pub(crate) files: BTreeSet<PathBuf>,
+    /// The table that it reads, if it is not stored in files.
+    pub(crate) table: Option<Arc<session::Stored>>,
 }
 
 /// The tables of some runs and sweeps.
@@ -47,21 +51,27 @@ impl Catalog {
         Self { runs: vec![run.clone()], sweeps: Vec::new(), stored: Arc::clone(&self.stored) }
     }
 
+    /// The folders with the tables' files.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        let runs = self.runs.iter().map(|run| run.folder.clone());
+        runs.chain(self.sweeps.iter().map(|sweep| sweep.folder.clone())).collect()
+    }
+
     /// A table stored in numbered files, by name.
     pub(crate) fn stored(&self, name: &str) -> Option<&Stored> {
         self.stored.iter().find(|table| table.name == name)
     }
 
     /// A table by name, preceded by the columns that say where a row comes from.
-    pub(crate) fn scan(&self, name: &str) -> Result<Scan, AnalysisError> {
+    pub(crate) fn definition(&self, name: &str, session: &Arc<Session>) -> Result<Definition, AnalysisError> {
         if let Some(table) = self.stored(name) {
-            return self.scan_stored(table);
+            return self.stored_table(table);
         }
         match name {
-            TRIALS => self.scan_trials(),
-            COSTS => self.scan_costs(),
-            "runs" => self.runs_table(),
-            _ => self.steps_table(),
+            TRIALS => self.trials_table(),
+            COSTS => self.costs_table(),
+            "runs" => self.runs_table(session),
+            _ => self.steps_table(session),
         }
     }
 
@@ -90,28 +100,33 @@ impl Catalog {
         }
     }
 
-    fn steps_table(&self) -> Result<Scan, AnalysisError> {
+    fn steps_table(&self, session: &Arc<Session>) -> Result<Definition, AnalysisError> {
         let rows: Vec<RunRowRef<'_, StepRow>> =
             self.runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step))).collect();
-        self.computed(&rows, computed_tables::steps(&rows))
+        self.computed(session, computed_tables::step_columns(), computed_tables::steps(&rows))
     }
 
-    fn runs_table(&self) -> Result<Scan, AnalysisError> {
+    fn runs_table(&self, session: &Arc<Session>) -> Result<Definition, AnalysisError> {
         let rows: Vec<RunRowRef<'_, RunRow>> =
             self.runs.iter().filter_map(|run| Some((run, run.about.as_ref()?))).collect();
-        self.computed(&rows, computed_tables::runs(&rows))
+        self.computed(session, computed_tables::run_columns(), computed_tables::runs(&rows))
     }
 
-    /// A table without files, from its rows and its own columns.
-    pub(crate) fn computed<R>(
+    /// A table without files, from its own columns and its rows, each with the run that it belongs to.
+    pub(crate) fn computed(
         &self,
-        rows: &[RunRowRef<'_, R>],
-        columns: PolarsResult<Vec<Column>>,
-    ) -> Result<Scan, AnalysisError> {
-        let runs = rows.iter().map(|(run, _)| *run);
-        let table = columns.and_then(|columns| computed_tables::table(runs, self.has_trials(), columns));
-        let table = table.map_err(|error| AnalysisError::from_execution(&error))?;
-        Ok(Scan { lazy: table.lazy(), files: Arc::default() })
+        session: &Arc<Session>,
+        own: Vec<(&str, &str)>,
+        rows: Vec<(&RunSource, Vec<Value>)>,
+    ) -> Result<Definition, AnalysisError> {
+        let columns: Vec<(String, String)> =
+            self.origin_columns().chain(own).map(|(name, kind)| (name.to_owned(), sql_type(kind))).collect();
+        let preceded = |(run, cells): (&RunSource, Vec<Value>)| {
+            self.origin(run).into_iter().map(|(_, value)| value).chain(cells).collect()
+        };
+        let table = session.table(&columns, rows.into_iter().map(preceded).collect())?;
+        let select = format!("SELECT * FROM {}", table.name);
+        Ok(Definition { select, files: BTreeSet::new(), table: Some(table) })
     }
 
     fn has_trials(&self) -> bool {
@@ -119,11 +134,9 @@ impl Catalog {
     }
 
     /// The columns that name the run and trial that a row comes from.
-    fn origin(&self, run: &RunSource) -> Vec<Constant> {
-        let number = |number: Option<u32>| {
-            number.map_or_else(|| Scalar::null(DataType::Int64), |number| Scalar::from(i64::from(number)))
-        };
-        let mut origin = vec![("run", text(&run.name))];
+    fn origin(&self, run: &RunSource) -> Vec<(&'static str, Value)> {
+        let number = |number: Option<u32>| number.map_or(Value::None, |number| Value::Int(number.into()));
+        let mut origin = vec![("run", Value::Text(run.name.clone()))];
         if self.has_trials() {
             origin.push(("trial", number(run.trial.map(|trial| trial.trial))));
             origin.push(("replicate", number(run.trial.map(|trial| trial.replicate))));
@@ -131,82 +144,125 @@ impl Catalog {
         origin
     }
 
-    /// The types of those columns, followed by a table's own.
-    fn schema<'a>(&self, columns: impl Iterator<Item = (&'a str, &'a str)>) -> Schema {
-        let trial = [("trial", "u32"), ("replicate", "u32")].into_iter().filter(|_| self.has_trials());
-        let columns = [("run", "text")].into_iter().chain(trial).chain(columns);
-        columns.map(|(name, kind)| (PlSmallStr::from(name), data_type(kind))).collect()
+    fn origin_columns<'a>(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let has_trials = self.has_trials();
+        let trial = [("trial", "u32"), ("replicate", "u32")].into_iter().filter(move |_| has_trials);
+        [("run", "text")].into_iter().chain(trial)
     }
 
-    fn scan_stored(&self, table: &Stored) -> Result<Scan, AnalysisError> {
-        let mut files = Vec::new();
+    fn stored_table(&self, table: &Stored) -> Result<Definition, AnalysisError> {
+        let number = table.numbering.column();
+        let columns: Vec<(&str, &str)> =
+            table.columns.iter().map(|column| (column.name, column.kind.as_str())).collect();
+        let mut definition = Parts::default();
         for run in &self.runs {
-            for file in files_of(run, table)? {
-                (table.peek)(&file.path)?;
-                let number = (table.numbering.column(), Scalar::from(i64::from(file.number)));
-                let constants = self.origin(run).into_iter().chain([number]).collect();
-                files.push(ParquetFile { path: file.path, constants });
+            let files: Vec<PathBuf> = files_of(run, table)?.into_iter().map(|file| file.path).collect();
+            if files.is_empty() {
+                continue;
             }
+            for file in &files {
+                (table.peek)(file)?;
+            }
+            let numbered = format!("{} AS {number}", table.numbering.expression());
+            let origin = self.origin(run).into_iter().map(|(name, value)| constant(name, &value));
+            let own = columns.iter().map(|(name, _)| identifier(name));
+            let items = origin.chain([numbered]).chain(own).collect::<Vec<_>>().join(", ");
+            let rows = typed(&columns, &format!("SELECT *, filename FROM {}", parquet(&run.folder, &files)?));
+            definition.add(format!("SELECT {items} FROM ({rows})"), files);
         }
-        let columns = table.columns.iter().map(|column| (column.name, column.kind.as_str()));
-        read(files, self.schema([(table.numbering.column(), "u32")].into_iter().chain(columns)))
+        let all = self.origin_columns().chain([(number, "u32")]).chain(columns);
+        Ok(definition.union_or_empty(all))
     }
 
     /// The costs of the runs' steps. A file's column types follow from its cells, so columns are cast to the documented types.
-    fn scan_costs(&self) -> Result<Scan, AnalysisError> {
-        let mut files = Vec::new();
+    fn costs_table(&self) -> Result<Definition, AnalysisError> {
+        let columns = wide_columns(COSTS);
+        let columns: Vec<(&str, &str)> = columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
+        let mut definition = Parts::default();
         for run in &self.runs {
             let Some(path) = costs_file(run) else { continue };
             peek_wide(&path, COSTS)?;
-            files.push(ParquetFile { path, constants: self.origin(run) });
+            let origin = self.origin(run).into_iter().map(|(name, value)| constant(name, &value));
+            let own = columns.iter().map(|(name, _)| identifier(name));
+            let items = origin.chain(own).collect::<Vec<_>>().join(", ");
+            let files = vec![path];
+            let rows = format!("SELECT *, filename FROM {}", parquet(&run.folder, &files)?);
+            definition.add(format!("SELECT {items} FROM ({})", typed(&columns, &rows)), files);
         }
-        let columns = wide_columns(COSTS);
-        read(files, self.schema(columns.iter().map(|(name, kind)| (name.as_str(), *kind))))
+        Ok(definition.union_or_empty(self.origin_columns().chain(columns)))
     }
 
     /// The trials of all sweeps; columns of parameters that a sweep lacks are empty in its rows.
-    fn scan_trials(&self) -> Result<Scan, AnalysisError> {
-        let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
-        let mut schema = Schema::from_iter([(PlSmallStr::from("run"), data_type("text"))]);
+    fn trials_table(&self) -> Result<Definition, AnalysisError> {
+        let (mut definition, mut seen) = (Parts::default(), BTreeSet::new());
         for sweep in &self.sweeps {
             let path = trials_file(sweep);
             if !path.is_file() || !seen.insert(path.clone()) {
                 continue;
             }
             peek_wide(&path, TRIALS)?;
-            let merged = stored_schema(&path).and_then(|stored| add_columns(&mut schema, &stored));
-            merged.map_err(|error| AnalysisError::from_execution(&error))?;
-            files.push(ParquetFile { path, constants: vec![("run", text(&sweep.name))] });
+            let files = vec![path];
+            let rows = parquet(&sweep.folder, &files)?;
+            definition.add(format!("SELECT {} AS run, * FROM {rows}", text(&sweep.name)), files);
         }
-        if files.is_empty() {
-            let columns = wide_columns(TRIALS);
-            schema.extend(
-                columns.iter().map(|(name, kind)| (PlSmallStr::from(name.as_str()), data_type(kind))),
-            );
-        }
-        read(files, schema)
+        let columns = wide_columns(TRIALS);
+        let columns = columns.iter().map(|(name, kind)| (name.as_str(), *kind));
+        Ok(definition.union_or_empty([("run", "text")].into_iter().chain(columns)))
     }
 }
 
-fn text(text: &str) -> Scalar {
-    Scalar::from(PlSmallStr::from(text))
+/// SELECTs of the rows of several runs.
+#[derive(Default)]
+struct Parts {
+    selects: Vec<String>,
+    files: BTreeSet<PathBuf>,
 }
 
-fn read(files: Vec<ParquetFile>, schema: Schema) -> Result<Scan, AnalysisError> {
-    let paths = files.iter().map(|file| file.path.clone()).collect();
-    let lazy = parquet_scan::scan(files, schema).map_err(|error| AnalysisError::from_execution(&error))?;
-    Ok(Scan { lazy, files: Arc::new(paths) })
-}
-
-/// Adds the columns of another file; a column that both have gets their common supertype.
-fn add_columns(schema: &mut Schema, stored: &Schema) -> PolarsResult<()> {
-    for (name, kind) in stored.iter() {
-        let kind = widened(kind);
-        let kind =
-            schema.get(name).map_or_else(|| Ok(kind.clone()), |known| try_get_supertype(known, &kind))?;
-        schema.insert(name.clone(), kind);
+impl Parts {
+    fn add(&mut self, select: String, files: Vec<PathBuf>) {
+        self.selects.push(select);
+        self.files.extend(files);
     }
-    Ok(())
+
+    /// All rows; without any part, a table of these columns without rows.
+    fn union_or_empty<'a>(self, columns: impl Iterator<Item = (&'a str, &'a str)>) -> Definition {
+        let select =
+            if self.selects.is_empty() { empty(columns) } else { self.selects.join(" UNION ALL BY NAME ") };
+        Definition { select, files: self.files, table: None }
+    }
+}
+
+/// A SELECT of columns without rows.
+fn empty<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let column = |(name, kind): (&str, &str)| format!("NULL::{} AS {}", sql_type(kind), identifier(name));
+    format!("SELECT {} WHERE false", columns.map(column).collect::<Vec<_>>().join(", "))
+}
+
+/// The rows of a SELECT with the documented columns and types; a column that its files lack is empty.
+fn typed(columns: &[(&str, &str)], select: &str) -> String {
+    let file = ("filename", "text");
+    format!("{} UNION ALL BY NAME {select}", empty(columns.iter().copied().chain([file])))
+}
+
+/// The rows of files of a run or sweep.
+fn parquet(folder: &Path, files: &[PathBuf]) -> Result<String, AnalysisError> {
+    let root = canonical(folder);
+    let path = |file: &PathBuf| path_text(&root.join(file.strip_prefix(folder).unwrap_or(file)));
+    let paths = files.iter().map(path).collect::<Result<Vec<_>, _>>()?.join(", ");
+    Ok(format!("read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"))
+}
+
+/// A column that is the same in all rows.
+fn constant(name: &str, value: &Value) -> String {
+    match value {
+        Value::Text(value) => format!("{} AS {name}", text(value)),
+        Value::Int(number) => format!("{number}::BIGINT AS {name}"),
+        _ => format!("NULL::BIGINT AS {name}"),
+    }
+}
+
+fn canonical(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// The documented columns, with their types, of a table whose files have no fixed types.

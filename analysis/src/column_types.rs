@@ -1,29 +1,20 @@
-//! Column types: their names in `datasets/README.md` and the polars types behind them.
+//! Column types: their names in `datasets/README.md`, in SQL, and in rows.
 
 use polars::prelude::DataType;
 
-/// The type that queries see for a documented type. All integers become `i64`, however they are stored, because polars' sums and
-/// differences of narrower integers overflow silently.
-pub(crate) fn data_type(name: &str) -> DataType {
-    match name {
-        "bool" => DataType::Boolean,
-        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" => DataType::Int64,
-        "f32" => DataType::Float32,
-        "f64" => DataType::Float64,
-        "text" => DataType::String,
+/// The SQL type for a documented type. Integers are wide however they are stored, so that differences of unsigned ones are numbers,
+/// not errors.
+pub(crate) fn sql_type(documented: &str) -> String {
+    match documented {
+        "bool" => "BOOLEAN".to_owned(),
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" => "BIGINT".to_owned(),
+        "f32" => "FLOAT".to_owned(),
+        "f64" => "DOUBLE".to_owned(),
+        "text" => "VARCHAR".to_owned(),
         list => {
             let item = list.strip_prefix("list<").and_then(|rest| rest.strip_suffix('>'));
-            DataType::List(Box::new(data_type(item.expect("a type that datasets/README.md uses"))))
+            format!("{}[]", sql_type(item.expect("a type that datasets/README.md uses")))
         }
-    }
-}
-
-/// The same for the stored type of a column that is not documented.
-pub(crate) fn widened(stored: &DataType) -> DataType {
-    match stored {
-        dtype if dtype.is_integer() => DataType::Int64,
-        DataType::List(item) => DataType::List(Box::new(widened(item))),
-        other => other.clone(),
     }
 }
 
@@ -42,14 +33,15 @@ pub(crate) fn type_name(dtype: &DataType) -> String {
 mod tests {
     use polars::prelude::DataType;
 
-    use super::{data_type, type_name, widened};
+    use super::{sql_type, type_name};
 
     #[test]
-    fn integers_are_widened_in_columns_and_lists() {
-        for (stored, seen) in [("u16", "i64"), ("list<u32>", "list<i64>"), ("f32", "f32"), ("text", "text")] {
-            assert_eq!(type_name(&data_type(stored)), seen);
+    fn integers_are_wide_in_columns_and_lists() {
+        for (documented, sql) in
+            [("u16", "BIGINT"), ("list<u32>", "BIGINT[]"), ("f32", "FLOAT"), ("text", "VARCHAR")]
+        {
+            assert_eq!(sql_type(documented), sql);
         }
-        assert_eq!(widened(&DataType::List(Box::new(DataType::UInt8))), data_type("list<u8>"));
-        assert_eq!(widened(&DataType::Float64), DataType::Float64);
+        assert_eq!(type_name(&DataType::List(Box::new(DataType::Int64))), "list<i64>");
     }
 }

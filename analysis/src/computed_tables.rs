@@ -1,10 +1,8 @@
 //! Tables without files, built from plain rows: `steps` and `runs`, which the runner supplies.
 
 use dc0_core::params::Value;
-use polars::prelude::{Column, DataFrame, NamedFrom, PolarsResult, Series};
 
-use crate::column_types::data_type;
-use crate::source::{RunRow, RunSource, StepRow, Trial};
+use crate::source::{RunRow, RunSource, StepRow};
 
 /// A column: its name, its documented type, and how to get a row's cell.
 pub(crate) type ColumnDef<R> = (&'static str, &'static str, fn(&R) -> Value);
@@ -78,14 +76,15 @@ pub(crate) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// The names and types of a table's own columns; `None` for tables that are not built here.
-pub(crate) fn columns(table: &str) -> Option<Vec<(&'static str, &'static str)>> {
+/// The names and types of the own columns of `steps`.
+pub(crate) fn step_columns() -> Vec<(&'static str, &'static str)> {
     let figures = FIGURES.iter().map(|(name, kind, _)| (*name, *kind));
-    match table {
-        "steps" => Some(names(&STEP).chain(figures).chain(names(&STEP_JSON)).collect()),
-        "runs" => Some(names(&RUN).collect()),
-        _ => None,
-    }
+    names(&STEP).chain(figures).chain(names(&STEP_JSON)).collect()
+}
+
+/// The names and types of the own columns of `runs`.
+pub(crate) fn run_columns() -> Vec<(&'static str, &'static str)> {
+    names(&RUN).collect()
 }
 
 /// The names and types of some columns.
@@ -93,47 +92,26 @@ pub(crate) fn names<R>(columns: &[ColumnDef<R>]) -> impl Iterator<Item = (&'stat
     columns.iter().map(|(name, kind, _)| (*name, *kind))
 }
 
-/// All columns of `steps`.
-pub(crate) fn steps(rows: &[RunRowRef<'_, StepRow>]) -> PolarsResult<Vec<Column>> {
-    let figure = |(name, kind, figure): &(&str, &str, &str)| {
-        column(name, kind, rows.iter().map(|(_, row)| member(&row.summary, figure)).collect())
+/// The rows of `steps`, each with its run.
+pub(crate) fn steps<'a>(rows: &[RunRowRef<'a, StepRow>]) -> Vec<(&'a RunSource, Vec<Value>)> {
+    let figures = |row: &StepRow| {
+        let figure = |(_, kind, figure): &(&str, &str, &str)| typed(kind, member(&row.summary, figure));
+        FIGURES.iter().map(figure).collect::<Vec<_>>()
     };
-    let mut columns = filled(&STEP, rows)?;
-    columns.extend(FIGURES.iter().map(figure).collect::<PolarsResult<Vec<_>>>()?);
-    columns.extend(filled(&STEP_JSON, rows)?);
-    Ok(columns)
+    let cells = |(run, row): &RunRowRef<'a, StepRow>| {
+        (*run, cells(&STEP, *row).chain(figures(row)).chain(cells(&STEP_JSON, *row)).collect())
+    };
+    rows.iter().map(cells).collect()
 }
 
-/// All columns of `runs`.
-pub(crate) fn runs(rows: &[RunRowRef<'_, RunRow>]) -> PolarsResult<Vec<Column>> {
-    filled(&RUN, rows)
+/// The rows of `runs`, each with its run.
+pub(crate) fn runs<'a>(rows: &[RunRowRef<'a, RunRow>]) -> Vec<(&'a RunSource, Vec<Value>)> {
+    rows.iter().map(|(run, row)| (*run, cells(&RUN, *row).collect())).collect()
 }
 
-/// Columns filled with the cells of some rows.
-pub(crate) fn filled<R>(columns: &[ColumnDef<R>], rows: &[RunRowRef<'_, R>]) -> PolarsResult<Vec<Column>> {
-    let fill = |(name, kind, cell): &ColumnDef<R>| {
-        column(name, kind, rows.iter().map(|(_, row)| cell(row)).collect())
-    };
-    columns.iter().map(fill).collect()
-}
-
-/// A table of columns, preceded by those that name each row's run and, if `has_trials`, its trial.
-pub(crate) fn table<'a>(
-    runs: impl Iterator<Item = &'a RunSource> + Clone,
-    has_trials: bool,
-    columns: Vec<Column>,
-) -> PolarsResult<DataFrame> {
-    let trial_cells = |field: fn(Trial) -> u32| {
-        let cell = |run: &RunSource| run.trial.map_or(Value::None, |trial| Value::Int(field(trial).into()));
-        runs.clone().map(cell).collect()
-    };
-    let mut all = vec![column("run", "text", runs.clone().map(|run| text(&run.name)).collect())?];
-    if has_trials {
-        all.push(column("trial", "u32", trial_cells(|trial| trial.trial))?);
-        all.push(column("replicate", "u32", trial_cells(|trial| trial.replicate))?);
-    }
-    all.extend(columns);
-    DataFrame::new(runs.count(), all)
+/// A row's cells.
+pub(crate) fn cells<'a, R>(columns: &'a [ColumnDef<R>], row: &'a R) -> impl Iterator<Item = Value> + 'a {
+    columns.iter().map(move |(_, kind, cell)| typed(kind, cell(row)))
 }
 
 fn member(group: &Value, name: &str) -> Value {
@@ -143,19 +121,12 @@ fn member(group: &Value, name: &str) -> Value {
     }
 }
 
-/// A column of a documented type; values of other types become empty cells.
-fn column(name: &str, kind: &str, cells: Vec<Value>) -> PolarsResult<Column> {
-    let series = match kind {
-        "text" => {
-            let text = |cell| if let Value::Text(text) = cell { Some(text) } else { None };
-            Series::new(name.into(), cells.into_iter().map(text).collect::<Vec<Option<String>>>())
-        }
-        "f64" => Series::new(name.into(), cells.iter().map(Value::as_f64).collect::<Vec<_>>()),
-        _ => {
-            let int = |cell: &Value| if let Value::Int(int) = cell { Some(*int) } else { None };
-            Series::new(name.into(), cells.iter().map(int).collect::<Vec<_>>())
-                .strict_cast(&data_type(kind))?
-        }
-    };
-    Ok(series.into())
+/// A cell of a documented type; values of other types become empty cells.
+fn typed(kind: &str, value: Value) -> Value {
+    match (kind, value) {
+        ("text", Value::Text(text)) => Value::Text(text),
+        ("f64", value) => value.as_f64().map_or(Value::None, Value::Float),
+        (kind, Value::Int(number)) if kind != "text" => Value::Int(number),
+        _ => Value::None,
+    }
 }

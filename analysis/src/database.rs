@@ -1,27 +1,29 @@
 //! The tables of some runs, and queries on them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use polars::prelude::{Field, SchemaExt};
+use dc0_core::params::Value;
 
 use crate::answer::Answer;
-use crate::catalog::{COSTS, Catalog, Scan, TRIALS};
+use crate::catalog::{COSTS, Catalog, Definition, TRIALS};
+use crate::column_docs;
 use crate::column_types::type_name;
-use crate::engine::Work;
+use crate::computed_tables;
 use crate::error::AnalysisError;
 use crate::frame::Frame;
+use crate::session::{Session, Work};
 use crate::source::{Files, RunSource, SweepSource};
 use crate::standings::{self, RATINGS};
 use crate::statement::Statement;
 use crate::stored_tables::Numbering;
 use crate::table_files::files_of;
-use crate::{column_docs, computed_tables};
 
 /// The tables of some runs. A table's files are listed when a query names it.
 #[derive(Debug, Clone)]
 pub struct Database {
     catalog: Catalog,
-    work: Work,
+    session: Arc<Session>,
 }
 
 /// The tables of one iteration of a run.
@@ -64,7 +66,19 @@ const UNNUMBERED: [&str; 4] = [RATINGS, "steps", COSTS, "runs"];
 impl Database {
     /// The tables of runs, and of sweeps, whose trials' runs are among `runs`.
     pub fn new(runs: Vec<RunSource>, sweeps: Vec<SweepSource>, work: Work) -> Self {
-        Self { catalog: Catalog::new(runs, sweeps), work }
+        let catalog = Catalog::new(runs, sweeps);
+        let session = Arc::new(Session::new(work, &catalog.folders()));
+        Self { catalog, session }
+    }
+
+    /// The tables of runs, read in a database that can read their folders.
+    pub fn within(session: &Arc<Session>, runs: Vec<RunSource>) -> Self {
+        Self { catalog: Catalog::new(runs, Vec::new()), session: Arc::clone(session) }
+    }
+
+    /// The tables of one of the runs.
+    pub(crate) fn of_one(&self, run: &RunSource) -> Self {
+        Self { catalog: self.catalog.of_one(run), session: Arc::clone(&self.session) }
     }
 
     /// The names of all tables, in the order in which they are listed.
@@ -80,37 +94,48 @@ impl Database {
     }
 
     fn info(&self, name: String) -> Result<TableInfo, AnalysisError> {
-        let schema =
-            self.scan(&name)?.lazy.collect_schema().map_err(|error| AnalysisError::from_execution(&error))?;
+        let frame = self.table(&name)?;
         let known = match name.as_str() {
             RATINGS => standings::columns(),
-            other => computed_tables::columns(other).unwrap_or_default(),
+            "steps" => computed_tables::step_columns(),
+            "runs" => computed_tables::run_columns(),
+            _ => Vec::new(),
         };
         let stored = self.catalog.stored(&name);
-        let column = |field: Field| {
-            let column = field.name().to_string();
+        let column = |(column, kind): (String, String)| {
             let in_file = stored.and_then(|table| table.columns.iter().find(|known| known.name == column));
             let in_table =
                 known.iter().find(|(known, _)| *known == column).map(|(_, kind)| (*kind).to_owned());
-            let kind = in_file.map(|known| known.kind.clone()).or(in_table);
-            let kind = kind.unwrap_or_else(|| type_name(field.dtype()));
+            let kind = in_file.map(|known| known.kind.clone()).or(in_table).unwrap_or(kind);
             ColumnInfo { meaning: column_docs::meaning(&name, &column), name: column, kind }
         };
-        let columns = schema.iter_fields().map(column).collect();
+        let columns = frame.types().map(|(name, dtype)| (name.to_owned(), type_name(&dtype))).map(column);
+        let columns = columns.collect();
         Ok(TableInfo { about: column_docs::about(&name), columns, rows: self.count(&name)?, name })
     }
 
     fn count(&self, name: &str) -> Result<u64, AnalysisError> {
         match name {
-            RATINGS => standings::count(&self.catalog, self.work),
+            RATINGS => Ok(self.ratings()?.len() as u64),
             other => self.catalog.count(other),
         }
     }
 
-    fn scan(&self, name: &str) -> Result<Scan, AnalysisError> {
+    /// The rows of `ratings`, each with its run.
+    fn ratings(&self) -> Result<Vec<(&RunSource, Vec<Value>)>, AnalysisError> {
+        let mut rows = Vec::new();
+        for run in &self.catalog.runs {
+            let matches = self.of_one(run).fetch(standings::PAIRS)?;
+            rows.extend(standings::rows(run, &matches)?.into_iter().map(|row| (run, row)));
+        }
+        Ok(rows)
+    }
+
+    /// A table's rows as SQL.
+    pub(crate) fn definition(&self, name: &str) -> Result<Definition, AnalysisError> {
         match name {
-            RATINGS => standings::table(&self.catalog, self.work),
-            other => self.catalog.scan(other),
+            RATINGS => self.catalog.computed(&self.session, standings::columns(), self.ratings()?),
+            other => self.catalog.definition(other, &self.session),
         }
     }
 
@@ -129,8 +154,7 @@ impl Database {
             }
             found.extend(files.into_iter().map(|(number, files)| {
                 let run = RunSource { files: Files::Only(files), steps: Vec::new(), ..run.clone() };
-                let database = Self { catalog: self.catalog.of_one(&run), work: self.work };
-                Iteration { run: run.name, number, database }
+                Iteration { number, database: self.of_one(&run), run: run.name }
             }));
         }
         Ok(found)
@@ -138,17 +162,16 @@ impl Database {
 
     /// Prepares a query from one SELECT statement.
     pub fn query(&self, statement: &str) -> Result<Frame, AnalysisError> {
-        let statement = Statement::parse(statement)?;
+        let statement = Statement::parse(statement, self.session.connection()?)?;
         let known = self.names();
-        let named = statement.tables(&known);
-        if let Some(unknown) = named.iter().find(|name| !known.contains(name)) {
-            return Err(AnalysisError::Table { name: unknown.clone(), known });
+        let (read, other): (Vec<_>, Vec<_>) =
+            statement.tables.iter().partition(|table| known.contains(&table.name));
+        if let Some(unknown) = other.into_iter().find(|table| !table.is_defined) {
+            return Err(AnalysisError::Table { name: unknown.name.clone(), known });
         }
-        let tables: Vec<(String, Scan)> = named
-            .into_iter()
-            .map(|name| Ok((name.clone(), self.scan(&name)?)))
-            .collect::<Result<_, AnalysisError>>()?;
-        Frame::from_statement(statement, tables, self.work)
+        let tables = read.into_iter().map(|table| Ok((self.definition(&table.name)?, table.name.clone())));
+        let tables = tables.collect::<Result<Vec<_>, AnalysisError>>()?;
+        Frame::from_statement(&self.session, &statement, tables)
     }
 
     /// Runs one of the report's queries.
@@ -160,7 +183,7 @@ impl Database {
     pub fn table(&self, name: &str) -> Result<Frame, AnalysisError> {
         let known = self.names();
         if known.iter().any(|table| table == name) {
-            Frame::new(self.scan(name)?, self.work)
+            self.query(&format!("SELECT * FROM {name}"))
         } else {
             Err(AnalysisError::Table { name: name.to_owned(), known })
         }

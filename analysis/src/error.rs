@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use dc0_core::params::nearest;
 use dc0_core::store::StoreError;
-use polars::error::PolarsError;
 use thiserror::Error;
+
+use crate::duckdb::{EngineError, ErrorKind, LibraryError, OpenError};
 
 /// A query that failed.
 #[derive(Debug, Error)]
@@ -34,26 +35,6 @@ pub enum AnalysisError {
         /// What it is.
         found: String,
     },
-    /// A join whose condition has no column on one of its sides.
-    #[error(
-        "a JOIN's ON compares columns of both tables, not `{condition}`; move that into WHERE, or join (SELECT … WHERE …)"
-    )]
-    OneSidedJoin {
-        /// The condition.
-        condition: String,
-    },
-    /// A window, or an aggregate of aggregates, in the SELECT that groups; polars returns wrong results for such statements.
-    #[error("`{expression}` is computed over groups; group in WITH, and compute it in a SELECT from that")]
-    OverGroups {
-        /// The expression.
-        expression: String,
-    },
-    /// Two columns of the result have the same name.
-    #[error("two columns would be named `{name}`; rename one of them with AS")]
-    DuplicateName {
-        /// The name.
-        name: String,
-    },
     /// A table that does not exist.
     #[error("there is no table `{name}`{}", hint(name, known))]
     Table {
@@ -71,7 +52,7 @@ pub enum AnalysisError {
         known: Vec<String>,
     },
     /// A function that does not exist.
-    #[error("there is no function `{name}` in this dialect{}", hint(name, known))]
+    #[error("there is no function `{name}`{}", hint(name, known))]
     Function {
         /// The name given.
         name: String,
@@ -84,6 +65,20 @@ pub enum AnalysisError {
         /// What is wrong with it.
         message: String,
     },
+    /// The frames of a join were read by different databases.
+    #[error("the frames of a join must be of runs in the same folder")]
+    OtherFolder,
+    /// The statement needs more memory than a query may use.
+    #[error(
+        "the query needs more memory than it may use ({message}); select fewer columns, or one iteration at a time"
+    )]
+    Memory {
+        /// The engine's message.
+        message: String,
+    },
+    /// DuckDB's library cannot be loaded.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
     /// The statement is valid, but its result could not be computed.
     #[error("the query failed: {message}")]
     Failed {
@@ -98,63 +93,42 @@ impl AnalysisError {
         match self {
             Self::Syntax { .. }
             | Self::NotASelect { .. }
-            | Self::OneSidedJoin { .. }
-            | Self::OverGroups { .. }
-            | Self::DuplicateName { .. }
+            | Self::OtherFolder
             | Self::Table { .. }
             | Self::Column { .. }
             | Self::Function { .. }
             | Self::Statement { .. } => true,
-            Self::Store(_) | Self::List { .. } | Self::Failed { .. } => false,
+            Self::Store(_)
+            | Self::List { .. }
+            | Self::Library(_)
+            | Self::Memory { .. }
+            | Self::Failed { .. } => false,
         }
     }
+}
 
-    /// From polars' error for a statement whose tables have these columns.
-    pub(crate) fn of_statement(error: &PolarsError, columns: &[String], functions: &[String]) -> Self {
+impl From<OpenError> for AnalysisError {
+    fn from(error: OpenError) -> Self {
         match error {
-            PolarsError::Context { error, .. } | PolarsError::ExprContext { error, .. } => {
-                Self::of_statement(error, columns, functions)
-            }
-            PolarsError::ColumnNotFound(message) | PolarsError::SchemaFieldNotFound(message) => {
-                match first_quoted(message) {
-                    Some(name) => Self::Column { name, known: columns.to_vec() },
-                    None => Self::Statement { message: first_line(message) },
-                }
-            }
-            PolarsError::SQLInterface(message) | PolarsError::SQLSyntax(message) => {
-                let function = message.strip_prefix("unsupported function ").and_then(first_quoted);
-                let column = message.split_once("no column named ").and_then(|(_, rest)| first_quoted(rest));
-                match (function, column) {
-                    (Some(name), _) => Self::Function { name, known: functions.to_vec() },
-                    (None, Some(name)) => Self::Column { name, known: columns.to_vec() },
-                    (None, None) => Self::Statement { message: first_line(message) },
-                }
-            }
-            PolarsError::Duplicate(message) => match first_quoted(message) {
-                Some(name) => Self::DuplicateName { name },
-                None => Self::Statement { message: first_line(message) },
-            },
-            other => Self::Statement { message: first_line(&other.to_string()) },
+            OpenError::Library(error) => error.into(),
+            OpenError::Engine(error) => error.into(),
         }
     }
+}
 
-    /// From polars' error while it computes a result.
-    pub(crate) fn from_execution(error: &PolarsError) -> Self {
-        Self::Failed { message: first_line(&error.to_string()) }
+impl From<EngineError> for AnalysisError {
+    fn from(error: EngineError) -> Self {
+        let EngineError { kind, message, name, candidates } = error;
+        match (kind, name) {
+            (ErrorKind::Column, Some(name)) => Self::Column { name, known: candidates },
+            (ErrorKind::Function, Some(name)) => Self::Function { name, known: candidates },
+            (ErrorKind::Table, Some(name)) => Self::Table { name, known: candidates },
+            (ErrorKind::Syntax, _) => Self::Syntax { message },
+            (ErrorKind::Memory, _) => Self::Memory { message },
+            (ErrorKind::Other, _) => Self::Failed { message },
+            _ => Self::Statement { message },
+        }
     }
-}
-
-/// The first text in quotes of any kind.
-fn first_quoted(message: &str) -> Option<String> {
-    let start = message.find(['"', '\'', '`'])?;
-    let quote = message[start..].chars().next()?;
-    let rest = &message[start + 1..];
-    Some(rest[..rest.find(quote)?].to_owned())
-}
-
-/// polars' messages are long and include query plans; the first line says what is wrong.
-fn first_line(message: &str) -> String {
-    message.lines().next().unwrap_or_default().trim().to_owned()
 }
 
 /// Suggests the nearest name; if none is near, lists all.
@@ -169,12 +143,10 @@ fn hint(name: &str, known: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{AnalysisError, first_quoted};
+    use super::AnalysisError;
 
     #[test]
-    fn quoted_names_are_found_and_the_nearest_is_suggested() {
-        assert_eq!(first_quoted("unable to find column \"resul\"; x"), Some("resul".to_owned()));
-        assert_eq!(first_quoted("no quotes"), None);
+    fn the_nearest_name_is_suggested() {
         let known = ["result".to_owned(), "plies".to_owned()];
         let error = AnalysisError::Column { name: "Resul".to_owned(), known: known.to_vec() };
         assert_eq!(error.to_string(), "there is no column `Resul`; did you mean `result`?");

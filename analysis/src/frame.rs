@@ -5,23 +5,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dc0_core::store::StoreError;
-use polars::prelude::{LazyFrame, PolarsResult};
-use polars::sql::SQLContext;
+use polars::prelude::{DataFrame, DataType};
 
-use crate::catalog::Scan;
-use crate::engine::{self, Panicked, Work};
+use crate::catalog::Definition;
+use crate::duckdb::{ColumnType, Connection, EngineError, ErrorKind, path_text};
 use crate::error::AnalysisError;
-use crate::functions;
-use crate::parquet_scan;
+use crate::quoting::identifier;
 use crate::rows::Rows;
-use crate::statement::{Statement, expression, item, order, quoted};
+use crate::session::{Session, Stored};
+use crate::statement::{Statement, check_item, check_order};
 
 /// A lazy query. Every method returns a new frame and resolves only the columns and their types, so mistakes show at once.
 #[derive(Clone)]
 pub struct Frame {
-    lazy: LazyFrame,
+    session: Arc<Session>,
+    /// The view that is the query.
+    view: Arc<Stored>,
+    /// The views and tables that it reads.
+    sources: Vec<Arc<Stored>>,
+    /// The names of its columns.
     columns: Vec<String>,
-    work: Work,
+    types: Vec<ColumnType>,
     /// The files that it reads, so that an error can name a damaged one.
     files: Arc<BTreeSet<PathBuf>>,
 }
@@ -32,11 +36,6 @@ pub struct Grouped {
     frame: Frame,
     by: Vec<String>,
 }
-
-/// The frame's table name in the statements that its methods build.
-const OWN: &str = "dc0_frame";
-/// The other frame's table name in a join.
-const OTHER: &str = "dc0_other";
 
 impl std::fmt::Debug for Frame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,45 +49,35 @@ impl std::fmt::Debug for Grouped {
     }
 }
 
-/// The names of a frame's columns.
-fn names(lazy: &mut LazyFrame) -> PolarsResult<Vec<String>> {
-    Ok(lazy.collect_schema()?.iter_names().map(ToString::to_string).collect())
-}
-
 impl Frame {
-    /// All rows of a table.
-    pub(crate) fn new(scan: Scan, work: Work) -> Result<Self, AnalysisError> {
-        let Scan { mut lazy, files } = scan;
-        let columns = names(&mut lazy).map_err(|error| AnalysisError::from_execution(&error))?;
-        Ok(Self { lazy, columns, work, files })
-    }
-
     /// A statement on tables.
     pub(crate) fn from_statement(
-        statement: Statement,
-        tables: Vec<(String, Scan)>,
-        work: Work,
+        session: &Arc<Session>,
+        statement: &Statement,
+        tables: Vec<(Definition, String)>,
     ) -> Result<Self, AnalysisError> {
-        let mut context = SQLContext::new().with_function_registry(functions::registry());
-        let (mut known, mut all_files) = (Vec::new(), BTreeSet::new());
-        for (name, Scan { mut lazy, files }) in tables {
-            all_files.extend(files.iter().cloned());
-            let columns = names(&mut lazy).map_err(|error| AnalysisError::from_execution(&error))?;
-            known.extend(columns.into_iter().filter(|column| !known.contains(column)).collect::<Vec<_>>());
-            context.register(&name, lazy);
+        let (mut files, mut sources, mut defined) = (BTreeSet::new(), Vec::new(), Vec::new());
+        for (definition, name) in tables {
+            defined.push(format!("{} AS NOT MATERIALIZED ({})", identifier(&name), definition.select));
+            files.extend(definition.files);
+            sources.extend(definition.table);
         }
-        let plan = engine::run(work, move || {
-            let mut lazy = statement.execute(&mut context)?;
-            let columns = names(&mut lazy)?;
-            Ok((lazy, columns))
-        });
-        let panicked = |Panicked| AnalysisError::Statement {
-            message: "the SQL engine panicked on this statement".to_owned(),
-        };
-        let (lazy, columns) = plan
-            .map_err(panicked)?
-            .map_err(|error| AnalysisError::of_statement(&error, &known, &functions::known_names()))?;
-        Ok(Self { lazy, columns, work, files: Arc::new(all_files) })
+        let with = if defined.is_empty() { String::new() } else { format!("WITH {} ", defined.join(", ")) };
+        // The files of this moment are part of the view: a later query may find more.
+        let select = format!("{with}SELECT * FROM ({})", statement.text);
+        Self::new(session, &select, sources, Arc::new(files))
+    }
+
+    fn new(
+        session: &Arc<Session>,
+        select: &str,
+        sources: Vec<Arc<Stored>>,
+        files: Arc<BTreeSet<PathBuf>>,
+    ) -> Result<Self, AnalysisError> {
+        let view = session.view(select)?;
+        let (columns, types) =
+            session.connection()?.columns(&format!("SELECT * FROM {}", view.name))?.into_iter().unzip();
+        Ok(Self { session: Arc::clone(session), view, sources, columns, types, files })
     }
 
     /// The names of its columns.
@@ -96,44 +85,79 @@ impl Frame {
         &self.columns
     }
 
+    /// The names and types of its columns.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&str, DataType)> {
+        self.columns.iter().map(String::as_str).zip(self.types.iter().map(ColumnType::dtype))
+    }
+
+    /// The names of its columns with their types in SQL.
+    pub(crate) fn sql_types(&self) -> impl Iterator<Item = (&str, String)> {
+        self.columns.iter().map(String::as_str).zip(self.types.iter().map(ColumnType::sql))
+    }
+
+    fn connection(&self) -> Result<&Connection, AnalysisError> {
+        self.session.connection()
+    }
+
+    /// A SELECT on this frame, whose name in it is that of the view.
+    fn query(&self, select: &str) -> Result<Self, AnalysisError> {
+        let sources = self.sources.iter().chain([&self.view]).map(Arc::clone).collect();
+        Self::new(&self.session, select, sources, Arc::clone(&self.files))
+    }
+
     /// The rows that satisfy an SQL condition.
     pub fn filter(&self, condition: &str) -> Result<Self, AnalysisError> {
-        self.query(&format!("SELECT * FROM {OWN} WHERE {}", expression(condition)?))
+        check_item(condition, self.connection()?)?;
+        self.query(&format!("SELECT * FROM {} WHERE {condition}", self.view.name))
     }
 
     /// Selects columns: names, or expressions such as `plies / 2 as moves`.
     pub fn select(&self, items: &[String]) -> Result<Self, AnalysisError> {
-        let items = items.iter().map(|text| item(text)).collect::<Result<Vec<_>, _>>()?;
-        self.query(&format!("SELECT {} FROM {OWN}", items.join(", ")))
+        for item in items {
+            check_item(item, self.connection()?)?;
+        }
+        self.query(&format!("SELECT {} FROM {}", items.join("\n, "), self.view.name))
     }
 
     /// Sorts the rows, for example by `n desc, reason`; the sort is stable.
     pub fn sort(&self, by: &str) -> Result<Self, AnalysisError> {
-        self.query(&format!("SELECT * FROM {OWN} ORDER BY {}", order(by)?))
+        check_order(by, self.connection()?)?;
+        let numbered = format!("SELECT *, row_number() OVER () AS dc0_row FROM {}", self.view.name);
+        self.query(&format!("SELECT * EXCLUDE (dc0_row) FROM ({numbered}) ORDER BY {by}\n, dc0_row"))
     }
 
     /// The first `rows` rows.
     pub fn head(&self, rows: u64) -> Result<Self, AnalysisError> {
-        self.query(&format!("SELECT * FROM {OWN} LIMIT {rows}"))
+        self.query(&format!("SELECT * FROM {} LIMIT {rows}", self.view.name))
     }
 
-    /// Joins the rows of another frame that are equal in the columns `on`.
+    /// Joins the rows of another frame of the same [`Session`] that are equal in the columns `on`.
     pub fn join(&self, other: &Self, on: &[String]) -> Result<Self, AnalysisError> {
         for frame in [self, other] {
             frame.check_columns(on)?;
         }
-        let columns = self.columns.iter().map(|name| format!("{OWN}.{} AS {}", quoted(name), quoted(name)));
+        if !Arc::ptr_eq(&self.session, &other.session) {
+            return Err(AnalysisError::OtherFolder);
+        }
+        let columns =
+            self.columns.iter().map(|name| format!("a.{} AS {}", identifier(name), identifier(name)));
         // A column of the other frame whose name is taken gets the prefix `other_`.
         let unique =
             |name: &String| if self.columns.contains(name) { format!("other_{name}") } else { name.clone() };
         let others = other.columns.iter().filter(|name| !on.contains(name));
-        let others = others.map(|name| format!("{OTHER}.{} AS {}", quoted(name), quoted(&unique(name))));
+        let others = others.map(|name| format!("b.{} AS {}", identifier(name), identifier(&unique(name))));
         let columns = columns.chain(others).collect::<Vec<_>>().join(", ");
-        let equal = |name: &String| format!("{OWN}.{0} = {OTHER}.{0}", quoted(name));
+        let equal = |name: &String| format!("a.{0} = b.{0}", identifier(name));
         let equal = on.iter().map(equal).collect::<Vec<_>>().join(" AND ");
-        let statement = Statement::parse(&format!("SELECT {columns} FROM {OWN} JOIN {OTHER} ON {equal}"))?;
-        let tables = vec![(OWN.to_owned(), self.scan()), (OTHER.to_owned(), other.scan())];
-        Self::from_statement(statement, tables, self.work)
+        let (own, others) = (&self.view.name, &other.view.name);
+        let sources = self.sources.iter().chain(&other.sources).chain([&self.view, &other.view]);
+        let files = self.files.union(&other.files).cloned().collect();
+        Self::new(
+            &self.session,
+            &format!("SELECT {columns} FROM {own} AS a JOIN {others} AS b ON {equal}"),
+            sources.map(Arc::clone).collect(),
+            Arc::new(files),
+        )
     }
 
     /// Groups the rows that are equal in the columns `by`.
@@ -149,57 +173,63 @@ impl Frame {
         }
     }
 
-    fn scan(&self) -> Scan {
-        Scan { lazy: self.lazy.clone(), files: Arc::clone(&self.files) }
-    }
-
-    fn query(&self, statement: &str) -> Result<Self, AnalysisError> {
-        let tables = vec![(OWN.to_owned(), self.scan())];
-        Self::from_statement(Statement::parse(statement)?, tables, self.work)
-    }
-
     /// A single column.
     pub fn only(&self, column: &str) -> Result<Self, AnalysisError> {
         self.check_columns(&[column.to_owned()])?;
-        self.query(&format!("SELECT {} FROM {OWN}", quoted(column)))
+        self.query(&format!("SELECT {} FROM {}", identifier(column), self.view.name))
     }
 
     /// Counts the rows, without keeping them.
     pub fn count(&self) -> Result<u64, AnalysisError> {
-        let counted = self.query(&format!("SELECT count(*) AS n FROM {OWN}"))?.rows()?;
-        Ok(counted.numbers("n")?.first().copied().flatten().unwrap_or_default() as u64)
+        let counted = self.run(&format!("SELECT count(*) AS n FROM {}", self.view.name))?;
+        Ok(Rows::new(counted).numbers("n")?.first().copied().flatten().unwrap_or_default() as u64)
     }
 
     /// Computes the rows.
     pub fn rows(&self) -> Result<Rows, AnalysisError> {
-        engine::collect(&self.lazy, self.work).map(Rows::new).map_err(|cause| self.blame(&cause))
+        let item = |(name, kind): (&String, &ColumnType)| match kind {
+            ColumnType::Cast(kind) => format!("CAST({0} AS {1}) AS {0}", identifier(name), kind.sql()),
+            _ => identifier(name),
+        };
+        let items: Vec<String> = self.columns.iter().zip(&self.types).map(item).collect();
+        self.run(&format!("SELECT {} FROM {}", items.join(", "), self.view.name)).map(Rows::new)
+    }
+
+    fn run(&self, select: &str) -> Result<DataFrame, AnalysisError> {
+        let connection = self.connection()?;
+        connection.rows(select).map_err(|error| self.blame(connection, error))
     }
 
     /// The error for a failed query: names the damaged file, if there is one.
-    fn blame(&self, cause: &str) -> AnalysisError {
-        let first_line = |cause: &str| cause.lines().next().unwrap_or_default().to_owned();
-        for file in self.files.iter() {
-            let cause = match engine::run(self.work, || parquet_scan::check(file)) {
-                Ok(Ok(())) => continue,
-                Ok(Err(error)) => first_line(&error.to_string()),
-                Err(Panicked) => "the SQL engine panicked".to_owned(),
-            };
-            return StoreError::Damaged { file: file.clone(), cause }.into();
+    fn blame(&self, connection: &Connection, error: EngineError) -> AnalysisError {
+        if error.kind != ErrorKind::Other {
+            return error.into();
         }
-        AnalysisError::Failed { message: first_line(cause) }
+        let check = |file: &PathBuf| {
+            let path = path_text(&file.canonicalize().unwrap_or_else(|_| file.clone()))?;
+            let all = "hive_partitioning = false";
+            connection
+                .rows(&format!("SELECT max(hash(t))::VARCHAR AS h FROM read_parquet({path}, {all}) AS t"))
+        };
+        let damaged = self.files.iter().find_map(|file| Some((file, check(file).err()?)));
+        match damaged {
+            Some((file, cause)) => StoreError::Damaged { file: file.clone(), cause: cause.message }.into(),
+            None => error.into(),
+        }
     }
 }
 
 impl Grouped {
     /// One row per group: the grouping columns, then the named aggregates. Sorted by the grouping columns.
     pub fn agg(&self, aggregates: &[(String, String)]) -> Result<Frame, AnalysisError> {
-        let by: Vec<String> = self.by.iter().map(|name| quoted(name)).collect();
+        let by: Vec<String> = self.by.iter().map(|name| identifier(name)).collect();
         let mut items = by.clone();
         for (name, text) in aggregates {
-            items.push(format!("{} AS {}", expression(text)?, quoted(name)));
+            check_item(&format!("({text}\n)"), self.frame.connection()?)?;
+            items.push(format!("({text}\n) AS {}", identifier(name)));
         }
         let (items, by) = (items.join(", "), by.join(", "));
         let grouped = if by.is_empty() { String::new() } else { format!(" GROUP BY {by} ORDER BY {by}") };
-        self.frame.query(&format!("SELECT {items} FROM {OWN}{grouped}"))
+        self.frame.query(&format!("SELECT {items} FROM {}{grouped}", self.frame.view.name))
     }
 }

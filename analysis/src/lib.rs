@@ -1,4 +1,4 @@
-//! SQL and data frames over the tables of runs. Only this crate uses polars; nothing here writes to a run, takes a lock or
+//! SQL and data frames over the tables of runs. Only this crate uses DuckDB and polars; nothing here writes to a run, takes a lock or
 //! reads a clock.
 //!
 //! The runner supplies the runs as plain data ([`RunSource`], [`SweepSource`]); a [`Database`] over them turns a statement into a
@@ -22,31 +22,34 @@ mod column_docs;
 mod column_types;
 mod computed_tables;
 mod database;
-mod engine;
+mod duckdb;
 mod error;
 mod export;
 mod frame;
 mod functions;
-mod parquet_scan;
 mod questions;
+mod quoting;
 mod rating;
 pub mod report;
 mod rows;
+mod session;
 mod show;
 mod source;
 mod standings;
 mod statement;
 mod stored_tables;
 mod table_files;
+mod views;
 pub mod web;
 
 pub use database::{ColumnInfo, Database, TableInfo};
-pub use engine::Work;
+pub use duckdb::{LibraryError, duckdb_version, use_duckdb};
 pub use error::AnalysisError;
 pub use export::Format;
 pub use frame::{Frame, Grouped};
 pub use functions::{FunctionInfo, functions};
 pub use questions::{Question, questions};
 pub use rows::Rows;
+pub use session::{Session, Work};
 pub use show::{Limits, Shown};
 pub use source::{Files, RunRow, RunSource, StepRow, SweepSource, Trial};

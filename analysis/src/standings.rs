@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 use dc0_core::params::Value;
 
 use crate::answer::Answer;
-use crate::catalog::{Catalog, Scan};
-use crate::computed_tables::{ColumnDef, RunRowRef, filled, names, text};
-use crate::engine::Work;
+use crate::computed_tables::{ColumnDef, cells, names, text};
 use crate::error::AnalysisError;
-use crate::frame::Frame;
 use crate::rating::{PairResult, Rating, ratings};
 use crate::source::RunSource;
-use crate::statement::Statement;
 
 /// The name of the table of ratings.
 pub(crate) const RATINGS: &str = "ratings";
@@ -92,28 +88,17 @@ pub(crate) fn columns() -> Vec<(&'static str, &'static str)> {
     names(&COLUMNS).collect()
 }
 
-/// The table `ratings`.
-pub(crate) fn table(catalog: &Catalog, work: Work) -> Result<Scan, AnalysisError> {
-    let mut players = Vec::new();
-    for run in &catalog.runs {
-        players.extend(of_run(catalog, run, work)?.into_iter().map(|player| (run, player)));
-    }
-    let rows: Vec<RunRowRef<'_, Rated>> = players.iter().map(|(run, player)| (*run, player)).collect();
-    catalog.computed(&rows, filled(&COLUMNS, &rows))
-}
+/// The pairs of games of a run's matches.
+pub(crate) const PAIRS: &str = "select first, second, count(*) as games, sum(score) as points from matches \
+    group by \"match\", pair, first, second order by \"match\", pair, first, second";
 
-/// The number of its rows.
-pub(crate) fn count(catalog: &Catalog, work: Work) -> Result<u64, AnalysisError> {
-    catalog.runs.iter().map(|run| Ok(of_run(catalog, run, work)?.len() as u64)).sum()
+/// The rows of the players of a run's matches, from the answer to [`PAIRS`].
+pub(crate) fn rows(run: &RunSource, answer: &Answer) -> Result<Vec<Vec<Value>>, AnalysisError> {
+    Ok(of_run(run, answer)?.iter().map(|player| cells(&COLUMNS, player).collect()).collect())
 }
 
 /// The players of a run's matches.
-fn of_run(catalog: &Catalog, run: &RunSource, work: Work) -> Result<Vec<Rated>, AnalysisError> {
-    let statement = "select first, second, count(*) as games, sum(score) as points from matches \
-        group by \"match\", pair, first, second order by \"match\", pair, first, second";
-    let matches = vec![("matches".to_owned(), catalog.of_one(run).scan("matches")?)];
-    let frame = Frame::from_statement(Statement::parse(statement)?, matches, work)?;
-    let answer = Answer::new(frame.rows()?);
+fn of_run(run: &RunSource, answer: &Answer) -> Result<Vec<Rated>, AnalysisError> {
     let (firsts, seconds) = (answer.texts("first")?, answer.texts("second")?);
     let (games, points) = (answer.numbers("games")?, answer.numbers("points")?);
     let pair = |index: usize| Pair {

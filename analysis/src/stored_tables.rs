@@ -37,6 +37,15 @@ impl Numbering {
         }
     }
 
+    /// The same number as an SQL expression of `filename`.
+    pub(crate) fn expression(self) -> String {
+        let pattern = match self {
+            Self::Folder(column) => format!("/{column}=([0-9]+)[^/]*/[^/]*$"),
+            Self::Name(_) => "/([0-9]+)[^/]*$".to_owned(),
+        };
+        format!("regexp_extract(filename, '{pattern}', 1)::BIGINT")
+    }
+
     /// A file's number, from its path below the table's folder; `None` for files that do not belong to the table.
     pub(crate) fn number(self, path: &str) -> Option<u32> {
         let name = path.strip_suffix(".parquet")?;

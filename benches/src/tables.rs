@@ -67,7 +67,7 @@ const QUERIES: [&str; 6] = [
     "select count(*) as positions from positions",
     "select result, ply, count(*) as positions, avg(root_q) as q, avg(abs(root_q - net_q)) as correction from positions group by result, ply",
     "select iteration, result, avg(legal) as legal from positions where ply < 40 group by iteration, result",
-    "select ply, avg(array_upper(visits) * 1.0 / array_sum(visits)) as top from positions group by ply",
+    "select ply, avg(list_max(visits) * 1.0 / list_sum(visits)) as top from positions group by ply",
     "select floor(phase(fen) * 4) as quarter, avg(material(fen) * result) as value from positions group by quarter",
     "select count(distinct fen) as different from positions",
 ];

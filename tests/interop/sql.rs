@@ -1,77 +1,106 @@
-//! The twenty questions of `docs/guides/sql.md` on a real run and a real sweep: DuckDB and Python's polars give the same answers as dc0.
-//! `cargo xtask test` installs both; without them these tests fail and say so.
+//! SQL on a real run and a real sweep: DuckDB's Python package answers the questions of `docs/guides/sql.md`, and some hundreds of other
+//! statements, as dc0 does. `cargo xtask test` installs it; without it these tests fail and say so.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::interop_script;
+use crate::interop_command;
 use crate::program::{PROGRAM, dc0_run, root, succeed};
-use dc0_analysis::{Question, questions};
-use serde_json::json;
+use dc0_analysis::{AnalysisError, Database, Rows, Work, questions};
+use dc0_core::params::Value;
+use dc0_tables::Sources;
+use serde_json::{Value as Json, json};
 
-fn sql(runs: &Path, run: &str, statement: &str, more: &[&str]) -> String {
-    let mut command = Command::new(PROGRAM);
-    command.arg("sql").arg("--runs").arg(runs).args([run, statement]).args(more);
-    String::from_utf8(succeed(&mut command).stdout).expect("UTF-8")
+fn database(runs: &Path, run: &str) -> Database {
+    let sources = Sources::named(runs, &[run.to_owned()]).expect("a run");
+    Database::new(sources.runs, sources.sweeps, Work::Fast)
 }
 
-/// A question with dc0's answer, as a line for the script. Rows stay as dc0 writes them, in the order of their columns.
-fn line(runs: &Path, run: &str, question: &Question) -> String {
-    let answer = sql(runs, run, question.statement, &["--format", "json"]);
-    let rows: Vec<&str> = answer.lines().filter(|line| !line.is_empty()).collect();
-    let (title, statement) = (json!(question.title), json!(question.statement));
-    format!("{{\"title\":{title},\"statement\":{statement},\"rows\":[{}]}}", rows.join(","))
+fn cell(value: &Value) -> Json {
+    match value {
+        Value::None => Json::Null,
+        Value::Bool(value) => json!(value),
+        Value::Int(value) => json!(value),
+        Value::Float(value) if !value.is_finite() => json!(value.to_string()),
+        Value::Float(value) => json!(value),
+        Value::List(items) => items.iter().map(cell).collect(),
+        Value::Text(text) => json!(text),
+        Value::Group(_) => panic!("cells are no groups"),
+    }
 }
 
-/// Writes dc0's answers for the script.
-fn prepare(runs: &Path, run: &str, own: &Path, questions: &[Question]) {
-    fs::create_dir_all(own).expect("a folder");
-    fs::write(own.join("run.txt"), runs.join(run).display().to_string()).expect("writes");
-    let lines: String = questions.iter().map(|question| format!("{}\n", line(runs, run, question))).collect();
-    fs::write(own.join("questions.jsonl"), lines).expect("writes");
-    let steps = own.join("steps.parquet").display().to_string();
-    sql(runs, run, "select * from steps", &["--out", &steps]);
+/// dc0's answer to a statement, or its error.
+fn answer(database: &Database, statement: &str) -> Json {
+    let rows = |rows: &Rows| -> Vec<Vec<Json>> {
+        (0..rows.len()).map(|row| rows.row(row).iter().map(cell).collect()).collect()
+    };
+    match database.query(statement).and_then(|frame| frame.rows()) {
+        Ok(found) => {
+            let columns: Vec<String> = found.columns().into_iter().map(|(name, _)| name).collect();
+            json!({ "statement": statement, "columns": columns, "rows": rows(&found) })
+        }
+        Err(error) => {
+            let is_refusal = error.is_bad_input() && !matches!(error, AnalysisError::NotASelect { .. });
+            assert!(is_refusal, "{statement}: {error}");
+            json!({ "statement": statement, "error": error.to_string() })
+        }
+    }
 }
 
-fn check_agreement(own: &Path) -> String {
-    let output = interop_script("ask_questions.py", own);
-    let (printed, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{printed}\n{err}");
-    printed.into_owned()
+/// Compares answers with DuckDB's over the views that `--views` prints. Returns what the script printed.
+fn compare(folder: &Path, runs: &Path, run: &str, answers: &[Json]) -> Result<String, String> {
+    let views =
+        succeed(Command::new(PROGRAM).args(["sql", "--views", "duckdb", "--runs"]).arg(runs).arg(run));
+    fs::write(folder.join("views.sql"), views.stdout).expect("writes");
+    let lines = answers.iter().fold(String::new(), |mut lines, answer| {
+        writeln!(lines, "{answer}").expect("text takes everything");
+        lines
+    });
+    fs::write(folder.join("answers.jsonl"), lines).expect("writes");
+    let output = interop_command("sql_statements.py").arg("compare").arg(folder).output().expect("Python");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        Ok(printed)
+    } else {
+        Err(format!("{printed}{}", String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+fn statements(folder: &Path) -> Vec<String> {
+    succeed(interop_command("sql_statements.py").arg("write").arg(folder));
+    let written = fs::read_to_string(folder.join("statements.jsonl")).expect("the statements");
+    let statement = |line: &str| {
+        let line: Json = serde_json::from_str(line).expect("JSON");
+        line["statement"].as_str().expect("a statement").to_owned()
+    };
+    written.lines().map(statement).collect()
 }
 
 #[test]
-fn duckdb_and_polars_answer_every_question_as_dc0_does() {
+fn duckdb_answers_every_statement_as_dc0_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let runs = folder.path().join("runs");
     succeed(&mut dc0_run("tests/data/tiny.rhai", &runs));
-    let (sweep_questions, run_questions): (Vec<Question>, Vec<Question>) =
-        questions().into_iter().partition(|question| question.needs_sweep);
-    assert_eq!((sweep_questions.len(), run_questions.len()), (1, 19));
-    let own = folder.path().join("run");
-    prepare(&runs, "tiny", &own, &run_questions);
-    fs::copy(runs.join("tiny/costs.parquet"), own.join("costs.parquet")).expect("copies");
-    assert_eq!(check_agreement(&own).lines().count(), run_questions.len());
-    check_detection(&own);
-}
-
-/// Checks that a wrong answer is detected.
-fn check_detection(own: &Path) {
-    let file = own.join("questions.jsonl");
-    let right = fs::read_to_string(&file).expect("the questions");
-    let first = right.lines().next().expect("a line");
-    let (before, after) = first.split_once("\"games\":").expect("a number of games");
-    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    fs::write(&file, format!("{before}\"games\":123456{after}")).expect("writes");
-    let output = interop_script("ask_questions.py", own);
-    assert_eq!(output.status.code(), Some(1));
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(err.contains("DuckDB: row 0") && err.contains("polars: row 0"), "{err}");
+    let database = database(&runs, "tiny");
+    let own = questions().into_iter().filter(|question| !question.needs_sweep);
+    let own = own.map(|question| question.statement.to_owned());
+    let answers: Vec<Json> =
+        own.chain(statements(folder.path())).map(|statement| answer(&database, &statement)).collect();
+    let refused = answers.iter().filter(|answer| answer.get("error").is_some()).count();
+    assert!(answers.len() > 600 && refused < answers.len() / 5, "{refused} of {}", answers.len());
+    let compared = compare(folder.path(), &runs, "tiny", &answers);
+    assert!(compared.is_ok(), "{}", compared.unwrap_err());
+    // A wrong answer is detected.
+    let mut wrong = answers[0].clone();
+    wrong["rows"][0][2] = json!(123_456);
+    let found = compare(folder.path(), &runs, "tiny", &[wrong]).expect_err("a difference");
+    assert!(found.contains("1 different") && found.contains("123456"), "{found}");
 }
 
 #[test]
-fn duckdb_and_polars_answer_for_a_sweep_as_dc0_does() {
+fn duckdb_answers_for_a_sweep_as_dc0_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = folder.path().join("swept.rhai");
     fs::write(&script, SWEEP).expect("writes");
@@ -84,19 +113,20 @@ fn duckdb_and_polars_answer_for_a_sweep_as_dc0_does() {
             .args(["--backend", "torch"])
             .current_dir(root()),
     );
-    let sweep_questions: Vec<Question> =
-        questions().into_iter().filter(|question| question.needs_sweep).collect();
-    let own = folder.path().join("sweep");
-    prepare(&runs, "swept", &own, &sweep_questions);
-    fs::copy(runs.join("swept/trials.parquet"), own.join("trials.parquet")).expect("copies");
-    assert!(check_agreement(&own).contains("4 rows"));
-    let games = sql(
-        &runs,
-        "swept",
-        "select trial, replicate, count(*) as n from games group by trial, replicate",
-        &["--format", "csv"],
+    let database = database(&runs, "swept");
+    let own = questions().into_iter().filter(|question| question.needs_sweep);
+    let mut all: Vec<String> = own.map(|question| question.statement.to_owned()).collect();
+    assert_eq!(all.len(), 1);
+    all.push(
+        "select trial, replicate, count(*) as n from games group by trial, replicate order by all".to_owned(),
     );
-    assert_eq!(games.lines().count(), 5, "{games}");
+    all.push("select trial, sum(games) as n from steps group by all order by all".to_owned());
+    let answers: Vec<Json> = all.iter().map(|statement| answer(&database, statement)).collect();
+    for answer in &answers {
+        assert_eq!(answer["rows"].as_array().map(Vec::len), Some(4), "{answer}");
+    }
+    let compared = compare(folder.path(), &runs, "swept", &answers);
+    assert!(compared.is_ok(), "{}", compared.unwrap_err());
 }
 
 /// Four trials of two games each.

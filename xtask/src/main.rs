@@ -9,6 +9,7 @@ mod browser;
 mod checkout;
 mod checks;
 mod command;
+mod duckdb;
 mod interop;
 mod report;
 mod setup;
@@ -38,14 +39,20 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
         Command::Help => print(command::HELP),
         Command::Setup(options) => {
             let ready = setup::ensure(&checkout, &options)?;
+            duckdb::ensure(&checkout)?;
             print(&format!("{ready}"));
         }
         Command::Run(args) => {
             setup::ensure(&checkout, &setup::Options::default())?;
+            // A script that asks for no SQL and no report runs without the library.
+            if let Err(error) = duckdb::ensure(&checkout) {
+                print(&format!("warn: SQL and reports will not work: {error:#}"));
+            }
             return checkout.run_program(&args);
         }
         Command::Test { fast } => {
             setup::ensure(&checkout, &setup::Options::default())?;
+            duckdb::ensure(&checkout)?;
             return checks::run(&checkout, fast);
         }
     }

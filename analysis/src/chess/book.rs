@@ -11,11 +11,11 @@ const LINES: &str = include_str!("../../data/openings.tsv");
 
 /// An opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(crate) struct Opening {
     /// The code of the Encyclopaedia of Chess Openings, such as `B20`.
-    pub(super) eco: &'static str,
+    pub(crate) eco: &'static str,
     /// The name, such as `Sicilian Defense: Najdorf Variation`.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
 }
 
 /// Openings by the keys of their positions, and the length in plies of the longest line.
@@ -46,7 +46,7 @@ fn read() -> Book {
 
 /// The opening of a game from the initial position: that of its last position that has one, so transpositions count. `None` if
 /// there is none, or if a move is illegal.
-pub(super) fn find(moves: &[Move]) -> Option<Opening> {
+pub(crate) fn find(moves: &[Move]) -> Option<Opening> {
     let mut game = Game::initial();
     let mut found = None;
     for &mv in moves.iter().take(BOOK.longest) {

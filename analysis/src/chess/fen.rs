@@ -19,7 +19,7 @@ fn piece_value(letter: char) -> i32 {
 }
 
 /// White's material minus Black's, in pawns.
-pub(super) fn material(fen: &str) -> Option<i32> {
+pub(crate) fn material(fen: &str) -> Option<i32> {
     let signed = |letter: char| {
         let value = piece_value(letter);
         if letter.is_ascii_uppercase() { value } else { -value }
@@ -29,7 +29,7 @@ pub(super) fn material(fen: &str) -> Option<i32> {
 
 /// The game phase: the points of the pieces on the board (queen 4, rook 2, knight and bishop 1) divided by the initial 24.
 /// Promotions can bring it above 1.
-pub(super) fn phase(fen: &str) -> Option<f64> {
+pub(crate) fn phase(fen: &str) -> Option<f64> {
     let points = |letter: char| match letter.to_ascii_lowercase() {
         'n' | 'b' => 1,
         'r' => 2,
@@ -40,12 +40,12 @@ pub(super) fn phase(fen: &str) -> Option<f64> {
 }
 
 /// The number of pieces on the board, kings and pawns included.
-pub(super) fn piece_count(fen: &str) -> Option<i32> {
+pub(crate) fn piece_count(fen: &str) -> Option<i32> {
     Some(pieces(fen)?.count() as i32)
 }
 
 /// The side to move.
-pub(super) fn side(fen: &str) -> Option<String> {
+pub(crate) fn side(fen: &str) -> Option<String> {
     match fen.split(' ').nth(1)? {
         "w" => Some("white".to_owned()),
         "b" => Some("black".to_owned()),
@@ -54,7 +54,7 @@ pub(super) fn side(fen: &str) -> Option<String> {
 }
 
 /// The board in eight lines with a dot for an empty square.
-pub(super) fn board(fen: &str) -> Option<String> {
+pub(crate) fn board(fen: &str) -> Option<String> {
     let ranks = fen.split(' ').next()?.split('/');
     if ranks.clone().count() != 8 {
         return None;

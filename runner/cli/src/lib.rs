@@ -26,6 +26,9 @@ pub fn main() -> ExitCode {
     }
     // Before the first thread and the first net.
     let prepared = runtime::prepare(Allocator::KeepPages);
+    if let Some(path) = std::env::var_os("DC0_DUCKDB").filter(|path| !path.is_empty()) {
+        dc0_analysis::use_duckdb(path.into());
+    }
     let program = Program { console: Arc::new(Console::new()), prepared };
     let result = match &task {
         Task::Command(entry, matches) => (entry.run)(matches, &program),

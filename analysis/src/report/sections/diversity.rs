@@ -67,7 +67,7 @@ fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, Analys
     let statement = format!(
         "select opening(moves) as name, count(*) as games, avg(cast(result as double)) as white from games \
          where run = {} and iteration = {last} group by name order by games desc, name",
-        crate::answer::quoted(&run.name)
+        crate::quoting::text(&run.name)
     );
     let answer = context.database.fetch(&statement)?;
     let (names, games, white) = (answer.texts("name")?, answer.numbers("games")?, answer.numbers("white")?);

@@ -77,7 +77,7 @@ fn curves(
     run: &ReportRun,
     columns: &[&str],
 ) -> Result<Curves, AnalysisError> {
-    let name = crate::answer::quoted(&run.name);
+    let name = crate::quoting::text(&run.name);
     let statement = format!(
         "select net, \"update\", {} from {table} where run = {name} order by net, \"update\"",
         columns.join(", ")

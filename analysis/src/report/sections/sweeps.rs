@@ -2,9 +2,9 @@
 
 use dc0_core::params::Value;
 
-use crate::answer::quoted;
 use crate::charts::{Axis, Chart, Ink, Marks, ParallelLine, Point, Series, SeriesStyle, short};
 use crate::error::AnalysisError;
+use crate::quoting::text;
 use crate::report::context::Context;
 use crate::report::inputs::ReportSweep;
 use crate::report::parameter_axis::{axis, position, value_text};
@@ -60,7 +60,7 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
 
 fn trials(context: &Context<'_>, sweep: &ReportSweep) -> Result<Trials, AnalysisError> {
     let answer =
-        context.database.fetch(&format!("select * from trials where run = {}", quoted(&sweep.name)))?;
+        context.database.fetch(&format!("select * from trials where run = {}", text(&sweep.name)))?;
     let parameters = answer.columns_with_prefix(PREFIX);
     let columns = parameters.iter().map(|name| answer.values(name)).collect::<Result<Vec<_>, _>>()?;
     let (numbers, states, values) =

@@ -4,6 +4,7 @@ mod machine;
 
 use std::path::{Path, PathBuf};
 
+use dc0_analysis::duckdb_version;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::onnx::{InputForm, OnnxEvaluator, OnnxModel, OnnxOptions};
 use dc0_core::network::torch::runtime::{self, CudaStatus, Prepared};
@@ -68,6 +69,7 @@ fn examine(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit {
         judged("a game on cpu", try_game(&on_torch(Device::Cpu))),
         cuda(prepared),
         onnx_runtime(args.onnxruntime.as_deref()),
+        sql(),
         good(
             "allocator",
             if prepared.keeps_pages { "keeps pages" } else { "left as it is; small nets are slower" },
@@ -117,6 +119,14 @@ fn onnx_runtime(given: Option<&Path>) -> Finding {
     });
     let found = format!("{} from {}", library.version(), library.path().display());
     judged("ONNX Runtime", played.map(|played| format!("{found}; a game on it {played}")))
+}
+
+/// A machine without DuckDB's library is good for everything but SQL and reports.
+fn sql() -> Finding {
+    good(
+        "SQL",
+        duckdb_version().map_or_else(|error| error.to_string(), |version| format!("DuckDB {version}")),
+    )
 }
 
 /// Something that evaluates a net, or why there is none.

@@ -12,7 +12,7 @@ use dc0_core::durable;
 use thiserror::Error;
 
 pub(crate) use args::SqlArgs;
-use args::SqlFormat;
+use args::{SqlFormat, ViewsFor};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
@@ -80,6 +80,10 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
         console.result(&listing::tables(&database(args, &args.words, console)?)?);
         return Ok(());
     }
+    if let Some(ViewsFor::Duckdb) = args.views {
+        console.result(&database(args, &args.words, console)?.views()?);
+        return Ok(());
+    }
     if args.examples {
         let database = if args.words.is_empty() { None } else { Some(database(args, &args.words, console)?) };
         console.result(&listing::examples(&questions(), database.as_ref())?);
@@ -101,9 +105,7 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
 
 /// Prints the first rows as a table; the others are only counted.
 fn print(frame: &Frame, args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
-    // The query engine counts rows with 32 bits.
-    let first = (args.rows as u64).saturating_add(1).min(u32::MAX.into());
-    let rows = frame.head(first)?.rows()?;
+    let rows = frame.head((args.rows as u64).saturating_add(1).min(i64::MAX as u64))?.rows()?;
     let shown = rows.shown(limits(args.rows, args));
     console.result(&shown.table);
     if shown.rows_left_out > 0 {

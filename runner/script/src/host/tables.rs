@@ -5,7 +5,11 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "the engine hands every argument over by value")]
 
-use dc0_analysis::{AnalysisError, Database, Files, Frame, Grouped, Limits, RunSource, Work};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dc0_analysis::{AnalysisError, Database, Files, Frame, Grouped, Limits, RunSource, Session, Work};
 use dc0_core::params::Value;
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
@@ -35,15 +39,31 @@ struct Groups {
 /// Limits of a printed frame.
 const SHOWN: Limits = Limits { rows: 100, width: 60 };
 
+/// The databases of a script, by the folders of runs that they read. Frames of runs in one folder can be joined.
+#[derive(Debug, Default)]
+struct Sessions(Mutex<BTreeMap<PathBuf, Arc<Session>>>);
+
+impl Sessions {
+    /// The database for a run's folder.
+    fn of(&self, run: &Path) -> Arc<Session> {
+        let folder = run.parent().unwrap_or(run).to_owned();
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Session::new(Work::Exact, std::slice::from_ref(&folder)));
+        Arc::clone(known.entry(folder.clone()).or_insert_with(new))
+    }
+}
+
 pub(super) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Table>("Frame").register_type_with_name::<Groups>("Groups");
-    engine.register_fn("table", |context: Context<'_>, run: RunHandle, name: &str| {
+    let sessions = Arc::new(Sessions::default());
+    let own = Arc::clone(&sessions);
+    engine.register_fn("table", move |context: Context<'_>, run: RunHandle, name: &str| {
         let call = Call::new("table", &context);
-        query_run(&call, &run, |database| database.table(name))
+        query_run(&call, &run, &own, |database| database.table(name))
     });
-    engine.register_fn("sql", |context: Context<'_>, run: RunHandle, statement: &str| {
+    engine.register_fn("sql", move |context: Context<'_>, run: RunHandle, statement: &str| {
         let call = Call::new("sql", &context);
-        query_run(&call, &run, |database| database.query(statement))
+        query_run(&call, &run, &sessions, |database| database.query(statement))
     });
     engine.register_fn("filter", |context: Context<'_>, table: Table, condition: &str| {
         table.query(&Call::new("filter", &context), |frame| frame.filter(condition))
@@ -99,6 +119,7 @@ fn query_result<T>(call: &Call<'_>, answer: Result<T, AnalysisError>) -> Answer<
 fn query_run(
     call: &Call<'_>,
     run: &RunHandle,
+    sessions: &Sessions,
     query: impl FnOnce(&Database) -> Result<Frame, AnalysisError>,
 ) -> Answer<Table> {
     let info = &run.0.info;
@@ -114,7 +135,7 @@ fn query_run(
         steps: done().map(|(order, manifest)| step(order, manifest, None)).collect(),
         about: None,
     };
-    let database = Database::new(vec![source], Vec::new(), Work::Exact);
+    let database = Database::within(&sessions.of(&source.folder), vec![source]);
     Ok(Table { frame: query_result(call, query(&database))?, is_planned: steps.iter().any(Option::is_none) })
 }
 

@@ -146,8 +146,8 @@ const AFTER_STEPS: &[Usage] = &[
         "select",
         "frame.select([expression, …])",
         "a frame",
-        "Selects columns by name, or computes them with SQL expressions such as `array_length(moves) as plies`.",
-        "let lengths = played.select([\"game\", \"array_length(moves) as plies\"]);",
+        "Selects columns by name, or computes them with SQL expressions such as `len(moves) as plies`.",
+        "let lengths = played.select([\"game\", \"len(moves) as plies\"]);",
     ),
     usage(
         "group_by",
@@ -162,7 +162,7 @@ const AFTER_STEPS: &[Usage] = &[
         "a frame",
         "Computes SQL aggregates of each group. One row per group, sorted by the group's columns: these columns first, then the \
          aggregates in alphabetical order.",
-        "let counted = groups.agg(#{ n: \"count(*)\", plies: \"avg(array_length(moves))\" });",
+        "let counted = groups.agg(#{ n: \"count(*)\", plies: \"avg(len(moves))\" });",
     ),
     usage(
         "sort",

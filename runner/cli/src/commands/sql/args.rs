@@ -16,6 +16,9 @@ pub(crate) struct SqlArgs {
     /// Print twenty common questions, and for a run also their answers.
     #[arg(long, conflicts_with_all = ["format", "out"])]
     pub examples: bool,
+    /// Print SQL that defines the runs' tables as views in another program; with runs alone.
+    #[arg(long, value_name = "PROGRAM", value_enum, conflicts_with_all = ["tables", "examples", "format", "out"])]
+    pub views: Option<ViewsFor>,
     /// How the answer is written [default: table, or by the name of `--out`].
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<SqlFormat>,
@@ -34,6 +37,13 @@ pub(crate) struct SqlArgs {
     /// The folder that holds runs.
     #[arg(long, value_name = "DIR", default_value = "datasets")]
     pub runs: PathBuf,
+}
+
+/// The program that views are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ViewsFor {
+    /// DuckDB 1.3 or newer.
+    Duckdb,
 }
 
 /// How an answer is written.

@@ -1,0 +1,16 @@
+-- dc0's functions in DuckDB's SQL. san, board, opening and eco need dc0's rules of chess and its book of openings.
+CREATE OR REPLACE MACRO dc0_pieces(fen) AS regexp_extract_all(split_part(fen, ' ', 1), '[a-zA-Z]');
+CREATE OR REPLACE MACRO piece_count(fen) AS len(dc0_pieces(fen));
+CREATE OR REPLACE MACRO material(fen) AS CASE WHEN fen IS NOT NULL THEN coalesce(list_sum(list_transform(dc0_pieces(fen), lambda piece:
+  CASE lower(piece::VARCHAR) WHEN 'p' THEN 1 WHEN 'n' THEN 3 WHEN 'b' THEN 3 WHEN 'r' THEN 5 WHEN 'q' THEN 9 ELSE 0 END
+  * CASE WHEN piece::VARCHAR = upper(piece::VARCHAR) THEN 1 ELSE -1 END)), 0)::INTEGER END;
+CREATE OR REPLACE MACRO phase(fen) AS CASE WHEN fen IS NOT NULL THEN coalesce(list_sum(list_transform(dc0_pieces(fen), lambda piece:
+  CASE lower(piece::VARCHAR) WHEN 'n' THEN 1 WHEN 'b' THEN 1 WHEN 'r' THEN 2 WHEN 'q' THEN 4 ELSE 0 END)), 0) / 24 END;
+CREATE OR REPLACE MACRO side(fen) AS CASE split_part(fen, ' ', 2) WHEN 'w' THEN 'white' WHEN 'b' THEN 'black' END;
+-- A packed move is from + 64·to + 4096·promotion.
+CREATE OR REPLACE MACRO dc0_square(index) AS chr((97 + index % 8)::INTEGER) || (1 + index // 8);
+CREATE OR REPLACE MACRO uci(packed) AS dc0_square(packed % 64) || dc0_square(packed // 64 % 64)
+  || ['', 'n', 'b', 'r', 'q'][packed // 4096 + 1];
+CREATE OR REPLACE MACRO policy_entropy(weights) AS coalesce(-list_sum(list_transform(list_filter(weights::DOUBLE[],
+  lambda weight: weight > 0), lambda weight: weight / list_sum(weights::DOUBLE[])
+  * ln(weight / list_sum(weights::DOUBLE[])))), CASE WHEN weights IS NULL THEN NULL ELSE 0.0 END) + 0.0;
