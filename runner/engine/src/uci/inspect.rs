@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dc0_core::board::Game;
+use dc0_core::board::{Game, Move};
 use dc0_core::network::EvaluatorError;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_core::search::bench::{positions, short, signature};
@@ -13,6 +13,7 @@ use dc0_process::clock::Stopwatch;
 use super::engine::{RULES, run_on};
 use super::options::Settings;
 use super::signal::Signal;
+use super::time::BatchTime;
 use super::watch::{Limits, Watch, watched};
 use super::workers::Pool;
 
@@ -49,6 +50,28 @@ pub(super) fn visited_moves(search: &Search) -> String {
     format!("move    visits  prior%    value{lines}")
 }
 
+/// The number of positions that `depth` plies, at least one, lead to, by the first move and in sum, in the form that other engines
+/// print; `None` if it was stopped.
+pub(super) fn perft(game: &Game, depth: u32, is_stopped: &dyn Fn() -> bool) -> Option<String> {
+    let moves = game.position().legal_moves();
+    let count = |mv: Move| Some((mv, positions_after(game, mv, depth - 1, is_stopped)?));
+    let counts = moves.into_iter().map(count).collect::<Option<Vec<(Move, u64)>>>()?;
+    let lines: Vec<String> = counts.iter().map(|(mv, count)| format!("{mv}: {count}")).collect();
+    let sum: u64 = counts.iter().map(|(_, count)| count).sum();
+    Some(format!("{}\n\nNodes searched: {sum}", lines.join("\n")))
+}
+
+fn positions_after(game: &Game, mv: Move, depth: u32, is_stopped: &dyn Fn() -> bool) -> Option<u64> {
+    let mut game = game.clone();
+    game.play_unchecked(mv);
+    // Some milliseconds; more is counted move by move, so that it can be stopped.
+    if depth <= 3 {
+        return (!is_stopped()).then(|| game.position().perft(depth));
+    }
+    let moves = game.position().legal_moves();
+    moves.into_iter().map(|mv| positions_after(&game, mv, depth - 1, is_stopped)).sum()
+}
+
 /// The search signature in place of the nodes, and simulations per second, in the form that match servers read.
 pub(super) fn bench(pool: &Pool, settings: &Settings) -> Result<String, EvaluatorError> {
     let signature = signature()?;
@@ -62,7 +85,8 @@ fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
     for game in positions() {
         let mut search = Search::with_tablebases(game, RULES, settings.search.clone(), None);
         search.set_budget(BENCH_SIMULATIONS);
-        let watch = Watch::new(Arc::new(Signal::new(false)), Limits::default(), settings);
+        let watch =
+            Watch::new(Arc::new(Signal::new(false)), Limits::default(), settings, BatchTime::default());
         let (search, ended) = run_on(pool, search, watched(&Arc::new(Mutex::new(watch))));
         ended?;
         simulations += u64::from(search.visits());

@@ -2,8 +2,6 @@
 //!
 //! After Meyer-Kahlen and Huber, "Description of the Universal Chess Interface" (2006).
 
-use dc0_core::board::Move;
-
 /// A command of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -47,8 +45,8 @@ pub enum Command {
 /// The limits of a search; without any, the option `DC0Simulations` holds. Times are in milliseconds and may be negative.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Go {
-    /// Search only these root moves; all if empty.
-    pub searchmoves: Vec<Move>,
+    /// Search only these root moves, in lower case; all if empty. They may be illegal, or no moves at all.
+    pub searchmoves: Vec<String>,
     /// Think on the opponent's time.
     pub ponder: bool,
     /// White's clock.
@@ -71,6 +69,8 @@ pub struct Go {
     pub movetime: Option<i64>,
     /// Until `stop`.
     pub infinite: bool,
+    /// Count the positions after this many plies, in place of a search.
+    pub perft: Option<i64>,
 }
 
 /// Parses a line: the first known command in it, with its arguments. `None` if there is none.
@@ -143,6 +143,23 @@ fn position(arguments: &str) -> String {
     words[..moves].iter().map(|word| (*word).to_owned()).chain(lower_case).collect::<Vec<_>>().join(" ")
 }
 
+/// The words of `go`, which end a list of moves.
+const LIMITS: [&str; 13] = [
+    "searchmoves",
+    "ponder",
+    "wtime",
+    "btime",
+    "winc",
+    "binc",
+    "movestogo",
+    "depth",
+    "nodes",
+    "mate",
+    "movetime",
+    "infinite",
+    "perft",
+];
+
 fn go(arguments: &str) -> Go {
     let mut go = Go::default();
     let mut words = arguments.split_whitespace().peekable();
@@ -157,10 +174,11 @@ fn go(arguments: &str) -> Go {
                 continue;
             }
             "searchmoves" => {
-                let read = |word: &&str| Move::from_uci(&word.to_ascii_lowercase());
-                while let Some(mv) = words.peek().and_then(read) {
-                    go.searchmoves.push(mv);
-                    words.next();
+                while let Some(word) = words.next_if(|word| !LIMITS.contains(word)) {
+                    let mv = word.to_ascii_lowercase();
+                    if !go.searchmoves.contains(&mv) {
+                        go.searchmoves.push(mv);
+                    }
                 }
                 continue;
             }
@@ -173,6 +191,7 @@ fn go(arguments: &str) -> Go {
             "nodes" => &mut go.nodes,
             "mate" => &mut go.mate,
             "movetime" => &mut go.movetime,
+            "perft" => &mut go.perft,
             _ => continue,
         };
         if let Some(read) = words.peek().and_then(|word| whole_number(word)) {

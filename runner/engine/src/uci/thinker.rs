@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use dc0_core::board::{Game, Move, Side};
 use dc0_core::network::EvaluatorError;
@@ -13,11 +14,12 @@ use super::inspect;
 use super::options::Settings;
 use super::output::Output;
 use super::parse::Go;
-use super::report::visits_of;
+use super::report::{mate, visits_of};
 use super::signal::Signal;
-use super::time::{Allowance, Clock};
+use super::time::{Allowance, BatchTime, Clock};
 use super::watch::{Limits, Watch, watched};
 use dc0_core::poison::IgnorePoison as _;
+use dc0_process::clock::Stopwatch;
 
 /// The budget of a search that is ended by something else.
 const NO_LIMIT: u32 = u32::MAX / 2;
@@ -49,11 +51,19 @@ pub(super) struct Thinker {
     engine: Engine,
     /// The value at the engine's last move, and the side it played.
     last_value: Option<(Side, f64)>,
+    /// How long a batch may take.
+    batch: BatchTime,
 }
 
 impl Thinker {
     pub(super) fn new(output: Output, running: Arc<AtomicUsize>, settings: Settings) -> Self {
-        Self { output, running, engine: Engine::idle(settings), last_value: None }
+        Self {
+            output,
+            running,
+            engine: Engine::idle(settings),
+            last_value: None,
+            batch: BatchTime::default(),
+        }
     }
 
     /// Runs jobs until the session ends.
@@ -122,8 +132,25 @@ impl Thinker {
         }
     }
 
-    /// Searches and reports the move.
+    /// Prints the number of positions after each move, and their sum.
+    fn perft(&self, game: &Game, depth: i64, signal: &Signal) {
+        let Some(depth) = u32::try_from(depth).ok().filter(|depth| *depth > 0) else {
+            self.output.info(&format!("error: go perft: expected a depth of at least 1, got {depth}"));
+            return;
+        };
+        match inspect::perft(game, depth, &|| signal.is_stopped()) {
+            Some(counts) => self.output.line(&counts),
+            None => self.output.info("perft was stopped"),
+        }
+    }
+
+    /// Searches and reports the move, or counts positions.
     fn search(&mut self, order: &Order) {
+        if let (Ok(game), Some(depth)) = (&order.game, order.go.perft) {
+            self.perft(game, depth, &order.signal);
+            self.running.fetch_sub(1, Ordering::SeqCst);
+            return;
+        }
         let (best, answer) = match &order.game {
             Ok(game) if game.position().has_legal_move() => self.think(game, order),
             Ok(game) => {
@@ -147,8 +174,9 @@ impl Thinker {
     /// The best move of a position that has one, and the expected answer.
     fn think(&mut self, game: &Game, order: &Order) -> (Option<Move>, Option<Move>) {
         let legal = game.position().legal_moves();
-        let only: Vec<Move> = order.go.searchmoves.iter().copied().filter(|mv| legal.contains(mv)).collect();
-        let fallback = only.first().or(legal.first()).copied();
+        let only = self.searched_only(&order.go, &legal);
+        let allowed = if only.is_empty() { &legal } else { &only };
+        let fallback = game.position().mate_in_one(allowed).or(allowed.first().copied());
         self.make_ready(&order.settings);
         let is_restricted = !only.is_empty();
         let mut search = self.engine.begin(game, is_restricted);
@@ -156,10 +184,25 @@ impl Thinker {
         let choices = if is_restricted { only.len() } else { legal.len() };
         let limits = self.limits(game, order, (choices, search.visits()));
         search.set_budget(budget(order, &limits));
-        let watch = Watch::new(Arc::clone(&order.signal), limits, &order.settings);
+        let has_time = || {
+            let elapsed = order.signal.own_time().map_or(Duration::ZERO, Stopwatch::elapsed);
+            limits.time.is_none_or(|time| time.fits_evaluation(elapsed, self.batch))
+        };
+        if search.visits() == 0 && !order.go.ponder && !has_time() {
+            self.batch = self.batch.after(Duration::ZERO);
+            self.output.info("the clock has no time for an evaluation");
+            return (fallback, None);
+        }
+        let watch = Watch::new(Arc::clone(&order.signal), limits, &order.settings, self.batch);
         let (search, ended) = self.run(search, watch);
         let has_visits = search.visits() > 0;
         let found = has_visits.then(|| self.choose(&search));
+        if let Some(most) = mate_moves(&order.go) {
+            let best = has_visits.then(|| search.lines(1)).and_then(|lines| mate(&search, &lines[0]));
+            if !best.is_some_and(|moves| (1..=most).contains(&moves)) {
+                self.output.info(&format!("no mate in {most} was found"));
+            }
+        }
         match ended {
             Ok(()) => self.engine.keep(search, is_restricted),
             Err(error) => {
@@ -168,6 +211,22 @@ impl Thinker {
             }
         }
         found.unwrap_or((fallback, None))
+    }
+
+    /// The root moves that a search is restricted to; none for all. Reports moves that are not legal.
+    fn searched_only(&self, go: &Go, legal: &[Move]) -> Vec<Move> {
+        let read = |text: &String| Move::from_uci(text).filter(|mv| legal.contains(mv));
+        let only: Vec<Move> = go.searchmoves.iter().filter_map(read).collect();
+        let illegal: Vec<&str> =
+            go.searchmoves.iter().filter(|text| read(text).is_none()).map(String::as_str).collect();
+        if !illegal.is_empty() {
+            let so = if only.is_empty() { "all moves are searched" } else { "only the others are searched" };
+            self.output.info(&format!(
+                "error: go searchmoves: expected legal moves, got {}; {so}",
+                illegal.join(", ")
+            ));
+        }
+        only
     }
 
     fn limits(&self, game: &Game, order: &Order, (choices, reused): (usize, u32)) -> Limits {
@@ -179,19 +238,25 @@ impl Thinker {
         let time = allowance(go, side, &order.settings);
         let by_depth = go.depth.map(|depth| visits_of(depth).saturating_sub(reused).max(1));
         let by_nodes = go.nodes.map(|nodes| nodes.clamp(1, NO_LIMIT.into()) as u32);
-        let plain = || (time.is_none() && go.mate.is_none()).then_some(order.settings.search.simulations);
+        let simulations = order.settings.search.simulations;
+        let for_mate = |moves: i64| u32::try_from(moves).unwrap_or(u32::MAX).saturating_mul(simulations);
+        let plain = || time.is_none().then(|| mate_moves(go).map_or(simulations, for_mate).min(NO_LIMIT));
         let nodes = [by_depth, by_nodes].into_iter().flatten().min().or_else(plain);
         let is_forced = choices == 1 && go.movetime.is_none() && !order.settings.analyses;
         Limits { nodes, time, is_forced, last_value }
     }
 
     /// Runs a search on all threads, and reports its result.
-    fn run(&self, search: Search, mut watch: Watch) -> (Search, Result<(), EvaluatorError>) {
+    fn run(&mut self, search: Search, mut watch: Watch) -> (Search, Result<(), EvaluatorError>) {
         let cache = self.engine.pool().map(|pool| pool.cache().clone());
         (watch.output, watch.cache) = (Some(self.output.clone()), cache.unwrap_or_default());
         let signal = Arc::clone(&watch.signal);
+        // A tree that needs no further batch is not handed to the threads, which would take time.
+        let is_enough = search.visits() > 0 && !watch.should_continue(&search);
         let watch = Arc::new(Mutex::new(watch));
-        let (search, ended) = self.engine.run(search, watched(&watch));
+        let (search, ended) =
+            if is_enough { (search, Ok(())) } else { self.engine.run(search, watched(&watch)) };
+        self.batch = self.batch.after(watch.lock().ignore_poison().slowest);
         if self.engine.pool().is_some() && search.visits() > 0 {
             // Chess programs do not count lines sent while the engine ponders as this search's, so they are sent again after the
             // hit. Read before the report: a hit during the report must not be missed.
@@ -215,6 +280,11 @@ impl Thinker {
     }
 }
 
+/// The moves in which a mate is looked for.
+fn mate_moves(go: &Go) -> Option<i64> {
+    go.mate.filter(|moves| *moves > 0)
+}
+
 /// The simulations of a search.
 fn budget(order: &Order, limits: &Limits) -> u32 {
     // Pondering has no limit before the hit, unless the root rule must know its budget beforehand.
@@ -228,7 +298,7 @@ fn budget(order: &Order, limits: &Limits) -> u32 {
 fn allowance(go: &Go, side: Side, settings: &Settings) -> Option<Allowance> {
     let overhead = settings.overhead;
     if let Some(time) = go.movetime {
-        return Some(Allowance::of_move(time, overhead));
+        return Some(Allowance::of_move(time, overhead, &settings.time));
     }
     let (left, increment) = match side {
         Side::White => (go.wtime, go.winc),

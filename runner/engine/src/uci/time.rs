@@ -24,6 +24,9 @@ params! {
         falling: f64 = 1.5, in 1.0..=20.0;
         /// The value counts as fallen if P(win) − P(loss) is this much lower than at the engine's last move.
         fall: f64 = 0.1, in 0.0..=2.0;
+        /// Share of the clock, or of `go movetime`, that `Move Overhead` takes at most, so that something is left of a short time. 1
+        /// for a network that may lose all of it.
+        overhead_share: f64 = 0.2, in 0.0..=1.0;
     }
 }
 
@@ -45,6 +48,8 @@ pub struct Allowance {
     pub wanted: Duration,
     /// The time that no move exceeds.
     pub most: Duration,
+    /// The time below which no evaluation is begun: the clock, less a reserve. `None` where no clock runs, or it has run out.
+    evaluates_until: Option<Duration>,
     extensions: Extensions,
 }
 
@@ -69,33 +74,73 @@ pub struct Stability {
     pub fall: f64,
 }
 
-fn millis(number: i64) -> Duration {
-    Duration::from_millis(number.max(0) as u64)
+/// The time on a clock that no evaluation is to reach, or `Move Overhead` where that is less: other programs may hold a busy
+/// machine for some milliseconds. Chosen.
+const RESERVE: f64 = 10.0;
+
+/// Batches that the clock must have time for before the first is begun, since some take longer than those before. Chosen.
+const BATCHES_AHEAD: u32 = 2;
+
+/// How much of the slowest batch's time is expected again a move later. Chosen.
+const SLOWNESS_KEPT: f64 = 0.8;
+
+fn millis(number: f64) -> Duration {
+    Duration::from_secs_f64(number.clamp(0.0, 1e15) / 1000.0)
+}
+
+/// The part of a time that is lost between the programs.
+fn lost(time: i64, overhead: i64, params: &TimeParams) -> f64 {
+    (overhead as f64).min(params.overhead_share * time.max(0) as f64)
+}
+
+/// How long a batch may take, by those of the last moves.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct BatchTime(Duration);
+
+impl BatchTime {
+    /// The estimate for a search.
+    pub fn expected(self) -> Duration {
+        self.0
+    }
+
+    /// After a search whose slowest batch took this long; zero if there was none.
+    pub fn after(self, slowest: Duration) -> Self {
+        Self(slowest.max(self.0.mul_f64(SLOWNESS_KEPT)))
+    }
 }
 
 impl Allowance {
     /// The time for a move on a clock. `overhead` milliseconds of what is left are never used: they are lost between the programs.
     pub fn of_clock(clock: Clock, overhead: i64, params: &TimeParams) -> Self {
-        let usable = clock.left.saturating_sub(overhead).max(0) as f64;
+        let lost = lost(clock.left, overhead, params);
+        let left = clock.left.max(0) as f64;
+        let usable = left - lost;
         let ahead = i64::from(params.moves_ahead);
         let moves = clock.moves_to_go.map_or(ahead, |moves| moves.clamp(1, ahead));
         let is_last = clock.moves_to_go.is_some_and(|moves| moves <= 1);
         let largest = if is_last { params.largest_share_at_last } else { params.largest_share };
         // Every move loses the overhead, so only the rest of an increment can be spent without running low.
-        let gained = clock.increment.saturating_sub(overhead).max(0) as f64;
+        let gained = (clock.increment as f64 - lost).max(0.0);
         let even = usable / moves as f64 + params.increment_spent * gained;
         let most = (params.longest * even).min(largest * usable);
         Self {
-            wanted: millis(even.min(most) as i64),
-            most: millis(most as i64),
+            wanted: millis(even.min(most)),
+            most: millis(most),
+            evaluates_until: (left > 0.0).then(|| millis(left - RESERVE.min(overhead as f64))),
             extensions: Extensions::from_params(params),
         }
     }
 
     /// The time of `go movetime`, all of which is used.
-    pub fn of_move(time: i64, overhead: i64) -> Self {
-        let time = millis(time.saturating_sub(overhead));
-        Self { wanted: time, most: time, extensions: Extensions { undecided: 1.0, falling: 1.0, fall: 0.0 } }
+    pub fn of_move(time: i64, overhead: i64, params: &TimeParams) -> Self {
+        let time = millis(time as f64 - lost(time, overhead, params));
+        let extensions = Extensions { undecided: 1.0, falling: 1.0, fall: 0.0 };
+        Self { wanted: time, most: time, evaluates_until: None, extensions }
+    }
+
+    /// Whether the clock has time for a first evaluation after `elapsed`. If not, the flag would be at risk for one move.
+    pub fn fits_evaluation(&self, elapsed: Duration, batch: BatchTime) -> bool {
+        self.evaluates_until.is_none_or(|until| elapsed + BATCHES_AHEAD * batch.expected() < until)
     }
 
     /// Whether to play the move after `elapsed`, at `speed` simulations per second.
@@ -137,7 +182,7 @@ fn is_decided(rest: Duration, speed: f64, stability: &Stability) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use super::{Allowance, Clock, Stability, TimeParams};
+    use super::{Allowance, BatchTime, Clock, Stability, TimeParams};
 
     const STABLE: Stability = Stability { most: 10, second: 9, is_undecided: false, fall: 0.0 };
 
@@ -146,7 +191,8 @@ mod tests {
     }
 
     fn both(allowance: Allowance) -> (Duration, Duration) {
-        (allowance.wanted, allowance.most)
+        let whole = |time: Duration| ms(time.as_millis() as u64);
+        (whole(allowance.wanted), whole(allowance.most))
     }
 
     fn ms(number: u64) -> Duration {
@@ -158,9 +204,9 @@ mod tests {
         // (60000 − 50) / 30 = 1998.3, and three times as much for a hard move.
         assert_eq!(both(clock(60_000, 0, None)), (ms(1998), ms(5995)));
         // 1998.3 + 0.8 · (1000 − 50).
-        assert_eq!(clock(60_000, 1000, None).wanted, ms(2758));
+        assert_eq!(both(clock(60_000, 1000, None)).0, ms(2758));
         assert_eq!(clock(60_000, 50, None), clock(60_000, 0, None));
-        assert_eq!(clock(60_000, 0, Some(10)).wanted, ms(5995));
+        assert_eq!(both(clock(60_000, 0, Some(10))).0, ms(5995));
         assert_eq!(both(clock(60_000, 0, Some(1))), (ms(53_955), ms(53_955)));
         assert_eq!(clock(60_000, 0, Some(0)), clock(60_000, 0, Some(1)));
         assert_eq!(clock(60_000, 0, Some(1000)), clock(60_000, 0, None));
@@ -172,9 +218,9 @@ mod tests {
             for increment in [i64::MIN, -1, 0, 1, 2000, i64::MAX] {
                 for moves in [None, Some(i64::MIN), Some(0), Some(1), Some(2), Some(40), Some(i64::MAX)] {
                     let allowance = clock(left, increment, moves);
-                    let usable = left.saturating_sub(50).max(0) as u64;
+                    let usable = left.max(0) as f64 - f64::min(50.0, 0.2 * left.max(0) as f64);
                     assert!(
-                        allowance.wanted <= allowance.most && allowance.most <= ms(usable),
+                        allowance.wanted <= allowance.most && allowance.most <= super::millis(usable),
                         "{left} {moves:?}"
                     );
                 }
@@ -188,11 +234,7 @@ mod tests {
             let mut left = 1000;
             for _ in 0..300 {
                 let used = clock(left, increment, None).most.as_millis() as i64;
-                left -= used + 50;
-                // Below the overhead nothing is used; the move is made at once.
-                if used == 0 {
-                    break;
-                }
+                left -= used + (left / 5).min(50);
                 assert!(left >= 0, "{left} left with {increment}");
                 left += increment;
             }
@@ -201,11 +243,35 @@ mod tests {
 
     #[test]
     fn movetime_is_used_up_but_for_the_overhead() {
-        let allowance = Allowance::of_move(1000, 50);
+        let of_move = |time| Allowance::of_move(time, 50, &TimeParams::default());
+        let allowance = of_move(1000);
         let clear = Stability { most: 1_000_000, second: 0, ..STABLE };
         assert!(!allowance.is_spent(ms(949), 10.0, &clear) && allowance.is_spent(ms(950), 10.0, &clear));
-        assert!(Allowance::of_move(10, 50).is_spent(ms(0), 0.0, &STABLE));
-        assert!(Allowance::of_move(i64::MIN, 50).is_spent(ms(0), 0.0, &STABLE));
+        assert!(of_move(i64::MIN).is_spent(ms(0), 0.0, &STABLE));
+    }
+
+    #[test]
+    fn the_overhead_takes_a_share_of_a_short_time() {
+        let of_move = |time| both(Allowance::of_move(time, 50, &TimeParams::default())).0;
+        assert_eq!([10, 50, 100, 250, 1000].map(of_move), [ms(8), ms(40), ms(80), ms(200), ms(950)]);
+        let all = TimeParams { overhead_share: 1.0, ..TimeParams::default() };
+        assert_eq!(both(Allowance::of_move(50, 50, &all)).0, ms(0));
+        // (100 − 20) / 30 = 2.67.
+        assert_eq!(both(clock(100, 1, None)), (ms(2), ms(8)));
+    }
+
+    #[test]
+    fn no_evaluation_is_begun_that_the_clock_may_not_have_time_for() {
+        let batch = BatchTime::default().after(ms(2));
+        let fits = |left| clock(left, 1, None).fits_evaluation(ms(1), batch);
+        // 10 in reserve, 2 batches of 2, 1 elapsed.
+        assert_eq!([16, 15, 5].map(fits), [true, false, false]);
+        assert!(fits(0), "this clock has run out, or is none");
+        let of_move = Allowance::of_move(1, 50, &TimeParams::default());
+        assert!(of_move.fits_evaluation(ms(5), batch), "a fixed time has no flag");
+        // Slow batches are forgotten over some moves.
+        let later = (0..20).fold(batch, |batch, _| batch.after(Duration::ZERO));
+        assert!(later.expected() < Duration::from_micros(25));
     }
 
     #[test]
@@ -214,11 +280,11 @@ mod tests {
         let undecided = Stability { is_undecided: true, ..STABLE };
         let both = Stability { fall: 0.2, ..undecided };
         assert!(
-            allowance.is_spent(ms(1998), 1000.0, &STABLE)
-                && !allowance.is_spent(ms(1998), 1000.0, &undecided)
+            allowance.is_spent(ms(1999), 1000.0, &STABLE)
+                && !allowance.is_spent(ms(1999), 1000.0, &undecided)
         );
         assert!(
-            allowance.is_spent(ms(2997), 1000.0, &undecided) && !allowance.is_spent(ms(2997), 1000.0, &both)
+            allowance.is_spent(ms(2998), 1000.0, &undecided) && !allowance.is_spent(ms(2998), 1000.0, &both)
         );
         assert!(allowance.is_spent(ms(5995), 1000.0, &both));
     }

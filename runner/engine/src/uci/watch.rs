@@ -12,7 +12,7 @@ use super::options::Settings;
 use super::output::Output;
 use super::report::{Frame, depth, info};
 use super::signal::Signal;
-use super::time::{Allowance, Stability};
+use super::time::{Allowance, BatchTime, Stability};
 use dc0_process::clock::Stopwatch;
 
 /// Minimum time before the first report and between two; most moves of a fast game take less. Chosen.
@@ -46,6 +46,12 @@ pub(super) struct Watch {
     /// The cache of the evaluators.
     pub(super) cache: HashCache,
     last: Option<LastReport>,
+    /// How long a batch may take, by those before this search.
+    batch: BatchTime,
+    /// When the last batch began.
+    batch_began: Duration,
+    /// The longest batch of this search.
+    pub(super) slowest: Duration,
 }
 
 /// The last report.
@@ -57,15 +63,36 @@ struct LastReport {
 }
 
 impl Watch {
-    pub(super) fn new(signal: Arc<Signal>, limits: Limits, settings: &Settings) -> Self {
+    pub(super) fn new(signal: Arc<Signal>, limits: Limits, settings: &Settings, batch: BatchTime) -> Self {
         let (lines, shows_wdl) = (settings.lines, settings.shows_wdl);
         let frame = Frame { lines, shows_wdl, hash_permill: 0, nodes: 0, elapsed: Duration::ZERO };
         let (started, cache) = (Stopwatch::start(), HashCache::default());
-        Self { signal, limits, frame, started, output: None, cache, last: None }
+        Self {
+            signal,
+            limits,
+            frame,
+            started,
+            output: None,
+            cache,
+            last: None,
+            batch,
+            batch_began: Duration::ZERO,
+            slowest: Duration::ZERO,
+        }
     }
 
-    /// Whether a search that has a visit should continue.
+    /// Whether a search that has a visit should continue with another batch.
     pub(super) fn should_continue(&mut self, search: &Search) -> bool {
+        let now = self.started.elapsed();
+        if search.spent() > 0 {
+            self.slowest = self.slowest.max(now.saturating_sub(self.batch_began));
+        }
+        let continues = self.has_more(search);
+        self.batch_began = self.started.elapsed();
+        continues
+    }
+
+    fn has_more(&mut self, search: &Search) -> bool {
         if self.signal.is_stopped() || self.output.as_ref().is_some_and(Output::is_broken) {
             return false;
         }
@@ -81,8 +108,10 @@ impl Watch {
         let by_nodes = self.limits.nodes.is_some_and(|most| nodes >= most);
         // Pondering counts for the speed, though not for the time.
         let speed = f64::from(nodes) / self.started.elapsed().as_secs_f64().max(1e-6);
+        // A batch that would end too late is not begun.
+        let after = elapsed + self.slowest.max(self.batch.expected());
         let by_time = |allowance: Allowance| {
-            self.limits.is_forced || allowance.is_spent(elapsed, speed, &self.stability(search))
+            self.limits.is_forced || allowance.is_spent(after, speed, &self.stability(search))
         };
         by_nodes || self.limits.time.is_some_and(by_time)
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
+use dc0_core::board::Game;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::runtime;
-use dc0_core::network::{Evaluator, EvaluatorError};
+use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError};
 
 use super::hash_cache::HashCache;
 use super::options::Settings;
@@ -39,10 +40,15 @@ impl Pool {
     pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
         let (net, evaluators) = (Arc::clone(&settings.net), Arc::clone(&settings.evaluators));
         let cache = HashCache::new(settings.hash, settings.threads);
+        let rows = settings.search.leaf_batch as usize;
         let (ready, answers) = channel();
         let start = |_| {
             let (net, evaluators, cache) = (Arc::clone(&net), Arc::clone(&evaluators), cache.clone());
-            let make = move || evaluators.make(&net).map(|evaluator| cache.with(evaluator));
+            let make = move || {
+                let mut evaluator = evaluators.make(&net)?;
+                warm_up(evaluator.as_mut(), rows)?;
+                Ok(cache.with(evaluator))
+            };
             Worker::start(make, ready.clone())
         };
         let workers = (0..settings.threads).map(start).collect();
@@ -96,6 +102,18 @@ impl Pool {
         self.workers[0].give(task, done);
         first_error(&answers, 1)
     }
+}
+
+/// Evaluates a position alone and in a batch: the first evaluation of each size takes several times as long as those after it, which
+/// a short clock has no time for.
+fn warm_up(evaluator: &mut dyn Evaluator, rows: usize) -> Result<(), EvaluatorError> {
+    let (encoding, game) = (evaluator.encoding().clone(), Game::initial());
+    for rows in [1, rows] {
+        let mut batch = Batch::default();
+        (0..rows).for_each(|_| batch.push(&encoding, &game));
+        evaluator.evaluate(&batch, &mut Evaluations::default())?;
+    }
+    Ok(())
 }
 
 /// Waits for answers; a thread that ends without one has failed.

@@ -37,9 +37,13 @@ fn castling_en_passant_and_promotions_use_uci_notation() {
     assert_eq!(best(&engine.search(passing, "go searchmoves e5d6 nodes 20")), "e5d6");
     let promotion = "fen 8/P6k/8/8/8/8/8/K7 w - - 0 1";
     assert_eq!(best(&engine.search(promotion, "go searchmoves a7a8n nodes 20")), "a7a8n");
-    // Illegal moves are ignored.
-    assert_ne!(best(&engine.search("startpos", "go nodes 20 searchmoves e2e5 a1a8")), "e2e5");
-    assert_eq!(best(&engine.search("startpos", "go nodes 20 searchmoves e2e5 a2a3")), "a2a3");
+    // Illegal moves are reported and left out.
+    let none = engine.search("startpos", "go nodes 20 searchmoves e2e5 a1a8");
+    assert!(none[0].contains("error: go searchmoves: expected legal moves, got e2e5, a1a8; all"), "{none:?}");
+    assert_ne!(best(&none), "e2e5");
+    let one = engine.search("startpos", "go searchmoves e2e5 a2a3 nodes 20");
+    assert!(one[0].contains("got e2e5; only the others are searched"), "{one:?}");
+    assert_eq!(best(&one), "a2a3");
 }
 
 #[test]
@@ -77,6 +81,30 @@ fn mate_scores_give_the_distance() {
     let lost = "fen 6k1/R7/8/8/8/8/8/1R5K b - - 0 1";
     let lines = engine.search(lost, "go nodes 3000");
     assert_eq!(last_number(&lines, "mate"), -1);
+}
+
+#[test]
+fn go_mate_ends_with_or_without_a_mate() {
+    let mut engine = Engine::ready(&["--option", "DC0Simulations=50"]);
+    let none = "info string no mate in 2 was found".to_owned();
+    let lines = engine.search("startpos", "go mate 2");
+    assert!(lines.contains(&none) && last_number(&lines, "nodes") == 100, "{lines:?}");
+    let lines = engine.search("fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "go mate 2");
+    assert!(!lines.contains(&none) && last_number(&lines, "mate") == 1, "{lines:?}");
+}
+
+#[test]
+fn perft_counts_positions_and_can_be_stopped() {
+    let mut engine = Engine::ready(&[]);
+    engine.send("position startpos moves e2e4\ngo perft 3");
+    let lines = engine.until("Nodes");
+    assert_eq!(lines.last().map(String::as_str), Some("Nodes searched: 13160"));
+    assert_eq!(lines.len(), 20 + 2);
+    assert!(lines.contains(&"e7e5: 835".to_owned()), "{lines:?}");
+    assert_eq!(engine.ask("go perft 20\nstop", "info"), ["info string perft was stopped"]);
+    let lines = engine.ask("go perft 0", "info");
+    assert!(lines[0].ends_with("expected a depth of at least 1, got 0"), "{lines:?}");
+    engine.search("startpos", "go nodes 5");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What ends a search: `stop`, `ponderhit`, time controls, another search, and the end of input.
 
-use super::check::check;
+use super::check::{check, last_number};
 use super::engine::Engine;
 
 #[test]
@@ -83,6 +83,26 @@ fn every_time_control_ends_a_search() {
             engine.search(position, go);
         }
     }
+}
+
+#[test]
+fn short_times_are_used_and_kept() {
+    // All of this time would be overhead, of which only a fifth is taken off.
+    let mut engine = Engine::ready(&["--option", "Move Overhead=2000"]);
+    let lines = engine.search("startpos", "go movetime 2000");
+    assert!(last_number(&lines, "nodes") > 1, "most of a short time is searched: {lines:?}");
+    engine.send("ucinewgame");
+    let lines = engine.search("startpos", "go nodes 100");
+    // The tree of that search has the answer that it expects, so a clock without time for a batch is no matter.
+    let line = lines.iter().rev().find_map(|line| line.split_once(" pv ")).expect("a line").1;
+    let pv: Vec<&str> = line.split(' ').take(2).collect();
+    let known = format!("startpos moves {}", pv.join(" "));
+    let lines = engine.search(&known, "go wtime 1 btime 1");
+    assert!(last_number(&lines, "nodes") <= 1, "its tree has the move: {lines:?}");
+    // Without a tree the flag goes first.
+    engine.send("ucinewgame");
+    let lines = engine.ask("position startpos moves f2f3 e7e5 g2g4\ngo wtime 9 btime 9", "bestmove");
+    assert_eq!(lines, ["info string the clock has no time for an evaluation", "bestmove d8h4"]);
 }
 
 #[test]

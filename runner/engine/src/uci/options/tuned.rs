@@ -83,32 +83,10 @@ pub(super) fn set<P: Params>(
     value: &str,
 ) -> Result<(), ParamErrors> {
     let rows = P::rows();
-    let mut all = params.to_value();
     if rows.iter().any(|row| row.path == path && is_switch(row)) {
-        let prefix = format!("{path}.");
-        let is_on = at(&all, path) != Some(&Value::None);
-        let wants_on = value == "true";
-        if is_on == wants_on {
-            return Ok(());
-        }
-        let members = rows.iter().filter(|row| row.path.starts_with(&prefix));
-        let mut now_kept = kept.clone();
-        if wants_on {
-            all.put(path, Value::group());
-            for row in members {
-                if let Some(value) = now_kept.0.remove(&name(group, &row.path)) {
-                    all.put(&row.path, value);
-                }
-            }
-        } else {
-            let value = |row: &Row| Some((name(group, &row.path), at(&all, &row.path)?.clone()));
-            now_kept.0.extend(members.filter_map(value));
-            all.put(path, Value::None);
-        }
-        *params = read(group, &all)?;
-        *kept = now_kept;
-        return Ok(());
+        return switch(group, params, kept, path, value == "true");
     }
+    let mut all = params.to_value();
     let value = Value::from_argument(value);
     if switch_of(&rows, path).is_some_and(|switch| at(&all, &switch.path) == Some(&Value::None)) {
         // Checked with the defaults of all other parameters, since those set now may exclude the group.
@@ -122,6 +100,37 @@ pub(super) fn set<P: Params>(
         all.put(path, value);
         *params = read(group, &all)?;
     }
+    Ok(())
+}
+
+/// Switches the group at `path` on, with the members that were kept for it, or off, and keeps its members.
+fn switch<P: Params>(
+    group: &str,
+    params: &mut P,
+    kept: &mut Kept,
+    path: &str,
+    is_on: bool,
+) -> Result<(), ParamErrors> {
+    let mut all = params.to_value();
+    if (at(&all, path) != Some(&Value::None)) == is_on {
+        return Ok(());
+    }
+    let prefix = format!("{path}.");
+    let members = P::rows().into_iter().map(|row| row.path).filter(|path| path.starts_with(&prefix));
+    let mut still_kept = kept.clone();
+    if is_on {
+        all.put(path, Value::group());
+        for member in members {
+            if let Some(value) = still_kept.0.remove(&name(group, &member)) {
+                all.put(&member, value);
+            }
+        }
+    } else {
+        let value = |member: String| Some((name(group, &member), at(&all, &member)?.clone()));
+        still_kept.0.extend(members.filter_map(value));
+        all.put(path, Value::None);
+    }
+    (*params, *kept) = (read(group, &all)?, still_kept);
     Ok(())
 }
 

@@ -1,5 +1,3 @@
-use dc0_core::board::Move;
-
 use super::{Command, Go, parse};
 
 fn go(line: &str) -> Go {
@@ -82,11 +80,17 @@ fn limits_come_in_any_order_with_any_sign() {
             mate: Some(3),
             movetime: Some(50),
             infinite: true,
+            perft: None,
         }
     );
     assert_eq!(go("go nodes 800 wtime 7"), go("go wtime 7 nodes 800"));
     assert_eq!(go("go wtime 99999999999999999999 btime -99999999999999999999").wtime, Some(i64::MAX));
     assert_eq!(go("go btime -99999999999999999999").btime, Some(i64::MIN));
+}
+
+#[test]
+fn perft_has_a_depth() {
+    assert_eq!(go("go perft 3"), Go { perft: Some(3), ..Go::default() });
 }
 
 #[test]
@@ -98,10 +102,11 @@ fn limits_without_a_number_are_skipped() {
 
 #[test]
 fn searchmoves_end_where_the_next_limit_begins() {
-    let moves =
-        |texts: &[&str]| -> Vec<Move> { texts.iter().filter_map(|text| Move::from_uci(text)).collect() };
-    let both = go("go searchmoves e2e4 A7A8Q nodes 5");
-    assert_eq!((both.searchmoves, both.nodes), (moves(&["e2e4", "a7a8q"]), Some(5)));
-    assert_eq!(go("go infinite searchmoves d2d4").searchmoves, moves(&["d2d4"]));
+    let both = go("go searchmoves e2e4 A7A8Q nonsense e2e4 nodes 5");
+    assert_eq!(
+        (both.searchmoves, both.nodes),
+        (vec!["e2e4".into(), "a7a8q".into(), "nonsense".into()], Some(5))
+    );
+    assert_eq!(go("go infinite searchmoves d2d4").searchmoves, ["d2d4"]);
     assert_eq!(go("go searchmoves nodes 5"), Go { nodes: Some(5), ..Go::default() });
 }
