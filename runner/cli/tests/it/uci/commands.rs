@@ -27,8 +27,9 @@ fn the_handshake_is_name_author_options_and_uciok() {
 /// A search from the start of a game, and one with its tree two plies later; without what depends on the time.
 fn searches(engine: &mut Engine) -> Vec<String> {
     engine.send("ucinewgame");
-    let mut lines = engine.search("startpos", "go nodes 50");
-    lines.extend(engine.search("startpos moves e2e4 e7e5", "go nodes 50"));
+    // The result and the move; a slow search reports its progress, too.
+    let mut result = |position| engine.search(position, "go nodes 50").into_iter().rev().take(2);
+    let lines: Vec<String> = result("startpos").chain(result("startpos moves e2e4 e7e5")).collect();
     let timeless = |line: &String| {
         let words: Vec<&str> = line.split(' ').collect();
         let is_time = |at: usize| ["nps", "time"].contains(&words[at]);
