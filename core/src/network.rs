@@ -5,6 +5,7 @@
 
 mod batch;
 mod cache;
+mod calibration;
 pub mod checkpoint;
 pub mod fake;
 pub mod fold;
@@ -27,6 +28,7 @@ mod weights;
 
 pub use batch::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 pub use cache::Cached;
+pub use calibration::{Calibration, CalibrationSample};
 pub use grow::{GrowError, GrowParams, grow};
 pub use layout::{initial_weights, layout, parameter_count};
 pub use outputs::{MOVES_LEFT_SCALE, expected_result, moves_left, value_width};

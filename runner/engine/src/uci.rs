@@ -12,6 +12,7 @@ mod options;
 mod output;
 pub mod parse;
 mod report;
+pub mod score;
 mod session;
 mod signal;
 mod thinker;

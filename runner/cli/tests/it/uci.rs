@@ -6,4 +6,5 @@ mod compliance;
 mod engine;
 mod moves;
 mod regressions;
+mod reports;
 mod stopping;

@@ -9,7 +9,8 @@ use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::{ChoiceParams, Line, Search, SearchParams, SharedSearch};
 
 use super::options::{Settings, SettingsError};
-use super::report::{centipawns, chances, line_to_mate, mate};
+use super::report::{line_to_mate, mate, value};
+use super::score::{ScoreFit, chances};
 use super::workers::Pool;
 
 /// No ply limit: only the rules of chess end a game.
@@ -177,7 +178,8 @@ impl Engine {
         let lines = search.lines(usize::MAX);
         let best = self.choose(search, &lines);
         let chosen = lines.iter().position(|line| line.first.played == best).unwrap_or(0);
-        let lines = lines.iter().map(|line| MoveLine::new(search, line)).collect();
+        let fit = self.settings.score_fit();
+        let lines = lines.iter().map(|line| MoveLine::new(search, line, fit)).collect();
         SearchResult { chosen, lines, simulations: search.spent() }
     }
 }
@@ -205,15 +207,16 @@ impl KeptTree {
 }
 
 impl MoveLine {
-    fn new(search: &Search, line: &Line) -> Self {
+    fn new(search: &Search, line: &Line, fit: ScoreFit) -> Self {
         let q = line.first.value.unwrap_or_else(|| search.root_value().0);
+        let (value, draw) = value(search, line, fit.calibration);
         Self {
             moves: line_to_mate(search, line),
             visits: line.first.visits,
             prior: line.first.prior,
             q,
-            chances: chances(q, line.draw),
-            centipawns: centipawns(q),
+            chances: chances(value, draw),
+            centipawns: fit.centipawns(value),
             mate: mate(search, line),
         }
     }

@@ -16,6 +16,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use thiserror::Error;
 
+use crate::uci::score::{ScoreFit, ScoreParams};
 use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Choice, Evaluators};
 use dc0_runs::net::{NetError, named, shipped};
@@ -138,6 +139,9 @@ pub struct Settings {
     /// Members of groups that are off.
     kept: Kept,
     pub(super) time: TimeParams,
+    score: ScoreParams,
+    /// How the net's values become scores.
+    net_fit: ScoreFit,
     pub(super) tablebases: Option<Tablebase>,
     pub(super) temperature: f64,
     pub(super) seed: u64,
@@ -216,6 +220,8 @@ impl Settings {
             search: tuned::search(),
             kept: Kept::default(),
             time: TimeParams::default(),
+            score: ScoreParams::default(),
+            net_fit: ScoreFit::SMALL_NET,
             tablebases: None,
             temperature: 0.0,
             seed: 1,
@@ -280,7 +286,10 @@ impl Settings {
         let number = || value.parse::<i64>().unwrap_or_default();
         match option.name.as_str() {
             MODEL => {
-                let net = if value.is_empty() { shipped()?.net } else { named(value)?.net };
+                let small = shipped()?.net;
+                let net = if value.is_empty() { small.clone() } else { named(value)?.net };
+                let is_small = net.spec == small.spec && net.weights == small.weights;
+                self.net_fit = if is_small { ScoreFit::SMALL_NET } else { ScoreFit::NONE };
                 // The same net keeps its threads and the tree.
                 if *self.net != net {
                     self.net = Arc::new(net);
@@ -322,10 +331,18 @@ impl Settings {
             Some((group @ "time", path)) => {
                 tuned::set(group, &mut self.time, &mut self.kept, path, value)?;
             }
+            Some((group @ "score", path)) => {
+                tuned::set(group, &mut self.score, &mut self.kept, path, value)?;
+            }
             Some((group, path)) => tuned::set(group, &mut self.search, &mut self.kept, path, value)?,
             None => {}
         }
         Ok(())
+    }
+
+    /// How values become the scores that are shown.
+    pub(super) fn score_fit(&self) -> ScoreFit {
+        self.score.applied_to(self.net_fit)
     }
 
     fn set_tablebases(&mut self, folders: &str) -> Result<(), SettingsError> {

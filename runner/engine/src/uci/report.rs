@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use dc0_core::board::{Game, Move};
+use dc0_core::network::Calibration;
 use dc0_core::search::{Line, Proof, Search};
 
-/// A value in [−1, 1], draw score included, in hundredths of a pawn: `90 · tan(1.5637541897 · q)`, the `centipawn` scores of
-/// Leela Chess Zero (`search.cc`). 0.5 is about a pawn; a certain win is 12,780.
-pub(super) fn centipawns(q: f64) -> i64 {
-    (90.0 * (1.563_754_189_7 * q.clamp(-1.0, 1.0)).tan()).round() as i64
-}
+use super::score::{ScoreFit, chances};
 
 /// The depth to report: 1 for one simulation, and one more whenever the simulations of the tree double. A search that spends its
 /// visits unevenly has no depth of its own.
@@ -28,6 +25,7 @@ pub(super) struct Frame {
     /// Lines at most.
     pub(super) lines: usize,
     pub(super) shows_wdl: bool,
+    pub(super) fit: ScoreFit,
     /// How full the evaluation cache is, in thousandths.
     pub(super) hash_permill: u32,
     /// Simulations of this search.
@@ -67,27 +65,19 @@ fn moves(moves: &[Move]) -> String {
 
 /// The score of a line, and its WDL where that is shown.
 fn score(search: &Search, frame: &Frame, line: &Line) -> String {
-    let q = line.first.value.unwrap_or_else(|| search.root_value().0);
+    let (value, draw) = value(search, line, frame.fit.calibration);
     let score = match mate(search, line) {
         Some(moves) => format!("score mate {moves}"),
-        None => format!("score cp {}", centipawns(q)),
+        None => format!("score cp {}", frame.fit.centipawns(value)),
     };
-    if frame.shows_wdl { format!("{score} wdl {}", wdl(q, line)) } else { score }
+    let [win, draw, loss] = chances(value, draw);
+    if frame.shows_wdl { format!("{score} wdl {win} {draw} {loss}") } else { score }
 }
 
-/// Win, draw and loss in thousandths.
-fn wdl(q: f64, line: &Line) -> String {
-    let [win, draw, loss] = chances(q, line.draw);
-    format!("{win} {draw} {loss}")
-}
-
-/// WDL in thousandths that sum to 1000, from `value` = P(win) − P(loss) and P(draw).
-pub(super) fn chances(value: f64, draw: f64) -> [u32; 3] {
-    let draw = draw.clamp(0.0, 1.0 - value.abs().min(1.0));
-    let win = (500.0 * (1.0 - draw + value)).round() as u32;
-    let loss = (500.0 * (1.0 - draw - value)).round() as u32;
-    let (win, loss) = (win.min(1000), loss.min(1000 - win.min(1000)));
-    [win, 1000 - win - loss, loss]
+/// P(win) − P(loss) of a line with the draw score, and P(draw), as chances.
+pub(super) fn value(search: &Search, line: &Line, calibration: Calibration) -> (f64, f64) {
+    let value = line.first.value.unwrap_or_else(|| search.root_value().0);
+    calibration.apply(value, line.draw)
 }
 
 /// The moves to a proven mate along a line, below 0 if the engine is mated. Wins that tablebases prove have none.
@@ -125,15 +115,7 @@ fn mating_line(search: &Search, line: &Line) -> Option<Vec<Move>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{centipawns, chances, depth, visits_of};
-
-    #[test]
-    fn centipawns_are_those_of_leela() {
-        assert_eq!(centipawns(0.0), 0);
-        // tan(0.78188) = 0.99297 and tan(0.156375) = 0.15766.
-        assert_eq!((centipawns(0.5), centipawns(-0.5), centipawns(0.1)), (89, -89, 14));
-        assert_eq!((centipawns(1.0), centipawns(-1.0), centipawns(7.0)), (12_780, -12_780, 12_780));
-    }
+    use super::{depth, visits_of};
 
     #[test]
     fn depth_grows_as_simulations_double() {
@@ -142,18 +124,5 @@ mod tests {
             assert_eq!(depth(visits_of(expected)), expected as u32);
         }
         assert_eq!((visits_of(i64::MIN), visits_of(i64::MAX)), (1, 1 << 31));
-    }
-
-    #[test]
-    fn chances_sum_to_a_thousand() {
-        assert_eq!(chances(0.2, 0.5), [350, 500, 150]);
-        assert_eq!(
-            (chances(1.0, 0.0), chances(-1.0, 0.3), chances(0.0, 1.0)),
-            ([1000, 0, 0], [0, 0, 1000], [0, 1000, 0])
-        );
-        for step in -1000..=1000 {
-            let [win, draw, loss] = chances(f64::from(step) / 1000.0, 0.333);
-            assert_eq!(win + draw + loss, 1000);
-        }
     }
 }

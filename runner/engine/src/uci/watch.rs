@@ -64,8 +64,8 @@ struct LastReport {
 
 impl Watch {
     pub(super) fn new(signal: Arc<Signal>, limits: Limits, settings: &Settings, batch: BatchTime) -> Self {
-        let (lines, shows_wdl) = (settings.lines, settings.shows_wdl);
-        let frame = Frame { lines, shows_wdl, hash_permill: 0, nodes: 0, elapsed: Duration::ZERO };
+        let (lines, shows_wdl, fit) = (settings.lines, settings.shows_wdl, settings.score_fit());
+        let frame = Frame { lines, shows_wdl, fit, hash_permill: 0, nodes: 0, elapsed: Duration::ZERO };
         let (started, cache) = (Stopwatch::start(), HashCache::default());
         Self {
             signal,

@@ -35,6 +35,7 @@ fn options_are_listed_with_their_ranges() {
         "option name UCI_ShowWDL type check default false",
         "option name Hash type spin default 16 min 0 max 65536",
         "option name Clear Hash type button",
+        "option name score.scale type string default ()",
         "option name time.moves_ahead type spin default 30 min 1 max 200",
         "option name time.largest_share type string default 0.4",
         "option name search.reuse_tree type check default true",

@@ -9,6 +9,7 @@ use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, r
 use dc0_core::search::SearchParams;
 
 use super::declared::{Declared, Kind};
+use crate::uci::score::ScoreParams;
 use crate::uci::time::TimeParams;
 
 /// Leaf batch of one thread: enough to keep one core busy, few enough to stop within milliseconds. Chosen.
@@ -24,8 +25,9 @@ pub(super) fn search() -> SearchParams {
 
 /// The options, in the order of the reference.
 pub(super) fn declared() -> Vec<Declared> {
-    let (search, time) = (search(), TimeParams::default());
-    options("search", &search, &LEFT_OUT).chain(options("time", &time, &[])).collect()
+    let (search, time, score) = (search(), TimeParams::default(), ScoreParams::default());
+    let timed = options("time", &time, &[]);
+    options("search", &search, &LEFT_OUT).chain(timed).chain(options("score", &score, &[])).collect()
 }
 
 fn options<P: Params>(group: &str, defaults: &P, left_out: &[&str]) -> impl Iterator<Item = Declared> {

@@ -1,0 +1,129 @@
+//! Plays a net against itself and fits the scores that `dc0-run uci` shows: a [`Calibration`] to the results (the options
+//! `score.value_exponent` and `score.draw_exponent`), and `score.scale` to the material, so that a queen more reads 9 pawns.
+//!
+//! `cargo run --release -p dc0-core --example calibrate -- net.safetensors 1000`
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::env;
+use std::error::Error;
+use std::path::Path;
+
+use dc0_core::event::Silent;
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::network::torch::{TorchEvaluator, TorchOptions, runtime};
+use dc0_core::network::{Calibration, CalibrationSample, Evaluator, EvaluatorError};
+use dc0_core::params::Schedule;
+use dc0_core::rng::Seed;
+use dc0_core::search::SearchParams;
+use dc0_core::selfplay::{PositionRow, SelfPlayJob, SelfPlayParams, Shard, play_shard};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [net, games] = &arguments[..] else {
+        return Err("expected a weights file (.safetensors) and a number of games".into());
+    };
+    let (path, games) = (Path::new(net), games.parse()?);
+    runtime::prepare(runtime::Allocator::KeepPages);
+    let net = Checkpoint::load(path)?.checkpoint;
+    let make_evaluator = || -> Result<Box<dyn Evaluator>, EvaluatorError> {
+        let evaluator = TorchEvaluator::new(&net.spec, &net.weights, TorchOptions::default());
+        let failed = |cause: &dyn Error| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
+        Ok(Box::new(evaluator.map_err(|error| failed(&error))?))
+    };
+
+    // The best moves after a random opening, which often loses material: positions of every value, played out as well as this net
+    // can.
+    let search = SearchParams { simulations: 100, mate_in_one: true, ..SearchParams::default() };
+    let params = SelfPlayParams {
+        search,
+        root_noise: None,
+        temperature: Schedule::constant(0.0),
+        opening_plies: 12,
+        cache: 500_000,
+        ..SelfPlayParams::default()
+    };
+    let job = SelfPlayJob {
+        params: &params,
+        seed: Seed { run: 1, step: 0 },
+        network: "calibrated",
+        make_evaluator: &make_evaluator,
+        tables: None,
+    };
+    let shard = Shard { index: 0, first_game: 0, games };
+    let played = play_shard(&job, shard, &mut [make_evaluator()?], &Silent)?;
+
+    let samples: Vec<CalibrationSample> = played
+        .positions
+        .iter()
+        .map(|row| {
+            let (value, draw) = (f64::from(row.root_q), f64::from(row.root_d));
+            CalibrationSample { value, draw, result: row.result }
+        })
+        .collect();
+    println!("{games} games, {} positions", samples.len());
+    let before = Calibration::NONE.surprise(&samples);
+    let Some(found) = Calibration::fit(&samples) else { return Err("no game was decided".into()) };
+    println!("score.value_exponent {:.2}, score.draw_exponent {:.2}", found.value, found.draw);
+    println!("mean -ln P(result): {before:.3} before, {:.3} after", found.surprise(&samples));
+    let scale = scale(&played.positions, found).ok_or("no position with a queen more")?;
+    println!("score.scale {scale:.0}");
+    println!("\nvalue            positions   P(win) P(draw) P(loss)   predicted");
+    for bin in -10..10 {
+        let (low, high) = (f64::from(bin) / 10.0, f64::from(bin + 1) / 10.0);
+        let inside: Vec<_> = samples.iter().filter(|sample| (low..high).contains(&sample.value)).collect();
+        let share = |result: i8| {
+            inside.iter().filter(|sample| sample.result == result).count() as f64 / inside.len() as f64
+        };
+        let mean = |part: &dyn Fn(&CalibrationSample) -> f64| {
+            inside.iter().map(|sample| part(sample)).sum::<f64>() / inside.len() as f64
+        };
+        if !inside.is_empty() {
+            let predicted = [1.0, 0.0, -1.0].map(|sign| {
+                mean(&|sample| {
+                    let (value, draw) = found.apply(sample.value, sample.draw);
+                    if sign == 0.0 { draw } else { 0.5 * (1.0 - draw + sign * value) }
+                })
+            });
+            let [win, draw, loss] = predicted;
+            println!(
+                "{low:+.1} to {high:+.1} {:12}   {:.3}  {:.3}  {:.3}    {win:.3} {draw:.3} {loss:.3}",
+                inside.len(),
+                share(1),
+                share(0),
+                share(-1),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// 900 / tan(1.5637541897 · v) for the median chance v of the positions where one side has 9 pawns' worth more.
+fn scale(positions: &[PositionRow], calibration: Calibration) -> Option<f64> {
+    let ahead = |row: &PositionRow| match balance(&row.fen) {
+        QUEEN => Some(f64::from(row.root_q)),
+        balance if balance == -QUEEN => Some(-f64::from(row.root_q)),
+        _ => None,
+    };
+    let mut values: Vec<f64> = positions.iter().filter_map(ahead).collect();
+    values.sort_by(f64::total_cmp);
+    let (chance, _) = calibration.apply(*values.get(values.len() / 2)?, 0.0);
+    Some(f64::from(100 * QUEEN) / (1.563_754_189_7 * chance).tan())
+}
+
+/// A queen in pawns.
+const QUEEN: i32 = 9;
+
+/// The material of the side to move less the other's, in pawns.
+fn balance(fen: &str) -> i32 {
+    let mut words = fen.split(' ');
+    let (board, side) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let worth = |piece: char| match piece.to_ascii_lowercase() {
+        'p' => 1,
+        'n' | 'b' => 3,
+        'r' => 5,
+        'q' => QUEEN,
+        _ => 0,
+    };
+    let white: i32 = board.chars().map(|c| if c.is_ascii_uppercase() { worth(c) } else { -worth(c) }).sum();
+    if side == "w" { white } else { -white }
+}

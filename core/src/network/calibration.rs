@@ -1,0 +1,148 @@
+//! Calibration: from the values of a net's searches to the results of games.
+//!
+//! A net that is trained on discounted results has values close to 0 and many draws, and a weak net trusts its advantage too little.
+//! The search works with such values, since only their order counts there; people read them as chances.
+
+/// How values of a net's searches relate to results, in two exponents; 1 and 1 for values that are chances already.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibration {
+    /// Exponent of the size of a value v = P(win) − P(loss).
+    pub value: f64,
+    /// Exponent of the share of draws among what is undecided, `P(draw) / (1 − |v|)`.
+    pub draw: f64,
+}
+
+/// A value of a search, and how the game ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CalibrationSample {
+    /// P(win) − P(loss) for the side to move.
+    pub value: f64,
+    /// P(draw).
+    pub draw: f64,
+    /// The result for the side to move: 1, 0 or −1.
+    pub result: i8,
+}
+
+/// Bounds of both exponents.
+const RANGE: (f64, f64) = (0.01, 100.0);
+
+/// Steps of a search for the best exponent; each narrows the interval to 0.618 of it.
+const STEPS: u32 = 30;
+
+/// Rounds over both exponents, which hardly depend on each other.
+const ROUNDS: u32 = 3;
+
+impl Calibration {
+    /// For values that are chances already.
+    pub const NONE: Self = Self { value: 1.0, draw: 1.0 };
+
+    /// P(win) − P(loss) and P(draw) as chances: `v' = sign(v) · |v|^value`, and the share of draws in `1 − |v'|` is that in `1 − |v|` to
+    /// the power `draw`. A power undoes a discount: a result that a net expects n plies later has the value `discount^n`.
+    pub fn apply(self, value: f64, draw: f64) -> (f64, f64) {
+        let value = value.clamp(-1.0, 1.0);
+        let undecided = 1.0 - value.abs();
+        let share = if undecided > 0.0 { (draw / undecided).clamp(0.0, 1.0) } else { 0.0 };
+        let calibrated = value.signum() * value.abs().powf(self.value);
+        (calibrated, (1.0 - calibrated.abs()) * share.powf(self.draw))
+    }
+
+    /// The exponents under which the results are the most likely; `None` without a decided game.
+    pub fn fit(samples: &[CalibrationSample]) -> Option<Self> {
+        if samples.iter().all(|sample| sample.result == 0) {
+            return None;
+        }
+        let mut best = Self::NONE;
+        for _ in 0..ROUNDS {
+            best.value = minimum(|value| Self { value, ..best }.surprise(samples));
+            best.draw = minimum(|draw| Self { draw, ..best }.surprise(samples));
+        }
+        Some(best)
+    }
+
+    /// The mean of −ln P(result), in nats.
+    pub fn surprise(self, samples: &[CalibrationSample]) -> f64 {
+        let of = |sample: &CalibrationSample| {
+            let (value, draw) = self.apply(sample.value, sample.draw);
+            let chance = match sample.result {
+                0 => draw,
+                result => 0.5 * (1.0 - draw + f64::from(result) * value),
+            };
+            // A proven value that the players threw away would otherwise decide alone.
+            -chance.max(1e-3).ln()
+        };
+        samples.iter().map(of).sum::<f64>() / samples.len() as f64
+    }
+}
+
+/// Where a function of an exponent is least: golden-section search over the logarithm (Kiefer 1953).
+fn minimum(f: impl Fn(f64) -> f64) -> f64 {
+    let shrink = 0.5 * (5.0f64.sqrt() - 1.0);
+    let (mut low, mut high) = (RANGE.0.ln(), RANGE.1.ln());
+    for _ in 0..STEPS {
+        let (left, right) = (high - shrink * (high - low), low + shrink * (high - low));
+        if f(left.exp()) <= f(right.exp()) { high = right } else { low = left }
+    }
+    (0.5 * (low + high)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::{Calibration, CalibrationSample};
+    use crate::rng::{Purpose, Seed};
+
+    #[test]
+    fn worked_examples() {
+        let calibration = Calibration { value: 0.5, draw: 3.0 };
+        // The root of 0.64 is 0.8; half of what was undecided is drawn, then an eighth.
+        let (value, draw) = calibration.apply(0.64, 0.18);
+        assert!((value - 0.8).abs() < 1e-12 && (draw - 0.2 / 8.0).abs() < 1e-12, "{value} {draw}");
+        let (value, draw) = Calibration::NONE.apply(-0.3, 0.4);
+        assert!((value + 0.3).abs() < 1e-12 && (draw - 0.4).abs() < 1e-12);
+        assert_eq!(calibration.apply(1.0, 0.0), (1.0, 0.0));
+        assert_eq!(calibration.apply(-1.0, 0.0), (-1.0, 0.0));
+        assert_eq!(calibration.apply(0.0, 1.0), (0.0, 1.0));
+        // Draws beyond what is undecided, by rounding.
+        assert_eq!(calibration.apply(0.0, 1.000_001), (0.0, 1.0));
+    }
+
+    #[test]
+    fn chances_stay_chances_and_in_order() {
+        let calibration = Calibration { value: 0.6, draw: 0.3 };
+        let mut last = -2.0;
+        for step in -100..=100i32 {
+            let value = f64::from(step) / 100.0;
+            let (calibrated, draw) = calibration.apply(value, 0.7 * (1.0 - value.abs()));
+            assert!(calibrated > last, "{value}: {calibrated}");
+            assert!(draw >= 0.0 && draw + calibrated.abs() <= 1.0 + 1e-12, "{value}: {draw}");
+            last = calibrated;
+        }
+    }
+
+    #[test]
+    fn the_fit_finds_the_exponents_that_made_the_results() {
+        let truth = Calibration { value: 0.6, draw: 4.0 };
+        let mut stream = Seed { run: 1, step: 2 }.stream(3, Purpose::MoveChoice);
+        let sample = |_| {
+            let value = 0.4 * (stream.random::<f64>() - 0.5);
+            let draw = (0.7 + 0.3 * stream.random::<f64>()) * (1.0 - value.abs());
+            let (calibrated, drawn) = truth.apply(value, draw);
+            let at = stream.random::<f64>();
+            let result = if at < drawn {
+                0
+            } else if at < drawn + 0.5 * (1.0 - drawn + calibrated) {
+                1
+            } else {
+                -1
+            };
+            CalibrationSample { value, draw, result }
+        };
+        let samples: Vec<CalibrationSample> = (0..20_000).map(sample).collect();
+        let found = Calibration::fit(&samples).expect("games were decided");
+        assert!((found.value / 0.6 - 1.0).abs() < 0.1 && (found.draw / 4.0 - 1.0).abs() < 0.1, "{found:?}");
+        assert!(found.surprise(&samples) < Calibration::NONE.surprise(&samples));
+        let drawn = [CalibrationSample { value: 0.1, draw: 0.9, result: 0 }];
+        assert_eq!(Calibration::fit(&drawn), None);
+    }
+}

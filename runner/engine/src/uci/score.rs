@@ -1,0 +1,107 @@
+//! Scores as chess programs show them: centipawns and WDL, from the value of a search.
+
+use dc0_core::network::Calibration;
+use dc0_core::params;
+
+params! {
+    /// How `dc0-run uci` and `dc0-run play` turn the values of a search into the scores and WDL that they show: the options
+    /// `score.…`. No script call has these members, and they change no search and no move.
+    pub struct ScoreParams {
+        /// Exponent of the size of a value v = P(win) − P(loss); below 1 where advantages win more often than the net's values say,
+        /// as those of nets trained with `discount` do. () for what was fitted to the small net, and 1 for others;
+        /// `core/examples/calibrate.rs` fits all three.
+        value_exponent: Option<f64> = None, in 0.01..=100.0;
+        /// Exponent of the share of draws among what is undecided, `P(draw) / (1 − |v|)`; above 1 where fewer games are drawn than
+        /// the net's values say. () as for `value_exponent`.
+        draw_exponent: Option<f64> = None, in 0.01..=100.0;
+        /// Hundredths of a pawn where the tangent of `score cp` is 1: more for weak players, to whom a pawn matters less. () for
+        /// what was fitted to the small net, and for Leela Chess Zero's 90 otherwise.
+        scale: Option<f64> = None, in 1.0..=100_000.0;
+    }
+}
+
+/// How values of a net's searches become scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoreFit {
+    /// From values to chances.
+    pub calibration: Calibration,
+    /// Hundredths of a pawn where the tangent is 1.
+    pub scale: f64,
+}
+
+impl ScoreFit {
+    /// For nets that nothing was fitted to, with the scale of Leela Chess Zero.
+    pub const NONE: Self = Self { calibration: Calibration::NONE, scale: 90.0 };
+
+    /// The small net's, by `core/examples/calibrate.rs` from 300 games; docs/guides/uci.md shows how well it fits.
+    pub const SMALL_NET: Self = Self { calibration: Calibration { value: 0.65, draw: 2.3 }, scale: 1170.0 };
+
+    /// A chance v = P(win) − P(loss), draw score included, in hundredths of a pawn: `scale · tan(1.5637541897 · v)`, which are the
+    /// `centipawn` scores of Leela Chess Zero (`Search::SendUciInfo` in `src/search/classic/search.cc`) with another scale. At
+    /// most 12,780, as there: a certain win.
+    pub(super) fn centipawns(self, value: f64) -> i64 {
+        let score = self.scale * (1.563_754_189_7 * value.clamp(-1.0, 1.0)).tan();
+        score.round().clamp(-12_780.0, 12_780.0) as i64
+    }
+}
+
+impl ScoreParams {
+    /// The fit of a net, with what is set here in place of its own.
+    pub fn applied_to(&self, net: ScoreFit) -> ScoreFit {
+        let Calibration { value, draw } = net.calibration;
+        let calibration = Calibration {
+            value: self.value_exponent.unwrap_or(value),
+            draw: self.draw_exponent.unwrap_or(draw),
+        };
+        ScoreFit { calibration, scale: self.scale.unwrap_or(net.scale) }
+    }
+}
+
+/// WDL in thousandths that sum to 1000, from `value` = P(win) − P(loss) and P(draw).
+pub(super) fn chances(value: f64, draw: f64) -> [u32; 3] {
+    let draw = draw.clamp(0.0, 1.0 - value.abs().min(1.0));
+    let win = (500.0 * (1.0 - draw + value)).round() as u32;
+    let loss = (500.0 * (1.0 - draw - value)).round() as u32;
+    let (win, loss) = (win.min(1000), loss.min(1000 - win.min(1000)));
+    [win, 1000 - win - loss, loss]
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::network::Calibration;
+
+    use super::{ScoreFit, ScoreParams, chances};
+
+    #[test]
+    fn centipawns_without_a_fit_are_those_of_leela() {
+        let centipawns = |value| ScoreFit::NONE.centipawns(value);
+        assert_eq!(centipawns(0.0), 0);
+        // tan(0.78188) = 0.99297 and tan(0.156375) = 0.15766.
+        assert_eq!((centipawns(0.5), centipawns(-0.5), centipawns(0.1)), (89, -89, 14));
+        assert_eq!((centipawns(1.0), centipawns(-1.0), centipawns(7.0)), (12_780, -12_780, 12_780));
+        let fitted = |value| ScoreFit::SMALL_NET.centipawns(value);
+        assert_eq!((fitted(0.5), fitted(-1.0)), (1162, -12_780));
+    }
+
+    #[test]
+    fn chances_sum_to_a_thousand() {
+        assert_eq!(chances(0.2, 0.5), [350, 500, 150]);
+        assert_eq!(
+            (chances(1.0, 0.0), chances(-1.0, 0.3), chances(0.0, 1.0)),
+            ([1000, 0, 0], [0, 0, 1000], [0, 1000, 0])
+        );
+        for step in -1000..=1000 {
+            let [win, draw, loss] = chances(f64::from(step) / 1000.0, 0.333);
+            assert_eq!(win + draw + loss, 1000);
+        }
+    }
+
+    #[test]
+    fn what_is_set_replaces_what_was_fitted() {
+        let net = ScoreFit { calibration: Calibration { value: 0.5, draw: 5.0 }, scale: 300.0 };
+        assert_eq!(ScoreParams::default().applied_to(net), net);
+        let set = ScoreParams { draw_exponent: Some(1.0), scale: Some(90.0), ..ScoreParams::default() };
+        let calibration = Calibration { value: 0.5, draw: 1.0 };
+        assert_eq!(set.applied_to(net), ScoreFit { calibration, scale: 90.0 });
+    }
+}
