@@ -1,6 +1,7 @@
 //! Descents: from the root to a leaf, gathered into a batch.
 
 use super::Search;
+use super::params::MAX_COLLISIONS;
 use super::pending::{Leaf, Pending};
 use super::proof::Proof;
 use super::searcher::Searcher;
@@ -46,7 +47,7 @@ impl Searcher for FastEngine {
 
 impl Search {
     /// Starts simulations until a leaf batch of them waits for evaluations, and adds these leaves to `batch`. Several batches
-    /// may be under way at once, each with its own `pending`. Returns the number of leaves that wait.
+    /// may be under way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. Returns the number of leaves that wait.
     pub(super) fn gather_into(
         &mut self,
         pending: &mut Pending,
@@ -54,8 +55,9 @@ impl Search {
         batch: &mut Batch,
     ) -> usize {
         debug_assert!(pending.is_empty(), "the previous batch was applied");
-        let root_ply = self.game.ply();
-        while self.may_start(pending.len()) {
+        let (root_ply, mut collisions) = (self.game.ply(), 0);
+        let most_collisions = self.max_collisions();
+        while collisions < most_collisions && self.may_start(pending.len()) {
             let path_start = pending.paths.len();
             let (node, stop) = self.descend(pending);
             match stop {
@@ -77,14 +79,27 @@ impl Search {
                     }
                     self.add_row(node, encoding, pending, batch);
                 }
-                Stop::Collision => self.undo_collision(pending, path_start),
+                Stop::Collision => {
+                    collisions += 1;
+                    pending.collided.extend(pending.paths.drain(path_start..));
+                }
             }
             self.game.take_back_to(root_ply);
-            if matches!(stop, Stop::Collision) || node == ROOT {
+            if node == ROOT {
                 break;
             }
         }
+        // No batch waits for a collision, so the next one begins without them.
+        for (node, index) in pending.collided.drain(..) {
+            self.tree.edge_mut(node, index).in_flight -= 1;
+        }
         pending.len()
+    }
+
+    /// The collisions after which a batch that begins now is complete. By default one for each leaf that it may collide with.
+    fn max_collisions(&self) -> u32 {
+        let leaves = self.params.leaf_batch.saturating_add(self.in_flight as u32);
+        self.params.max_collisions.unwrap_or_else(|| leaves.min(MAX_COLLISIONS))
     }
 
     /// Counts the start of a simulation that did not collide.
@@ -241,12 +256,5 @@ impl Search {
         let (path_end, legal_end) = (pending.paths.len(), pending.legal.len());
         pending.leaves.push(Leaf { node, path_end, legal_end });
         self.in_flight += 1;
-    }
-
-    /// Undoes a collision: its edges are no longer in flight.
-    fn undo_collision(&mut self, pending: &mut Pending, path_start: usize) {
-        for (node, index) in pending.paths.drain(path_start..) {
-            self.tree.edge_mut(node, index).in_flight -= 1;
-        }
     }
 }

@@ -17,6 +17,9 @@ macro_rules! declare_rules {
 
 root_rules!(declare_rules);
 
+/// The most collisions of a batch. An edge can count 65,535 descents as in flight; the threads' leaves take up to 64,000.
+pub(super) const MAX_COLLISIONS: u32 = 1000;
+
 param_enum! {
     /// Where a search probes tablebases.
     pub enum TablebaseUse {
@@ -181,6 +184,11 @@ params! {
         /// Leaf batch: leaves that one tree may have in flight at once. More fill batches from one tree, and make the search
         /// less exact. 1 where many games share a batch.
         leaf_batch: u32 = 1, in 1..=4096;
+        /// Collisions: descents to a leaf in flight that one batch may have before it is evaluated with the leaves it has. They turn
+        /// back, but count as in flight until the batch is complete, so that the next descent goes elsewhere. More fill the batch,
+        /// with less promising leaves. () for as many as there may be leaves in flight, those of other threads included, but at
+        /// most 1000; 1 ends a batch at the first.
+        max_collisions: Option<u32> = None, in 1..=1000;
         /// Virtual loss: how a descent in flight counts.
         virtual_loss_mode: VirtualLossMode = VirtualLossMode::Loss;
         /// The size of the virtual loss, where `virtual_loss_mode` is `loss`.

@@ -11,6 +11,8 @@ pub(super) struct Pending {
     pub(super) paths: Vec<(NodeId, u8)>,
     /// Legal moves of the leaves, one list after the other.
     pub(super) legal: Vec<Move>,
+    /// Edges of the descents that collided while the batch is gathered, which count as in flight until it is complete.
+    pub(super) collided: Vec<(NodeId, u8)>,
 }
 
 /// A leaf whose evaluation is under way.

@@ -18,6 +18,7 @@ use crate::network::{Batch, Evaluations, Evaluator, EvaluatorError, Wdl};
 use crate::rng::{Purpose, Seed, Stream};
 
 mod agreement;
+mod batches;
 mod budget;
 mod data;
 mod exact;
@@ -157,37 +158,6 @@ fn searches_that_share_batches_are_independent() {
     search_in_lockstep(&mut together, &mut evaluator, &mut |_| Ok::<_, EvaluatorError>(()))
         .expect("fakes do not fail");
     assert_eq!(alone, together.iter().map(visits).collect::<Vec<_>>());
-}
-
-#[test]
-fn leaf_batches_keep_the_invariants_and_find_a_mate() {
-    let mate_in_one = from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
-    for (leaves, in_flight) in [2, 7, 64]
-        .into_iter()
-        .flat_map(|leaves| [(leaves, VirtualLossMode::Loss), (leaves, VirtualLossMode::Visit)])
-    {
-        let params = SearchParams {
-            leaf_batch: leaves,
-            virtual_loss_mode: in_flight,
-            solver: false,
-            ..simulations(400)
-        };
-        let search = searched(&mate_in_one, &params, &mut Uniform::new(encoding()));
-        assert_eq!(search.visits(), 400);
-        let best = search.root_moves().max_by_key(|mv| mv.visits).expect("has moves");
-        assert_eq!(best.played.to_string(), "d1d8", "with {leaves} leaves, {in_flight:?}");
-        assert!(best.value.expect("visited") > 0.99);
-    }
-}
-
-#[test]
-fn virtual_loss_matters_only_with_several_leaves_in_flight() {
-    let visits_with = |leaves, in_flight| {
-        let params = SearchParams { leaf_batch: leaves, virtual_loss_mode: in_flight, ..simulations(300) };
-        visits(&searched(&Game::initial(), &params, &mut Hashed::new(encoding(), 1)))
-    };
-    assert_eq!(visits_with(1, VirtualLossMode::Loss), visits_with(1, VirtualLossMode::Visit));
-    assert_ne!(visits_with(16, VirtualLossMode::Loss), visits_with(16, VirtualLossMode::Visit));
 }
 
 #[test]

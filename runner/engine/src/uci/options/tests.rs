@@ -4,7 +4,7 @@ use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::{MovesLeftHeadSpec, NetworkSpec, TowerSpec, initial_weights};
 use dc0_core::params::Value;
 use dc0_core::rng::Seed;
-use dc0_core::search::{FpuParams, KldGain, RootRule, SearchParams};
+use dc0_core::search::{FpuParams, KldGain, RootRule, SearchParams, VirtualLossMode};
 
 use super::declared::{Declared, Kind};
 use super::{Settings, all, option_lines};
@@ -36,6 +36,7 @@ fn options_are_listed_with_their_ranges() {
         "option name Hash type spin default 16 min 0 max 65536",
         "option name Clear Hash type button",
         "option name score.scale type string default ()",
+        "option name search.virtual_loss_mode type combo default visit var loss var visit",
         "option name time.moves_ahead type spin default 30 min 1 max 200",
         "option name time.largest_share type string default 0.4",
         "option name search.reuse_tree type check default true",
@@ -192,6 +193,12 @@ fn a_gumbel_root_needs_tree_reuse_off() {
     assert_eq!(root.rule, RootRule::Gumbel);
     assert_eq!(
         settings.search,
-        SearchParams { root, leaf_batch: 16, mate_in_one: true, ..SearchParams::default() }
+        SearchParams {
+            root,
+            leaf_batch: 16,
+            virtual_loss_mode: VirtualLossMode::Visit,
+            mate_in_one: true,
+            ..SearchParams::default()
+        }
     );
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, read};
-use dc0_core::search::SearchParams;
+use dc0_core::search::{SearchParams, VirtualLossMode};
 
 use super::declared::{Declared, Kind};
 use crate::uci::score::ScoreParams;
@@ -18,9 +18,16 @@ pub(super) const BATCH_SIZE: u32 = 16;
 /// Search parameters that have an option of their own, and those with which several threads cannot share a tree.
 const LEFT_OUT: [&str; 5] = ["simulations", "c_puct", "leaf_batch", "tablebases", "engine"];
 
-/// The engine's default search: that of scripts, with tree reuse and with mates in one seen at once.
+/// The engine's default search: that of scripts, with tree reuse, with mates in one seen at once, and with a virtual loss that
+/// costs a batch the least strength.
 pub(super) fn search() -> SearchParams {
-    SearchParams { leaf_batch: BATCH_SIZE, reuse_tree: true, mate_in_one: true, ..SearchParams::default() }
+    SearchParams {
+        leaf_batch: BATCH_SIZE,
+        virtual_loss_mode: VirtualLossMode::Visit,
+        reuse_tree: true,
+        mate_in_one: true,
+        ..SearchParams::default()
+    }
 }
 
 /// The options, in the order of the reference.
