@@ -1,7 +1,7 @@
 //! Parsing and writing FEN.
 
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, EnPassantMode};
+use shakmaty::{CastlingMode, Chess, EnPassantMode};
 use thiserror::Error;
 
 use super::Position;
@@ -29,14 +29,20 @@ pub enum FenError {
     },
 }
 
+/// Why a position with the castling rights of Chess960 is refused.
+const NO_CHESS960: &str = "its castling rights are those of Chess960, and dc0 plays standard chess only; leave out rights of rooks and kings that are not \
+     on their squares";
+
 impl Position {
-    /// Parses a FEN of standard chess.
+    /// Parses a FEN of standard chess, with castling rights as letters or, in X-FEN and Shredder-FEN, as the files of the rooks.
     pub fn from_fen(fen: &str) -> Result<Self, FenError> {
         let parsed = Fen::from_ascii(fen.trim().as_bytes())
             .map_err(|cause| FenError::Syntax { fen: fen.to_owned(), cause: cause.to_string() })?;
-        let position = parsed
-            .into_position(CastlingMode::Standard)
-            .map_err(|cause| FenError::Illegal { fen: fen.to_owned(), cause: cause.to_string() })?;
+        let position = parsed.clone().into_position(CastlingMode::Standard).map_err(|cause| {
+            let is_chess960 = parsed.into_position::<Chess>(CastlingMode::Chess960).is_ok();
+            let cause = if is_chess960 { NO_CHESS960.to_owned() } else { cause.to_string() };
+            FenError::Illegal { fen: fen.to_owned(), cause }
+        })?;
         Ok(Self(position))
     }
 

@@ -90,31 +90,46 @@ impl Search {
     /// The tree as rows: the root, then the edges of every node, node by node; those without a visit only if `untried`. No leaf
     /// may be in flight.
     pub fn rows(&self, search: u32, untried: bool) -> Vec<TreeRow> {
-        let mut rows = Vec::new();
-        if self.tree.nodes.is_empty() {
-            return rows;
-        }
+        let mut rows = self.root_row();
         let mut depths = vec![0u16; self.tree.nodes.len()];
-        rows.push(self.node_row(Edge { parent: ROOT, depth: 0, mv: None, prior: 1.0 }, ROOT, None));
         for parent in 0..self.tree.nodes.len() as NodeId {
             let depth = depths[parent as usize] + 1;
-            let moves = self.tree.moves(parent).iter().zip(self.tree.priors(parent));
-            for (index, (mv, prior)) in moves.enumerate() {
-                let edge = Edge { parent, depth, mv: Some(*mv), prior: *prior };
-                match self.tree.visited_edges(parent).get(index) {
-                    Some(visited) => {
-                        depths[visited.child as usize] = depth;
-                        rows.push(self.node_row(edge, visited.child, Some(visited)));
-                    }
-                    None if untried => rows.push(unvisited_row(edge)),
-                    None => {}
+            for row in self.edge_rows(parent, depth, untried) {
+                if row.node != TreeRow::NO_NODE {
+                    depths[row.node as usize] = depth;
                 }
+                rows.push(row);
             }
         }
-        for (number, row) in (0..).zip(&mut rows) {
-            (row.search, row.row) = (search, number);
+        numbered(rows, search)
+    }
+
+    /// The rows of the root and its edges, those without a visit included; none before the root's first visit. No leaf may be in
+    /// flight.
+    pub fn root_rows(&self) -> Vec<TreeRow> {
+        let mut rows = self.root_row();
+        if !rows.is_empty() {
+            rows.extend(self.edge_rows(ROOT, 1, true));
         }
-        rows
+        numbered(rows, 0)
+    }
+
+    /// The row of the root, if there is one.
+    fn root_row(&self) -> Vec<TreeRow> {
+        let edge = Edge { parent: ROOT, depth: 0, mv: None, prior: 1.0 };
+        self.tree.nodes.first().map(|_| self.node_row(edge, ROOT, None)).into_iter().collect()
+    }
+
+    /// The rows of a node's edges.
+    fn edge_rows(&self, parent: NodeId, depth: u16, untried: bool) -> impl Iterator<Item = TreeRow> {
+        let moves = self.tree.moves(parent).iter().zip(self.tree.priors(parent));
+        moves.enumerate().filter_map(move |(index, (mv, prior))| {
+            let edge = Edge { parent, depth, mv: Some(*mv), prior: *prior };
+            match self.tree.visited_edges(parent).get(index) {
+                Some(visited) => Some(self.node_row(edge, visited.child, Some(visited))),
+                None => untried.then(|| unvisited_row(edge)),
+            }
+        })
     }
 
     /// The row of a node and the edge that leads to it, for the side that made the move.
@@ -173,6 +188,13 @@ impl Search {
         let below: f64 = self.tree.visited_edges(id).iter().map(draw_sum).sum();
         (self.tree.own_value(id, draw_value), node.draw_sum - below)
     }
+}
+
+fn numbered(mut rows: Vec<TreeRow>, search: u32) -> Vec<TreeRow> {
+    for (number, row) in (0..).zip(&mut rows) {
+        (row.search, row.row) = (search, number);
+    }
+    rows
 }
 
 fn unvisited_row(edge: Edge) -> TreeRow {

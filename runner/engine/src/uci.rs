@@ -8,6 +8,8 @@ mod engine;
 mod hash_cache;
 mod inspect;
 pub(crate) mod lines;
+mod log;
+mod move_stats;
 mod options;
 mod output;
 pub mod parse;

@@ -16,6 +16,7 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use thiserror::Error;
 
+use crate::uci::log::Log;
 use crate::uci::score::{ScoreFit, ScoreParams};
 use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Choice, Evaluators};
@@ -28,6 +29,9 @@ pub(super) const MODEL: &str = "DC0Model";
 
 /// The option without a value; the session handles it.
 pub(super) const CLEAR_HASH: &str = "Clear Hash";
+
+/// The option that is not declared, because dc0 plays standard chess only; some programs send it to every engine.
+const CHESS960: &str = "UCI_Chess960";
 
 /// The option that needs a net with a head of its own.
 const MOVES_LEFT: &str = "search.moves_left";
@@ -75,6 +79,20 @@ pub enum SettingsError {
          first; it stays false"
     )]
     NoMovesLeft,
+    /// Chess960, which is another game to the nets.
+    #[error(
+        "option {CHESS960}: expected false, because dc0 plays standard chess only: its moves, and the policies of its nets, know \
+         castling as the king's move over two squares"
+    )]
+    Chess960,
+    /// The log.
+    #[error("option LogFile: cannot write to \"{file}\": {cause}; it keeps its value")]
+    Log {
+        /// The file.
+        file: String,
+        /// The cause.
+        cause: std::io::Error,
+    },
     /// A parameter of the search or of time management.
     #[error("{0}; it keeps its value")]
     Search(#[from] ParamErrors),
@@ -154,6 +172,9 @@ pub struct Settings {
     pub(super) overhead: i64,
     pub(super) shows_wdl: bool,
     pub(super) analyses: bool,
+    /// Whether the statistics of all root moves follow a search (`VerboseMoveStats`).
+    pub(super) shows_moves: bool,
+    pub(super) log: Option<Log>,
     backend: Backend,
     device: String,
     onnxruntime: Option<PathBuf>,
@@ -186,6 +207,8 @@ fn all() -> Vec<Declared> {
         ("SyzygyPath", Kind::Text(String::new())),
         ("UCI_ShowWDL", Kind::Check(false)),
         ("UCI_AnalyseMode", Kind::Check(false)),
+        ("VerboseMoveStats", Kind::Check(false)),
+        ("LogFile", Kind::Text(String::new())),
     ];
     own.map(|(name, kind)| Declared { name: name.to_owned(), kind })
         .into_iter()
@@ -231,6 +254,8 @@ impl Settings {
             overhead: 50,
             shows_wdl: false,
             analyses: false,
+            shows_moves: false,
+            log: None,
             backend,
             device,
             onnxruntime,
@@ -239,6 +264,9 @@ impl Settings {
 
     /// Sets an option; case does not matter in its name. On an error nothing changes.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Option<SettingsNote>, SettingsError> {
+        if name.eq_ignore_ascii_case(CHESS960) {
+            return if value.eq_ignore_ascii_case("false") { Ok(None) } else { Err(SettingsError::Chess960) };
+        }
         let all = all();
         let Some(option) = all.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
             let names = all.iter().map(|option| option.name.as_str());
@@ -318,6 +346,8 @@ impl Settings {
             "SyzygyPath" => self.set_tablebases(value)?,
             "UCI_ShowWDL" => self.shows_wdl = is_on,
             "UCI_AnalyseMode" => self.analyses = is_on,
+            "VerboseMoveStats" => self.shows_moves = is_on,
+            "LogFile" => self.log = log(value)?,
             // There is only one mode; the chess program decides about pondering, and the session clears the cache.
             "SearchMode" | "Ponder" | CLEAR_HASH => {}
             name => self.tune(name, value)?,
@@ -358,6 +388,12 @@ impl Settings {
         let evaluators = evaluators(Backend::Torch, "cpu", None)?;
         Ok(Self { evaluators, backend: Backend::Torch, device: "cpu".to_owned(), ..self.clone() })
     }
+}
+
+fn log(file: &str) -> Result<Option<Log>, SettingsError> {
+    let open = || Log::open(Path::new(file));
+    let opened = (!file.is_empty()).then(open).transpose();
+    opened.map_err(|cause| SettingsError::Log { file: file.to_owned(), cause })
 }
 
 fn evaluators(

@@ -18,6 +18,7 @@ use super::thinker::{Job, Order, Thinker};
 /// Runs until `quit` or the end of the input. A search that is under way then is stopped, and its move is reported.
 pub fn session(input: &mut dyn BufRead, to: Box<dyn Write + Send>, settings: Settings) -> io::Result<()> {
     let output = Output::new(to);
+    output.log_to(settings.log.clone());
     let (jobs, receiver) = channel();
     let running = Arc::new(AtomicUsize::new(0));
     let thinker = Thinker::new(output.clone(), Arc::clone(&running), settings.clone());
@@ -61,14 +62,17 @@ impl Session {
             match lines::next(input)? {
                 Input::End => return Ok(()),
                 Input::TooLong => self.output.info(&lines::too_long()),
-                Input::Line(line) => match parse(&line) {
-                    Some(Command::Quit) => return Ok(()),
-                    Some(command) => self.execute(command),
-                    None if self.is_debugging && !line.is_empty() => {
-                        self.output.info("unknown command, skipped");
+                Input::Line(line) => {
+                    self.output.was_read(&line);
+                    match parse(&line) {
+                        Some(Command::Quit) => return Ok(()),
+                        Some(command) => self.execute(command),
+                        None if self.is_debugging && !line.is_empty() => {
+                            self.output.info("unknown command, skipped");
+                        }
+                        None => {}
                     }
-                    None => {}
-                },
+                }
             }
         }
         Ok(())
@@ -87,8 +91,12 @@ impl Session {
                 self.send(Job::NewGame);
             }
             Command::SetOption { name, value } => match self.settings.set(&name, &value) {
-                Ok(None) => {}
-                Ok(Some(note)) => self.output.info(&note.to_string()),
+                Ok(note) => {
+                    self.output.log_to(self.settings.log.clone());
+                    if let Some(note) = note {
+                        self.output.info(&note.to_string());
+                    }
+                }
                 Err(error) => self.output.info(&format!("error: {error}")),
             },
             Command::Position(text) => self.set_up(&text),

@@ -11,6 +11,7 @@ use dc0_core::search::Search;
 
 use super::engine::Engine;
 use super::inspect;
+use super::move_stats::move_stats;
 use super::options::Settings;
 use super::output::Output;
 use super::parse::Go;
@@ -196,6 +197,11 @@ impl Thinker {
         let watch = Watch::new(Arc::clone(&order.signal), limits, &order.settings, self.batch);
         let (search, ended) = self.run(search, watch);
         let has_visits = search.visits() > 0;
+        if order.settings.shows_moves {
+            for line in move_stats(&search) {
+                self.output.line(&line);
+            }
+        }
         let found = has_visits.then(|| self.choose(&search));
         if let Some(most) = mate_moves(&order.go) {
             let best = has_visits.then(|| search.lines(1)).and_then(|lines| mate(&search, &lines[0]));

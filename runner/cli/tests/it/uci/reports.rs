@@ -1,7 +1,86 @@
-//! What the engine reports beside moves.
+//! What the engine reports beside moves and scores: the statistics of root moves, the log, and what it refuses.
+
+use std::fs;
 
 use super::check::last_number;
 use super::engine::Engine;
+
+/// The number after a label such as `N:`.
+fn number(line: &str, label: &str) -> f64 {
+    let rest = line.split_once(label).unwrap_or_else(|| panic!("no {label} in {line}")).1;
+    let text = rest.trim_start().split([' ', ')', '%']).next().expect("a word");
+    text.parse().unwrap_or_else(|_| panic!("{label} {text} in {line}"))
+}
+
+#[test]
+fn verbose_move_stats_are_those_of_leela() {
+    let mut engine = Engine::ready(&["--option", "VerboseMoveStats=true"]);
+    let lines = engine.search("startpos", "go nodes 100");
+    let stats: Vec<&String> = lines.iter().filter(|line| line.starts_with("info string ")).collect();
+    let (root, moves) = stats.split_last().expect("lines");
+    assert_eq!(moves.len(), 20);
+    assert!(root.starts_with("info string node  (20  ) N:     100 (+ 0) (P: "), "{root}");
+    let visits: Vec<f64> = moves.iter().map(|line| number(line, "N:")).collect();
+    assert!(visits.is_sorted() && visits.iter().sum::<f64>() == 99.0, "{visits:?}");
+    let priors: f64 = moves.iter().map(|line| number(line, "(P:")).sum();
+    assert!((priors - 100.0).abs() < 0.2, "{priors}");
+    let best = moves.last().expect("moves");
+    let played = lines.last().and_then(|line| line.split(' ').nth(1)).expect("a move");
+    assert!(best.starts_with(&format!("info string {played}  (")), "{best}");
+    for label in ["(WL:", "(D:", "(Q:", "(U:", "(S:", "(V:"] {
+        number(best, label);
+    }
+    assert!((number(best, "(Q:") + number(best, "(U:") - number(best, "(S:")).abs() < 2e-5, "{best}");
+    // e2e4 is number 322 of Leela's moves.
+    assert!(moves.iter().any(|line| line.starts_with("info string e2e4  (322 ) N: ")), "{moves:?}");
+    let mate = engine.search("fen 6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "go nodes 50");
+    assert!(
+        mate.iter().any(|line| line.starts_with("info string d1d8") && line.ends_with("(T)")),
+        "{mate:?}"
+    );
+}
+
+#[test]
+fn a_log_file_has_both_sides_of_the_session() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a log.txt");
+    let text = file.to_str().expect("UTF-8");
+    for _ in 0..2 {
+        let mut engine = Engine::ready(&["--option", &format!("LogFile={text}")]);
+        engine.search("startpos", "go nodes 3");
+        assert_eq!(engine.end().0, Some(0));
+    }
+    let log = fs::read_to_string(&file).expect("a log");
+    for expected in ["== dc0 ", " >> isready\n", " << readyok\n", " >> go nodes 3\n", " << bestmove "] {
+        assert_eq!(log.matches(expected).count(), 2, "{expected} in {log}");
+    }
+    let mut engine = Engine::ready(&[]);
+    let refused = engine.ask("setoption name LogFile value /no/such/folder/log\nisready", "readyok");
+    assert!(
+        refused[0].starts_with("info string error: option LogFile: cannot write to \"/no/such/"),
+        "{refused:?}"
+    );
+    // From here on, and no longer.
+    engine.send(&format!("setoption name LogFile value {text}\nsetoption name LogFile value <empty>"));
+    engine.ask("isready", "readyok");
+    assert_eq!(fs::read_to_string(&file).expect("a log").matches("== dc0 ").count(), 3);
+}
+
+#[test]
+fn chess960_is_refused_and_its_notations_of_standard_chess_are_read() {
+    let mut engine = Engine::ready(&[]);
+    let lines = engine.ask("setoption name UCI_Chess960 value true\nisready", "readyok");
+    assert!(
+        lines[0].contains("UCI_Chess960: expected false, because dc0 plays standard chess only"),
+        "{lines:?}"
+    );
+    assert_eq!(engine.ask("setoption name UCI_Chess960 value false\nisready", "readyok"), ["readyok"]);
+    let castled = "r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1";
+    let lines = engine.search(&format!("fen {castled}"), "go nodes 20 searchmoves e1g1");
+    assert!(lines.last().is_some_and(|line| line.starts_with("bestmove e1g1")), "{lines:?}");
+    let lines = engine.ask("position fen 1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1\nisready", "readyok");
+    assert!(lines[0].contains("castling rights are those of Chess960"), "{lines:?}");
+}
 
 #[test]
 fn a_queen_more_reads_like_one() {

@@ -35,6 +35,8 @@ fn options_are_listed_with_their_ranges() {
         "option name UCI_ShowWDL type check default false",
         "option name Hash type spin default 16 min 0 max 65536",
         "option name Clear Hash type button",
+        "option name VerboseMoveStats type check default false",
+        "option name LogFile type string default <empty>",
         "option name score.scale type string default ()",
         "option name search.virtual_loss_mode type combo default visit var loss var visit",
         "option name time.moves_ahead type spin default 30 min 1 max 200",
