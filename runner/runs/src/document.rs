@@ -1,4 +1,4 @@
-//! The small bookkeeping files of a run: text, mostly JSON, each read and written whole.
+//! The small bookkeeping files of a run: JSON objects, each read and written whole, with a digest of its own text at its end.
 
 use std::path::Path;
 use std::{fs, io};
@@ -8,36 +8,19 @@ use serde::de::DeserializeOwned;
 
 use dc0_core::durable;
 
-use super::error::RunError;
-
-/// Reads a file's text; `None` if the file does not exist.
-pub(super) fn text(path: &Path) -> Result<Option<String>, RunError> {
-    match fs::read_to_string(path) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => read.map(Some).map_err(RunError::io("read", path)),
-    }
-}
-
-/// Parses a file's text as JSON.
-pub(super) fn parsed<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, RunError> {
-    serde_json::from_str(text).map_err(|cause| RunError::damaged(path, cause))
-}
-
-/// Reads and parses a JSON file; `None` if it does not exist.
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunError> {
-    text(path)?.map(|text| parsed(&text, path)).transpose()
-}
+use super::error::{Remedy, RunError};
 
 /// What ends the text of a sealed file, around the digest of everything before it.
 const SEAL: [&str; 2] = [",\n  \"blake3\": \"", "\"\n}\n"];
 
 /// Reads a file written by [`write_sealed`]; `None` if it does not exist. A file with any changed byte is an error.
-pub(super) fn read_sealed<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunError> {
+/// Its message ends with the remedy.
+pub(super) fn read_sealed<T: DeserializeOwned>(path: &Path, remedy: Remedy) -> Result<Option<T>, RunError> {
     let content = match fs::read(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.map_err(RunError::io("read", path))?,
     };
-    unsealed(&content).map(Some).map_err(|cause| RunError::DamagedWork { path: path.to_owned(), cause })
+    unsealed(&content).map(Some).map_err(|cause| remedy.damaged(path, cause))
 }
 
 fn unsealed<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
@@ -59,26 +42,20 @@ pub(super) fn write_sealed<T: Serialize>(path: &Path, content: &T) -> Result<(),
     durable::write(path, text.as_bytes()).map_err(RunError::io("write", path))
 }
 
-/// Writes a file whole or not at all.
-pub(super) fn write<T: Serialize>(path: &Path, content: &T) -> Result<(), RunError> {
-    let text = serde_json::to_string_pretty(content).expect("bookkeeping has text keys only");
-    durable::write(path, format!("{text}\n").as_bytes()).map_err(RunError::io("write", path))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::{RunError, read_sealed, write_sealed};
+    use super::{Remedy, RunError, read_sealed, write_sealed};
 
     #[test]
     fn every_changed_bit_and_every_missing_byte_of_a_sealed_file_is_noticed() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("note.json");
-        assert_eq!(read_sealed::<(u32,)>(&path).expect("no file"), None);
+        assert_eq!(read_sealed::<(u32,)>(&path, Remedy::Repeat).expect("no file"), None);
         let content = serde_json::json!({ "files": [{ "path": "a/b", "bytes": 12 }], "part": 3.5 });
         write_sealed(&path, &content).expect("writes");
-        let read = || read_sealed::<serde_json::Value>(&path);
+        let read = || read_sealed::<serde_json::Value>(&path, Remedy::Repeat);
         assert_eq!(read().expect("whole"), Some(content));
         let whole = fs::read(&path).expect("reads");
         let flipped = (0..whole.len() * 8).map(|bit| {
@@ -89,7 +66,7 @@ mod tests {
         for bytes in flipped.chain((0..whole.len()).map(|length| whole[..length].to_vec())) {
             fs::write(&path, &bytes).expect("writes");
             let error = read().expect_err("is noticed");
-            assert!(matches!(error, RunError::DamagedWork { .. }), "{error}");
+            assert!(matches!(error, RunError::Damaged { remedy: Remedy::Repeat, .. }), "{error}");
             assert!(error.to_string().contains("delete it"), "{error}");
         }
     }

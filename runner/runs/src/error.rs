@@ -169,20 +169,32 @@ pub enum RunError {
         folder: PathBuf,
     },
     /// A bookkeeping file of the run is damaged.
-    #[error("{} is damaged: {cause}; put back a good copy, or open another run", .path.display())]
+    #[error("{} is damaged: {cause}; {remedy}", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
         /// The problem.
         cause: String,
+        /// What heals the run.
+        remedy: Remedy,
     },
-    /// What an unfinished step recorded is damaged, or was written by an earlier version of the program.
-    #[error("{} is damaged: {cause}; delete it and give the run's command again, which does again what this file stands for", .path.display())]
-    DamagedWork {
-        /// The file.
-        path: PathBuf,
-        /// The problem.
-        cause: String,
+    /// The run was made by an older program, whose files had another form.
+    #[error("the run {} has format version {found}, and this dc0-run knows {known}; use the dc0-run that made it, or open another run", .folder.display())]
+    Older {
+        /// The run.
+        folder: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version this program reads.
+        known: u32,
+    },
+    /// The manifest of a finished step is gone.
+    #[error("the manifest of the step {step}, which journal.jsonl records as finished, is gone from {}; put back a good copy, or give the run's command again, which does the step again", .folder.display())]
+    ManifestLost {
+        /// The folder of manifests.
+        folder: PathBuf,
+        /// The step's short identity.
+        step: String,
     },
     /// A shard that was finished is gone before its step is.
     #[error("shard {shard} was removed while its step ran: {} or a file that it lists is gone; give the run's command again, which does that shard again", .path.display())]
@@ -224,6 +236,51 @@ pub enum RunError {
     },
 }
 
+/// What heals a run of which a file is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Nothing but a good copy of the file.
+    Restore,
+    /// The work that the file records is repeated without it.
+    Repeat,
+    /// The step of the manifest is done again without it.
+    Step,
+    /// The file is written again without it.
+    Rewrite,
+    /// The run goes on without its past.
+    Journal,
+    /// The sweep finds what its trials have finished without its past.
+    Trials,
+}
+
+impl Remedy {
+    /// The error of a damaged file.
+    pub fn damaged(self, path: &Path, cause: impl std::fmt::Display) -> RunError {
+        RunError::Damaged { path: path.to_owned(), cause: cause.to_string(), remedy: self }
+    }
+}
+
+impl std::fmt::Display for Remedy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Restore => "put back a good copy, or open another run",
+            Self::Repeat => {
+                "delete it and give the run's command again, which does again what this file stands for"
+            }
+            Self::Step => {
+                "put back a good copy, or delete it and give the run's command again, which does that step again"
+            }
+            Self::Rewrite => "delete it and give the run's command again, which writes it again",
+            Self::Journal => {
+                "put back a good copy, or delete it: then the run goes on without the record of its events and times"
+            }
+            Self::Trials => {
+                "put back a good copy, or delete it and give the sweep's command again, which finds what its trials have finished"
+            }
+        })
+    }
+}
+
 /// The iterations at which a run can be forked, as a message states them.
 fn iterations_done(finished: usize) -> String {
     match finished {
@@ -238,9 +295,9 @@ fn holder(pid: Option<u32>) -> String {
 }
 
 impl RunError {
-    /// A bookkeeping file of the run is damaged.
+    /// A bookkeeping file of the run is damaged, and only a good copy of it helps.
     pub fn damaged(path: &Path, cause: impl std::fmt::Display) -> Self {
-        Self::Damaged { path: path.to_owned(), cause: cause.to_string() }
+        Remedy::Restore.damaged(path, cause)
     }
 
     /// For `map_err` on an I/O operation.
@@ -268,8 +325,9 @@ impl Fault for RunError {
             | Self::OtherEnvironment { .. } => Exit::BadInput,
             Self::Locked { .. } => Exit::Failed,
             Self::Newer { .. }
+            | Self::Older { .. }
             | Self::Damaged { .. }
-            | Self::DamagedWork { .. }
+            | Self::ManifestLost { .. }
             | Self::ShardLost { .. }
             | Self::Removed { .. }
             | Self::Changed { .. }

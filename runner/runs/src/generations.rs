@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::document;
-use super::error::RunError;
+use super::error::{Remedy, RunError};
 use super::folder::Folder;
 
 /// One promoted net.
@@ -20,6 +20,12 @@ pub struct Generation {
     pub steps: Option<u32>,
 }
 
+/// The content of the file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Stored {
+    generations: Vec<Generation>,
+}
+
 /// The file with its content. While a reopened script skips finished steps, the file stays ahead of it.
 #[derive(Debug)]
 pub struct Generations {
@@ -30,8 +36,13 @@ pub struct Generations {
 impl Generations {
     /// Reads the file of a run, if it has one.
     pub fn open(folder: &Folder) -> Result<Self, RunError> {
-        let stored = document::read(&folder.generations())?.unwrap_or_default();
-        Ok(Self { folder: folder.clone(), stored })
+        let stored: Option<Stored> = document::read_sealed(&folder.generations(), Remedy::Rewrite)?;
+        Ok(Self { folder: folder.clone(), stored: stored.unwrap_or_default().generations })
+    }
+
+    /// The generations in the content of a file, to show them; none if it is damaged.
+    pub fn parse(content: &[u8]) -> Vec<Generation> {
+        serde_json::from_slice(content).map_or_else(|_| Vec::new(), |stored: Stored| stored.generations)
     }
 
     /// All generations in order.
@@ -57,6 +68,7 @@ impl Generations {
                 self.stored.push(entry);
             }
         }
-        document::write(&self.folder.generations(), &self.stored)
+        let stored = Stored { generations: self.stored.clone() };
+        document::write_sealed(&self.folder.generations(), &stored)
     }
 }

@@ -1,11 +1,13 @@
 //! The history of a run, read from its journal. All parsing of journal lines is here.
 
+use std::collections::BTreeMap;
+
 use dc0_core::param_enum;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::document;
-use super::error::RunError;
+use super::chain::Lines;
+use super::error::{Remedy, RunError};
 use super::folder::Folder;
 
 param_enum! {
@@ -23,15 +25,17 @@ param_enum! {
         Started = "started",
         /// A step is in progress; its cost so far.
         Working = "working",
-        /// A step was finished.
+        /// A step was finished; with the digest of its manifest.
         Finished = "finished",
+        /// A step was found finished whose end the journal did not record, because a kill came first; with the digest of its manifest.
+        Recorded = "recorded",
         /// A step was stopped, or failed.
         EndedEarly = "ended early",
-        /// A finished step was taken over from another run.
+        /// A finished step was taken over from another run; with the digest of its manifest.
         TakenOver = "taken over",
         /// Another step took a step's slot.
         Superseded = "superseded",
-        /// A finished step lost a file and is done again.
+        /// A finished step lost a file or its manifest, and is done again.
         Again = "again",
         /// A remark of the script.
         Note = "note",
@@ -88,19 +92,86 @@ impl JournalEntry {
 pub struct History(Vec<JournalEntry>);
 
 impl History {
-    /// Parses a journal's text. Lines that are not JSON are skipped: a kill cut them short, or they are being written.
+    /// Parses as much as possible of a journal's text, to show what happens in a run. Lines that are not JSON are skipped.
     pub fn parse(journal: &str) -> Self {
-        Self(journal.lines().filter_map(|line| serde_json::from_str(line).ok()).map(JournalEntry).collect())
+        let entry = |line: &str| {
+            let mut entry: Value = serde_json::from_str(line).ok()?;
+            entry.as_object_mut()?.remove("chain");
+            Some(JournalEntry(entry))
+        };
+        Self(journal.lines().filter_map(entry).collect())
     }
 
-    /// Reads a run's journal; empty if it has none.
+    /// Reads a run's journal; empty if it has none. A changed or missing line is an error; a last line that is incomplete, because
+    /// a kill cut it short or it is being written, is left out.
     pub fn read(folder: &Folder) -> Result<Self, RunError> {
-        Ok(Self::parse(&document::text(&folder.journal())?.unwrap_or_default()))
+        let lines = Lines::read(&folder.journal(), Remedy::Journal)?;
+        Ok(Self::of(lines.entries))
+    }
+
+    pub(super) fn of(lines: Vec<Value>) -> Self {
+        Self(lines.into_iter().map(JournalEntry).collect())
+    }
+
+    /// The manifests of finished steps, by the steps' short identities.
+    pub fn manifests(&self) -> RecordedManifests {
+        let mut recorded = RecordedManifests::default();
+        self.0.iter().for_each(|entry| recorded.apply(entry));
+        recorded
     }
 
     /// All entries.
     pub fn entries(&self) -> &[JournalEntry] {
         &self.0
+    }
+}
+
+/// What a journal records about the manifests of finished steps.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordedManifests(BTreeMap<String, RecordedManifest>);
+
+/// A manifest as a journal records it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RecordedManifest {
+    /// [`Manifest::digest`](super::Manifest::digest).
+    digest: String,
+    /// Whether it must be among the run's finished steps: superseded steps may be deleted.
+    is_current: bool,
+}
+
+impl RecordedManifests {
+    fn apply(&mut self, entry: &JournalEntry) {
+        let Some(step) = entry.step() else { return };
+        match entry.event() {
+            Some(JournalEvent::Finished | JournalEvent::Recorded | JournalEvent::TakenOver) => {
+                if let Some(digest) = entry.text("manifest") {
+                    let recorded = RecordedManifest { digest: digest.to_owned(), is_current: true };
+                    self.0.insert(step.to_owned(), recorded);
+                }
+            }
+            Some(JournalEvent::Superseded) => {
+                if let Some(recorded) = self.0.get_mut(step) {
+                    recorded.is_current = false;
+                }
+            }
+            Some(JournalEvent::Again) => _ = self.0.remove(step),
+            _ => {}
+        }
+    }
+
+    /// The digest of a step's manifest, if it is recorded.
+    pub fn digest(&self, step: &str) -> Option<&str> {
+        self.0.get(step).map(|recorded| recorded.digest.as_str())
+    }
+
+    /// Whether a step is recorded as finished and not as superseded since.
+    pub fn is_current(&self, step: &str) -> bool {
+        self.0.get(step).is_some_and(|recorded| recorded.is_current)
+    }
+
+    /// The short identities of the steps that are recorded as finished and not as superseded since.
+    pub fn current(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, recorded)| recorded.is_current).map(|(step, _)| step.as_str())
     }
 }
 
@@ -155,7 +226,7 @@ impl Progress {
                 }
                 self.under_way = Some(step);
             }
-            Some(JournalEvent::Finished | JournalEvent::TakenOver) => {
+            Some(JournalEvent::Finished | JournalEvent::Recorded | JournalEvent::TakenOver) => {
                 self.under_way = None;
                 self.finished += 1;
                 self.seconds += entry.secs();

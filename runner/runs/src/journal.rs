@@ -1,43 +1,38 @@
-//! The journal of a run: one JSON object per line, append-only. Results never depend on it.
+//! The journal of a run: what happened, with times. Results never depend on it.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 use dc0_core::poison::IgnorePoison as _;
 
 use serde_json::{Map, Value};
 
-use super::error::RunError;
+use super::chain::Appender;
+use super::error::{Remedy, RunError};
 use super::folder::Folder;
-use super::history::{History, JournalEntry};
+use super::history::{History, JournalEntry, JournalEvent};
 use super::ledger::{Cost, Ledger};
 use dc0_process::clock;
 
 /// The journal of an open run.
 #[derive(Debug)]
 pub struct Journal {
-    path: PathBuf,
     writing: Mutex<Writing>,
 }
 
 /// The open file, and the costs recorded in its lines.
 #[derive(Debug)]
 struct Writing {
-    file: File,
+    file: Appender,
     ledger: Ledger,
 }
 
 impl Journal {
-    /// Opens or creates the journal. A line that a kill cut short is terminated first.
-    pub fn open(folder: &Folder) -> Result<Self, RunError> {
-        let path = folder.journal();
-        let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
-        let mut file = opened.map_err(RunError::io("open", &path))?;
-        end_line(&mut file).map_err(RunError::io("write", &path))?;
-        let ledger = Ledger::from_history(&History::read(folder)?);
-        Ok(Self { path, writing: Mutex::new(Writing { file, ledger }) })
+    /// Opens or creates the journal, and reads what has happened so far.
+    pub fn open(folder: &Folder) -> Result<(Self, History), RunError> {
+        let (file, lines) = Appender::open(&folder.journal(), Remedy::Journal)?;
+        let history = History::of(lines);
+        let ledger = Ledger::from_history(&history);
+        Ok((Self { writing: Mutex::new(Writing { file, ledger }) }, history))
     }
 
     fn writing(&self) -> MutexGuard<'_, Writing> {
@@ -54,26 +49,18 @@ impl Journal {
         self.writing().ledger.clone()
     }
 
-    /// Appends an entry with the current time; `event` is the name of a [`JournalEvent`](super::JournalEvent).
+    /// Appends an entry with the current time; `event` is the name of a [`JournalEvent`].
     pub fn note<const N: usize>(&self, event: &str, details: [(&str, Value); N]) -> Result<(), RunError> {
         let mut line = Map::new();
         line.insert("at".to_owned(), clock::timestamp().into());
         line.insert("event".to_owned(), event.into());
         line.extend(details.map(|(name, value)| (name.to_owned(), value)));
         let entry = JournalEntry::new(Value::Object(line));
+        // Progress may be lost in a power cut, but a step must not be finished without its entry.
+        let must_last = entry.event() != Some(JournalEvent::Working);
         let mut writing = self.writing();
-        writeln!(writing.file, "{}", entry.json()).map_err(RunError::io("write", &self.path))?;
+        writing.file.append(entry.json(), must_last)?;
         writing.ledger.apply(&entry);
         Ok(())
     }
-}
-
-fn end_line(file: &mut File) -> std::io::Result<()> {
-    if file.seek(SeekFrom::End(0))? == 0 {
-        return Ok(());
-    }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    if last == [b'\n'] { Ok(()) } else { file.write_all(b"\n") }
 }

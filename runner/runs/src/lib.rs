@@ -3,6 +3,7 @@
 //! A step's [`Identity`] is the digest of everything that decides its result. A finished step has a manifest, written last
 //! and atomically. Reopening a run skips its finished steps, resumes the unfinished one, and never deletes anything.
 
+mod chain;
 mod costs;
 pub mod declared;
 mod document;
@@ -33,11 +34,11 @@ pub mod sweep;
 pub mod view;
 mod workspace;
 
-pub use error::RunError;
+pub use error::{Remedy, RunError};
 pub use folder::{Folder, FolderKind};
 pub use fork::{ForkRecord, ForkStep};
 pub use generations::{Generation, Generations};
-pub use history::{History, JournalEntry, JournalEvent, Progress, StartedStep};
+pub use history::{History, JournalEntry, JournalEvent, Progress, RecordedManifests, StartedStep};
 pub use identity::{Identity, Input, Occurrences, StepCall};
 pub use journal::Journal;
 pub use ledger::{Cost, Figures, Ledger};

@@ -5,11 +5,12 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
+use dc0_core::durable;
 use dc0_core::params::Value;
 use dc0_core::store::FileEntry;
 
 use super::document;
-use super::error::RunError;
+use super::error::{Remedy, RunError};
 use super::folder::Folder;
 use super::identity::{Identity, Input, StepCall};
 use super::slot::{Series, Slot};
@@ -79,17 +80,29 @@ impl Manifest {
 
     /// Reads a manifest.
     pub fn read(path: &Path) -> Result<Self, RunError> {
-        let text = fs::read_to_string(path).map_err(RunError::io("read", path))?;
-        let manifest: Self = document::parsed(&text, path)?;
+        let gone = || RunError::io("read", path)(io::ErrorKind::NotFound.into());
+        let manifest: Self = document::read_sealed(path, Remedy::Step)?.ok_or_else(gone)?;
         match Identity::from_digits(&manifest.step) {
             Some(_) => Ok(manifest),
-            None => Err(RunError::damaged(path, "the step is not 64 hex digits")),
+            None => Err(Remedy::Step.damaged(path, "the step is not 64 hex digits")),
         }
     }
 
-    /// Writes the manifest atomically; from then on the step counts as finished.
+    /// Writes the manifest atomically, sealed with its digest; from then on the step counts as finished.
     pub fn write(&self, path: &Path) -> Result<(), RunError> {
-        document::write(path, self)
+        document::write_sealed(path, self)
+    }
+
+    /// The digest by which the journal knows the manifest. It is the same in every slot, since a step that moves to another slot
+    /// stays the same step.
+    pub fn digest(&self) -> String {
+        let mut plain = self.clone();
+        for entry in &mut plain.files {
+            if let Some((slot, folder, rest)) = Slot::parse(&entry.path) {
+                entry.path = Slot { number: 0, ..slot }.path(folder, rest);
+            }
+        }
+        durable::digest(serde_json::to_string(&plain).expect("manifests have text keys only").as_bytes())
     }
 
     /// The step's identity.

@@ -1,15 +1,18 @@
 //! `run.json`: the record of a run. Written when the run is created, and never changed.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use dc0_core::param_enum;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use dc0_core::params::Value;
 
 use super::document;
-use super::error::RunError;
+use super::error::{Remedy, RunError};
 use super::folder::Folder;
 use super::fork::ForkRecord;
 
@@ -26,7 +29,7 @@ param_enum! {
 }
 
 /// The format version of everything in a run's folder but the tables.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The script of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -126,27 +129,46 @@ impl RecordHead {
 #[derive(Deserialize)]
 struct Version {
     version: u32,
+    blake3: Option<IgnoredAny>,
+}
+
+/// Reads the record of a run or sweep; `None` if there is none. A record of another format version is refused with both versions.
+pub(super) fn read_versioned<T: DeserializeOwned>(
+    folder: &Folder,
+    path: &Path,
+    known: u32,
+) -> Result<Option<T>, RunError> {
+    let folder = || folder.root().to_owned();
+    let content: Option<serde_json::Value> =
+        document::read_sealed(path, Remedy::Restore).map_err(|damaged| {
+            // The first versions had no digest.
+            let stored = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Version>(&text).ok());
+            match stored.filter(|stored| stored.blake3.is_none() && stored.version < known) {
+                Some(Version { version, .. }) => RunError::Older { folder: folder(), found: version, known },
+                None => damaged,
+            }
+        })?;
+    let Some(content) = content else { return Ok(None) };
+    let found = content["version"].as_u64().unwrap_or_default() as u32;
+    match found.cmp(&known) {
+        Ordering::Greater => Err(RunError::Newer { folder: folder(), found, known }),
+        Ordering::Less => Err(RunError::Older { folder: folder(), found, known }),
+        Ordering::Equal => {
+            serde_json::from_value(content).map(Some).map_err(|cause| RunError::damaged(path, cause))
+        }
+    }
 }
 
 impl Record {
     /// Reads the record of an existing run; `None` if the folder is empty or missing.
     pub fn read(folder: &Folder) -> Result<Option<Self>, RunError> {
-        let path = folder.record();
-        let Some(text) = document::text(&path)? else { return absent(folder) };
-        let Version { version } = document::parsed(&text, &path)?;
-        if version > FORMAT_VERSION {
-            return Err(RunError::Newer {
-                folder: folder.root().to_owned(),
-                found: version,
-                known: FORMAT_VERSION,
-            });
-        }
-        document::parsed(&text, &path).map(Some)
+        let record = read_versioned(folder, &folder.record(), FORMAT_VERSION)?;
+        if record.is_some() { Ok(record) } else { absent(folder) }
     }
 
-    /// Writes the record; from then on the run exists.
+    /// Writes the record, sealed with its digest; from then on the run exists.
     pub fn write(&self, folder: &Folder) -> Result<(), RunError> {
-        document::write(&folder.record(), self)
+        document::write_sealed(&folder.record(), self)
     }
 }
 

@@ -98,8 +98,9 @@ impl Run {
         let is_new = found.is_none();
         let record = found.unwrap_or_else(|| opening.record.clone());
         opening.reuse_sources.check(&record.environment)?;
-        let journal = Arc::new(Journal::open(&folder)?);
-        let store = StepStore::open(&folder)?;
+        let (journal, history) = Journal::open(&folder)?;
+        let journal = Arc::new(journal);
+        let store = StepStore::open(&folder, history.manifests())?;
         let run = Self {
             folder,
             record,
@@ -111,12 +112,34 @@ impl Run {
             lock,
         };
         run.note_opening(&opening.record, is_new)?;
+        run.note_manifests()?;
         run.write_costs()?;
         Ok(run)
     }
 
     fn note<const N: usize>(&self, event: JournalEvent, details: [(&str, Value); N]) -> Result<(), RunError> {
         self.journal.note(event.name(), details)
+    }
+
+    /// Records the manifests that a kill has kept out of the journal, and those that are gone.
+    fn note_manifests(&self) -> Result<(), RunError> {
+        for manifest in self.store.unrecorded() {
+            let step = manifest.identity().short().to_owned();
+            let details = [
+                ("step", json!(step)),
+                ("kind", json!(manifest.kind)),
+                ("manifest", json!(manifest.digest())),
+            ];
+            self.note(JournalEvent::Recorded, details)?;
+        }
+        let again = |step: String| {
+            log::warn!(
+                "the manifest of the step {step} is gone from {}; if the script calls the step, it is done again",
+                self.folder.steps().display()
+            );
+            self.note(JournalEvent::Again, [("step", json!(step)), ("missing", json!("its manifest"))])
+        };
+        self.store.lost()?.into_iter().try_for_each(again)
     }
 
     /// Stores the script if it differs from the run's first, and its modules, and records the opening in the journal.
@@ -238,7 +261,9 @@ impl Run {
         let (manifest, meter) = self.attempt(call, &identity, slot, body)?;
         self.check_folder()?;
         let manifest = self.store.add(&manifest, order)?;
-        self.note(JournalEvent::Finished, details(call, &identity, &meter))?;
+        let [step, kind, secs, costs] = details(call, &identity, &meter);
+        let digest = ("manifest", json!(manifest.digest()));
+        self.note(JournalEvent::Finished, [step, kind, secs, costs, digest])?;
         self.write_costs()?;
         Ok(Finished { again: missing, ..self.finished(manifest, false) })
     }
@@ -280,6 +305,7 @@ impl Run {
             ("from", json!(from)),
             ("attempts", json!(cost.attempts)),
             ("costs", json!(cost.figures)),
+            ("manifest", json!(manifest.digest())),
         ];
         self.note(JournalEvent::TakenOver, details)?;
         self.write_costs()?;

@@ -9,6 +9,7 @@ use std::fs;
 use super::error::RunError;
 use super::files;
 use super::folder::Folder;
+use super::history::RecordedManifests;
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::slot::Slot;
@@ -20,6 +21,8 @@ use super::workspace::Claim;
 pub struct StepStore {
     folder: Folder,
     steps: BTreeMap<Identity, FinishedStep>,
+    /// What the journal had recorded when the run was opened.
+    recorded: RecordedManifests,
 }
 
 /// The state of a step whose slot has been made ready.
@@ -36,16 +39,35 @@ pub struct PreparedSlot {
 }
 
 impl StepStore {
-    /// Reads the manifests of all finished steps.
-    pub fn open(folder: &Folder) -> Result<Self, RunError> {
-        let mut store = Self { folder: folder.clone(), steps: BTreeMap::new() };
-        for step in RunView::new(folder.clone()).steps()? {
+    /// Reads the manifests of all finished steps. A step whose manifest is gone is not finished.
+    pub fn open(folder: &Folder, recorded: RecordedManifests) -> Result<Self, RunError> {
+        let mut store = Self { folder: folder.clone(), steps: BTreeMap::new(), recorded };
+        for step in RunView::new(folder.clone()).stored_steps(&store.recorded)? {
             store.steps.insert(step.manifest.identity(), step);
         }
         for identity in store.steps.keys() {
             Claim::release(folder, identity)?;
         }
         Ok(store)
+    }
+
+    /// The finished steps of which the journal has no entry, because a kill came first.
+    pub fn unrecorded(&self) -> impl Iterator<Item = &Manifest> {
+        let manifests = self.steps.values().map(|step| &step.manifest);
+        manifests.filter(|manifest| !self.recorded.is_current(manifest.identity().short()))
+    }
+
+    /// The short identities of steps that the journal records as finished, and whose manifests are gone.
+    pub fn lost(&self) -> Result<Vec<String>, RunError> {
+        let run = RunView::new(self.folder.clone());
+        let is_stored = |step: &str| self.steps.keys().any(|stored| stored.short() == step);
+        let mut lost = Vec::new();
+        for step in self.recorded.current().filter(|step| !is_stored(step)) {
+            if !run.has_moved(step)? {
+                lost.push(step.to_owned());
+            }
+        }
+        Ok(lost)
     }
 
     /// The number of finished steps.
@@ -159,7 +181,7 @@ impl StepStore {
         }
         let superseded = self.folder.superseded();
         for name in files::names_if_there(&superseded)? {
-            let steps = RunView::at(&superseded.join(name)).steps()?;
+            let steps = RunView::at(&superseded.join(name)).stored_steps(&self.recorded)?;
             let is_owner = |step: &FinishedStep| step.manifest.files.iter().any(|entry| entry.path == path);
             if let Some(owner) = steps.into_iter().find(is_owner) {
                 return Ok(owner.manifest.identity().short().to_owned());
@@ -199,6 +221,7 @@ impl StepStore {
             manifest.files.iter_mut().for_each(|entry| entry.path = slot.adopt(&entry.path));
             let name = path.file_name().expect("a manifest is a file");
             let step = FinishedStep { path: self.folder.steps().join(name), manifest };
+            step.check(&self.recorded)?;
             step.manifest.write(&step.path)?;
             fs::remove_file(path).map_err(RunError::io("remove", path))?;
             self.steps.insert(identity.clone(), step);

@@ -14,7 +14,7 @@ use super::error::RunError;
 use super::files::names_if_there;
 use super::folder::Folder;
 use super::generations::{Generation, Generations};
-use super::history::History;
+use super::history::{History, RecordedManifests};
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::record::Record;
@@ -61,10 +61,36 @@ impl RunView {
         Ok(Generations::open(&self.folder)?.into_all())
     }
 
-    /// Its finished steps in the order of its script.
+    /// Its finished steps in the order of its script, as its journal has recorded them.
     pub fn steps(&self) -> Result<Vec<FinishedStep>, RunError> {
+        // The journal is read first: a step that is finished meanwhile has its manifest before its entry.
+        let recorded = self.history()?.manifests();
+        let steps = self.stored_steps(&recorded)?;
+        let is_stored = |step: &str| steps.iter().any(|stored| stored.manifest.identity().short() == step);
+        for step in recorded.current().filter(|step| !is_stored(step)) {
+            if !self.has_moved(step)? {
+                return Err(RunError::ManifestLost { folder: self.folder.steps(), step: step.to_owned() });
+            }
+        }
+        Ok(steps)
+    }
+
+    /// The finished steps that have a manifest, each as recorded.
+    pub(crate) fn stored_steps(&self, recorded: &RecordedManifests) -> Result<Vec<FinishedStep>, RunError> {
         let read = manifest_files(&self.folder)?.into_iter().map(FinishedStep::read);
-        read.filter_map(Result::transpose).collect()
+        let steps: Vec<FinishedStep> = read.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        steps.iter().try_for_each(|step| step.check(recorded))?;
+        Ok(steps)
+    }
+
+    /// Whether a step that had no manifest is being done again, has been superseded or, by now, has its manifest. A run in progress
+    /// moves manifests.
+    pub(crate) fn has_moved(&self, step: &str) -> Result<bool, RunError> {
+        let ending = format!("-{step}.json");
+        let is_named = |path: &PathBuf| path.to_string_lossy().ends_with(&ending);
+        let is_elsewhere =
+            self.folder.all_work().join(step).exists() || self.folder.superseded().join(step).exists();
+        Ok(is_elsewhere || manifest_files(&self.folder)?.iter().any(is_named))
     }
 
     /// A finished step by its identity.
@@ -75,7 +101,11 @@ impl RunView {
         let matches = |read: &Result<FinishedStep, RunError>| {
             read.as_ref().map_or(true, |step| step.manifest.identity() == *identity)
         };
-        Ok(read.filter_map(Result::transpose).find(matches).transpose()?.map(|step| step.manifest))
+        let Some(step) = read.filter_map(Result::transpose).find(matches).transpose()? else {
+            return Ok(None);
+        };
+        step.check(&self.history()?.manifests())?;
+        Ok(Some(step.manifest))
     }
 
     /// The kinds of its unfinished steps.
@@ -96,7 +126,9 @@ pub fn finished_steps(folder: &Folder) -> Result<FinishedSteps, RunError> {
 
 /// Adds the finished steps of a run whose files all exist. A run that does not exist has none.
 pub fn collect(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
-    for FinishedStep { manifest, .. } in RunView::new(folder.clone()).steps()? {
+    let run = RunView::new(folder.clone());
+    let recorded = run.history()?.manifests();
+    for FinishedStep { manifest, .. } in run.stored_steps(&recorded)? {
         if manifest.missing_file(folder)?.is_none() {
             finished.insert(manifest.identity(), manifest);
         }

@@ -12,7 +12,7 @@ use dc0_core::rng::Seed;
 use dc0_core::store::{FileEntry, verify_files};
 
 use super::document;
-use super::error::RunError;
+use super::error::{Remedy, RunError};
 use super::files::names_if_there;
 use super::folder::Folder;
 use super::identity::Identity;
@@ -29,6 +29,9 @@ pub(super) struct Claim {
 }
 
 const CLAIM: &str = "claim.json";
+
+/// The manifest of a finished step that is done again.
+const FINISHED_BEFORE: &str = "finished-before.json";
 
 /// The slot's path in its first folder, which identifies the slot.
 fn slot_name(slot: Slot) -> String {
@@ -57,7 +60,7 @@ impl Claim {
     pub(super) fn reopen(folder: &Folder, identity: &Identity, manifest: &Path) -> Result<(), RunError> {
         let work = folder.work(identity);
         fs::create_dir_all(&work).map_err(RunError::io("create", &work))?;
-        fs::rename(manifest, work.join("finished-before.json")).map_err(RunError::io("move", manifest))
+        fs::rename(manifest, work.join(FINISHED_BEFORE)).map_err(RunError::io("move", manifest))
     }
 
     /// The short identity of the unfinished step that writes to a slot.
@@ -75,7 +78,7 @@ impl Claim {
     fn all(folder: &Folder) -> Result<Vec<(String, Self)>, RunError> {
         let work = folder.all_work();
         let read = |step: String| {
-            let claim: Option<Self> = document::read_sealed(&work.join(&step).join(CLAIM))?;
+            let claim: Option<Self> = document::read_sealed(&work.join(&step).join(CLAIM), Remedy::Repeat)?;
             Ok(claim.map(|claim| (step, claim)))
         };
         names_if_there(&work)?.into_iter().map(read).filter_map(Result::transpose).collect()
@@ -84,7 +87,8 @@ impl Claim {
     /// Whether a folder of superseded files belongs to this unfinished step.
     pub(super) fn belongs_to(superseded: &Path, identity: &Identity) -> Result<bool, RunError> {
         let path = Folder::at(superseded).work(identity).join(CLAIM);
-        Ok(document::read_sealed::<Self>(&path)?.is_some_and(|claim| claim.step == identity.digits()))
+        Ok(document::read_sealed::<Self>(&path, Remedy::Repeat)?
+            .is_some_and(|claim| claim.step == identity.digits()))
     }
 }
 
@@ -135,7 +139,10 @@ impl<T: Serialize> ShardNote<T> {
 impl ShardNote<IgnoredAny> {
     /// The files listed in a shard's note; empty if it cannot be read at the moment.
     pub fn files(note: &Path) -> Vec<FileEntry> {
-        document::read_sealed(note).ok().flatten().map_or_else(Vec::new, |note: Self| note.files)
+        document::read_sealed(note, Remedy::Repeat)
+            .ok()
+            .flatten()
+            .map_or_else(Vec::new, |note: Self| note.files)
     }
 }
 
@@ -160,7 +167,8 @@ impl StepWorkspace {
         run_seed: u64,
     ) -> Result<Option<Self>, RunError> {
         for root in [folder.clone(), folder.superseded_step(identity)] {
-            let claim: Option<Claim> = document::read_sealed(&root.work(identity).join(CLAIM))?;
+            let claim: Option<Claim> =
+                document::read_sealed(&root.work(identity).join(CLAIM), Remedy::Repeat)?;
             let claim = claim.filter(|claim| claim.step == identity.digits());
             if let Some((slot, _, _)) = claim.as_ref().and_then(|claim| Slot::parse(&claim.slot)) {
                 let (identity, seed) = (identity.clone(), identity.seed(run_seed));
@@ -212,7 +220,7 @@ impl StepWorkspace {
     }
 
     fn finished_shard<T: DeserializeOwned>(&self, shard: u32) -> Result<Option<ShardNote<T>>, RunError> {
-        let Some(mut note) = document::read_sealed::<ShardNote<T>>(&self.note(shard))? else {
+        let Some(mut note) = document::read_sealed::<ShardNote<T>>(&self.note(shard), Remedy::Repeat)? else {
             return Ok(None);
         };
         note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));

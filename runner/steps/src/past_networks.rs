@@ -21,7 +21,7 @@ impl<'a> PastNetworks<'a> {
 
     /// An error that names the run as damaged.
     pub fn damaged(&self, cause: impl std::fmt::Display) -> RunError {
-        RunError::Damaged { path: self.folder.root().to_owned(), cause: cause.to_string() }
+        RunError::damaged(self.folder.root(), cause)
     }
 
     /// The net that a step has as the input of this name.

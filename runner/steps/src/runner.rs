@@ -191,7 +191,7 @@ impl Runner {
         let choice = match inherited.as_ref().filter(|_| inherits) {
             Some(environment) => {
                 let path = Folder::of_run(&self.options.parent, name)?.record();
-                Choice::of(environment).map_err(|cause| RunError::Damaged { path, cause })?
+                Choice::of(environment).map_err(|cause| RunError::damaged(&path, cause))?
             }
             None => request.resolve(is_new)?,
         };
@@ -269,7 +269,7 @@ impl Runner {
         lease: Option<DeviceLease>,
     ) -> Result<Open, HostError> {
         let environment = &run.record().environment;
-        let damaged = |cause| RunError::Damaged { path: run.folder().record(), cause };
+        let damaged = |cause| RunError::damaged(&run.folder().record(), cause);
         let mut choice = Choice::of(environment).map_err(damaged)?;
         if let Some(device) = device {
             device.clone_into(&mut choice.device);

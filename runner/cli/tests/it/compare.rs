@@ -5,7 +5,10 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::experiment::{Ended, Experiment, SMALL};
+use crate::experiment::{Ended, Experiment, SMALL, rewrite_journal};
+use dc0_runs::sweep::folder::SweepRecord;
+use dc0_runs::sweep::observation::Direction;
+use dc0_runs::{Folder, Manifest, Record};
 use serde_json::Value as Json;
 
 /// One iteration, with a module, a value from the command line, and an import after the run is opened.
@@ -166,11 +169,13 @@ fn a_run_is_reproduced_from_its_folder_alone() {
     }
     assert_eq!(experiment.results(), before, "the original is as it was");
     // Another digest in a manifest stands for a run that produced other bytes.
-    let manifest = experiment.first_in("steps/0001-self_play");
-    let text = fs::read_to_string(&manifest).expect("reads");
-    let step: Json = serde_json::from_str(&text).expect("JSON");
-    let digest = step["files"][0]["blake3"].as_str().expect("a digest");
-    fs::write(&manifest, text.replacen(digest, &"0".repeat(64), 1)).expect("writes");
+    let path = experiment.first_in("steps/0001-self_play");
+    let manifest = Manifest::read(&path).expect("a manifest");
+    let mut other = manifest.clone();
+    other.files[0].blake3 = "0".repeat(64);
+    other.write(&path).expect("writes");
+    let of_other = |line: &str| line.replace(&manifest.digest(), &other.digest());
+    rewrite_journal(&experiment.run_folder().join("journal.jsonl"), of_other);
     let expected = [
         "same step, different bytes in 1 of its files",
         "Not reproduced: 3 of 4 steps",
@@ -221,8 +226,8 @@ fn reproducing_recomputes_reused_steps_and_refuses_sweeps() {
     assert!(!reproduced.stderr.contains("taken over"), "{}", reproduced.stderr);
     let sweep = experiment.folder.path().join("datasets/many");
     copied(&experiment.folder.path().join("datasets/second"), &sweep.join("trials/0000-0"));
-    let record = r#"{"version": 1, "name": "many", "script": "x.rhai", "direction": "maximize", "seed": 3, "threads": 2}"#;
-    fs::write(sweep.join("sweep.json"), record).expect("writes");
+    let record = SweepRecord::new("many", "x.rhai", Direction::Maximize, 3, 2);
+    record.write(&Folder::at(&sweep)).expect("writes");
     let expected = ["is a sweep", "dc0-run x.rhai --out DIR --seed 3 --threads 2"];
     check(&done(&experiment, &["reproduce", "many"]), 2, &[], &expected);
     check(&done(&experiment, &["reproduce", "many/trials/0000-0"]), 2, &[], &["is a trial of a sweep"]);
@@ -250,9 +255,9 @@ fn every_stored_game_replays_to_the_same_moves_and_visits() {
     let whole = done(&experiment, &["replay", "small", "0:1", "--ascii"]);
     assert!(whole.stdout.matches("     a  b  c").count() > 5, "{}", whole.stdout);
     // Another seed of the run plays other games.
-    let record = experiment.run_folder().join("run.json");
-    let text = fs::read_to_string(&record).expect("reads");
-    fs::write(&record, text.replace("\"seed\": 1,", "\"seed\": 2,")).expect("writes");
+    let folder = Folder::at(&experiment.run_folder());
+    let record = Record::read(&folder).expect("reads").expect("a record");
+    Record { seed: 2, ..record }.write(&folder).expect("writes");
     let other = done(&experiment, &["replay", "small", "0:3", "--recompute"]);
     check(&other, 1, &["played again from the seed: different, first at game"], &[]);
     fs::remove_file(experiment.first_in("networks/0000.safetensors")).expect("removes");

@@ -1,7 +1,6 @@
 //! A sweep's folder: the sweep's record, the journal of its trials, and their runs.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -14,14 +13,16 @@ use super::events::{Event, Replicate};
 use super::observation::Direction;
 use super::params::SweepParams;
 use super::trials::Trials;
+use crate::chain::{Appender, Lines};
 use crate::document;
-use crate::error::RunError;
+use crate::error::{Remedy, RunError};
 use crate::folder::Folder;
 use crate::lock::Lock;
+use crate::record::read_versioned;
 use crate::view::trial_names;
 
 /// The format version of a sweep's own files.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// `sweep.json`: the record of a sweep. Written when it is created, and never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ pub struct SweepRecord {
 pub struct SweepFolder {
     folder: Folder,
     record: SweepRecord,
-    journal: Mutex<File>,
+    journal: Mutex<Appender>,
     lock: Lock,
 }
 
@@ -54,6 +55,11 @@ impl SweepRecord {
     pub fn new(name: &str, script: &str, direction: Direction, seed: u64, threads: u32) -> Self {
         let direction = direction.name().to_owned();
         Self { version: VERSION, name: name.to_owned(), script: script.to_owned(), direction, seed, threads }
+    }
+
+    /// Writes the record, sealed with its digest; from then on the sweep exists.
+    pub fn write(&self, folder: &Folder) -> Result<(), RunError> {
+        document::write_sealed(&folder.sweep_record(), self)
     }
 }
 
@@ -74,10 +80,10 @@ impl SweepFolder {
         fs::create_dir_all(folder.root()).map_err(RunError::io("create", folder.root()))?;
         let lock = Lock::take(&folder)?;
         if found.is_none() {
-            document::write(&path, now)?;
+            now.write(&folder)?;
         }
         let record = found.unwrap_or_else(|| now.clone());
-        let (journal, events) = open_journal(&folder.sweep_journal())?;
+        let (journal, events) = Appender::open(&folder.sweep_journal(), Remedy::Trials)?;
         Ok((Self { folder, record, journal: Mutex::new(journal), lock }, events))
     }
 
@@ -97,9 +103,7 @@ impl SweepFolder {
         if let Some(found) = &record {
             check(&folder, found, now, requested)?;
         }
-        let path = folder.sweep_journal();
-        let (events, _) = parsed(&document::text(&path)?.unwrap_or_default(), &path)?;
-        Ok((record, events))
+        Ok((record, Lines::read(&folder.sweep_journal(), Remedy::Trials)?.entries))
     }
 
     /// The runs that a name refers to: one run, or the trials of a sweep.
@@ -114,13 +118,15 @@ impl SweepFolder {
     /// written, is skipped.
     pub fn read(root: &Path) -> Result<(SweepParams, Trials), RunError> {
         let path = Folder::at(root).sweep_journal();
-        let text = fs::read_to_string(&path).map_err(RunError::io("read", &path))?;
-        Self::read_text(&text, &path)
+        let content = fs::read(&path).map_err(RunError::io("read", &path))?;
+        Self::read_content(&content, &path)
     }
 
-    /// Like [`read`](Self::read), from the text of a sweep's journal; errors name its file.
-    pub fn read_text(text: &str, path: &Path) -> Result<(SweepParams, Trials), RunError> {
-        let (events, _) = parsed(text, path)?;
+    /// Like [`read`](Self::read), from the content of a sweep's journal; errors name its file.
+    pub fn read_content(content: &[u8], path: &Path) -> Result<(SweepParams, Trials), RunError> {
+        let lines: Lines<Event> =
+            Lines::parse(content).map_err(|cause| Remedy::Trials.damaged(path, cause))?;
+        let events = lines.entries;
         let opened = events.iter().rev().find_map(|event| match event {
             Event::Opened { params, .. } => Some(params),
             _ => None,
@@ -160,23 +166,16 @@ impl SweepFolder {
     /// Appends an event to the journal; it is on disk when this returns.
     pub fn note(&self, event: &Event) -> Result<(), RunError> {
         self.lock.check(&self.folder)?;
-        let line = serde_json::to_string(event).expect("events have text keys only");
-        let mut journal = self.journal.lock().ignore_poison();
-        let written = writeln!(journal, "{line}").and_then(|()| journal.sync_data());
-        written.map_err(RunError::io("write", &self.folder.sweep_journal()))
+        self.journal.lock().ignore_poison().append(event, true)
     }
 }
 
 fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunError> {
-    let Some(record): Option<SweepRecord> = document::read(path)? else {
-        let folder = folder.root().to_owned();
-        return if is_free(&folder) { Ok(None) } else { Err(RunError::NoSweep { folder }) };
-    };
-    if record.version > VERSION {
-        let folder = folder.root().to_owned();
-        return Err(RunError::Newer { folder, found: record.version, known: VERSION });
+    let record = read_versioned(folder, path, VERSION)?;
+    if record.is_none() && !is_free(folder.root()) {
+        return Err(RunError::NoSweep { folder: folder.root().to_owned() });
     }
-    Ok(Some(record))
+    Ok(record)
 }
 
 /// Whether a folder is empty but for files that opening a sweep creates before its record.
@@ -210,28 +209,4 @@ fn check(
         }
     }
     Ok(())
-}
-
-/// Opens the journal, reads all complete lines, and truncates an incomplete last line that a kill left.
-fn open_journal(path: &Path) -> Result<(File, Vec<Event>), RunError> {
-    let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
-    let mut file = opened.map_err(RunError::io("open", path))?;
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(RunError::io("read", path))?;
-    let (events, complete) = parsed(&text, path)?;
-    let truncated = file.set_len(complete as u64).and_then(|()| file.seek(SeekFrom::End(0)));
-    truncated.map_err(RunError::io("write", path))?;
-    Ok((file, events))
-}
-
-/// The events of all complete lines, and the length of those lines in bytes.
-fn parsed(text: &str, path: &Path) -> Result<(Vec<Event>, usize), RunError> {
-    let complete = text.rfind('\n').map_or(0, |end| end + 1);
-    let mut events = Vec::new();
-    for (number, line) in text[..complete].lines().enumerate() {
-        let damaged =
-            |cause: serde_json::Error| RunError::damaged(path, format!("line {}: {cause}", number + 1));
-        events.push(serde_json::from_str(line).map_err(damaged)?);
-    }
-    Ok((events, complete))
 }

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::error::RunError;
+use crate::error::{Remedy, RunError};
 use crate::files::names_if_there;
 use crate::folder::Folder;
+use crate::history::RecordedManifests;
 use crate::manifest::Manifest;
 
 /// A finished step, with the file of its manifest.
@@ -20,9 +21,29 @@ pub struct FinishedStep {
 impl FinishedStep {
     /// Reads a manifest; `None` if it is gone, since a run in progress moves those of superseded steps.
     pub fn read(path: PathBuf) -> Result<Option<Self>, RunError> {
-        match Manifest::read(&path) {
-            Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            read => read.map(|manifest| Some(Self { path, manifest })),
+        let manifest = match Manifest::read(&path) {
+            Err(RunError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read?,
+        };
+        let step = Self { path, manifest };
+        let expected = step.manifest.file_name(step.order().unwrap_or_default());
+        if step.path.file_name().is_none_or(|name| *name != *expected) {
+            let (kind, step_name) = (&step.manifest.kind, step.manifest.identity());
+            let cause = format!("it is the manifest of another step, {kind} {}", step_name.short());
+            return Err(Remedy::Step.damaged(&step.path, cause));
+        }
+        Ok(Some(step))
+    }
+
+    /// Checks that the manifest is the one that the journal has recorded for the step, if it has recorded any.
+    pub(crate) fn check(&self, recorded: &RecordedManifests) -> Result<(), RunError> {
+        let found = self.manifest.digest();
+        match recorded.digest(self.manifest.identity().short()) {
+            Some(expected) if expected != found => {
+                let cause = format!("its digest is {found}, not {expected} as journal.jsonl says");
+                Err(Remedy::Step.damaged(&self.path, cause))
+            }
+            _ => Ok(()),
         }
     }
 

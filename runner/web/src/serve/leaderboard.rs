@@ -42,8 +42,7 @@ pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
 }
 
 fn board(path: &std::path::Path, journal: &[u8]) -> Result<Board, String> {
-    let text = String::from_utf8_lossy(journal);
-    let (params, trials) = SweepFolder::read_text(&text, path).map_err(|error| error.to_string())?;
+    let (params, trials) = SweepFolder::read_content(journal, path).map_err(|error| error.to_string())?;
     Ok(Board::new(&params, &trials))
 }
 

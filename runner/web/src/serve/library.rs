@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::cache::Stamped;
 use dc0_runs::sweep::board::Board;
-use dc0_runs::{Folder, Generation, History, Progress, RecordHead};
+use dc0_runs::{Folder, Generation, Generations, History, Progress, RecordHead};
 
 pub(super) use dc0_runs::FolderKind as Kind;
 
@@ -134,8 +134,7 @@ impl Library {
 
     /// The nets that a run has promoted.
     pub(super) fn generations(&self, run: &Found) -> Arc<Vec<Generation>> {
-        let read = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap_or_default();
-        self.cached(&self.generations, run.folder.generations(), read)
+        self.cached(&self.generations, run.folder.generations(), Generations::parse)
     }
 
     /// The names in a folder of a run, sorted; none where there is no such folder.
