@@ -190,8 +190,8 @@ fn a_killed_reproduction_of_an_unfinished_run_resumes() {
     let experiment = Experiment::new(&SMALL.replace("updates: 8", "updates: 40"));
     let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
     let steps = experiment.run_folder().join("steps");
-    let finished =
-        || fs::read_dir(&steps).map_or(0, |all| all.flatten().filter(|entry| entry.path().is_file()).count());
+    let is_manifest = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|kind| kind == "json");
+    let finished = || fs::read_dir(&steps).map_or(0, |all| all.flatten().filter(is_manifest).count());
     while finished() < 3 {
         sleep(Duration::from_millis(10));
     }
