@@ -9,6 +9,7 @@ mod error;
 mod file;
 mod format;
 mod game;
+pub mod legality;
 mod records;
 mod row;
 mod shard_files;
@@ -26,7 +27,7 @@ pub use game::{StoredGame, StoredPly};
 pub use records::{MatchGameRow, TrainingRow, ValidationRow};
 pub use row::{Column, RowFault, TableRow};
 pub use shard_files::{SearchFiles, ShardFiles};
-pub use wide::{WideColumn, write_wide};
+pub use wide::{WideColumn, verify_wide, write_wide};
 
 #[cfg(test)]
 mod tests;

@@ -24,8 +24,8 @@ pub use params::{BatchNormMode, OptimizerKind, OptimizerParams, TrainParams, Tra
 pub use sampling::Sampler;
 #[cfg(feature = "torch")]
 pub use torch::{
-    TrainError, TrainJob, TrainSummary, Trained, TrainingRow, ValidationRow, train, updates_done,
-    useful_threads,
+    TrainError, TrainJob, TrainSummary, Trained, TrainingRow, ValidationRow, check_state, train,
+    updates_done, useful_threads,
 };
 
 #[cfg(test)]

@@ -151,7 +151,7 @@ impl<'a> GameSlot<'a> {
             result: outcome.result(),
             reason: outcome.reason,
         };
-        stats.add_game(outcome, game.ply(), &positions);
+        stats.add_game(&row, &positions);
         Some(FinishedGame { game: row, positions })
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::records::PositionRow;
-use crate::board::{Outcome, Side};
+use super::records::{GameRow, PositionRow};
+use crate::board::GameResult;
 use crate::params::Value;
 
 /// Sums over games. Shards are merged, and rates computed at the end.
@@ -38,15 +38,16 @@ pub struct SelfPlayStats {
 }
 
 impl SelfPlayStats {
-    pub(super) fn add_game(&mut self, outcome: Outcome, plies: usize, positions: &[PositionRow]) {
+    /// Adds what the rows of a game and of its searched positions say. Evaluations, cache hits and batches are in no row.
+    pub fn add_game(&mut self, game: &GameRow, positions: &[PositionRow]) {
         self.games += 1;
-        match outcome.winner {
-            Some(Side::White) => self.white_wins += 1,
-            None => self.draws += 1,
-            Some(Side::Black) => self.black_wins += 1,
+        match game.result {
+            GameResult::WhiteWins => self.white_wins += 1,
+            GameResult::Draw => self.draws += 1,
+            GameResult::BlackWins => self.black_wins += 1,
         }
-        *self.reasons.entry(outcome.reason.name().to_owned()).or_default() += 1;
-        self.plies += plies as u64;
+        *self.reasons.entry(game.reason.name().to_owned()).or_default() += 1;
+        self.plies += game.moves.len() as u64;
         self.positions += positions.len() as u64;
         self.simulations += positions.iter().map(|row| u64::from(row.simulations)).sum::<u64>();
         self.entropy_sum += positions.iter().map(|row| entropy(&row.target)).sum::<f64>();

@@ -144,7 +144,7 @@ fn footer(file: File, path: &Path) -> Result<ParquetRecordBatchReaderBuilder<Fil
     read.map_err(|cause| damaged(path)(cause))
 }
 
-fn damaged<C: ToString>(path: &Path) -> impl Fn(C) -> StoreError {
+pub(super) fn damaged<C: ToString>(path: &Path) -> impl Fn(C) -> StoreError {
     move |cause| StoreError::Damaged { file: path.to_owned(), cause: cause.to_string() }
 }
 

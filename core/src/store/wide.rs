@@ -2,6 +2,7 @@
 //! parameter. Unlike in other tables, cells may be empty.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,9 +16,15 @@ use parquet::file::properties::WriterProperties;
 
 use super::error::StoreError;
 use super::file::FileEntry;
-use super::format::Provenance;
+use super::format::{Provenance, damaged, peek_wide};
 use crate::durable;
 use crate::params::Value;
+
+/// The metadata with the digest of the file, because no manifest has one of a file that is rewritten.
+const DIGEST: &str = "dc0.blake3";
+
+/// What stands in the file for its digest while that is computed.
+const NO_DIGEST: [u8; 64] = [b'0'; 64];
 
 /// One column: its name and a value for each row; [`Value::None`] leaves a cell empty.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +38,7 @@ pub struct WideColumn {
 /// Writes a table of at least one column to `root/path`; all columns have the same number of cells.
 ///
 /// A column holds integers, floats (if any value is one), booleans or text; a column of mixed kinds, or of lists and groups, is
-/// text, with each value as JSON. Equal columns give equal bytes. If the process is killed, the file is either whole or absent.
+/// text, with each value as JSON. The metadata `dc0.blake3` is the digest of the file with 64 zeros instead of it. Equal columns give equal bytes. If the process is killed, the file is either whole or absent.
 pub fn write_wide(
     root: &Path,
     path: &str,
@@ -51,7 +58,9 @@ pub fn write_wide(
     let mut writer = ArrowWriter::try_new_with_options(Vec::new(), schema, options)
         .expect("every column's type can be stored");
     writer.write(&batch).expect("memory takes every write");
-    let content = writer.into_inner().expect("memory takes every write");
+    let mut content = writer.into_inner().expect("memory takes every write");
+    let digest = durable::digest(&content);
+    digest_in(&mut content).expect("it was written").copy_from_slice(digest.as_bytes());
     let file = root.join(path);
     durable::write(&file, &content).map_err(|source| StoreError::Write { file, source })?;
     Ok(FileEntry {
@@ -62,8 +71,31 @@ pub fn write_wide(
     })
 }
 
+/// Checks that a table of [`write_wide`] is as it was written.
+pub fn verify_wide(path: &Path, table: &'static str) -> Result<(), StoreError> {
+    let read = |source| StoreError::Read { file: path.to_owned(), source };
+    let mut content = fs::read(path).map_err(read)?;
+    let digits = digest_in(&mut content).ok_or_else(|| damaged(path)("it has no digest"))?;
+    let expected = String::from_utf8_lossy(digits).into_owned();
+    digits.copy_from_slice(&NO_DIGEST);
+    let found = durable::digest(&content);
+    if found != expected {
+        return Err(damaged(path)(format!("its digest is {found}, not {expected} as written in it")));
+    }
+    peek_wide(File::open(path).map_err(read)?, path, table).map(|_| ())
+}
+
+/// The digits of the digest in a file, which follow the name of that metadata, two bytes of Thrift's compact protocol (a text
+/// follows, and its length).
+fn digest_in(content: &mut [u8]) -> Option<&mut [u8]> {
+    let name = [DIGEST.as_bytes(), &[0x18, NO_DIGEST.len() as u8]].concat();
+    let start = content.windows(name.len()).rposition(|bytes| bytes == name)? + name.len();
+    content.get_mut(start..start + NO_DIGEST.len())
+}
+
 fn properties(table: &str, version: u32, provenance: &Provenance) -> WriterProperties {
-    let own = [("table", table.to_owned()), ("schema_version", version.to_string())];
+    let blake3 = String::from_utf8_lossy(&NO_DIGEST).into_owned();
+    let own = [("table", table.to_owned()), ("schema_version", version.to_string()), ("blake3", blake3)];
     let own = own.map(|(name, value)| (name.to_owned(), value));
     let pairs: BTreeMap<String, String> = provenance
         .clone()
@@ -108,7 +140,7 @@ mod tests {
     use arrow_schema::DataType;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-    use super::{WideColumn, write_wide};
+    use super::{WideColumn, verify_wide, write_wide};
     use crate::params::Value;
     use crate::store::Provenance;
 
@@ -142,5 +174,24 @@ mod tests {
         assert_eq!(names, ["Int64", "Float64", "Boolean", "Utf8", "Utf8", "Float64"]);
         let empty: Vec<usize> = batches[0].columns().iter().map(Array::null_count).collect();
         assert_eq!(empty, [1, 1, 1, 1, 0, 3]);
+        verify_wide(&folder.path().join("t.parquet"), "trials").expect("is whole");
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_wide_table_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let columns = [column("ints", &[Value::Int(1), Value::None])];
+        let provenance = Provenance::from([("sweep".to_owned(), "s".to_owned())]);
+        write_wide(folder.path(), "t.parquet", "trials", 1, &columns, &provenance).expect("writes");
+        let path = folder.path().join("t.parquet");
+        let whole = std::fs::read(&path).expect("reads");
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, bytes).expect("writes");
+            verify_wide(&path, "trials").expect_err("is noticed");
+        }
+        std::fs::write(&path, whole).expect("writes");
+        verify_wide(&path, "costs").expect_err("is another table");
     }
 }

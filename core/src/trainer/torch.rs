@@ -14,7 +14,7 @@ pub use error::TrainError;
 pub use job::{TrainJob, Trained, useful_threads};
 pub use report::{TrainSummary, TrainingRow, ValidationRow};
 pub use run::train;
-pub use state::updates_done;
+pub use state::{check_state, updates_done};
 
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<dc0_compare::diff::DiffArgs>(),
     entry::<dc0_compare::reproduce::ReproduceArgs>(),
     entry::<dc0_compare::replay::ReplayArgs>(),
+    entry::<dc0_compare::verify::VerifyArgs>(),
     entry::<dc0_engine::explain::ExplainArgs>(),
     entry::<dc0_web::serve::ServeArgs>(),
     entry::<sql::SqlArgs>(),

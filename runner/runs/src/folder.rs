@@ -135,7 +135,12 @@ impl Folder {
 
     /// A later version of the run's script, or a file it imports, by digest.
     pub fn script(&self, digest: &str) -> PathBuf {
-        self.root.join("scripts").join(format!("{}.rhai", &digest[..8]))
+        self.scripts().join(format!("{}.rhai", &digest[..8]))
+    }
+
+    /// The folder of later versions of the script, and of the files it imports.
+    pub fn scripts(&self) -> PathBuf {
+        self.root.join("scripts")
     }
 
     /// The folder of the manifests of finished steps.

@@ -14,6 +14,7 @@ mod fork;
 mod generations;
 mod history;
 mod identity;
+pub mod integrity;
 mod journal;
 mod ledger;
 mod lock;

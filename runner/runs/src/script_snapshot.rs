@@ -1,7 +1,7 @@
 //! The script of a run as last opened: its text, the files it imports, and the values from the command line. Together with
 //! the run's record this determines all steps of the run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde_json::Value as Json;
@@ -98,6 +98,13 @@ fn openings(history: &History) -> Vec<Opening<'_>> {
         }
     }
     openings
+}
+
+/// The digests of all scripts and modules with which the run was opened.
+pub(super) fn stored_digests(history: &History) -> BTreeSet<String> {
+    let openings = openings(history);
+    let scripts = openings.iter().filter_map(|opening| opening.entry.text("script").map(ToOwned::to_owned));
+    scripts.chain(openings.iter().flat_map(|opening| opening.modules.values().cloned())).collect()
 }
 
 fn script(folder: &Folder, record: &Record, digest: &str) -> Result<ScriptRecord, RunError> {

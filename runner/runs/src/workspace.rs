@@ -136,6 +136,55 @@ impl<T: Serialize> ShardNote<T> {
     }
 }
 
+impl<T: DeserializeOwned> ShardNote<T> {
+    /// Reads a note; `None` if there is none.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, RunError> {
+        document::read_sealed(path, Remedy::Repeat)
+    }
+}
+
+/// The working folder of an unfinished step.
+#[derive(Debug)]
+pub(super) struct UnfinishedWork {
+    path: PathBuf,
+}
+
+impl UnfinishedWork {
+    /// The working folders of a run, or of superseded files.
+    pub(super) fn all(root: &Folder) -> Result<Vec<Self>, RunError> {
+        let work = root.all_work();
+        Ok(names_if_there(&work)?.into_iter().map(|step| Self { path: work.join(step) }).collect())
+    }
+
+    /// The slot that the step claims; `None` if it has claimed none yet.
+    pub(super) fn slot(&self) -> Result<Option<Slot>, RunError> {
+        let claim: Option<Claim> = document::read_sealed(&self.path.join(CLAIM), Remedy::Repeat)?;
+        Ok(claim.and_then(|claim| Slot::parse(&claim.slot).map(|(slot, _, _)| slot)))
+    }
+
+    /// The notes of finished shards.
+    pub(super) fn notes(&self) -> Result<Vec<PathBuf>, RunError> {
+        let names = names_if_there(&self.path)?.into_iter().filter(|name| is_note(name));
+        Ok(names.map(|name| self.path.join(name)).collect())
+    }
+
+    /// The manifest of the step, if it was finished before.
+    pub(super) fn finished_before(&self) -> Option<PathBuf> {
+        Some(self.path.join(FINISHED_BEFORE)).filter(|path| path.is_file())
+    }
+
+    /// All other files.
+    pub(super) fn others(&self) -> Vec<PathBuf> {
+        let names = names_if_there(&self.path).unwrap_or_default().into_iter();
+        let is_other = |name: &String| name != CLAIM && name != FINISHED_BEFORE && !is_note(name);
+        names.filter(is_other).map(|name| self.path.join(name)).collect()
+    }
+}
+
+fn is_note(name: &str) -> bool {
+    name.strip_prefix("shard-").is_some_and(|rest| rest.strip_suffix(".json").is_some())
+}
+
 impl ShardNote<IgnoredAny> {
     /// The files listed in a shard's note; empty if it cannot be read at the moment.
     pub fn files(note: &Path) -> Vec<FileEntry> {
@@ -149,11 +198,9 @@ impl ShardNote<IgnoredAny> {
 /// The paths of the notes of all finished shards of a run's unfinished steps. Folders that cannot be listed are left out.
 pub fn shard_notes(folder: &Folder) -> Vec<PathBuf> {
     let work = folder.all_work();
-    let is_note =
-        |name: &String| name.strip_prefix("shard-").is_some_and(|rest| rest.strip_suffix(".json").is_some());
     let notes = |step: String| {
         let own = work.join(step);
-        let names = names_if_there(&own).unwrap_or_default().into_iter().filter(is_note);
+        let names = names_if_there(&own).unwrap_or_default().into_iter().filter(|name| is_note(name));
         names.map(|name| own.join(name)).collect::<Vec<_>>()
     };
     names_if_there(&work).unwrap_or_default().into_iter().flat_map(notes).collect()
@@ -224,20 +271,20 @@ impl StepWorkspace {
             return Ok(None);
         };
         note.files.iter_mut().for_each(|entry| entry.path = self.slot.adopt(&entry.path));
-        if !self.are_complete(&note.files)? {
+        if !are_complete(&self.folder, &note.files)? {
             return Ok(None);
         }
         verify_files(self.folder.root(), &note.files)?;
         Ok(Some(note))
     }
+}
 
-    /// Whether all files exist in their full size. A cut or missing file is no error: its shard is done again.
-    fn are_complete(&self, files: &[FileEntry]) -> Result<bool, RunError> {
-        for entry in files {
-            if size(&self.folder.path(&entry.path))? != Some(entry.bytes) {
-                return Ok(false);
-            }
+/// Whether all files exist in their full size. A cut or missing file is no error: its shard is done again.
+pub(super) fn are_complete(folder: &Folder, files: &[FileEntry]) -> Result<bool, RunError> {
+    for entry in files {
+        if size(&folder.path(&entry.path))? != Some(entry.bytes) {
+            return Ok(false);
         }
-        Ok(true)
     }
+    Ok(true)
 }

@@ -10,6 +10,7 @@ mod train;
 pub use arena::{Arena, MatchPlayer, MatchSetup, WrapEvaluator};
 pub use network::summary_members;
 pub use self_play::{SelfPlay, play_shard};
+pub use train::STATE as TRAINING_STATE;
 
 use crate::step::{Kind, KindOf};
 

@@ -120,6 +120,11 @@ pub fn updates_done(path: &Path) -> Option<u32> {
     Some(heading.done)
 }
 
+/// Checks that a stored state is as it was written. A file that does not exist is no error.
+pub fn check_state(path: &Path) -> Result<(), TrainError> {
+    State::read(path).map(|_| ())
+}
+
 impl State {
     /// Writes the state whole or not at all.
     pub(super) fn save(&self, path: &Path, identity: &str) -> Result<(), TrainError> {
@@ -154,6 +159,15 @@ impl State {
 
     /// Reads a state; `None` if there is no file. A state of another training is an error.
     pub(super) fn load(path: &Path, identity: &str) -> Result<Option<Self>, TrainError> {
+        match Self::read(path)? {
+            Some((heading, _)) if heading.identity != identity => {
+                Err(TrainError::OtherState { path: path.to_owned() })
+            }
+            read => Ok(read.map(|(_, state)| state)),
+        }
+    }
+
+    fn read(path: &Path) -> Result<Option<(Heading, Self)>, TrainError> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -167,10 +181,7 @@ impl State {
             return Err(TrainError::StateVersion { path, found, expected: VERSION });
         }
         let state = Self::parse(&bytes, &heading).map_err(|cause| damaged(path, cause))?;
-        if heading.identity != identity {
-            return Err(TrainError::OtherState { path: path.to_owned() });
-        }
-        Ok(Some(state))
+        Ok(Some((heading, state)))
     }
 
     /// Checks the digest before anything else, then reads the tensors.

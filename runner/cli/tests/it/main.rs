@@ -19,3 +19,4 @@ mod sql;
 mod sweeps;
 mod uci;
 mod uci_fuzz;
+mod verify;

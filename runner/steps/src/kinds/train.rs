@@ -27,8 +27,8 @@ use crate::speeds::ShardCost;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
 
-/// The file of the training state between updates.
-const STATE: &str = "training.state";
+/// The file of the training state between updates, in the working folder of its step.
+pub const STATE: &str = "training.state";
 
 /// The net to train, and the games to train it on.
 pub(crate) struct Training {

@@ -1,0 +1,222 @@
+//! `dc0-run verify`: flipped bits in every kind of file, figures that contradict the tables, and the exit codes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dc0_compare::verify::verify;
+use dc0_core::params::Value;
+use dc0_core::rng::{Purpose, Seed};
+use dc0_runs::{Folder, FolderKind, Manifest};
+use rand::RngExt as _;
+
+use crate::experiment::{Ended, Experiment, SMALL, results_of, rewrite_journal};
+
+/// Files whose content no result, figure or page but the log depends on.
+const WITHOUT_CONTENT: [&str; 3] = ["run.lock", "run.log", "progress.json"];
+
+fn problems(root: &Path, kind: FolderKind) -> Vec<String> {
+    verify(&Folder::at(root), kind).expect("is not locked").problems
+}
+
+/// Whether a file was still being written when the program was killed.
+fn is_unfinished(path: &Path) -> bool {
+    path.extension().is_some_and(|kind| kind == "tmp")
+}
+
+/// The files below a folder, by their kind: the folder in the run, the beginning of the name, and the extension.
+fn by_kind(root: &Path) -> BTreeMap<String, Vec<PathBuf>> {
+    let mut kinds: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for (name, _) in results_of(root) {
+        let path = Path::new(&name);
+        let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if WITHOUT_CONTENT.contains(&&*file) || is_unfinished(path) {
+            continue;
+        }
+        let is_numbered = file.starts_with(|c: char| c.is_ascii_digit());
+        let begin = if is_numbered { "" } else { file.split(['-', '.']).next().unwrap_or_default() };
+        let folders = name.split('/').filter(|part| part.chars().all(|c| c.is_ascii_lowercase()));
+        let end = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        let kind = folders.chain([begin, &end]).collect::<Vec<_>>().join("/");
+        kinds.entry(kind).or_default().push(root.join(name));
+    }
+    kinds
+}
+
+/// Flips `count` bits of every kind of file, one at a time, and checks that each is reported with the file's name.
+fn check_flips(root: &Path, kind: FolderKind, count: usize, expected: &[&str]) {
+    assert_eq!(problems(root, kind), [""; 0]);
+    let mut random = Seed { run: 7, step: 0 }.stream(0, Purpose::Opening);
+    let kinds = by_kind(root);
+    for known in expected {
+        assert!(kinds.keys().any(|kind| kind.starts_with(known)), "{known}: {:?}", kinds.keys());
+    }
+    for (name, files) in kinds {
+        for _ in 0..count {
+            let path = &files[random.random_range(0..files.len())];
+            let whole = fs::read(path).expect("reads");
+            let bit = random.random_range(0..whole.len() * 8);
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            fs::write(path, flipped).expect("writes");
+            let found = problems(root, kind);
+            fs::write(path, whole).expect("writes");
+            let step = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let is_named = found.iter().any(|problem| problem.contains(&step));
+            assert!(is_named, "{name}: bit {bit} of {}: {found:?}", path.display());
+        }
+    }
+    assert_eq!(problems(root, kind), [""; 0]);
+}
+
+#[test]
+fn every_flipped_bit_of_a_finished_run_is_reported() {
+    let script = format!(
+        "{SMALL}\nrun.search(best, [\"startpos\", \"startpos moves e2e4\"], #{{ search: #{{ simulations: 8 }}, tree: true }});"
+    );
+    let experiment = Experiment::new(&script);
+    assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
+    // Another script, with superseded steps.
+    experiment.write(&format!("{script}\nprint(\"changed\");"));
+    let ended = experiment.run(&["--set", "iterations=1", "--set", "updates=6"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let expected = [
+        "run/json",
+        "journal/jsonl",
+        "generations/json",
+        "costs/parquet",
+        "scripts/",
+        "steps/",
+        "games/",
+        "positions/",
+        "networks//json",
+        "networks//safetensors",
+        "training/",
+        "validation/",
+        "matches/",
+        "searches/",
+        "trees/",
+        "superseded/",
+    ];
+    check_flips(&experiment.run_folder(), FolderKind::Run, 3, &expected);
+    let whole: Ended = experiment.start(&["verify", "small"]).wait_with_output().expect("ends").into();
+    assert_eq!(whole.code, Some(0), "{}{}", whole.stdout, whole.stderr);
+    assert!(whole.stdout.starts_with("datasets/small: whole; "), "{}", whole.stdout);
+    assert!(whole.stdout.contains("games and") && whole.stdout.lines().count() == 1, "{}", whole.stdout);
+}
+
+/// Starts the script, and kills it once a file whose name begins like this is in a working folder.
+fn killed(script: &str, begin: &str) -> Experiment {
+    let experiment = Experiment::new(script);
+    let mut child = experiment.start(&["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1"]);
+    let is_there = || {
+        let steps = fs::read_dir(experiment.run_folder().join("steps/work")).into_iter().flatten().flatten();
+        let files = steps.flat_map(|step| fs::read_dir(step.path()).into_iter().flatten().flatten());
+        let mut names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        names.any(|name| name.starts_with(begin) && !is_unfinished(Path::new(&name)))
+    };
+    while !is_there() {
+        assert!(child.try_wait().expect("looks").is_none(), "ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().expect("kills");
+    child.wait().expect("ends");
+    experiment
+}
+
+const NET: &str = "let run = open_run(\"small\");
+    let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });";
+
+#[test]
+fn every_flipped_bit_of_half_finished_runs_is_reported() {
+    let playing = format!(
+        "{NET} run.self_play(net, #{{ games: 4000, shard_games: 2, search: #{{ simulations: 4 }}, max_plies: 20 }});"
+    );
+    let experiment = killed(&playing, "shard-");
+    // Shards that were stored before their notes are played again, so nothing depends on them.
+    let work =
+        fs::read_dir(experiment.run_folder().join("steps/work")).expect("lists").next().expect("a step");
+    let work = work.expect("a step").path();
+    for (name, _) in results_of(&experiment.run_folder()) {
+        let shard = name.rsplit_once('-').map(|(_, shard)| shard.replace(".parquet", ".json"));
+        let is_part = name.starts_with("games/") || name.starts_with("positions/");
+        if is_part && shard.is_some_and(|shard| !work.join(format!("shard-{shard}")).exists()) {
+            fs::remove_file(experiment.run_folder().join(name)).expect("removes");
+        }
+    }
+    let expected =
+        ["steps/work/claim/json", "steps/work/shard/json", "games/", "positions/", "journal/jsonl"];
+    check_flips(&experiment.run_folder(), FolderKind::Run, 3, &expected);
+    let training = format!(
+        "{NET} run.self_play(net, #{{ games: 4, search: #{{ simulations: 2 }}, max_plies: 20 }});
+        run.train(net, run.window(), #{{ updates: 100000, batch: 4, checkpoint_every: 5 }});"
+    );
+    let experiment = killed(&training, "training.state");
+    check_flips(&experiment.run_folder(), FolderKind::Run, 2, &["steps/work/training/state"]);
+}
+
+#[test]
+fn every_flipped_bit_of_a_sweep_is_reported() {
+    let experiment = Experiment::new(
+        r#"
+sweep(#{ name: "tiny", space: #{ filters: choice([4, 8]) }, sampler: "grid", pruner: #{ kind: "none" }, trials: 2,
+    objective: "score" }, |trial| {
+    let net = trial.run.network(#{ tower: #{ blocks: 1, filters: trial.filters }, value_head: #{ filters: 2, hidden: 8 } });
+    trial.filters * 1.0
+});
+"#,
+    );
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let root = experiment.folder.path().join("datasets/tiny");
+    check_flips(
+        &root,
+        FolderKind::Sweep,
+        2,
+        &["sweep/json", "trials/jsonl", "trials/parquet", "trials/run/json"],
+    );
+    fs::remove_dir_all(root.join("trials/0001-0")).expect("removes");
+    let found = problems(&root, FolderKind::Sweep);
+    assert!(
+        found.len() == 1 && found[0].contains("trials.jsonl says that the trial is complete"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn figures_that_contradict_the_tables_are_reported_with_exit_code_3() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&["--set", "iterations=1"]).code, Some(0));
+    let verified = |name: &str| -> Ended {
+        experiment.start(&["verify", name]).wait_with_output().expect("ends").into()
+    };
+    assert_eq!(verified("small").code, Some(0));
+    assert_eq!(verified("datasets").code, Some(0));
+    let unknown = verified("nothing");
+    assert_eq!(unknown.code, Some(2), "{}", unknown.stdout);
+    assert!(unknown.stderr.contains("\"nothing\" is neither a run or sweep"), "{}", unknown.stderr);
+    // Whole files with other figures, as a program at fault writes them.
+    for (begin, figure) in [("steps/0001-self_play", "white_wins"), ("steps/0003-arena", "losses")] {
+        let path = experiment.first_in(begin);
+        let manifest = Manifest::read(&path).expect("a manifest");
+        let mut other = manifest.clone();
+        let Value::Group(figures) = &mut other.summary else { panic!("a group of figures") };
+        figures.insert(figure.to_owned(), Value::Int(99));
+        other.write(&path).expect("writes");
+        let of_other = |line: &str| line.replace(&manifest.digest(), &other.digest());
+        rewrite_journal(&experiment.run_folder().join("journal.jsonl"), of_other);
+    }
+    fs::remove_file(experiment.first_in("networks/0001.safetensors")).expect("removes");
+    let ended = verified("small");
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    for part in [
+        "datasets/small: 3 problems; ",
+        "its `white_wins` is 99, and that of its tables ",
+        "its `losses` is 99, and that of its tables ",
+        "networks/0001.safetensors is missing",
+        "which does its step again",
+    ] {
+        assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+    }
+}

@@ -1,0 +1,142 @@
+//! `dc0-run verify`: reads every file of runs and sweeps, and says everything that is damaged or contradicts itself.
+
+mod folders;
+mod step;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use thiserror::Error;
+
+use dc0_process::command::{Command, Failure, Program};
+use dc0_process::console::OutputFormat;
+use dc0_process::exit::Exit;
+use dc0_process::fault::Fault;
+use dc0_process::format::counted;
+use dc0_runs::{Folder, FolderKind, RunError};
+
+pub use folders::verify;
+
+/// What `verify` reads.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// Runs, sweeps, or folders of them such as datasets; each by its folder or its name in datasets/.
+    #[arg(value_name = "RUN|SWEEP|FOLDER", required = true)]
+    pub names: Vec<String>,
+    /// Output format: text for people, or one JSON object.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
+}
+
+/// Why nothing can be said about a run.
+#[derive(Debug, Error)]
+pub enum VerifyError {
+    /// There is no such run.
+    #[error(
+        "\"{name}\" is neither a run or sweep nor a folder of them, nor the name of one in datasets/; expected a folder with a run.json or sweep.json"
+    )]
+    Unknown {
+        /// The name as given.
+        name: String,
+    },
+    /// A process is writing it, or it cannot be read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl Fault for VerifyError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unknown { .. } => Exit::BadInput,
+            Self::Run(error) => error.exit(),
+        }
+    }
+}
+
+/// What was found in a run or sweep.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Everything that is wrong, each with its file and what heals it.
+    pub problems: Vec<String>,
+    /// Finished steps, those of trials and superseded ones included.
+    pub steps: u64,
+    /// Steps that are not finished.
+    pub unfinished: u64,
+    /// Files that manifests list.
+    pub files: u64,
+    /// Games that were replayed.
+    pub games: u64,
+    /// Searched positions whose moves and figures were checked.
+    pub positions: u64,
+}
+
+impl Command for VerifyArgs {
+    const NAME: &'static str = "verify";
+    const ABOUT: &'static str = "Check every file of runs and sweeps: digests, legality of moves, results and sums. Exit code 3 if something is damaged";
+
+    fn run(&self, program: &Program) -> Result<Exit, Failure> {
+        // All names are looked up before the first run is read.
+        let all = self.names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?.concat();
+        let mut found = Vec::new();
+        for (root, kind) in all {
+            let findings = verify(&Folder::at(&root), kind)?;
+            if self.format == OutputFormat::Text {
+                program.console.result(&text(&root, &findings));
+            }
+            found.push((root, findings));
+        }
+        if self.format == OutputFormat::Json {
+            let runs: Vec<_> = found.iter().map(|(root, findings)| json(root, findings)).collect();
+            program.console.result(&json!({ "runs": runs }).to_string());
+        }
+        let is_whole = found.iter().all(|(_, findings)| findings.problems.is_empty());
+        Ok(if is_whole { Exit::Done } else { Exit::Storage })
+    }
+}
+
+/// The runs and sweeps of a name: one, or all in a folder.
+fn named(name: &str) -> Result<Vec<(PathBuf, FolderKind)>, VerifyError> {
+    let kinds = [FolderKind::Run, FolderKind::Sweep];
+    if let Some(found) = Folder::named(Path::new("datasets"), Path::new(name), &kinds) {
+        return Ok(vec![found]);
+    }
+    let mut children: Vec<PathBuf> =
+        std::fs::read_dir(name).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    children.sort();
+    let kind = |root: PathBuf| Folder::at(&root).kind().map(|kind| (root, kind));
+    let found: Vec<_> = children.into_iter().filter_map(kind).collect();
+    if found.is_empty() { Err(VerifyError::Unknown { name: name.to_owned() }) } else { Ok(found) }
+}
+
+/// One line about a run, and one for each problem.
+fn text(root: &Path, findings: &Findings) -> String {
+    let Findings { problems, steps, unfinished, files, games, positions } = findings;
+    let count = |number: &u64, noun: &str| counted(*number as usize, noun);
+    let read = format!(
+        "{} with {}, {} and {} read",
+        count(steps, "finished step"),
+        count(files, "file"),
+        count(games, "game"),
+        count(positions, "position"),
+    );
+    let unfinished = if *unfinished > 0 { format!(", {unfinished} not finished") } else { String::new() };
+    let verdict =
+        if problems.is_empty() { "whole".to_owned() } else { count(&(problems.len() as u64), "problem") };
+    let lines = problems.iter().map(|problem| format!("\n  {problem}"));
+    format!("{}: {verdict}; {read}{unfinished}{}", root.display(), lines.collect::<String>())
+}
+
+fn json(root: &Path, findings: &Findings) -> serde_json::Value {
+    let Findings { problems, steps, unfinished, files, games, positions } = findings;
+    json!({
+        "folder": root.display().to_string(), "problems": problems, "steps": steps, "unfinished": unfinished,
+        "files": files, "games": games, "positions": positions,
+    })
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    std::iter::once(error.to_string()).chain(causes.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,119 @@
+//! Reads the folders of runs and sweeps.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use dc0_core::store::verify_wide;
+use dc0_core::trainer::check_state;
+use dc0_runs::integrity::Integrity;
+use dc0_runs::sweep::events::{Ending, Replicate};
+use dc0_runs::sweep::folder::SweepFolder;
+use dc0_runs::view::trials;
+use dc0_runs::{Folder, FolderKind, Lock, Remedy, RunError};
+
+use super::step;
+use super::{Findings, VerifyError, chain};
+
+/// Reads every file of a run or sweep, one after the other. Fails if a process is writing it.
+pub fn verify(folder: &Folder, kind: FolderKind) -> Result<Findings, VerifyError> {
+    let mut findings = Findings::default();
+    match kind {
+        FolderKind::Run => run(folder, &mut findings)?,
+        FolderKind::Sweep => sweep(folder, &mut findings)?,
+    }
+    Ok(findings)
+}
+
+fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
+    let _lock = Lock::hold(folder)?;
+    let Integrity { problems, steps, unfinished, work, .. } = Integrity::of_run(folder);
+    findings.problems.extend(problems);
+    findings.unfinished += unfinished as u64;
+    for path in work
+        .iter()
+        .filter(|path| path.file_name().is_some_and(|name| name == dc0_steps::kinds::TRAINING_STATE))
+    {
+        if let Err(error) = check_state(path) {
+            findings.problems.push(chain(&error));
+        }
+    }
+    for (root, finished) in &steps {
+        step::verify(root, finished, findings);
+    }
+    strays(folder, &steps, findings);
+    wide(folder, Folder::COSTS, "costs", Remedy::Rewrite, findings);
+    Ok(())
+}
+
+fn sweep(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
+    let _lock = Lock::hold(folder)?;
+    if let Err(error) = SweepFolder::record_in(folder) {
+        findings.problems.push(chain(&error));
+    }
+    let runs = trials(folder)?;
+    match SweepFolder::read(folder.root()) {
+        Err(error) => findings.problems.push(chain(&error)),
+        Ok((_, trials)) => {
+            let there: BTreeSet<Replicate> =
+                runs.iter().map(|run| Replicate { trial: run.trial, replicate: run.replicate }).collect();
+            let done = trials.iter().flat_map(|(trial, state)| {
+                let ended =
+                    state.replicates.iter().filter(|(_, progress)| progress.ending == Some(Ending::Complete));
+                ended.map(move |(replicate, _)| Replicate { trial, replicate: *replicate })
+            });
+            for replicate in done.filter(|replicate| !there.contains(replicate)) {
+                let path = folder.trials().join(replicate.name());
+                let cause = "it has no run.json, though trials.jsonl says that the trial is complete";
+                findings.problems.push(chain(&RunError::damaged(&path, cause)));
+            }
+        }
+    }
+    wide(folder, "trials.parquet", "trials", Remedy::Rewrite, findings);
+    for trial in runs {
+        run(&trial.folder, findings)?;
+    }
+    Ok(())
+}
+
+/// A table that is rewritten whenever it changes, if it is there.
+fn wide(folder: &Folder, name: &str, table: &'static str, remedy: Remedy, findings: &mut Findings) {
+    let path = folder.path(name);
+    if path.exists()
+        && let Err(error) = verify_wide(&path, table)
+    {
+        findings.problems.push(chain(&remedy.damaged(&path, chain(&error))));
+    }
+}
+
+/// Tables in the folders of finished steps that belong to no step: queries would read them.
+fn strays(folder: &Folder, steps: &[(Folder, dc0_runs::view::FinishedStep)], findings: &mut Findings) {
+    let own: BTreeSet<_> = steps
+        .iter()
+        .flat_map(|(root, step)| step.manifest.files.iter().map(move |entry| root.path(&entry.path)))
+        .collect();
+    // A shard that was under way has the short identity of its step in its name.
+    let work: BTreeSet<String> = fs::read_dir(folder.all_work())
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    for name in ["games", "positions", "matches", "training", "validation", "searches", "trees"] {
+        let mut pending = vec![folder.path(name)];
+        while let Some(path) = pending.pop() {
+            for entry in fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                if entry.is_dir() {
+                    pending.push(entry);
+                } else if entry.extension().is_some_and(|kind| kind == "parquet")
+                    && !own.contains(&entry)
+                    && work.is_empty()
+                {
+                    findings.problems.push(format!(
+                        "{} belongs to no step, and queries read it; delete it, or put back the manifest of its step",
+                        entry.display()
+                    ));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Reads the files of a finished step: their digests, their tables, and whether these agree with the manifest and the rules of chess.
+
+use std::path::Path;
+
+use dc0_core::arena;
+use dc0_core::board::{Game, Rules};
+use dc0_core::network::checkpoint::Checkpoint;
+use dc0_core::params::Value;
+use dc0_core::selfplay::{GameRow, PositionRow, SelfPlayStats};
+use dc0_core::store::{
+    FileEntry, LineRow, MatchGameRow, ShardFiles, StoreError, TableRow, TrainingRow, TreeRow, ValidationRow,
+    legality, read_table, verify_file,
+};
+use dc0_runs::view::FinishedStep;
+use dc0_runs::{Folder, Manifest, Remedy};
+
+use super::{Findings, chain};
+
+/// What heals a file of a finished step that can be read, but has wrong content.
+const WRONG: &str = "it is as it was written, so the program or the machine that wrote it was at fault; \
+    delete it and give the run's command again, which does its step again";
+
+/// Reads a step's files, and adds what is wrong with them. `root` is the folder that they are in.
+pub(super) fn verify(root: &Folder, step: &FinishedStep, findings: &mut Findings) {
+    let manifest = &step.manifest;
+    findings.steps += 1;
+    findings.files += manifest.files.len() as u64;
+    let before = findings.problems.len();
+    for entry in &manifest.files {
+        if let Err(error) = verify_file(root.root(), entry) {
+            findings.problems.push(match error {
+                StoreError::Changed { faults } if faults.len() == 1 => {
+                    format!("{}; delete what is left of it and give the run's command again, which does its step again", faults[0])
+                }
+                error => chain(&error),
+            });
+        }
+    }
+    // The content of damaged files says nothing about the step.
+    if findings.problems.len() > before {
+        return;
+    }
+    let mut reader = Reader { root, step, findings };
+    match manifest.kind.as_str() {
+        "self_play" => reader.self_play(),
+        "arena" => reader.arena(),
+        "search" => reader.search(),
+        "network" | "grow" | "train" => reader.network(),
+        _ => {}
+    }
+}
+
+struct Reader<'a> {
+    root: &'a Folder,
+    step: &'a FinishedStep,
+    findings: &'a mut Findings,
+}
+
+impl Reader<'_> {
+    fn manifest(&self) -> &Manifest {
+        &self.step.manifest
+    }
+
+    /// Adds a fault in the content of a file.
+    fn fault(&mut self, entry: &FileEntry, fault: &str) {
+        let path = self.root.path(&entry.path);
+        self.findings.problems.push(format!("{}: {fault}; {WRONG}", path.display()));
+    }
+
+    /// Reads a table, whose rows are checked one by one.
+    fn table<R: TableRow>(&mut self, entry: &FileEntry) -> Vec<R> {
+        match read_table::<R>(&self.root.path(&entry.path)) {
+            Ok(rows) => {
+                if rows.len() as u64 != entry.rows {
+                    let fault = format!("it has {} rows, and its manifest says {}", rows.len(), entry.rows);
+                    self.fault(entry, &fault);
+                }
+                rows
+            }
+            Err(error) => {
+                self.findings.problems.push(chain(&error));
+                Vec::new()
+            }
+        }
+    }
+
+    /// What ends games in this step besides the rules of chess.
+    fn rules(&self) -> Rules {
+        let max_plies = self.manifest().params.member("max_plies").and_then(Value::as_f64);
+        Rules { max_plies: max_plies.map_or(u32::MAX, |plies| plies as u32) }
+    }
+
+    fn self_play(&mut self) {
+        let (rules, mut stats) = (self.rules(), SelfPlayStats::default());
+        let files = self.manifest().files.clone();
+        for shard in ShardFiles::of_iteration(&files) {
+            let games: Vec<GameRow> = self.table(shard.games);
+            let positions: Vec<PositionRow> = self.table(shard.positions);
+            let mut rest = positions.as_slice();
+            for row in &games {
+                let (own, others) = rest.split_at(rest.partition_point(|position| position.game <= row.game));
+                rest = others;
+                if let Some(fault) = legality::self_play_fault(row, own, &rules) {
+                    self.fault(shard.games, &format!("game {}: {fault}", row.game));
+                }
+                stats.add_game(row, own);
+            }
+            if let Some(position) = rest.first() {
+                self.fault(
+                    shard.positions,
+                    &format!("it has positions of game {}, which is not stored", position.game),
+                );
+            }
+            self.findings.games += games.len() as u64;
+            self.findings.positions += positions.len() as u64;
+        }
+        // Evaluations and batches are in no table.
+        let known = [
+            "games",
+            "white_wins",
+            "draws",
+            "black_wins",
+            "reasons",
+            "positions",
+            "simulations",
+            "draw_rate",
+            "mean_plies",
+            "mean_entropy",
+        ];
+        self.summary(&stats.to_value(), &known);
+    }
+
+    fn arena(&mut self) {
+        let rules = self.rules();
+        let Some(entry) = self.manifest().files.first().cloned() else { return };
+        let rows: Vec<MatchGameRow> = self.table(&entry);
+        for row in &rows {
+            if let Some(fault) = legality::match_fault(row, &rules) {
+                self.fault(&entry, &format!("game {}: {fault}", row.game));
+            }
+        }
+        self.findings.games += rows.len() as u64;
+        let known = [
+            "games",
+            "wins",
+            "draws",
+            "losses",
+            "score",
+            "score_low",
+            "score_high",
+            "elo",
+            "elo_low",
+            "elo_high",
+            "pentanomial",
+        ];
+        self.summary(&arena::summarise(&rows, 0).to_value(), &known);
+    }
+
+    fn search(&mut self) {
+        let files = self.manifest().files.clone();
+        let (mut positions, mut simulations) = (0, 0);
+        let (mut best, mut values) = (Vec::new(), Vec::new());
+        for entry in &files {
+            let Some(rest) = entry.path.strip_prefix("searches/") else { continue };
+            let lines: Vec<LineRow> = self.table(entry);
+            for row in &lines {
+                if let Some(fault) = legality::line_fault(row) {
+                    self.fault(entry, &format!("search {}, line {}: {fault}", row.search, row.line));
+                }
+            }
+            let trees = files.iter().find(|file| file.path.strip_prefix("trees/") == Some(rest));
+            let tree_rows: Vec<TreeRow> = trees.map_or_else(Vec::new, |trees| self.table(trees));
+            for row in lines.iter().filter(|row| row.line == 1) {
+                positions += 1;
+                simulations += i64::from(row.simulations);
+                best.push(Value::Text(legality::move_text(row.played)));
+                values.push(Value::Float(row.q.into()));
+                let own = tree_rows.partition_point(|tree| tree.search < row.search)
+                    ..tree_rows.partition_point(|tree| tree.search <= row.search);
+                let game = Game::from_packed(&row.start_fen, &row.moves).ok();
+                let fault = game.and_then(|game| legality::tree_fault(game.position(), &tree_rows[own]));
+                if let (Some(fault), Some(trees)) = (fault, trees) {
+                    self.fault(trees, &format!("search {}, {fault}", row.search));
+                }
+            }
+        }
+        self.findings.positions += positions as u64;
+        let members = [
+            ("positions", Value::Int(positions)),
+            ("simulations", Value::Int(simulations)),
+            ("best", Value::List(best)),
+            ("values", Value::List(values)),
+        ];
+        let found = Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into());
+        self.summary(&found, &["positions", "simulations", "best", "values"]);
+    }
+
+    /// The net that a step has made, and the curves of its training.
+    fn network(&mut self) {
+        for entry in self.manifest().files.clone() {
+            let path = self.root.path(&entry.path);
+            let is_kind = |kind: &str| Path::new(&entry.path).extension().is_some_and(|found| found == kind);
+            if is_kind("safetensors") {
+                if let Err(error) = Checkpoint::load(&path) {
+                    self.findings.problems.push(chain(&error));
+                }
+            } else if entry.path.starts_with("training/") {
+                let rows: Vec<TrainingRow> = self.table(&entry);
+                if let Some(last) = rows.last() {
+                    self.summary(
+                        &last_update(last),
+                        &["updates", "loss", "policy_loss", "value_loss", "policy_accuracy"],
+                    );
+                }
+            } else if entry.path.starts_with("validation/") {
+                let rows: Vec<ValidationRow> = self.table(&entry);
+                if let Some(last) = rows.last() {
+                    let found = [("validation_loss".to_owned(), Value::Float(last.loss))];
+                    self.summary(&Value::Group(found.into()), &["validation_loss"]);
+                }
+            }
+        }
+    }
+
+    /// Compares figures of the manifest with those of the tables.
+    fn summary(&mut self, tables: &Value, names: &[&str]) {
+        for name in names {
+            let (stored, found) = (self.manifest().summary.member(name), tables.member(name));
+            if !stored.zip(found).is_none_or(|(stored, found)| is_same(stored, found)) || stored.is_none() {
+                let stored = stored.map_or_else(|| "missing".to_owned(), ToString::to_string);
+                let found = found.map_or_else(String::new, ToString::to_string);
+                let cause = format!("its `{name}` is {stored}, and that of its tables {found}");
+                let problem = Remedy::Step.damaged(&self.step.path, cause);
+                self.findings.problems.push(chain(&problem));
+            }
+        }
+    }
+}
+
+/// The figures of a training's last updates.
+fn last_update(row: &TrainingRow) -> Value {
+    let members = [
+        ("updates", Value::Int(row.update.into())),
+        ("loss", Value::Float(row.loss)),
+        ("policy_loss", Value::Float(row.policy_loss)),
+        ("value_loss", Value::Float(row.value_loss)),
+        ("policy_accuracy", Value::Float(row.policy_accuracy)),
+    ];
+    Value::Group(members.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
+/// Whether two figures are the same, but for the rounding of sums in another order.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (a, b) => match (a.as_f64(), b.as_f64()) {
+            (Some(a), Some(b)) => a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-3),
+            _ => a == b,
+        },
+    }
+}

@@ -1,0 +1,177 @@
+//! Checks everything in a run's folder that checks itself, at once: seals, the journal's chain, stored scripts, the digests of
+//! manifests, and what unfinished steps resume from. Files that manifests list are left to the caller, who reads them as well.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::de::IgnoredAny;
+
+use dc0_core::durable;
+use dc0_core::store::{FileEntry, verify_files};
+
+use super::error::{Remedy, RunError};
+use super::files::names_if_there;
+use super::folder::Folder;
+use super::generations::Generations;
+use super::history::{History, RecordedManifests};
+use super::manifest::Manifest;
+use super::record::Record;
+use super::script_snapshot::stored_digests;
+use super::view::{FinishedStep, RunView, manifest_files};
+use super::workspace::{ShardNote, UnfinishedWork, are_complete};
+
+/// What can be read of a run's bookkeeping, and everything that is wrong with it.
+#[derive(Debug, Default)]
+pub struct Integrity {
+    /// Everything that is wrong, each with its file and what heals it.
+    pub problems: Vec<String>,
+    /// The finished and superseded steps, each with the folder that its files are in.
+    pub steps: Vec<(Folder, FinishedStep)>,
+    /// The number of steps that are not finished.
+    pub unfinished: usize,
+    /// The number of finished shards of those steps.
+    pub shards: usize,
+    /// Files of the working folders that only the kind of step can check.
+    pub work: Vec<PathBuf>,
+}
+
+impl Integrity {
+    /// Checks a run, which no one may write meanwhile.
+    pub fn of_run(folder: &Folder) -> Self {
+        let mut integrity = Self::default();
+        let record = integrity.read(Record::read(folder)).flatten();
+        let history = integrity.history(folder);
+        integrity.scripts(folder, record.as_ref(), &history);
+        let recorded = history.manifests();
+        integrity.steps(folder, &recorded);
+        integrity.losses(folder, &recorded);
+        let superseded = integrity.read(names_if_there(&folder.superseded())).unwrap_or_default();
+        for root in superseded.iter().map(|name| Folder::at(&folder.superseded().join(name))) {
+            integrity.steps(&root, &recorded);
+            integrity.unfinished(&root);
+        }
+        integrity.unfinished(folder);
+        integrity.generations(folder);
+        integrity
+    }
+
+    /// The value, or `None` with an error among the problems.
+    fn read<T>(&mut self, read: Result<T, RunError>) -> Option<T> {
+        read.map_err(|error| self.add(&error)).ok()
+    }
+
+    fn add(&mut self, error: &RunError) {
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        self.problems.push(format!("{error}{cause}"));
+    }
+
+    fn history(&mut self, folder: &Folder) -> History {
+        if !folder.journal().exists() {
+            let cause = "it is missing, though opening the run writes to it";
+            self.add(&Remedy::Journal.damaged(&folder.journal(), cause));
+        }
+        self.read(History::read(folder)).unwrap_or_default()
+    }
+
+    /// Stored scripts are named by their digests, which the journal has in full.
+    fn scripts(&mut self, folder: &Folder, record: Option<&Record>, history: &History) {
+        let stored = self.read(names_if_there(&folder.scripts())).unwrap_or_default();
+        for path in stored.iter().map(|name| folder.scripts().join(name)) {
+            let Some(text) = self.read(fs::read(&path).map_err(RunError::io("read", &path))) else {
+                continue;
+            };
+            let found = durable::digest(&text);
+            let is_named = path.file_stem().is_some_and(|stem| *stem == found[..8]);
+            if !is_named && !super::files::is_unfinished(&path.to_string_lossy()) {
+                self.add(&Remedy::Restore.damaged(&path, format!("its digest is {found}, unlike its name")));
+            }
+        }
+        let own = record.map(|record| record.script.blake3.clone());
+        for digest in stored_digests(history).into_iter().filter(|digest| Some(digest) != own.as_ref()) {
+            if digest.len() == 64 && !folder.script(&digest).exists() {
+                let cause = "it is missing, though journal.jsonl names it";
+                self.add(&Remedy::Restore.damaged(&folder.script(&digest), cause));
+            }
+        }
+    }
+
+    /// The manifests of a run or of its superseded steps.
+    fn steps(&mut self, root: &Folder, recorded: &RecordedManifests) {
+        for path in self.read(manifest_files(root)).unwrap_or_default() {
+            let Some(Some(step)) = self.read(FinishedStep::read(path)) else { continue };
+            self.read(step.check(recorded));
+            self.steps.push((root.clone(), step));
+        }
+    }
+
+    /// Manifests that the journal has and the run has not, and the other way round. A kill leaves one manifest without an entry.
+    fn losses(&mut self, folder: &Folder, recorded: &RecordedManifests) {
+        let run = RunView::new(folder.clone());
+        let is_stored =
+            |step: &str| self.steps.iter().any(|(_, stored)| stored.manifest.identity().short() == step);
+        let missing: Vec<String> =
+            recorded.current().filter(|step| !is_stored(step)).map(ToOwned::to_owned).collect();
+        for step in missing {
+            if self.read(run.has_moved(&step)) == Some(false) {
+                self.add(&RunError::ManifestLost { folder: folder.steps(), step });
+            }
+        }
+        let unrecorded: Vec<String> = self
+            .steps
+            .iter()
+            .filter(|(_, step)| recorded.digest(step.manifest.identity().short()).is_none())
+            .map(|(_, step)| step.path.display().to_string())
+            .collect();
+        if unrecorded.len() > 1 && folder.journal().exists() {
+            let cause = format!("it has no entry of the finished steps {}", unrecorded.join(", "));
+            self.add(&Remedy::Journal.damaged(&folder.journal(), cause));
+        }
+    }
+
+    /// The working folders of unfinished steps.
+    fn unfinished(&mut self, root: &Folder) {
+        for work in self.read(UnfinishedWork::all(root)).unwrap_or_default() {
+            self.unfinished += 1;
+            let slot = self.read(work.slot()).flatten();
+            for path in self.read(work.notes()).unwrap_or_default() {
+                let Some(Some(mut note)) = self.read(ShardNote::<IgnoredAny>::read(&path)) else { continue };
+                if let Some(slot) = slot {
+                    note.files.iter_mut().for_each(|entry| entry.path = slot.adopt(&entry.path));
+                }
+                self.shards += 1;
+                self.shard(root, &note.files);
+            }
+            if let Some(path) = work.finished_before() {
+                self.read(Manifest::read(&path));
+            }
+            self.work.extend(work.others());
+        }
+    }
+
+    /// The files of a finished shard. Those that are missing or cut are no problem: the shard is done again.
+    fn shard(&mut self, root: &Folder, files: &[FileEntry]) {
+        if self.read(are_complete(root, files)) == Some(true) {
+            self.read(verify_files(root.root(), files).map_err(RunError::from));
+        }
+    }
+
+    /// The promoted nets, which are those of finished steps.
+    fn generations(&mut self, folder: &Folder) {
+        let generations = self.read(Generations::open(folder)).map(Generations::into_all).unwrap_or_default();
+        let made: BTreeSet<&str> = self
+            .steps
+            .iter()
+            .flat_map(|(_, step)| step.manifest.files.iter().map(|entry| entry.blake3.as_str()))
+            .collect();
+        let unknown: Vec<u32> = generations
+            .iter()
+            .filter(|one| !made.contains(one.blake3.as_str()))
+            .map(|one| one.generation)
+            .collect();
+        for generation in unknown {
+            let cause = format!("no finished step has made the net of generation {generation}");
+            self.add(&Remedy::Rewrite.damaged(&folder.generations(), cause));
+        }
+    }
+}
