@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dc0_core::params::Value;
-use dc0_core::store::peek_wide;
+use dc0_core::store::{FileEntry, peek_wide};
 
 use crate::column_docs;
 use crate::column_types::sql_type;
@@ -65,7 +65,7 @@ impl Catalog {
     /// A table by name, preceded by the columns that say where a row comes from.
     pub(crate) fn definition(&self, name: &str, session: &Arc<Session>) -> Result<Definition, AnalysisError> {
         if let Some(table) = self.stored(name) {
-            return self.stored_table(table);
+            return self.stored_table(table, session);
         }
         match name {
             TRIALS => self.trials_table(),
@@ -150,7 +150,7 @@ impl Catalog {
         [("run", "text")].into_iter().chain(trial)
     }
 
-    fn stored_table(&self, table: &Stored) -> Result<Definition, AnalysisError> {
+    fn stored_table(&self, table: &Stored, session: &Session) -> Result<Definition, AnalysisError> {
         let number = table.numbering.column();
         let columns: Vec<(&str, &str)> =
             table.columns.iter().map(|column| (column.name, column.kind.as_str())).collect();
@@ -162,6 +162,9 @@ impl Catalog {
             }
             for file in &files {
                 (table.peek)(file)?;
+                if let Some(entry) = digest_of(run, file) {
+                    session.verify(&run.folder, entry)?;
+                }
             }
             let numbered = format!("{} AS {number}", table.numbering.expression());
             let origin = self.origin(run).into_iter().map(|(name, value)| constant(name, &value));
@@ -242,6 +245,13 @@ fn empty<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 fn typed(columns: &[(&str, &str)], select: &str) -> String {
     let file = ("filename", "text");
     format!("{} UNION ALL BY NAME {select}", empty(columns.iter().copied().chain([file])))
+}
+
+/// A file of a run with its digest, if that is known.
+fn digest_of<'a>(run: &'a RunSource, file: &Path) -> Option<&'a FileEntry> {
+    let relative = file.strip_prefix(&run.folder).ok()?;
+    let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+    run.digests.get(&parts.join("/"))
 }
 
 /// The rows of files of a run or sweep.

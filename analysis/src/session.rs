@@ -1,10 +1,12 @@
 //! The database in which queries run. A query is stored as a view, and its rows are computed when they are requested.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dc0_core::params::Value;
+use dc0_core::store::{FileEntry, StoreError, verify_file};
 
 use crate::duckdb::{Connection, Settings};
 use crate::error::AnalysisError;
@@ -25,6 +27,8 @@ pub struct Session {
     connection: OnceLock<Connection>,
     /// Names given so far.
     names: AtomicU64,
+    /// Files that are what they were when they were stored.
+    verified: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -43,6 +47,7 @@ impl Session {
             settings: Settings { threads, memory: None, folders },
             connection: OnceLock::new(),
             names: AtomicU64::new(0),
+            verified: Mutex::default(),
         }
     }
 
@@ -54,6 +59,17 @@ impl Session {
             let _ = self.connection.set(opened);
         }
         self.connection.get().ok_or_else(|| AnalysisError::Failed { message: "no connection".to_owned() })
+    }
+
+    /// Compares a file with its digest, once.
+    pub(crate) fn verify(&self, folder: &Path, entry: &FileEntry) -> Result<(), StoreError> {
+        let file = folder.join(&entry.path);
+        let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if !verified().contains(&file) {
+            verify_file(folder, entry)?;
+            verified().insert(file);
+        }
+        Ok(())
     }
 
     fn new_name(&self, kind: &str) -> String {

@@ -1,8 +1,10 @@
 //! The runner's input: the runs to query and their bookkeeping, as plain data.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dc0_core::params::Value;
+use dc0_core::store::FileEntry;
 
 /// A run whose tables are queried.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +17,8 @@ pub struct RunSource {
     pub trial: Option<Trial>,
     /// Which of its files are read.
     pub files: Files,
+    /// Files with their digests, by their paths relative to the run, with `/`. Each is compared with its digest before it is read.
+    pub digests: BTreeMap<String, FileEntry>,
     /// Its finished steps.
     pub steps: Vec<StepRow>,
     /// Its row in the table `runs`.
@@ -25,7 +29,8 @@ impl RunSource {
     /// A run of which only the stored tables are known, not its steps.
     pub fn from_folder(name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
-        Self { name, folder, trial: None, files: Files::All, steps: Vec::new(), about: None }
+        let (steps, digests) = (Vec::new(), BTreeMap::new());
+        Self { name, folder, trial: None, files: Files::All, digests, steps, about: None }
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod nearest;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use dc0_analysis::{AnalysisError, Files, RunRow, RunSource, StepRow, SweepSource, Trial};
+use dc0_core::store::FileEntry;
 use thiserror::Error;
 
 use dc0_process::exit::Exit;
@@ -143,6 +145,7 @@ impl Sources {
             folder: folder.root().to_owned(),
             trial,
             files: Files::All,
+            digests: digests(steps.iter().map(|step| &step.manifest)),
             steps: steps.iter().map(row).collect(),
             about: record.as_ref().map(about),
         });
@@ -159,6 +162,12 @@ impl Sources {
         };
         Some(format!("warn: {first}{others} of finished steps are missing; the results leave them out"))
     }
+}
+
+/// The files of finished steps with their digests.
+pub fn digests<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> BTreeMap<String, FileEntry> {
+    let entries = manifests.flat_map(|manifest| &manifest.files);
+    entries.map(|entry| (entry.path.clone(), entry.clone())).collect()
 }
 
 fn canonical(root: &Path) -> PathBuf {

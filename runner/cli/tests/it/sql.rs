@@ -149,6 +149,25 @@ fn a_damaged_file_is_reported_with_exit_code_3() {
 }
 
 #[test]
+fn a_flipped_bit_is_noticed_before_a_table_is_read() {
+    let experiment = Experiment::new(SMALL);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let file = experiment.first_in("games");
+    let mut bytes = fs::read(&file).expect("the file");
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 1;
+    fs::write(&file, &bytes).expect("writes");
+    let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+    for args in [vec!["sql", "small", GAMES], vec!["report", "small"]] {
+        let ended: Ended = experiment.start(&args).wait_with_output().expect("ends").into();
+        assert_eq!(ended.code, Some(3), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(&name) && ended.stderr.contains("not as"), "{}", ended.stderr);
+    }
+    let other = sql(&experiment, &["small", "select count(*) as n from training"]);
+    assert_eq!(other.code, Some(0), "{}", other.stderr);
+}
+
+#[test]
 fn a_missing_file_is_reported_with_the_answer() {
     let experiment = Experiment::new(SMALL);
     assert_eq!(experiment.run(&[]).code, Some(0));

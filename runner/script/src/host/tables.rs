@@ -17,7 +17,7 @@ use super::session::RunHandle;
 use crate::call::{Answer, Call};
 use crate::dynamic::to_dynamic;
 use crate::messages::with_article;
-use dc0_tables::{QueryError, step};
+use dc0_tables::{QueryError, digests, step};
 
 type Context<'a> = NativeCallContext<'a>;
 
@@ -131,6 +131,7 @@ fn query_run(
         folder: info.folder.clone().into(),
         trial: None,
         files: Files::Only(files.collect()),
+        digests: digests(done().map(|(_, manifest)| manifest)),
         // Times are left out: they differ when the script is run again.
         steps: done().map(|(order, manifest)| step(order, manifest, None)).collect(),
         about: None,
