@@ -120,7 +120,12 @@ impl From<EngineError> for AnalysisError {
     fn from(error: EngineError) -> Self {
         let EngineError { kind, message, name, candidates } = error;
         match (kind, name) {
-            (ErrorKind::Column, Some(name)) => Self::Column { name, known: candidates },
+            (ErrorKind::Column, Some(name)) => {
+                // The engine names a few columns like it, not all.
+                let near = nearest(&name.to_lowercase(), candidates.iter().map(String::as_str));
+                let near = near.map(str::to_owned).or_else(|| candidates.first().cloned());
+                Self::Column { name, known: near.into_iter().collect() }
+            }
             (ErrorKind::Function, Some(name)) => Self::Function { name, known: candidates },
             (ErrorKind::Table, Some(name)) => Self::Table { name, known: candidates },
             (ErrorKind::Syntax, _) => Self::Syntax { message },
@@ -137,6 +142,7 @@ fn hint(name: &str, known: &[String]) -> String {
     match near {
         Some(near) => format!("; did you mean `{near}`?"),
         None if known.is_empty() => String::new(),
+        None if known.len() == 1 => format!("; the nearest is `{}`", known[0]),
         None => format!("; there are {}", known.join(", ")),
     }
 }
