@@ -39,13 +39,13 @@ pub(crate) fn run(checkout: &Checkout, fast: bool) -> anyhow::Result<ExitCode> {
         print(LEFT_OUT);
         return Ok(failure.unwrap_or(ExitCode::SUCCESS));
     }
+    if let Some(failure) = plain_build(checkout)? {
+        return Ok(failure);
+    }
     let interop = interop_tests(checkout)?;
     let tests = run_stage("tests", checkout.cargo(TESTS))?;
     let interop = run_stage("interop", interop)?;
-    match tests.or(interop) {
-        Some(failure) => Ok(failure),
-        None => plain_build(checkout),
-    }
+    Ok(tests.or(interop).unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Fetches what the tests against outside programs need, and returns their command.
@@ -61,9 +61,9 @@ fn interop_tests(checkout: &Checkout) -> anyhow::Result<Command> {
 
 /// Builds the program as `cargo xtask run` does and then with plain cargo, which must find everything built. Other members or
 /// features would compile polars twice.
-fn plain_build(checkout: &Checkout) -> anyhow::Result<ExitCode> {
+fn plain_build(checkout: &Checkout) -> anyhow::Result<Option<ExitCode>> {
     if let Some(failure) = run_stage("build", checkout.cargo(BUILD))? {
-        return Ok(failure);
+        return Ok(Some(failure));
     }
     let mut plain = checkout.cargo(PLAIN_BUILD);
     let output =
@@ -72,7 +72,7 @@ fn plain_build(checkout: &Checkout) -> anyhow::Result<ExitCode> {
     let compiled = compiled(&messages);
     if output.status.success() && compiled.is_empty() {
         print("== plain build compiled nothing");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(None);
     }
     print(&format!(
         "== plain build FAILED: after `cargo {}`, `cargo {}` should find everything built, but compiled {}",
@@ -80,7 +80,7 @@ fn plain_build(checkout: &Checkout) -> anyhow::Result<ExitCode> {
         PLAIN_BUILD.join(" "),
         compiled.join(", ")
     ));
-    Ok(ExitCode::FAILURE)
+    Ok(Some(ExitCode::FAILURE))
 }
 
 /// The packages that cargo compiled, from its messages, one per line.
