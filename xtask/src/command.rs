@@ -10,7 +10,8 @@ pub(crate) const HELP: &str = "\
 The tasks around dc0 that cargo alone cannot do.
 
   cargo xtask setup [--cuda] [--verify] [--wheels DIR]
-                              put libtorch 2.11.0 into .libtorch and DuckDB's library into .duckdb, if they are missing
+                              put libtorch 2.11.0 into .libtorch, DuckDB's library into .duckdb and ONNX Runtime's into
+                              .onnxruntime, if they are missing
       --cuda                  with the libraries for NVIDIA GPUs (larger by several GB)
       --verify                read every installed file again and compare its digest
       --wheels DIR            use the wheels in DIR and download nothing

@@ -11,6 +11,7 @@ mod checks;
 mod command;
 mod duckdb;
 mod interop;
+mod onnxruntime;
 mod report;
 mod setup;
 mod syzygy;
@@ -39,6 +40,7 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
         Command::Help => print(command::HELP),
         Command::Setup(options) => {
             let ready = setup::ensure(&checkout, &options)?;
+            offer_onnxruntime(&checkout);
             duckdb::ensure(&checkout)?;
             print(&format!("{ready}"));
         }
@@ -48,13 +50,22 @@ fn carry_out(args: &[String]) -> anyhow::Result<ExitCode> {
             if let Err(error) = duckdb::ensure(&checkout) {
                 print(&format!("warn: SQL and reports will not work: {error:#}"));
             }
+            offer_onnxruntime(&checkout);
             return checkout.run_program(&args);
         }
         Command::Test { fast } => {
             setup::ensure(&checkout, &setup::Options::default())?;
             duckdb::ensure(&checkout)?;
+            onnxruntime::ensure(&checkout)?;
             return checks::run(&checkout, fast);
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fetches ONNX Runtime, without which everything works, though more slowly.
+fn offer_onnxruntime(checkout: &Checkout) {
+    if let Err(error) = onnxruntime::ensure(checkout) {
+        print(&format!("warn: nets will run on libtorch only, which is slower for small batches: {error:#}"));
+    }
 }

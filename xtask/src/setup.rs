@@ -20,12 +20,13 @@ use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use crate::checkout::Checkout;
 use crate::report::print;
 use platform::{Flavour, Platform};
 use stamp::Stamp;
+use wheel::Wheel;
 
 /// The only version that tch 0.24 accepts.
 pub(crate) const VERSION: &str = "2.11.0";
@@ -94,4 +95,25 @@ fn lock(checkout: &Checkout) -> anyhow::Result<File> {
         file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
     }
     Ok(file)
+}
+
+/// Has pip download one wheel into `work`, and unpacks the entries for which `target` gives a path into `tree`. Every file is compared
+/// with the wheel's digest.
+pub(crate) fn unpack_wheel(
+    requirement: &str,
+    work: &Path,
+    tree: &Path,
+    target: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<()> {
+    pip::check()?;
+    pip::download_one(requirement, work)?;
+    let wheels = install::wheels_in(work, "")?;
+    let path = wheels.first().with_context(|| format!("pip brought no wheel of {requirement}"))?;
+    let mut wheel = Wheel::open(path)?;
+    let placed = wheel.placed(target)?;
+    ensure!(!placed.is_empty(), "{} holds no library", path.display());
+    for file in &placed {
+        wheel.unpack(file, tree, |_| ())?;
+    }
+    Ok(())
 }

@@ -93,6 +93,16 @@ impl Batch {
         self.keys.push(game.key());
     }
 
+    /// Adds a row of another batch in the same encoding.
+    pub(super) fn push_row(&mut self, batch: &Self, row: usize, encoding: &Encoding) {
+        let (binary, scalars) = (encoding.binary_count(), encoding.scalar_count());
+        self.binary.extend_from_slice(&batch.binary[row * binary..][..binary]);
+        self.scalars.extend_from_slice(&batch.scalars[row * scalars..][..scalars]);
+        self.legal.extend_from_slice(&batch.legal[batch.legal_range(row)]);
+        self.legal_ends.push(self.legal.len() as u32);
+        self.keys.push(batch.keys[row]);
+    }
+
     /// The range of a row's legal moves in `legal`, and of its policy in [`Evaluations::policy`].
     pub fn legal_range(&self, row: usize) -> std::ops::Range<usize> {
         let start = if row == 0 { 0 } else { self.legal_ends[row - 1] as usize };

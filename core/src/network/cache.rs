@@ -92,7 +92,7 @@ impl Cached {
                 (None, hash_map::Entry::Vacant(first)) => {
                     let miss = *first.insert(self.misses.len());
                     self.miss_keys.push(key);
-                    copy_row(batch, row, self.inner.encoding(), &mut self.misses);
+                    self.misses.push_row(batch, row, self.inner.encoding());
                     Source::Miss(miss)
                 }
             };
@@ -165,15 +165,6 @@ impl Evaluator for Cached {
     fn cache_hits(&self) -> u64 {
         self.hits
     }
-}
-
-fn copy_row(batch: &Batch, row: usize, encoding: &Encoding, out: &mut Batch) {
-    let (binary, scalars) = (encoding.binary_count(), encoding.scalar_count());
-    out.binary.extend_from_slice(&batch.binary[row * binary..][..binary]);
-    out.scalars.extend_from_slice(&batch.scalars[row * scalars..][..scalars]);
-    out.legal.extend_from_slice(&batch.legal[batch.legal_range(row)]);
-    out.legal_ends.push(out.legal.len() as u32);
-    out.keys.push(batch.keys[row]);
 }
 
 /// A 128-bit hash of everything that the net sees of a row.

@@ -1,6 +1,7 @@
 //! A short measurement of the backends, cached for the next run on the same machine.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +10,9 @@ use dc0_core::board::{Rules, random_opening};
 use dc0_core::durable;
 use dc0_core::network::checkpoint::Checkpoint;
 use dc0_core::network::torch::{Precision, runtime};
-use dc0_core::network::{Batch, Evaluations, EvaluatorError, initial_weights, preset};
+use dc0_core::network::{
+    Batch, Evaluations, EvaluatorError, NetworkSpec, initial_weights, parameter_count, preset,
+};
 use dc0_core::params::Value;
 use dc0_core::rng::{Purpose, Seed};
 use serde::{Deserialize, Serialize};
@@ -20,11 +23,11 @@ use dc0_process::clock::Stopwatch;
 
 /// ONNX Runtime must be this much faster to be chosen, so that noise alone does not change a machine's backend. Chosen.
 const MARGIN: f64 = 1.1;
-/// The net and the batch size measured, a common case on a CPU.
-const NET: &str = "dc0-4x64";
-const ROWS: u32 = 64;
-/// How long the measurement takes.
-const TIME: Duration = Duration::from_millis(600);
+/// The net and the batch size of self-play that are measured, a common case on a CPU.
+const SELF_PLAY: (&str, u32) = ("dc0-4x64", 64);
+
+/// How long the measurement takes. Chosen.
+const TIME: Duration = Duration::from_millis(300);
 
 /// Evaluations per second in one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -39,8 +42,31 @@ impl Speeds {
     }
 }
 
-/// The faster backend on this machine's CPU; libtorch if ONNX Runtime is not available or fails.
-pub(super) fn faster(precision: Precision, onnxruntime: Option<&Path>) -> Backend {
+/// What one thread evaluates: a net, whatever its weights, and the rows of a batch.
+#[derive(Debug, Clone)]
+pub struct Workload {
+    /// The net.
+    pub spec: NetworkSpec,
+    /// The rows of a batch, at least 1.
+    pub rows: u32,
+}
+
+impl Workload {
+    /// A lane of self-play.
+    pub fn self_play() -> Self {
+        let (name, rows) = SELF_PLAY;
+        Self { spec: preset(name).expect("a preset of this name").spec, rows }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} parameters, {} rows", parameter_count(&self.spec), self.rows)
+    }
+}
+
+/// The backend that is faster at this work on one thread of this machine's CPU; libtorch if ONNX Runtime is not available or fails.
+pub(super) fn faster(work: &Workload, precision: Precision, onnxruntime: Option<&Path>) -> Backend {
     let library = match onnxruntime::load(onnxruntime) {
         Ok(library) => library,
         Err(cause) => {
@@ -49,15 +75,15 @@ pub(super) fn faster(precision: Precision, onnxruntime: Option<&Path>) -> Backen
         }
     };
     let onnx = format!("ONNX Runtime {}", library.version());
-    let key = format!("{}; {}; {}; {onnx}; best batches", processor(), runtime::versions(), precision.name());
+    let key = format!("{}; {}; {}; {onnx}; {work}", processor(), runtime::versions(), precision.name());
     let file = cache_file();
     let mut known = file.as_deref().map(read).unwrap_or_default();
     if let Some(speeds) = known.get(&key) {
         return speeds.faster();
     }
-    match measure(precision, onnxruntime) {
+    match measure(work, precision, onnxruntime) {
         Ok(speeds) => {
-            log::info!("libtorch {:.0}/s, {onnx} {:.0}/s at {NET}, {ROWS} rows", speeds.torch, speeds.onnx);
+            log::info!("libtorch {:.0}/s, {onnx} {:.0}/s at {work}", speeds.torch, speeds.onnx);
             known.insert(key, speeds);
             if let Some(file) = file {
                 write(&file, &known);
@@ -71,12 +97,16 @@ pub(super) fn faster(precision: Precision, onnxruntime: Option<&Path>) -> Backen
     }
 }
 
-fn measure(precision: Precision, onnxruntime: Option<&Path>) -> Result<Speeds, EvaluatorError> {
+fn measure(
+    work: &Workload,
+    precision: Precision,
+    onnxruntime: Option<&Path>,
+) -> Result<Speeds, EvaluatorError> {
     let seed = Seed { run: 0, step: 0 };
-    let spec = preset(NET).expect("a preset of this name").spec;
+    let spec = work.spec.clone();
     let net = Checkpoint { weights: initial_weights(&spec, seed), spec, provenance: Value::None };
     let mut batch = Batch::default();
-    for number in 0..ROWS {
+    for number in 0..work.rows {
         let mut stream = seed.stream(number.into(), Purpose::Opening);
         batch.push(&net.spec.input(), &random_opening(number, &Rules { max_plies: 512 }, &mut stream));
     }
@@ -97,7 +127,7 @@ fn measure(precision: Precision, onnxruntime: Option<&Path>) -> Result<Speeds, E
             *best = watch.elapsed().min(*best);
         }
     }
-    let [torch, onnx] = best.map(|best| f64::from(ROWS) / best.as_secs_f64());
+    let [torch, onnx] = best.map(|best| f64::from(work.rows) / best.as_secs_f64());
     Ok(Speeds { torch, onnx })
 }
 

@@ -14,6 +14,7 @@ use dc0_core::network::torch::{Device, Precision, TorchEvaluator, TorchOptions};
 use dc0_core::network::{Evaluator, EvaluatorError};
 use thiserror::Error;
 
+pub use calibration::Workload;
 pub use dc0_runs::Backend;
 use dc0_runs::Environment;
 use onnxruntime::OnnxRuntimeError;
@@ -78,20 +79,17 @@ pub struct Choice {
 }
 
 impl BackendRequest<'_> {
-    /// Resolves `auto`. `may_measure` allows measuring the backends for it.
-    pub fn resolve(self, may_measure: bool) -> Result<Choice, BackendError> {
+    /// Resolves `auto`: to the backend that is faster at `work`, or to libtorch if there is nothing to measure.
+    pub fn resolve(self, work: Option<&Workload>) -> Result<Choice, BackendError> {
         let devices = parse_devices(self.device)?;
         let is_cpu = devices == [Device::Cpu];
         let device = devices.iter().copied().map(device_name).collect::<Vec<_>>().join(",");
         let torch = self.precision.resolved(devices[0]);
-        let backend = match self.backend {
-            Backend::Auto
-                if is_cpu && may_measure && matches!(self.precision, Precision::Auto | Precision::F32) =>
-            {
-                calibration::faster(torch, self.onnxruntime)
-            }
-            Backend::Auto => Backend::Torch,
-            backend => backend,
+        let has_choice = is_cpu && matches!(self.precision, Precision::Auto | Precision::F32);
+        let backend = match (self.backend, work) {
+            (Backend::Auto, Some(work)) if has_choice => calibration::faster(work, torch, self.onnxruntime),
+            (Backend::Auto, _) => Backend::Torch,
+            (backend, _) => backend,
         };
         if backend == Backend::Onnx {
             self.check_onnx(is_cpu, &device)?;
@@ -251,7 +249,7 @@ mod tests {
     use dc0_core::network::torch::Precision;
 
     fn resolved(backend: Backend, device: &str, precision: Precision) -> Result<Choice, BackendError> {
-        BackendRequest { backend, device, precision, onnxruntime: None }.resolve(false)
+        BackendRequest { backend, device, precision, onnxruntime: None }.resolve(None)
     }
 
     #[test]

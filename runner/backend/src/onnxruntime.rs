@@ -12,6 +12,9 @@ use thiserror::Error;
 
 use dc0_process::clock::Stopwatch;
 
+/// The folder of a checkout that set-up fetches the library into.
+const FOLDER: &str = ".onnxruntime";
+
 /// Variables that name the library or its folder; the first that is set counts.
 const VARIABLES: [&str; 2] = ["DC0_ONNXRUNTIME", "ORT_DYLIB_PATH"];
 /// Names for the system's loader.
@@ -113,21 +116,19 @@ fn load_given(by: &'static str, path: &Path) -> Result<OnnxLibrary, OnnxRuntimeE
 
 /// Where to search, in order; each with a library, or why there is none.
 fn candidates() -> impl Iterator<Item = (String, Result<PathBuf, String>)> {
+    let set_up = || (format!("the checkout's {FOLDER}"), library_of_checkout());
     let python = || ("python3".to_owned(), library_of_python(Path::new("python3")));
-    let checkout = || {
-        let found = own_environment().and_then(|python| library_of_python(&python));
-        ("the checkout's tests".to_owned(), found)
-    };
     let system = SYSTEM_NAMES.iter().map(|name| ((*name).to_owned(), Ok(PathBuf::from(name))));
-    std::iter::once_with(python).chain(std::iter::once_with(checkout)).chain(system)
+    std::iter::once_with(set_up).chain(std::iter::once_with(python)).chain(system)
 }
 
-/// The Python of `target/interop-venv`, if the program lies in `target/PROFILE` or below.
-fn own_environment() -> Result<PathBuf, String> {
+/// The library that set-up fetched, if the program lies in its checkout, or was packed together with its libraries.
+fn library_of_checkout() -> Result<PathBuf, String> {
     let program = env::current_exe().map_err(|cause| cause.to_string())?;
-    let pythons = program.ancestors().skip(2).take(2).map(|folder| folder.join("interop-venv/bin/python"));
-    let mut present = pythons.filter(|python| python.exists());
-    present.next().ok_or_else(|| "there is no interop-venv beside the program".to_owned())
+    let beside = program.parent().map(|folder| folder.join("lib"));
+    let folders = program.ancestors().skip(1).take(4).map(|folder| folder.join(FOLDER)).chain(beside);
+    let mut libraries = folders.filter_map(|folder| library_in(&folder));
+    libraries.next().ok_or_else(|| "set-up has fetched none (`cargo xtask setup`)".to_owned())
 }
 
 /// The library in the package `onnxruntime` of a Python.

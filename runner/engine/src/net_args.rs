@@ -11,13 +11,13 @@ pub struct NetArgs {
     /// The net: a weights file, or the folder of a run and one of its generations [default: the one in the program].
     #[arg(long, value_name = "NET.safetensors|RUN[:GENERATION]")]
     pub net: Option<String>,
-    /// What runs the net: torch, onnx, or auto for the faster one here [default: torch].
+    /// What runs the net: torch, onnx, or auto for the faster one here [default: auto; for `explain` torch].
     #[arg(long, value_name = "NAME", value_parser = dc0_backend::parse_backend)]
     pub backend: Option<Backend>,
     /// Where the net runs: auto, cpu, cuda:0 [default: auto].
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
-    /// ONNX Runtime's library, or the folder that holds it [default: found with Python or the system].
+    /// ONNX Runtime's library, or the folder that holds it [default: set-up's, Python's or the system's].
     #[arg(long, value_name = "PATH")]
     pub onnxruntime: Option<PathBuf>,
 }

@@ -145,7 +145,7 @@ impl Planner {
     /// An error if nets cannot be evaluated with this backend, device and precision.
     fn check_backend(&self, device: &str, backend: Backend, precision: Precision) -> Result<(), HostError> {
         let backend = self.options.backend.unwrap_or(backend);
-        BackendRequest { backend, device, precision, onnxruntime: None }.resolve(false)?;
+        BackendRequest { backend, device, precision, onnxruntime: None }.resolve(None)?;
         Ok(())
     }
 

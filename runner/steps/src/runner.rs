@@ -11,7 +11,7 @@ use super::context::StepContext;
 use super::open::Open;
 use crate::host::{HostError, OpenParams, RunInfo};
 use crate::lines;
-use dc0_backend::{Backend, BackendRequest, Choice, Evaluators};
+use dc0_backend::{Backend, BackendRequest, Choice, Evaluators, Workload};
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
 use dc0_process::logging::LogFile;
@@ -193,7 +193,7 @@ impl Runner {
                 let path = Folder::of_run(&self.options.parent, name)?.record();
                 Choice::of(environment).map_err(|cause| RunError::damaged(&path, cause))?
             }
-            None => request.resolve(is_new)?,
+            None => request.resolve(is_new.then(Workload::self_play).as_ref())?,
         };
         let threads = self.options.threads.or(inherited.map(|environment| environment.threads));
         let environment = Environment {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use dc0_backend::{Backend, BackendRequest, Evaluators};
+use dc0_backend::{Backend, BackendRequest, Evaluators, Workload};
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -114,7 +114,8 @@ impl Host for Runner {
             precision: Precision::Auto,
             onnxruntime,
         };
-        let evaluators = Evaluators::new(&request.resolve(true)?, onnxruntime)?;
+        let work = Workload { spec: net.spec.clone(), rows: 1 };
+        let evaluators = Evaluators::new(&request.resolve(Some(&work))?, onnxruntime)?;
         Ok(evaluators.make(net).map_err(StepError::from)?)
     }
 

@@ -130,7 +130,7 @@ fn torch_wheel(folder: &Path) -> anyhow::Result<PathBuf> {
     found.pop().with_context(|| format!("{shown} holds no wheel of torch {VERSION} ({start}-….whl)"))
 }
 
-fn wheels_in(folder: &Path, name_start: &str) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn wheels_in(folder: &Path, name_start: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = entries(folder, name_start)?;
     found.retain(|path| path.extension().is_some_and(|extension| extension == "whl"));
     found.sort();

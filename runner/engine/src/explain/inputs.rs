@@ -12,7 +12,7 @@ use super::args::ExplainArgs;
 use super::error::ExplainError;
 use super::params::ExplainParams;
 use super::study::Study;
-use dc0_backend::{Backend, BackendRequest, Evaluators};
+use dc0_backend::{Backend, BackendRequest, Evaluators, Workload};
 use dc0_runs::net::{named, run_folder, shipped};
 use dc0_runs::view::{GameFiles, finished_steps};
 use dc0_runs::{Folder, Series, Slot};
@@ -28,7 +28,8 @@ pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
         precision: Precision::Auto,
         onnxruntime: args.net.onnxruntime.as_deref(),
     };
-    let evaluators = Evaluators::new(&request.resolve(true)?, args.net.onnxruntime.as_deref())?;
+    let work = Workload { spec: net.spec.clone(), rows: 1 };
+    let evaluators = Evaluators::new(&request.resolve(Some(&work))?, args.net.onnxruntime.as_deref())?;
     let mut evaluator = evaluators.make(&net)?;
     Study::new(game, name, &net.spec, params, &mut *evaluator, &Silent)
 }

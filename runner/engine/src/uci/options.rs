@@ -19,7 +19,7 @@ use thiserror::Error;
 use crate::uci::log::Log;
 use crate::uci::score::{ScoreFit, ScoreParams};
 use crate::uci::time::TimeParams;
-use dc0_backend::{Backend, BackendError, BackendRequest, Choice, Evaluators};
+use dc0_backend::{Backend, BackendError, BackendRequest, Evaluators, Workload};
 use dc0_runs::net::{NetError, named, shipped};
 use declared::{Declared, Kind};
 use tuned::{BATCH_SIZE, Kept};
@@ -152,7 +152,8 @@ impl Fault for SettingsError {
 #[derive(Clone)]
 pub struct Settings {
     pub(super) net: Arc<Checkpoint>,
-    pub(super) evaluators: Arc<Evaluators>,
+    /// What evaluates nets; libtorch if the backend is `auto`.
+    evaluators: Arc<Evaluators>,
     pub(super) search: SearchParams,
     /// Members of groups that are off.
     kept: Kept,
@@ -199,7 +200,7 @@ fn all() -> Vec<Declared> {
         ("Hash", spin(HASH.into(), 0, 65_536)),
         (CLEAR_HASH, Kind::Button),
         ("BatchSize", spin(BATCH_SIZE.into(), 1, MAX.1)),
-        ("Backend", combo("torch", &["torch", "onnx", "auto"])),
+        ("Backend", combo("auto", &["auto", "torch", "onnx"])),
         ("Device", Kind::Text("auto".to_owned())),
         ("MultiPV", spin(1, 1, 218)),
         ("Ponder", Kind::Check(false)),
@@ -235,7 +236,7 @@ impl Declared {
 impl Settings {
     /// The defaults: the net in the program, on what this machine has.
     pub fn new(onnxruntime: Option<PathBuf>) -> Result<Self, SettingsError> {
-        let (backend, device) = (Backend::Torch, "auto".to_owned());
+        let (backend, device) = (Backend::Auto, "auto".to_owned());
         let evaluators = evaluators(backend, &device, onnxruntime.as_deref())?;
         Ok(Self {
             net: Arc::new(shipped()?.net),
@@ -383,6 +384,30 @@ impl Settings {
         Ok(())
     }
 
+    /// What evaluates the net. With the backend `auto`, the backends are measured where this machine has not done so before.
+    pub(super) fn evaluators(&self) -> Result<Arc<Evaluators>, SettingsError> {
+        if self.backend != Backend::Auto {
+            return Ok(Arc::clone(&self.evaluators));
+        }
+        let (device, onnxruntime) = (self.device.as_str(), self.onnxruntime.as_deref());
+        // On average, about half of a batch is left after collisions and cached positions (docs/methods/budgets.md).
+        let rows = self.search.leaf_batch.div_ceil(2 * self.threads);
+        let work = Workload { spec: self.net.spec.clone(), rows };
+        let choice = request(self.backend, device, onnxruntime).resolve(Some(&work))?;
+        match choice.backend {
+            Backend::Onnx => Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?)),
+            Backend::Torch | Backend::Auto => Ok(Arc::clone(&self.evaluators)),
+        }
+    }
+
+    /// Whether the threads of other settings can serve these.
+    pub(super) fn same_threads(&self, other: &Self) -> bool {
+        let size = |settings: &Self| (settings.threads, settings.hash, settings.search.leaf_batch);
+        size(self) == size(other)
+            && Arc::ptr_eq(&self.net, &other.net)
+            && Arc::ptr_eq(&self.evaluators, &other.evaluators)
+    }
+
     /// The same settings on the CPU with libtorch, which runs every net.
     pub(super) fn on_cpu(&self) -> Result<Self, SettingsError> {
         let evaluators = evaluators(Backend::Torch, "cpu", None)?;
@@ -401,9 +426,12 @@ fn evaluators(
     device: &str,
     onnxruntime: Option<&Path>,
 ) -> Result<Arc<Evaluators>, SettingsError> {
-    let request = BackendRequest { backend, device, precision: Precision::Auto, onnxruntime };
-    let choice: Choice = request.resolve(true)?;
+    let choice = request(backend, device, onnxruntime).resolve(None)?;
     Ok(Arc::new(Evaluators::new(&choice, onnxruntime)?))
+}
+
+fn request<'a>(backend: Backend, device: &'a str, onnxruntime: Option<&'a Path>) -> BackendRequest<'a> {
+    BackendRequest { backend, device, precision: Precision::Auto, onnxruntime }
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
-//! Evaluating threads, each with its own copy of the net, which it keeps from search to search.
+//! Searching threads, each with its own copy of the net, which it keeps from search to search.
+//!
+//! On a CPU one thread searches, and the rows of its batches are divided among the threads: then the search does not depend on their
+//! number. On other devices every thread searches with batches of its own, so that the device works while threads gather and apply.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use dc0_core::board::Game;
-use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::torch::runtime;
-use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError};
+use dc0_core::network::torch::{Device, runtime};
+use dc0_core::network::{Batch, Divided, Evaluations, Evaluator, EvaluatorError};
 
 use super::hash_cache::HashCache;
-use super::options::Settings;
-use dc0_backend::Evaluators;
+use super::options::{Settings, SettingsError};
 
 /// Work for one thread.
 pub(super) type Task = Box<dyn FnOnce(&mut dyn Evaluator) -> Result<(), EvaluatorError> + Send>;
@@ -22,10 +23,7 @@ type Done = Sender<Result<(), EvaluatorError>>;
 /// The threads for one set of options.
 pub(super) struct Pool {
     workers: Vec<Worker>,
-    net: Arc<Checkpoint>,
-    evaluators: Arc<Evaluators>,
-    /// The option `Hash`, in MiB.
-    hash: u32,
+    settings: Settings,
     cache: HashCache,
 }
 
@@ -38,37 +36,41 @@ struct Worker {
 impl Pool {
     /// Starts the threads and waits until each has its copy.
     pub(super) fn new(settings: &Settings) -> Result<Self, EvaluatorError> {
-        let (net, evaluators) = (Arc::clone(&settings.net), Arc::clone(&settings.evaluators));
-        let cache = HashCache::new(settings.hash, settings.threads);
-        let rows = settings.search.leaf_batch as usize;
+        let failed = |cause: SettingsError| EvaluatorError::Device { rows: 0, cause: cause.to_string() };
+        let (net, evaluators) = (Arc::clone(&settings.net), settings.evaluators().map_err(failed)?);
+        let (searching, dividing) = match evaluators.first_device() {
+            Device::Cpu => (1, settings.threads),
+            _ => (settings.threads, 1),
+        };
+        let cache = HashCache::new(settings.hash, searching);
+        let rows = settings.search.leaf_batch.div_ceil(dividing) as usize;
         let (ready, answers) = channel();
         let start = |_| {
             let (net, evaluators, cache) = (Arc::clone(&net), Arc::clone(&evaluators), cache.clone());
-            let make = move || {
+            let make_one = move || {
+                runtime::set_threads(1);
                 let mut evaluator = evaluators.make(&net)?;
                 warm_up(evaluator.as_mut(), rows)?;
-                Ok(cache.with(evaluator))
+                Ok(evaluator)
             };
+            let make = move || Ok(cache.with(divided(dividing, make_one)?));
             Worker::start(make, ready.clone())
         };
-        let workers = (0..settings.threads).map(start).collect();
+        let workers = (0..searching).map(start).collect();
         drop(ready);
-        let pool = Self { workers, net, evaluators, hash: settings.hash, cache };
+        let pool = Self { workers, settings: settings.clone(), cache };
         first_error(&answers, pool.workers.len())?;
         Ok(pool)
     }
 
     /// Whether these threads fit the settings.
     pub(super) fn fits(&self, settings: &Settings) -> bool {
-        self.workers.len() == settings.threads as usize
-            && self.hash == settings.hash
-            && Arc::ptr_eq(&self.net, &settings.net)
-            && Arc::ptr_eq(&self.evaluators, &settings.evaluators)
+        self.settings.same_threads(settings)
     }
 
     /// The same threads, in place of those that the settings ask for.
     pub(super) fn serving(self, settings: &Settings) -> Self {
-        Self { evaluators: Arc::clone(&settings.evaluators), ..self }
+        Self { settings: settings.clone(), ..self }
     }
 
     /// The cache of the threads.
@@ -104,6 +106,14 @@ impl Pool {
     }
 }
 
+/// An evaluator that works on this many threads.
+fn divided<M>(threads: u32, make: M) -> Result<Box<dyn Evaluator>, EvaluatorError>
+where
+    M: Fn() -> Result<Box<dyn Evaluator>, EvaluatorError> + Clone + Send + 'static,
+{
+    if threads == 1 { make() } else { Ok(Box::new(Divided::new(threads as usize, make)?)) }
+}
+
 /// Evaluates a position alone and in a batch: the first evaluation of each size takes several times as long as those after it, which
 /// a short clock has no time for.
 fn warm_up(evaluator: &mut dyn Evaluator, rows: usize) -> Result<(), EvaluatorError> {
@@ -131,7 +141,6 @@ impl Worker {
     ) -> Self {
         let (tasks, work) = channel::<(Task, Done)>();
         let thread = thread::spawn(move || {
-            runtime::set_threads(1);
             let (mut evaluator, answer) = match make() {
                 Ok(evaluator) => (Some(evaluator), Ok(())),
                 Err(error) => (None, Err(error)),
