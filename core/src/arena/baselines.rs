@@ -1,5 +1,6 @@
 //! Players without a net, as baselines for the first hours of a run. Each is a file here and a line in [`BASELINES`].
 
+mod alphabeta;
 mod greedy;
 mod random;
 
@@ -7,6 +8,7 @@ use std::fmt::Debug;
 
 use crate::board::{Game, Move, Rules};
 use crate::rng::Stream;
+use alphabeta::AlphaBeta;
 
 /// A player without a net.
 pub trait Baseline: Debug + Sync {
@@ -21,7 +23,14 @@ pub trait Baseline: Debug + Sync {
 }
 
 /// All of them.
-pub const BASELINES: &[&dyn Baseline] = &[&random::Random, &greedy::Greedy];
+pub const BASELINES: &[&dyn Baseline] = &[
+    &random::Random,
+    &greedy::Greedy,
+    &AlphaBeta::ONE,
+    &AlphaBeta::TWO,
+    &AlphaBeta::THREE,
+    &AlphaBeta::FOUR,
+];
 
 /// The one with a name.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {

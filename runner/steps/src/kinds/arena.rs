@@ -51,9 +51,9 @@ impl Step for Arena {
     const SERIES: Series = Series::Matches;
     const USAGES: &'static [Usage] = &[Usage {
         name: "arena",
-        form: "run.arena(network, network or \"random\" or \"greedy\", #{…})",
+        form: "run.arena(network, network or opponent, #{…})",
         returns: "a match",
-        meaning: "A step: plays a match. Scores are from the first player's side.",
+        meaning: "A step: plays a match. Scores are from the first player's side. An opponent without a net is a name, such as \"random\", \"greedy\" or \"alphabeta-2\".",
         example: "let verdict = run.arena(trained, net, #{ games: 4 });",
     }];
     const FORMS: &'static [&'static [ArgumentKind]] =
@@ -73,8 +73,8 @@ impl Step for Arena {
             Ok([Argument::Network(first), Argument::Text(name)]) => {
                 let unknown = || {
                     let known: Vec<&str> = BASELINES.iter().map(|baseline| baseline.name()).collect();
-                    let known = known.join("\" or \"");
-                    format!("there is no opponent \"{name}\"; give a network, \"{known}\"")
+                    let known = known.join("\", \"");
+                    format!("there is no opponent \"{name}\"; give a network, or one of \"{known}\"")
                 };
                 Ok(Self { first, second: Opponent::Baseline(baseline(&name).ok_or_else(unknown)?) })
             }

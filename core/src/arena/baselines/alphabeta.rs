@@ -1,0 +1,397 @@
+//! Alpha-beta with a fixed depth, quiescence and a hand-written evaluation: the classic yardstick.
+//!
+//! The evaluation is Tomasz Michniewski's Simplified Evaluation Function
+//! (<https://www.chessprogramming.org/Simplified_Evaluation_Function>): material and piece-square tables.
+
+use rand::RngExt;
+
+use super::Baseline;
+use crate::board::{Game, Move, Piece, Position, Reason, Rules, Side};
+use crate::rng::Stream;
+
+/// Plays a move with the best score `depth` plies ahead, captures, promotions and answers to checks followed to their end. Ties are
+/// broken at random.
+#[derive(Debug)]
+pub(super) struct AlphaBeta {
+    name: &'static str,
+    about: &'static str,
+    depth: u32,
+}
+
+impl AlphaBeta {
+    /// One ply.
+    pub(super) const ONE: Self = Self {
+        name: "alphabeta-1",
+        about: "alpha-beta, one ply and quiescence, piece-square tables",
+        depth: 1,
+    };
+    /// Two plies.
+    pub(super) const TWO: Self = Self {
+        name: "alphabeta-2",
+        about: "alpha-beta, two plies and quiescence, piece-square tables",
+        depth: 2,
+    };
+    /// Three plies.
+    pub(super) const THREE: Self = Self {
+        name: "alphabeta-3",
+        about: "alpha-beta, three plies and quiescence, piece-square tables",
+        depth: 3,
+    };
+    /// Four plies.
+    pub(super) const FOUR: Self = Self {
+        name: "alphabeta-4",
+        about: "alpha-beta, four plies and quiescence, piece-square tables",
+        depth: 4,
+    };
+}
+
+/// Above every score. A mate in n plies scores `MATE - n`.
+const INFINITE: i32 = 1_000_000;
+const MATE: i32 = 100_000;
+
+impl Baseline for AlphaBeta {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn choose(&self, game: &mut Game, rules: &Rules, stream: &mut Stream) -> Move {
+        let best = best_moves(game, rules, self.depth);
+        best[stream.random_range(0..best.len())]
+    }
+}
+
+/// All moves with the best score, in the order of move generation.
+fn best_moves(game: &mut Game, rules: &Rules, depth: u32) -> Vec<Move> {
+    let (ply, mut best) = (game.ply(), (-INFINITE, Vec::new()));
+    for mv in game.position().legal_moves() {
+        game.play_unchecked(mv);
+        // A window that begins below the best score, so that equal scores are exact.
+        let score = -alpha_beta(game, rules, depth - 1, 1, (-INFINITE, 1 - best.0));
+        game.take_back_to(ply);
+        if score > best.0 {
+            best = (score, Vec::new());
+        }
+        if score == best.0 {
+            best.1.push(mv);
+        }
+    }
+    best.1
+}
+
+/// The score for the side to move, `distance` plies below the root; a bound of it outside the window.
+fn alpha_beta(game: &mut Game, rules: &Rules, depth: u32, distance: i32, window: (i32, i32)) -> i32 {
+    match game.outcome(rules) {
+        Some(outcome) if outcome.reason == Reason::Checkmate => return distance - MATE,
+        Some(_) => return 0,
+        None if depth == 0 => return quiescence(game, distance, window),
+        None => {}
+    }
+    let (ply, (mut alpha, beta)) = (game.ply(), window);
+    let mut best = -INFINITE;
+    for mv in ordered(game.position(), game.position().legal_moves()) {
+        game.play_unchecked(mv);
+        let score = -alpha_beta(game, rules, depth - 1, distance + 1, (-beta, -alpha));
+        game.take_back_to(ply);
+        best = best.max(score);
+        alpha = alpha.max(score);
+        if alpha >= beta {
+            break;
+        }
+    }
+    best
+}
+
+/// The score once only quiet moves are left: captures and promotions are followed, and every answer to a check.
+fn quiescence(game: &mut Game, distance: i32, window: (i32, i32)) -> i32 {
+    let (ply, (mut alpha, beta)) = (game.ply(), window);
+    let position = game.position();
+    let (is_check, mut moves) = (position.is_check(), position.legal_moves());
+    let mut best = match (is_check, moves.is_empty()) {
+        (true, true) => return distance - MATE,
+        (false, true) => return 0,
+        (true, false) => -INFINITE,
+        (false, false) => evaluation(position),
+    };
+    if best >= beta {
+        return best;
+    }
+    if !is_check {
+        moves.retain(|mv| gain(position, *mv) > 0);
+    }
+    alpha = alpha.max(best);
+    for mv in ordered(position, moves) {
+        game.play_unchecked(mv);
+        let score = -quiescence(game, distance + 1, (-beta, -alpha));
+        game.take_back_to(ply);
+        best = best.max(score);
+        alpha = alpha.max(score);
+        if alpha >= beta {
+            break;
+        }
+    }
+    best
+}
+
+/// The moves with the largest gain first, and the least valuable piece first among equal gains.
+fn ordered(position: &Position, mut moves: Vec<Move>) -> Vec<Move> {
+    let mover = |mv: Move| position.piece_at(mv.from()).map_or(0, value);
+    moves.sort_by_key(|mv| (-gain(position, *mv), mover(*mv)));
+    moves
+}
+
+/// The value that a move captures or promotes to; 0 for a quiet move.
+fn gain(position: &Position, mv: Move) -> i32 {
+    let is_capture = position.occupied(position.side_to_move().other()) & (1 << mv.to()) != 0;
+    let captured = match position.piece_at(mv.to()) {
+        Some(piece) if is_capture => value(piece),
+        None if is_en_passant(position, mv) => value(Piece::Pawn),
+        _ => 0,
+    };
+    captured + mv.promotion().map_or(0, |promotion| value(promotion.piece()) - value(Piece::Pawn))
+}
+
+fn is_en_passant(position: &Position, mv: Move) -> bool {
+    position.legal_en_passant() == Some(mv.to()) && position.piece_at(mv.from()) == Some(Piece::Pawn)
+}
+
+/// In centipawns; the king has none.
+fn value(piece: Piece) -> i32 {
+    match piece {
+        Piece::Pawn => 100,
+        Piece::Knight => 320,
+        Piece::Bishop => 330,
+        Piece::Rook => 500,
+        Piece::Queen => 900,
+        Piece::King => 0,
+    }
+}
+
+const PIECES: [Piece; 6] =
+    [Piece::Pawn, Piece::Knight, Piece::Bishop, Piece::Rook, Piece::Queen, Piece::King];
+
+/// The evaluation in centipawns for the side to move.
+fn evaluation(position: &Position) -> i32 {
+    let side = position.side_to_move();
+    let is_ending = [side, side.other()].iter().all(|side| is_reduced(position, *side));
+    side_score(position, side, is_ending) - side_score(position, side.other(), is_ending)
+}
+
+/// Whether a side has no queen, or a queen with no rook and at most one knight or bishop; if both have, kings use their table of the
+/// ending.
+fn is_reduced(position: &Position, side: Side) -> bool {
+    let count = |piece| position.pieces(side, piece).count_ones();
+    count(Piece::Queen) == 0 || (count(Piece::Rook) == 0 && count(Piece::Knight) + count(Piece::Bishop) <= 1)
+}
+
+fn side_score(position: &Position, side: Side, is_ending: bool) -> i32 {
+    let mut score = 0;
+    for piece in PIECES {
+        let table = if is_ending && piece == Piece::King { &KING_IN_ENDING } else { table(piece) };
+        let mut squares = position.pieces(side, piece);
+        while squares != 0 {
+            let square = squares.trailing_zeros() as usize;
+            // Tables have the eighth rank first.
+            let index = if side == Side::White { square ^ 56 } else { square };
+            score += value(piece) + table[index];
+            squares &= squares - 1;
+        }
+    }
+    score
+}
+
+fn table(piece: Piece) -> &'static [i32; 64] {
+    match piece {
+        Piece::Pawn => &PAWN,
+        Piece::Knight => &KNIGHT,
+        Piece::Bishop => &BISHOP,
+        Piece::Rook => &ROOK,
+        Piece::Queen => &QUEEN,
+        Piece::King => &KING,
+    }
+}
+
+#[rustfmt::skip]
+const PAWN: [i32; 64] = [
+      0,   0,   0,   0,   0,   0,   0,   0,
+     50,  50,  50,  50,  50,  50,  50,  50,
+     10,  10,  20,  30,  30,  20,  10,  10,
+      5,   5,  10,  25,  25,  10,   5,   5,
+      0,   0,   0,  20,  20,   0,   0,   0,
+      5,  -5, -10,   0,   0, -10,  -5,   5,
+      5,  10,  10, -20, -20,  10,  10,   5,
+      0,   0,   0,   0,   0,   0,   0,   0,
+];
+
+#[rustfmt::skip]
+const KNIGHT: [i32; 64] = [
+    -50, -40, -30, -30, -30, -30, -40, -50,
+    -40, -20,   0,   0,   0,   0, -20, -40,
+    -30,   0,  10,  15,  15,  10,   0, -30,
+    -30,   5,  15,  20,  20,  15,   5, -30,
+    -30,   0,  15,  20,  20,  15,   0, -30,
+    -30,   5,  10,  15,  15,  10,   5, -30,
+    -40, -20,   0,   5,   5,   0, -20, -40,
+    -50, -40, -30, -30, -30, -30, -40, -50,
+];
+
+#[rustfmt::skip]
+const BISHOP: [i32; 64] = [
+    -20, -10, -10, -10, -10, -10, -10, -20,
+    -10,   0,   0,   0,   0,   0,   0, -10,
+    -10,   0,   5,  10,  10,   5,   0, -10,
+    -10,   5,   5,  10,  10,   5,   5, -10,
+    -10,   0,  10,  10,  10,  10,   0, -10,
+    -10,  10,  10,  10,  10,  10,  10, -10,
+    -10,   5,   0,   0,   0,   0,   5, -10,
+    -20, -10, -10, -10, -10, -10, -10, -20,
+];
+
+#[rustfmt::skip]
+const ROOK: [i32; 64] = [
+      0,   0,   0,   0,   0,   0,   0,   0,
+      5,  10,  10,  10,  10,  10,  10,   5,
+     -5,   0,   0,   0,   0,   0,   0,  -5,
+     -5,   0,   0,   0,   0,   0,   0,  -5,
+     -5,   0,   0,   0,   0,   0,   0,  -5,
+     -5,   0,   0,   0,   0,   0,   0,  -5,
+     -5,   0,   0,   0,   0,   0,   0,  -5,
+      0,   0,   0,   5,   5,   0,   0,   0,
+];
+
+#[rustfmt::skip]
+const QUEEN: [i32; 64] = [
+    -20, -10, -10,  -5,  -5, -10, -10, -20,
+    -10,   0,   0,   0,   0,   0,   0, -10,
+    -10,   0,   5,   5,   5,   5,   0, -10,
+     -5,   0,   5,   5,   5,   5,   0,  -5,
+      0,   0,   5,   5,   5,   5,   0,  -5,
+    -10,   5,   5,   5,   5,   5,   0, -10,
+    -10,   0,   5,   0,   0,   0,   0, -10,
+    -20, -10, -10,  -5,  -5, -10, -10, -20,
+];
+
+#[rustfmt::skip]
+const KING: [i32; 64] = [
+    -30, -40, -40, -50, -50, -40, -40, -30,
+    -30, -40, -40, -50, -50, -40, -40, -30,
+    -30, -40, -40, -50, -50, -40, -40, -30,
+    -30, -40, -40, -50, -50, -40, -40, -30,
+    -20, -30, -30, -40, -40, -30, -30, -20,
+    -10, -20, -20, -20, -20, -20, -20, -10,
+     20,  20,   0,   0,   0,   0,  20,  20,
+     20,  30,  10,   0,   0,  10,  30,  20,
+];
+
+#[rustfmt::skip]
+const KING_IN_ENDING: [i32; 64] = [
+    -50, -40, -30, -20, -20, -30, -40, -50,
+    -30, -20, -10,   0,   0, -10, -20, -30,
+    -30, -10,  20,  30,  30,  20, -10, -30,
+    -30, -10,  30,  40,  40,  30, -10, -30,
+    -30, -10,  30,  40,  40,  30, -10, -30,
+    -30, -10,  20,  30,  30,  20, -10, -30,
+    -30, -30,   0,   0,   0,   0, -30, -30,
+    -50, -30, -30, -30, -30, -30, -30, -50,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{INFINITE, MATE, alpha_beta, best_moves, evaluation, gain, quiescence};
+    use crate::board::{Game, Move, Position, Reason, Rules, random_opening};
+    use crate::rng::{Purpose, Seed};
+
+    const RULES: Rules = Rules { max_plies: 512 };
+
+    fn game(fen: &str) -> Game {
+        Game::from_position(Position::from_fen(fen).expect("a position"))
+    }
+
+    fn best(fen: &str, depth: u32) -> Vec<String> {
+        best_moves(&mut game(fen), &RULES, depth).iter().map(Move::to_string).collect()
+    }
+
+    /// The score without pruning.
+    fn minimax(game: &mut Game, depth: u32, distance: i32) -> i32 {
+        match game.outcome(&RULES) {
+            Some(outcome) if outcome.reason == Reason::Checkmate => return distance - MATE,
+            Some(_) => return 0,
+            None if depth == 0 => return quiescence(game, distance, (-INFINITE, INFINITE)),
+            None => {}
+        }
+        let ply = game.ply();
+        let moves = game.position().legal_moves();
+        let score = |mv: Move| {
+            game.play_unchecked(mv);
+            let score = -minimax(game, depth - 1, distance + 1);
+            game.take_back_to(ply);
+            score
+        };
+        moves.into_iter().map(score).max().expect("a move")
+    }
+
+    #[test]
+    fn pruning_changes_neither_the_score_nor_the_best_moves() {
+        for number in 0..12 {
+            let mut stream = Seed { run: 7, step: 0 }.stream(number, Purpose::Opening);
+            let mut game = random_opening(10 + number as u32 * 3, &RULES, &mut stream);
+            let whole = (-INFINITE, INFINITE);
+            let score = minimax(&mut game, 2, 0);
+            assert_eq!(alpha_beta(&mut game, &RULES, 2, 0, whole), score);
+            let (ply, moves) = (game.ply(), game.position().legal_moves());
+            let mut of_move = |mv: Move| {
+                game.play_unchecked(mv);
+                let score = -minimax(&mut game, 1, 1);
+                game.take_back_to(ply);
+                score
+            };
+            let best: Vec<Move> = moves.iter().copied().filter(|mv| of_move(*mv) == score).collect();
+            assert_eq!(best_moves(&mut game, &RULES, 2), best);
+        }
+    }
+
+    #[test]
+    fn mates_are_found_and_the_shortest_is_best() {
+        assert_eq!(best("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", 1), ["a1a8"]);
+        assert_eq!(best("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", 3), ["a1a8"]);
+        // A mate in two: the rooks take turns.
+        let mut game = game("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1");
+        assert_eq!(alpha_beta(&mut game, &RULES, 3, 0, (-INFINITE, INFINITE)), MATE - 3);
+    }
+
+    #[test]
+    fn captures_are_followed_to_their_end() {
+        // The pawn on d5 is protected, the one on h5 is not.
+        let moves = best("6k1/8/4p3/3p3p/8/8/8/3Q2K1 w - - 0 1", 1);
+        assert_eq!(moves, ["d1h5"]);
+        let quiet = game("6k1/8/4p3/3p4/8/8/8/3Q2K1 w - - 0 1");
+        let score = evaluation(quiet.position());
+        assert!(quiescence(&mut quiet.clone(), 0, (-INFINITE, INFINITE)) < score + 100);
+    }
+
+    #[test]
+    fn gains_are_what_is_captured_and_promoted() {
+        let position = Position::from_fen("1n5k/P7/8/3pP3/8/8/8/R3K2R w KQ d6 0 1").expect("a position");
+        let gain = |uci| gain(&position, Move::from_uci(uci).expect("a move"));
+        assert_eq!(gain("e5d6"), 100);
+        assert_eq!(gain("a7a8q"), 800);
+        assert_eq!(gain("a7b8n"), 320 + 220);
+        assert_eq!(gain("e5e6"), 0);
+        // Castling may be written as the king's capture of its rook.
+        assert_eq!((gain("e1g1"), gain("e1h1")), (0, 0));
+    }
+
+    #[test]
+    fn the_evaluation_knows_no_colours() {
+        let at = |fen: &str| evaluation(&Position::from_fen(fen).expect("a position"));
+        assert_eq!(at("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"), 0);
+        let white = at("r1bq1rk1/ppp2ppp/2n5/3p4/3P4/5N2/PPP2PPP/RNBQ1RK1 w - - 0 1");
+        let black = at("rnbq1rk1/ppp2ppp/5n2/3p4/3P4/2N5/PPP2PPP/R1BQ1RK1 b - - 0 1");
+        assert_eq!(white, black);
+        // In the ending. The rook on a1 has 0, the knight on b1 −40, the kings have −30 each on the middle of the first rank.
+        assert_eq!(at("4k3/8/8/8/8/8/8/RN2K3 w Q - 0 1"), 500 + 320 - 40);
+    }
+}
