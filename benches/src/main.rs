@@ -4,6 +4,7 @@
 mod count;
 mod encode;
 mod evaluate;
+mod match_statistics;
 mod one_tree;
 mod search;
 mod self_play;
@@ -20,6 +21,7 @@ enum Bench {
     Count(count::Options),
     Encode(encode::Options),
     Evaluate(evaluate::Options),
+    MatchStatistics(match_statistics::Options),
     OneTree(one_tree::Options),
     Search(search::Options),
     SelfPlay(self_play::Options),
@@ -31,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Bench::Count(options) => count::run(&options),
         Bench::Encode(options) => encode::run(&options),
         Bench::Evaluate(options) => evaluate::run(&options),
+        Bench::MatchStatistics(options) => match_statistics::run(&options),
         Bench::OneTree(options) => one_tree::run(&options),
         Bench::Search(options) => search::run(&options),
         Bench::SelfPlay(options) => self_play::run(&options),

@@ -6,12 +6,14 @@ mod match_game;
 mod params;
 mod play;
 mod score;
+mod sprt;
 
 pub use baselines::{BASELINES, Baseline, baseline};
 pub use job::{Match, Player};
 pub use params::ArenaParams;
 pub use play::{ArenaError, KeepMatchShard, MatchShard, play};
-pub use score::{EloInterval, MatchSummary, elo_of, student, summarise};
+pub use score::{EloInterval, MatchSummary, elo_of, interval, pair_points, student, summarise};
+pub use sprt::{EloModel, Sprt, SprtParams, Verdict};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Parameters of a match.
 
+use super::sprt::SprtParams;
 use crate::board::Rules;
 use crate::network::Precision;
 use crate::params;
@@ -9,8 +10,10 @@ use crate::search::{ChoiceParams, SearchParams};
 params! {
     /// A match of two players, without noise.
     pub struct ArenaParams {
-        /// Games; even, because every opening is played with both colours.
+        /// Games, with `sprt` at most; even, because every opening is played with both colours.
         games: u32 = 100, in 2..=10_000_000;
+        /// A sequential test that ends the match once it is decided; () for none. Games after the decision are discarded.
+        sprt: Option<SprtParams> = None;
         /// The search of every move of a net.
         search: SearchParams = SearchParams::default();
         /// Another search for the second player, to compare searches with one net; () for the same.

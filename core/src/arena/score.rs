@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::sprt::Sprt;
 use crate::params::Value;
 use crate::store::MatchGameRow;
 
@@ -32,6 +33,8 @@ pub struct MatchSummary {
     pub score_high: f64,
     /// Pairs by the first player's points: 0, ½, 1, 1½, 2.
     pub pentanomial: [u32; 5],
+    /// The sequential test, if the match has one.
+    pub sprt: Option<Sprt>,
     /// Evaluations that searches requested.
     pub evaluations: u64,
 }
@@ -69,26 +72,32 @@ pub fn summarise(rows: &[MatchGameRow], evaluations: u64) -> MatchSummary {
         score_low: low.min(score),
         score_high: high.max(score),
         pentanomial,
+        sprt: None,
         evaluations,
     }
 }
 
-fn pentanomial(rows: &[MatchGameRow]) -> [u32; 5] {
+/// The first player's points in each pair whose games are finished, in the order of the pairs' numbers.
+pub fn pair_points(rows: &[MatchGameRow]) -> Vec<f64> {
     let mut pairs: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
     for row in rows {
         let pair = pairs.entry(row.pair).or_default();
         pair.0 += row.score;
         pair.1 += 1;
     }
+    pairs.into_values().filter(|(_, games)| *games == 2).map(|(points, _)| points).collect()
+}
+
+fn pentanomial(rows: &[MatchGameRow]) -> [u32; 5] {
     let mut counts = [0; 5];
-    for (points, _) in pairs.values().filter(|(_, games)| *games == 2) {
+    for points in pair_points(rows) {
         counts[(points * 2.0) as usize] += 1;
     }
     counts
 }
 
-/// The 95 % interval of the mean score of a game; [0, 1] if no pair is finished.
-fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
+/// The 95 % interval of the mean score of a game, by the points of pairs; [0, 1] if no pair is finished.
+pub fn interval(pentanomial: &[u32; 5]) -> (f64, f64) {
     let pairs = pentanomial.iter().sum::<u32>() as usize;
     if pairs == 0 {
         return (0.0, 1.0);
@@ -142,6 +151,7 @@ impl MatchSummary {
             ("elo_low", elo_or_none(low)),
             ("elo_high", elo_or_none(high)),
             ("pentanomial", Value::List(self.pentanomial.map(count).to_vec())),
+            ("sprt", self.sprt.as_ref().map_or(Value::None, Sprt::to_value)),
             ("evaluations", Value::Int(self.evaluations as i64)),
         ];
         Value::Group(fields.map(|(name, value)| (name.to_owned(), value)).into())

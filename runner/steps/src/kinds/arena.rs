@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use dc0_backend::Evaluators;
 use dc0_core::arena::{
-    self, ArenaParams, BASELINES, Baseline, KeepMatchShard, Match, MatchShard, MatchSummary, Player, baseline,
+    self, ArenaParams, BASELINES, Baseline, KeepMatchShard, Match, MatchShard, MatchSummary, Player, Sprt,
+    baseline,
 };
 use dc0_core::event::Observer;
 use dc0_core::network::Evaluator;
@@ -152,9 +153,16 @@ impl Step for Arena {
         };
         let keep = |shard, result: MatchShard| keep(workspace, shard, &result).map_err(Into::into);
         workspace.meter.set_lanes(context.lanes);
-        setup.play(&rest, context.lanes, &measured, &keep, &progress)?;
+        // A test is looked at after every round of shards, one for each lane.
+        let round = if params.sprt.is_some() { context.lanes as usize } else { rest.len().max(1) };
+        for round in rest.chunks(round) {
+            if decision(params, workspace, shards.len() as u32)?.is_some() {
+                break;
+            }
+            setup.play(round, context.lanes, &measured, &keep, &progress)?;
+        }
         context.close(&progress);
-        product(workspace, shards.len() as u32, &names)
+        product(params, workspace, &names)
     }
 
     fn result(&self, _: &ArenaParams, output: StepOutput) -> Result<StepResult, StepError> {
@@ -177,7 +185,10 @@ impl Step for Arena {
             (Some(low), Some(elo), Some(high)) => format!(", Elo {elo:+.0} [{low:+.0}, {high:+.0}]"),
             _ => String::new(),
         };
-        format!("score {score:.3} (+{wins} ={draws} -{losses}{elo})")
+        format!(
+            "score {score:.3} (+{wins} ={draws} -{losses}{elo}{})",
+            test_text(summary).unwrap_or_default()
+        )
     }
 
     fn planned(&self, _: &ArenaParams, _: u32) -> Result<String, StepError> {
@@ -246,10 +257,19 @@ impl Arena {
     }
 }
 
+/// The match's test in words, if it has one.
+fn test_text(summary: &Value) -> Option<String> {
+    let test = summary.member("sprt")?;
+    let figure = |name| test.member(name).and_then(Value::as_f64);
+    let Value::Text(verdict) = test.member("verdict")? else { return None };
+    let (llr, lower, upper) = (figure("llr")?, figure("lower")?, figure("upper")?);
+    Some(format!(", test {verdict}: LLR {llr:.2} in [{lower:.2}, {upper:.2}]"))
+}
+
 /// The mock result: an even match with this many evaluations.
 fn even(params: &ArenaParams, evaluations: u64) -> MatchSummary {
     let (games, pairs) = (params.games, params.games / 2);
-    let wins = games / 4;
+    let (wins, pentanomial) = (games / 4, [0, 0, pairs, 0, 0]);
     MatchSummary {
         games,
         wins,
@@ -258,7 +278,8 @@ fn even(params: &ArenaParams, evaluations: u64) -> MatchSummary {
         score: 0.5,
         score_low: 0.45,
         score_high: 0.55,
-        pentanomial: [0, 0, pairs, 0, 0],
+        pentanomial,
+        sprt: params.sprt.as_ref().map(|sprt| sprt.test(&pentanomial)),
         evaluations,
     }
 }
@@ -344,17 +365,50 @@ fn keep(workspace: &StepWorkspace, shard: Shard, result: &MatchShard) -> Result<
     Ok(workspace.keep_shard(shard.index, &ShardNote { files: vec![file], part })?)
 }
 
-fn product(workspace: &StepWorkspace, shards: u32, names: &[String; 2]) -> Result<Product, StepError> {
+/// The number of pairs that decide the match's test, and the test after them; `None` if there is no test, or not enough pairs yet.
+fn decision(
+    params: &ArenaParams,
+    workspace: &StepWorkspace,
+    shards: u32,
+) -> Result<Option<(u32, Sprt)>, StepError> {
+    let Some(sprt) = &params.sprt else { return Ok(None) };
+    let finished = workspace.finished_shards::<Part>(shards)?;
+    let mut rows: Vec<MatchGameRow> = Vec::new();
+    // Pairs count in their order, so what follows a shard that is missing does not count yet.
+    for note in (0..shards).map_while(|shard| finished.get(&shard)) {
+        rows.extend(read_rows(workspace, note)?);
+    }
+    Ok(sprt.decided(arena::pair_points(&rows)))
+}
+
+fn read_rows(workspace: &StepWorkspace, note: &ShardNote<Part>) -> Result<Vec<MatchGameRow>, StepError> {
+    let mut rows = Vec::new();
+    for entry in &note.files {
+        rows.extend(read_entry(workspace.folder.root(), entry)?);
+    }
+    Ok(rows)
+}
+
+/// The table and the summary of a match: of all its games, or of those up to the decision of its test.
+fn product(
+    params: &ArenaParams,
+    workspace: &StepWorkspace,
+    names: &[String; 2],
+) -> Result<Product, StepError> {
+    let all = shards_of(params.games, params.shard_games).len() as u32;
+    let decided = decision(params, workspace, all)?;
+    let games = decided.map_or(params.games, |(pairs, _)| 2 * pairs);
     let mut rows: Vec<MatchGameRow> = Vec::new();
     let mut evaluations = 0;
-    for note in workspace.all_shards::<Part>(shards)? {
+    for note in workspace.all_shards::<Part>(games.div_ceil(params.shard_games))? {
         evaluations += note.part.evaluations;
-        for entry in &note.files {
-            rows.extend(read_entry(workspace.folder.root(), entry)?);
-        }
+        rows.extend(read_rows(workspace, &note)?);
     }
+    rows.retain(|row| row.game < games);
     let path = workspace.slot.path("matches", &format!("-{}-vs-{}.parquet", names[0], names[1]));
     let provenance = files::provenance(workspace, [("first", &names[0]), ("second", &names[1])]);
     let file = write_table(workspace.folder.root(), &path, &rows, &provenance)?;
-    Ok(Product { files: vec![file], summary: arena::summarise(&rows, evaluations).to_value() })
+    let mut summary = arena::summarise(&rows, evaluations);
+    summary.sprt = params.sprt.as_ref().map(|sprt| sprt.test(&summary.pentanomial));
+    Ok(Product { files: vec![file], summary: summary.to_value() })
 }
