@@ -3,6 +3,7 @@
 
 mod encodings;
 mod files;
+mod games;
 mod lsp;
 mod net_fixtures;
 mod networks;

@@ -2,6 +2,7 @@
 
 mod args;
 mod curves;
+mod games;
 mod study;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,10 @@ enum ExportError {
     Onnx(#[from] OnnxError),
     #[error("{} holds no {what}, and neither does {}", path.display(), Path::new("datasets").join(path).display())]
     Nothing { path: PathBuf, what: &'static str },
+    #[error("{} has no {wanted} in its finished steps", run.display())]
+    NoGames { run: PathBuf, wanted: String },
+    #[error("{}: game {game} cannot be read: {cause}; put back a good copy of the file", file.display())]
+    Game { file: PathBuf, game: u32, cause: String },
     #[error(transparent)]
     Run(#[from] RunError),
     #[error(transparent)]
@@ -50,24 +55,27 @@ fn found(
 impl Fault for ExportError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Name { .. } | Self::Nothing { .. } | Self::Onnx(OnnxError::TooLarge { .. }) => {
-                Exit::BadInput
-            }
+            Self::Name { .. }
+            | Self::Nothing { .. }
+            | Self::NoGames { .. }
+            | Self::Onnx(OnnxError::TooLarge { .. }) => Exit::BadInput,
             Self::Net(cause) => cause.exit(),
             Self::Run(cause) => cause.exit(),
-            Self::Onnx(_) | Self::Store(_) => Exit::Storage,
+            Self::Game { .. } | Self::Onnx(_) | Self::Store(_) => Exit::Storage,
         }
     }
 }
 
 impl Command for ExportArgs {
     const NAME: &'static str = "export";
-    const ABOUT: &'static str = "Write a net, a sweep or training curves in the format of other programs";
+    const ABOUT: &'static str =
+        "Write a net, games, a sweep or training curves in the format of other programs";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
         let lines = match &self.format {
             ExportFormat::Onnx(args) => onnx(args)?,
             ExportFormat::Optuna(args) => study::write(args)?,
+            ExportFormat::Pgn(args) => games::write(args)?,
             ExportFormat::Tensorboard(args) => curves::write(args)?,
         };
         program.console.result(&lines.join("\n"));

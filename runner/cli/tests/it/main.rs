@@ -8,6 +8,7 @@ mod experiment;
 mod explain;
 mod fork;
 mod lsp;
+mod matches;
 mod modules;
 mod networks;
 mod no_arguments;

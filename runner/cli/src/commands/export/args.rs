@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 /// What `export` writes.
 #[derive(Debug, Args)]
@@ -19,6 +19,8 @@ pub(crate) enum ExportFormat {
     Onnx(ExportOnnxArgs),
     /// A sweep as an Optuna journal: `optuna-dashboard FILE` opens it.
     Optuna(ExportOptunaArgs),
+    /// The stored games of a run, with the values of their searches as comments.
+    Pgn(ExportPgnArgs),
     /// The training curves of a run, or of all runs of a sweep, as TensorBoard event files: `tensorboard --logdir DIR`.
     Tensorboard(ExportTensorboardArgs),
 }
@@ -32,6 +34,34 @@ pub(crate) struct ExportOptunaArgs {
     /// The file to write; an existing one is replaced.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+}
+
+/// What `export pgn` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportPgnArgs {
+    /// A run, which may be running: its folder, or its name in datasets/. Games of finished steps are written.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// The file to write; an existing one is replaced.
+    #[arg(long, value_name = "FILE.pgn")]
+    pub out: PathBuf,
+    /// Which games.
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = Games::All)]
+    pub games: Games,
+    /// Only those of the iteration or match with this number.
+    #[arg(long, value_name = "N")]
+    pub number: Option<u32>,
+}
+
+/// Which games are exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Games {
+    /// Those of self-play and of matches.
+    All,
+    /// Those of self-play.
+    SelfPlay,
+    /// Those of matches.
+    Matches,
 }
 
 /// What `export tensorboard` writes.

@@ -1,0 +1,165 @@
+//! The stored games of a run as PGN.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use dc0_core::board::GameTextError;
+use dc0_core::durable;
+use dc0_core::store::{FileEntry, GameRow, MatchGameRow, PositionRow, StoreError, StoredGame, read_entry};
+
+use super::ExportError;
+use super::args::{ExportPgnArgs, Games};
+use dc0_runs::view::{FinishedStep, GameFiles, RunView};
+use dc0_runs::{Folder, FolderKind, RunError, Series, Slot};
+
+/// Writes the games of all steps that are asked for, in the order of the script, and returns lines that report what was written.
+pub(super) fn write(args: &ExportPgnArgs) -> Result<Vec<String>, ExportError> {
+    let (root, _) = super::found(&args.run, &[FolderKind::Run], "run")?;
+    let folder = Folder::canonical(&root)?;
+    let steps = RunView::new(folder.clone()).steps()?;
+    let export = Export { run: folder, event: run_name(&root), nets: nets(&steps) };
+    let wanted: Vec<(&FinishedStep, Slot)> = steps
+        .iter()
+        .filter_map(|step| Some((step, step.manifest.slot()?)))
+        .filter(|(_, slot)| {
+            args.games.includes(slot.series) && args.number.is_none_or(|number| number == slot.number)
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Err(ExportError::NoGames { run: root, wanted: args.wanted() });
+    }
+    let mut games = 0;
+    // A failure of the content ends the writing, which knows only failures of the disk.
+    let mut failure = None;
+    let written = durable::write_with(&args.out, |file| {
+        let mut out = BufWriter::new(file);
+        for (step, slot) in &wanted {
+            match export.step(step, *slot, &mut out) {
+                Ok(count) => games += count,
+                Err(Stop::Write(cause)) => return Err(cause),
+                Err(Stop::Read(error)) => {
+                    failure = Some(error);
+                    return Err(io::Error::other("the games cannot be read"));
+                }
+            }
+        }
+        out.flush()
+    });
+    match (failure, written) {
+        (Some(error), _) => Err(*error),
+        (None, written) => {
+            written.map_err(RunError::io("write", &args.out))?;
+            Ok(vec![format!("wrote    {}: {games} games of {} steps", args.out.display(), wanted.len())])
+        }
+    }
+}
+
+/// Why the export stopped.
+enum Stop {
+    Read(Box<ExportError>),
+    Write(io::Error),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Self::Read(Box::new(error.into()))
+    }
+}
+
+/// What the games of all steps have in common.
+struct Export {
+    run: Folder,
+    event: String,
+    /// The nets: the digest of their weights, by whose first digits tables name them, and their names.
+    nets: Vec<(String, String)>,
+}
+
+impl Export {
+    /// Writes the games of a step, and returns their number.
+    fn step(&self, step: &FinishedStep, slot: Slot, out: &mut BufWriter<&mut File>) -> Result<u64, Stop> {
+        let event = format!("{}, {} {}", self.event, slot.series.noun(), slot.number);
+        let mut count = 0;
+        for files in GameFiles::among(&step.manifest.files) {
+            for game in self.games(files)? {
+                out.write_all(game.pgn(&event).as_bytes()).map_err(Stop::Write)?;
+                out.write_all(b"\n").map_err(Stop::Write)?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    fn games(&self, files: GameFiles<'_>) -> Result<Vec<StoredGame>, Stop> {
+        let root = self.run.root();
+        let mut games = match files.positions {
+            Some(positions) => {
+                let rows: Vec<GameRow> = read_entry(root, files.games)?;
+                let mut by_game: HashMap<u32, Vec<PositionRow>> = HashMap::new();
+                for position in read_entry::<PositionRow>(root, positions)? {
+                    by_game.entry(position.game).or_default().push(position);
+                }
+                let stored = |row: &GameRow| {
+                    let positions = by_game.remove(&row.game).unwrap_or_default();
+                    StoredGame::of_self_play(row, &positions).map_err(|cause| (row.game, cause))
+                };
+                rows.iter().map(stored).collect::<Result<Vec<_>, _>>()
+            }
+            None => {
+                let rows: Vec<MatchGameRow> = read_entry(root, files.games)?;
+                let stored =
+                    |row: &MatchGameRow| StoredGame::of_match(row).map_err(|cause| (row.game, cause));
+                rows.iter().map(stored).collect()
+            }
+        }
+        .map_err(|(game, cause)| Stop::Read(Box::new(self.damaged(files.games, game, &cause))))?;
+        for game in &mut games {
+            for name in [&mut game.white, &mut game.black] {
+                if let Some((_, net)) = self.nets.iter().find(|(digest, _)| digest.starts_with(name.as_str()))
+                {
+                    *name = format!("{net} ({name})");
+                }
+            }
+        }
+        Ok(games)
+    }
+
+    fn damaged(&self, file: &FileEntry, game: u32, cause: &GameTextError) -> ExportError {
+        ExportError::Game { file: self.run.root().join(&file.path), game, cause: cause.to_string() }
+    }
+}
+
+/// The nets of a run, by the digests of their weights.
+fn nets(steps: &[FinishedStep]) -> Vec<(String, String)> {
+    let net = |step: &FinishedStep| {
+        let (slot, weights) = (step.manifest.slot()?, step.manifest.weights()?);
+        Some((weights.blake3.clone(), format!("{} {}", slot.series.noun(), slot.number)))
+    };
+    steps.iter().filter_map(net).collect()
+}
+
+fn run_name(root: &Path) -> String {
+    root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl Games {
+    fn includes(self, series: Series) -> bool {
+        match self {
+            Self::All => matches!(series, Series::Iterations | Series::Matches),
+            Self::SelfPlay => series == Series::Iterations,
+            Self::Matches => series == Series::Matches,
+        }
+    }
+}
+
+impl ExportPgnArgs {
+    fn wanted(&self) -> String {
+        let games = match self.games {
+            Games::All => "games",
+            Games::SelfPlay => "games of self-play",
+            Games::Matches => "games of matches",
+        };
+        self.number.map_or_else(|| games.to_owned(), |number| format!("{games} with the number {number}"))
+    }
+}

@@ -1,0 +1,90 @@
+//! Matches: sequential tests that end them early, and their games as PGN.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::experiment::{Ended, Experiment, SMALL};
+
+/// A random net has no chance against alpha-beta, so the test fails long before the last game.
+const TESTED: &str = r#"
+let run = open_run("small");
+let net = run.network(#{ tower: #{ blocks: 1, filters: 8 }, value_head: #{ filters: 2, hidden: 8 } });
+let verdict = run.arena(net, "alphabeta-2", #{ games: 400, shard_games: 4, search: #{ simulations: 4 },
+    sprt: #{ elo0: 0.0, elo1: 60.0 } });
+print(`${verdict.sprt.verdict} after ${verdict.games} games, ${verdict.sprt.llr <= verdict.sprt.lower}`);
+"#;
+
+#[test]
+fn a_test_ends_a_match_and_neither_lanes_nor_kills_change_its_games() {
+    let whole = Experiment::new(TESTED);
+    let ended = whole.run(&["--lanes", "1"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let games = ended.stdout.strip_prefix("failed after ").and_then(|rest| rest.split_once(" games, true"));
+    let games: u32 = games.expect("a verdict").0.parse().expect("a number");
+    assert!(games < 100, "{games}");
+    assert!(ended.stderr.contains("test failed: LLR -"), "{}", ended.stderr);
+
+    let killed = Experiment::new(TESTED);
+    for attempt in 1..200 {
+        let args = ["x.rhai", "--device", "cpu", "--backend", "torch", "--threads", "1", "--lanes", "3"];
+        let mut child = killed.start(&args);
+        sleep(Duration::from_millis(100 + 60 * attempt));
+        // Does nothing if the run has finished already.
+        let _ = child.kill();
+        let ended: Ended = child.wait_with_output().expect("ends").into();
+        if ended.code == Some(0) {
+            break;
+        }
+    }
+    assert_eq!(killed.run(&["--lanes", "2"]).stdout, ended.stdout);
+    assert_eq!(killed.results(), whole.results());
+}
+
+#[test]
+fn wrong_tests_are_refused() {
+    let script = TESTED.replace("elo1: 60.0", "elo1: -1.0, alpha: 0.7");
+    let ended = Experiment::new(&script).run(&["--check"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("alpha"), "{}", ended.stderr);
+}
+
+#[test]
+fn stored_games_are_exported_as_pgn() {
+    let experiment = Experiment::new(SMALL);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let export = |args: &[&str]| -> Ended {
+        let all: Vec<&str> =
+            ["export", "pgn", "datasets/small", "--out", "games.pgn"].iter().chain(args).copied().collect();
+        experiment.start(&all).wait_with_output().expect("ends").into()
+    };
+    let file = experiment.folder.path().join("games.pgn");
+    // Two iterations of 6 games, two matches of 4 and one of 2.
+    for (args, games) in [
+        (&[][..], 22),
+        (&["--games", "self-play"], 12),
+        (&["--games", "matches"], 10),
+        (&["--games", "self-play", "--number", "1"], 6),
+    ] {
+        let ended = export(args);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(ended.stdout.contains(&format!(": {games} games of ")), "{}", ended.stdout);
+        let pgn = fs::read_to_string(&file).expect("the games");
+        assert_eq!(pgn.matches("[Event ").count(), games);
+        assert_eq!(pgn.contains("[Black \"random\"]"), args.is_empty() || args.contains(&"matches"));
+        assert!(pgn.contains("[White \"network "), "{pgn}");
+    }
+    let ended = export(&["--number", "7"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("games with the number 7"), "{}", ended.stderr);
+    let damaged = experiment.first_in("matches");
+    let mut bytes = fs::read(&damaged).expect("reads");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&damaged, bytes).expect("writes");
+    fs::remove_file(&file).expect("is there");
+    let ended = export(&[]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(!file.exists(), "no part of the games is written");
+}
