@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn gains_are_what_is_captured_and_promoted() {
-        let position = Position::from_fen("1n5k/P7/8/3pP3/8/8/8/R3K2R w KQ d6 0 1").expect("a position");
+        let position = Position::from_fen("1n4k1/P7/8/3pP3/8/8/8/R3K2R w KQ d6 0 1").expect("a position");
         let gain = |uci| gain(&position, Move::from_uci(uci).expect("a move"));
         assert_eq!(gain("e5d6"), 100);
         assert_eq!(gain("a7a8q"), 800);
