@@ -3,7 +3,7 @@
 //! `cargo run --release -p dc0-benches -- match-statistics`
 
 use clap::Args;
-use dc0_core::arena::{EloModel, SprtParams, Verdict, interval};
+use dc0_core::arena::{EloModel, SprtParams, Verdict, elo_of, interval};
 use dc0_core::rng::{Purpose, Seed, Stream};
 use rand::RngExt;
 
@@ -40,7 +40,9 @@ pub(crate) fn run(options: &Options) {
         }
     }
     println!("tests with alpha = beta = 0.05: passed, failed, mean and most games");
-    let logistic = SprtParams { elo0: 0.0, elo1: 30.0, ..SprtParams::default() };
+    // A player that is stronger by 30 in the model of draws has another difference by its score.
+    let elo1 = elo_of(options.expected_score(30.0)).expect("a score below 1");
+    let logistic = SprtParams { elo0: 0.0, elo1, ..SprtParams::default() };
     let elo1 = options.normalized(30.0);
     let normalized = SprtParams { model: EloModel::Normalized, elo1, ..logistic.clone() };
     for params in [logistic, normalized] {
@@ -80,9 +82,9 @@ impl Options {
         }
         let (passed, failed) = (self.share(passed), self.share(failed));
         let mean = games as f64 / f64::from(self.matches);
-        let name = params.model.name();
+        let (name, elo1) = (params.model.name(), params.elo1);
         println!(
-            "{name:10} [0, 30] at {elo:4} Elo   {passed:5.1} %   {failed:5.1} %   {mean:6.0}   {most:6}"
+            "{name:10} [0, {elo1:.1}] at {elo:4} Elo   {passed:5.1} %   {failed:5.1} %   {mean:6.0}   {most:6}"
         );
     }
 
