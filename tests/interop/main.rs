@@ -1,6 +1,7 @@
 //! Tests that need what `cargo xtask test` installs: external programs that read and check dc0's files and output, ONNX Runtime,
 //! and tablebases. The scripts in this folder drive those programs.
 
+mod analysis;
 mod encodings;
 mod files;
 mod games;

@@ -162,7 +162,7 @@ macro_rules! whole_number {
         }
     )*};
 }
-whole_number!(u32, u64, usize);
+whole_number!(i32, u32, u64, usize);
 
 impl Param for bool {
     fn kind() -> ParamKind {

@@ -23,6 +23,15 @@ impl Proof {
         }
     }
 
+    /// Its name in tables, answers and explanations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Draw => "draw",
+            Self::Win => "win",
+        }
+    }
+
     /// The same result for the opponent.
     pub(super) fn for_opponent(self) -> Self {
         match self {

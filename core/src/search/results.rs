@@ -62,6 +62,12 @@ impl Search {
         value + draw * self.draw_value(0)
     }
 
+    /// Moves left at the root, in plies: proven, else the mean of all simulations. `None` before the first, and in searches without
+    /// `moves_left`.
+    pub fn moves_left(&self) -> Option<f64> {
+        if self.visits() > 0 { self.tree.moves_left(ROOT) } else { None }
+    }
+
     /// The memory that the tree uses now.
     pub fn memory(&self) -> TreeMemory {
         self.tree.memory()

@@ -65,12 +65,7 @@ impl TreeRow {
 
 /// The name of a proof in rows.
 pub(super) fn proof_name(proof: Option<Proof>) -> &'static str {
-    match proof {
-        None => "none",
-        Some(Proof::Loss) => "loss",
-        Some(Proof::Draw) => "draw",
-        Some(Proof::Win) => "win",
-    }
+    proof.map_or("none", Proof::name)
 }
 
 /// The names of all proofs.

@@ -243,6 +243,17 @@ fn device_name(device: Device) -> String {
     }
 }
 
+/// The number of lanes for devices with these names. Two lanes keep a device busy: while one waits, the other's batch is in the
+/// queue. On a CPU each core has one.
+pub fn lanes_on(devices: &[String]) -> u32 {
+    if devices == ["cpu"] { cores() } else { 2 * devices.len() as u32 }
+}
+
+/// The processor cores that this process may use.
+pub fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Backend, BackendError, BackendRequest, Choice};

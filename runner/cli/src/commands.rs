@@ -19,6 +19,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     entry::<bench::BenchArgs>(),
     entry::<export::ExportArgs>(),
     entry::<dc0_engine::uci::UciArgs>(),
+    entry::<dc0_engine::analysis::AnalysisArgs>(),
     entry::<dc0_web::report::ReportArgs>(),
     entry::<dc0_engine::play::PlayArgs>(),
     entry::<dc0_lsp::LspArgs>(),

@@ -11,7 +11,7 @@ pub struct NetArgs {
     /// The net: a weights file, or the folder of a run and one of its generations [default: the one in the program].
     #[arg(long, value_name = "NET.safetensors|RUN[:GENERATION]")]
     pub net: Option<String>,
-    /// What runs the net: torch, onnx, or auto for the faster one here [default: auto; for `explain` torch].
+    /// What runs the net: torch, onnx, or auto for the faster one here [default: auto; for `explain` and `analysis` torch].
     #[arg(long, value_name = "NAME", value_parser = dc0_backend::parse_backend)]
     pub backend: Option<Backend>,
     /// Where the net runs: auto, cpu, cuda:0 [default: auto].

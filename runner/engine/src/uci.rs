@@ -7,14 +7,12 @@ mod args;
 mod engine;
 mod hash_cache;
 mod inspect;
-pub(crate) mod lines;
 mod log;
 mod move_stats;
 mod options;
-mod output;
+pub(crate) mod output;
 pub mod parse;
 mod report;
-pub mod score;
 mod session;
 mod signal;
 mod thinker;
@@ -62,11 +60,14 @@ impl Command for UciArgs {
     fn run(&self, _program: &Program) -> Result<Exit, Failure> {
         let settings = settings(self)?;
         let output: Box<dyn Write + Send> = Box::new(io::stdout());
-        session(&mut io::stdin().lock(), output, settings).map_err(|cause| {
-            let message = format!("cannot read from or write to the chess program: {cause}");
-            Failure::new(Exit::Failed, message)
-        })?;
-        Ok(Exit::Done)
+        match session(&mut io::stdin().lock(), output, settings) {
+            // A reader such as `head` has all that it wants.
+            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+                let message = format!("cannot read from or write to the chess program: {cause}");
+                Err(Failure::new(Exit::Failed, message))
+            }
+            _ => Ok(Exit::Done),
+        }
     }
 }
 

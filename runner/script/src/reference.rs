@@ -11,8 +11,9 @@ use dc0_core::network::{Preset, parameter_count, presets};
 use dc0_core::params::{Params, Row};
 
 use clap::ValueEnum;
+use dc0_engine::analysis::QueryParams;
 use dc0_engine::explain::ExplainParams;
-use dc0_engine::uci::score::ScoreParams;
+use dc0_engine::score::ScoreParams;
 use dc0_engine::uci::time::TimeParams;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_steps::host::{ForkParams, OpenParams, WindowParams};
@@ -89,6 +90,7 @@ fn parameters() -> String {
             named_nets(&mut page);
         }
     }
+    section(&mut page, &call_parameters::<QueryParams>("analysis"));
     section(&mut page, &call_parameters::<TimeParams>("time"));
     section(&mut page, &call_parameters::<ScoreParams>("score"));
     page.truncate(page.trim_end().len());

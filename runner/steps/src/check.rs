@@ -9,7 +9,7 @@ mod sweep;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use dc0_backend::{Backend, BackendRequest};
+use dc0_backend::{Backend, BackendRequest, cores, lanes_on};
 use dc0_core::event::{Observer, Silent};
 use dc0_core::network::Evaluator;
 use dc0_core::network::checkpoint::Checkpoint;
@@ -27,7 +27,7 @@ use crate::estimate::{ASSUMPTIONS, Estimate, Work};
 use crate::handles::Network;
 use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection;
-use crate::runner::{RunOptions, cores, lanes_on};
+use crate::runner::RunOptions;
 use crate::speeds::ShardCost;
 use crate::step::{Call, MockResult, StepOutput, StepResult};
 use crate::table::Table;

@@ -31,4 +31,4 @@ pub use error::StepError;
 pub use estimate::{Estimate, Work};
 pub use inspection::inspection_value;
 pub use past_networks::PastNetworks;
-pub use runner::{RunOptions, Runner, cores, lanes_on};
+pub use runner::{RunOptions, Runner};

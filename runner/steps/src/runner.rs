@@ -11,7 +11,7 @@ use super::context::StepContext;
 use super::open::Open;
 use crate::host::{HostError, OpenParams, RunInfo};
 use crate::lines;
-use dc0_backend::{Backend, BackendRequest, Choice, Evaluators, Workload};
+use dc0_backend::{Backend, BackendRequest, Choice, Evaluators, Workload, cores, lanes_on};
 use dc0_process::console::Console;
 use dc0_process::interrupt::Interrupt;
 use dc0_process::logging::LogFile;
@@ -311,15 +311,4 @@ impl Runner {
             _lease: lease,
         })
     }
-}
-
-/// The number of lanes for devices with these names. Two lanes keep a device busy: while one waits, the other's batch is in the
-/// queue. On a CPU each core has one.
-pub fn lanes_on(devices: &[String]) -> u32 {
-    if devices == ["cpu"] { cores() } else { 2 * devices.len() as u32 }
-}
-
-/// The processor cores that this process may use.
-pub fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }

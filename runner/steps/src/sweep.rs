@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::StepError;
 use super::runner::{RunOptions, Runner, TrialContext};
-use super::{StepError, cores};
 use crate::host::{CallParams, Host, HostError, SweepHost};
-use dc0_backend::BackendError;
+use dc0_backend::{BackendError, cores};
 use dc0_process::console::Console;
 use dc0_process::format::counted;
 use dc0_runs::sweep::board::Board;

@@ -26,12 +26,12 @@ use thiserror::Error;
 
 pub(crate) use args::BenchArgs;
 use args::{BenchPart, BenchSearchArgs};
+use dc0_backend::cores;
 use dc0_process::clock::Stopwatch;
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
-use dc0_steps::cores;
 
 const RULES: Rules = Rules { max_plies: 512 };
 

@@ -16,11 +16,11 @@ use dc0_core::search::SearchParams;
 use dc0_core::selfplay::{SelfPlayJob, SelfPlayParams, play, shards_of};
 
 use clap::Args;
+use dc0_backend::cores;
 use dc0_backend::onnxruntime::{self, OnnxRuntimeError};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
-use dc0_steps::cores;
 
 /// What `doctor` checks.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{io, thread};
 
-use crate::uci::lines::{Input, next, too_long};
+use crate::lines::{Input, next, too_long};
 use dc0_process::exit::Exit;
 use dc0_process::interrupt::on_stop_signal;
 
@@ -60,8 +60,8 @@ fn read(to: &SyncSender<Event>) {
     let mut input = io::stdin().lock();
     loop {
         let event = match next(&mut input) {
-            Ok(Input::Line(line)) => Event::Line(line),
-            Ok(Input::TooLong) => Event::TooLong(too_long()),
+            Ok(Input::Line(line) | Input::NotUtf8(line)) => Event::Line(line),
+            Ok(Input::TooLong) => Event::TooLong(format!("error: {}", too_long())),
             Ok(Input::End) => Event::End,
             Err(cause) => Event::Failed(cause),
         };

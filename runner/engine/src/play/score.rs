@@ -2,6 +2,7 @@
 
 use dc0_core::board::Side;
 
+use crate::score::score_text;
 use crate::uci::MoveLine;
 use dc0_process::style::{TermStyle, Tone};
 
@@ -41,8 +42,8 @@ impl Score {
     /// In pawns, such as `+0.31`, or `#3` and `#-3` for a mate.
     pub fn text(self) -> String {
         match self.evaluation {
-            Evaluation::Centipawns(centipawns) => format!("{:+.2}", centipawns as f64 / 100.0),
-            Evaluation::Mate(moves) => format!("#{moves}"),
+            Evaluation::Centipawns(centipawns) => score_text(centipawns, None),
+            Evaluation::Mate(moves) => score_text(0, Some(moves)),
         }
     }
 

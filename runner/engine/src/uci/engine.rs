@@ -9,9 +9,8 @@ use dc0_core::rng::{Purpose, Seed};
 use dc0_core::search::{ChoiceParams, Line, Search, SearchParams, SharedSearch};
 
 use super::options::{Settings, SettingsError};
-use super::report::{line_to_mate, mate, value};
-use super::score::{ScoreFit, chances};
 use super::workers::Pool;
+use crate::score::{ScoreFit, line_to_mate};
 
 /// No ply limit: only the rules of chess end a game.
 pub(super) const RULES: Rules = Rules { max_plies: u32::MAX };
@@ -209,15 +208,15 @@ impl KeptTree {
 impl MoveLine {
     fn new(search: &Search, line: &Line, fit: ScoreFit) -> Self {
         let q = line.first.value.unwrap_or_else(|| search.root_value().0);
-        let (value, draw) = value(search, line, fit.calibration);
+        let shown = fit.of_line(search, line);
         Self {
             moves: line_to_mate(search, line),
             visits: line.first.visits,
             prior: line.first.prior,
             q,
-            chances: chances(value, draw),
-            centipawns: fit.centipawns(value),
-            mate: mate(search, line),
+            chances: shown.thousandths(),
+            centipawns: shown.centipawns,
+            mate: shown.mate,
         }
     }
 }

@@ -16,8 +16,8 @@ use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use thiserror::Error;
 
+use crate::score::{ScoreFit, ScoreParams};
 use crate::uci::log::Log;
-use crate::uci::score::{ScoreFit, ScoreParams};
 use crate::uci::time::TimeParams;
 use dc0_backend::{Backend, BackendError, BackendRequest, Evaluators, Workload};
 use dc0_runs::net::{NetError, named, shipped};
@@ -315,10 +315,8 @@ impl Settings {
         let number = || value.parse::<i64>().unwrap_or_default();
         match option.name.as_str() {
             MODEL => {
-                let small = shipped()?.net;
-                let net = if value.is_empty() { small.clone() } else { named(value)?.net };
-                let is_small = net.spec == small.spec && net.weights == small.weights;
-                self.net_fit = if is_small { ScoreFit::SMALL_NET } else { ScoreFit::NONE };
+                let net = if value.is_empty() { shipped()?.net } else { named(value)?.net };
+                self.net_fit = ScoreFit::of_net(&net)?;
                 // The same net keeps its threads and the tree.
                 if *self.net != net {
                     self.net = Arc::new(net);

@@ -1,4 +1,4 @@
-//! Lines to the chess program, each whole and at once.
+//! Lines to another program, each whole and at once.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,7 +9,7 @@ use super::log::Log;
 
 /// The output of all threads; clones write to the same channel.
 #[derive(Clone)]
-pub(super) struct Output(Arc<Mutex<Channel>>);
+pub(crate) struct Output(Arc<Mutex<Channel>>);
 
 struct Channel {
     to: Box<dyn Write + Send>,
@@ -20,7 +20,7 @@ struct Channel {
 }
 
 impl Output {
-    pub(super) fn new(to: Box<dyn Write + Send>) -> Self {
+    pub(crate) fn new(to: Box<dyn Write + Send>) -> Self {
         Self(Arc::new(Mutex::new(Channel { to, log: None, failure: None, is_broken: false })))
     }
 
@@ -39,7 +39,7 @@ impl Output {
     }
 
     /// Writes a line and flushes it.
-    pub(super) fn line(&self, line: &str) {
+    pub(crate) fn line(&self, line: &str) {
         let mut channel = self.channel();
         channel.log_line("<<", line);
         channel.write(line);
@@ -52,12 +52,12 @@ impl Output {
     }
 
     /// Whether writing has failed; nothing is written any more.
-    pub(super) fn is_broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         self.channel().is_broken
     }
 
     /// The failure, on the first call after it.
-    pub(super) fn take_failure(&self) -> Option<io::Error> {
+    pub(crate) fn take_failure(&self) -> Option<io::Error> {
         self.channel().failure.take()
     }
 }

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use dc0_core::board::{Game, Move};
-use dc0_core::network::Calibration;
-use dc0_core::search::{Line, Proof, Search};
+use dc0_core::board::Move;
+use dc0_core::search::{Line, Search};
 
-use super::score::{ScoreFit, chances};
+use crate::score::{ScoreFit, line_to_mate};
 
 /// The depth to report: 1 for one simulation, and one more whenever the simulations of the tree double. A search that spends its
 /// visits unevenly has no depth of its own.
@@ -65,52 +64,13 @@ fn moves(moves: &[Move]) -> String {
 
 /// The score of a line, and its WDL where that is shown.
 fn score(search: &Search, frame: &Frame, line: &Line) -> String {
-    let (value, draw) = value(search, line, frame.fit.calibration);
-    let score = match mate(search, line) {
+    let shown = frame.fit.of_line(search, line);
+    let score = match shown.mate {
         Some(moves) => format!("score mate {moves}"),
-        None => format!("score cp {}", frame.fit.centipawns(value)),
+        None => format!("score cp {}", shown.centipawns),
     };
-    let [win, draw, loss] = chances(value, draw);
+    let [win, draw, loss] = shown.thousandths();
     if frame.shows_wdl { format!("{score} wdl {win} {draw} {loss}") } else { score }
-}
-
-/// P(win) − P(loss) of a line with the draw score, and P(draw), as chances.
-pub(super) fn value(search: &Search, line: &Line, calibration: Calibration) -> (f64, f64) {
-    let value = line.first.value.unwrap_or_else(|| search.root_value().0);
-    calibration.apply(value, line.draw)
-}
-
-/// The moves to a proven mate along a line, below 0 if the engine is mated. Wins that tablebases prove have none.
-pub(super) fn mate(search: &Search, line: &Line) -> Option<i64> {
-    let plies = mating_line(search, line)?.len() as i64;
-    Some(if line.first.proof == Some(Proof::Win) { (plies + 1) / 2 } else { -(plies / 2) })
-}
-
-/// The moves of a line, up to the mate if it has one.
-pub(super) fn line_to_mate(search: &Search, line: &Line) -> Vec<Move> {
-    mating_line(search, line).unwrap_or_else(|| line.moves.clone())
-}
-
-/// The moves of a proven line up to the mate, if it ends in mate or one move before.
-fn mating_line(search: &Search, line: &Line) -> Option<Vec<Move>> {
-    let is_won = match line.first.proof {
-        Some(Proof::Win) => true,
-        Some(Proof::Loss) => false,
-        _ => return None,
-    };
-    let mut moves = line.moves.clone();
-    let mut game: Game = search.game().clone();
-    for mv in &moves {
-        game.play_unchecked(*mv);
-    }
-    let legal = game.position().legal_moves();
-    if !legal.is_empty() {
-        moves.push(game.position().mate_in_one(&legal)?);
-    } else if !game.position().is_check() {
-        return None;
-    }
-    let ends_with_own_move = moves.len() % 2 == 1;
-    (ends_with_own_move == is_won).then_some(moves)
 }
 
 #[cfg(test)]

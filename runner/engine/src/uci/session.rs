@@ -8,12 +8,12 @@ use std::thread;
 
 use dc0_core::board::{Game, Piece, Side};
 
-use super::lines::{self, Input};
 use super::options::{CLEAR_HASH, Settings, option_lines};
 use super::output::Output;
 use super::parse::{Command, Go, parse};
 use super::signal::Signal;
 use super::thinker::{Job, Order, Thinker};
+use crate::lines::{self, Input};
 
 /// Runs until `quit` or the end of the input. A search that is under way then is stopped, and its move is reported.
 pub fn session(input: &mut dyn BufRead, to: Box<dyn Write + Send>, settings: Settings) -> io::Result<()> {
@@ -61,8 +61,8 @@ impl Session {
         while !self.output.is_broken() {
             match lines::next(input)? {
                 Input::End => return Ok(()),
-                Input::TooLong => self.output.info(&lines::too_long()),
-                Input::Line(line) => {
+                Input::TooLong => self.output.info(&format!("error: {}", lines::too_long())),
+                Input::Line(line) | Input::NotUtf8(line) => {
                     self.output.was_read(&line);
                     match parse(&line) {
                         Some(Command::Quit) => return Ok(()),

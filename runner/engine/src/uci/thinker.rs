@@ -15,10 +15,11 @@ use super::move_stats::move_stats;
 use super::options::Settings;
 use super::output::Output;
 use super::parse::Go;
-use super::report::{mate, visits_of};
+use super::report::visits_of;
 use super::signal::Signal;
 use super::time::{Allowance, BatchTime, Clock};
 use super::watch::{Limits, Watch, watched};
+use crate::score::mate;
 use dc0_core::poison::IgnorePoison as _;
 use dc0_process::clock::Stopwatch;
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use dc0_core::durable;
 
 use super::BenchError;
+use dc0_backend::lanes_on;
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
 use dc0_process::format::amount;
@@ -23,7 +24,7 @@ use dc0_script::launch::ScriptRun;
 use dc0_script::limits::MAX_OPERATIONS;
 use dc0_script::report;
 use dc0_steps::speeds::Speeds;
-use dc0_steps::{RunOptions, Runner, lanes_on};
+use dc0_steps::{RunOptions, Runner};
 use measurements::Observed;
 
 /// A step of every kind with the least possible work.

@@ -14,9 +14,9 @@ use dc0_core::rng::{Purpose, Seed};
 
 use super::BenchError;
 use super::args::BenchDeviceArgs;
+use dc0_backend::cores;
 use dc0_process::clock::Stopwatch;
 use dc0_process::console::Console;
-use dc0_steps::cores;
 
 /// A net to measure, with weights that give some moves clearly higher priors.
 pub(super) struct Net {

@@ -7,8 +7,8 @@ use dc0_core::network::EvaluatorError;
 
 use super::args::BenchSearchArgs;
 use super::{Kind, Load, games, in_lanes, memory, reference_search, reference_speed, search_games};
+use dc0_backend::cores;
 use dc0_process::clock::Stopwatch;
-use dc0_steps::cores;
 
 /// Everything that was measured.
 pub(super) struct Comparison {

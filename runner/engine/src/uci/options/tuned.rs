@@ -9,7 +9,7 @@ use dc0_core::params::{Param as _, ParamErrors, ParamKind, Params, Row, Value, r
 use dc0_core::search::{SearchParams, VirtualLossMode};
 
 use super::declared::{Declared, Kind};
-use crate::uci::score::ScoreParams;
+use crate::score::ScoreParams;
 use crate::uci::time::TimeParams;
 
 /// Leaf batch of one thread: enough to keep one core busy, few enough to stop within milliseconds. Chosen.

@@ -1,7 +1,15 @@
-//! Scores as chess programs show them: centipawns and WDL, from the value of a search.
+//! Scores as people read them: chances, centipawns and mates, from the values of a search. Every command that shows scores takes
+//! them from here.
+
+mod mating_line;
 
 use dc0_core::network::Calibration;
+use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::params;
+use dc0_core::search::{Line, Search};
+use dc0_runs::net::shipped;
+
+pub(crate) use mating_line::{line_to_mate, mate};
 
 params! {
     /// How `dc0-run uci` and `dc0-run play` turn the values of a search into the scores and WDL that they show: the options
@@ -36,10 +44,35 @@ impl ScoreFit {
     /// The small net's, by `core/examples/calibrate.rs` from 300 games; docs/guides/uci.md shows how well it fits.
     pub const SMALL_NET: Self = Self { calibration: Calibration { value: 0.65, draw: 2.3 }, scale: 1170.0 };
 
+    /// The fit of a net: the small net's if it is that one.
+    pub fn of_net(net: &Checkpoint) -> Result<Self, CheckpointError> {
+        let small = shipped()?.net;
+        let is_small = net.spec == small.spec && net.weights == small.weights;
+        Ok(if is_small { Self::SMALL_NET } else { Self::NONE })
+    }
+
+    /// What people read for a value P(win) − P(loss) and P(draw) of a search or a net.
+    pub(crate) fn of_value(self, value: f64, draw: f64) -> Calibrated {
+        let (value, draw) = self.calibration.apply(value, draw);
+        Calibrated { value, draw, centipawns: self.centipawns(value), mate: None }
+    }
+
+    /// What people read for a line of a search.
+    pub(crate) fn of_line(self, search: &Search, line: &Line) -> Calibrated {
+        let value = line.first.value.unwrap_or_else(|| search.root_value().0);
+        Calibrated { mate: mate(search, line), ..self.of_value(value, line.draw) }
+    }
+
+    /// What people read for the position that was searched, whose best lines these are.
+    pub(crate) fn of_root(self, search: &Search, lines: &[Line]) -> Calibrated {
+        let (value, draw) = search.root_value();
+        Calibrated { mate: lines.first().and_then(|line| mate(search, line)), ..self.of_value(value, draw) }
+    }
+
     /// A chance v = P(win) − P(loss), draw score included, in hundredths of a pawn: `scale · tan(1.5637541897 · v)`, which are the
     /// `centipawn` scores of Leela Chess Zero (`Search::SendUciInfo` in `src/search/classic/search.cc`) with another scale. At
     /// most 12,780, as there: a certain win.
-    pub(super) fn centipawns(self, value: f64) -> i64 {
+    fn centipawns(self, value: f64) -> i64 {
         let score = self.scale * (1.563_754_189_7 * value.clamp(-1.0, 1.0)).tan();
         score.round().clamp(-12_780.0, 12_780.0) as i64
     }
@@ -57,8 +90,44 @@ impl ScoreParams {
     }
 }
 
+/// A value as people read it, for the side to move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Calibrated {
+    /// The chance P(win) − P(loss).
+    pub(crate) value: f64,
+    /// The chance P(draw).
+    pub(crate) draw: f64,
+    /// Hundredths of a pawn.
+    pub(crate) centipawns: i64,
+    /// Moves to a proven mate, below 0 if this side is mated.
+    pub(crate) mate: Option<i64>,
+}
+
+impl Calibrated {
+    /// The chances of a win, a draw and a loss.
+    pub(crate) fn wdl(self) -> [f64; 3] {
+        let Self { value, draw, .. } = self;
+        [0.5 * (1.0 - draw + value), draw, 0.5 * (1.0 - draw - value)]
+    }
+
+    /// The same in thousandths that sum to 1000.
+    pub(crate) fn thousandths(self) -> [u32; 3] {
+        thousandths(self.value, self.draw)
+    }
+
+    /// Hundredths of a pawn, unless there is a mate.
+    pub(crate) fn cp(self) -> Option<i64> {
+        self.mate.is_none().then_some(self.centipawns)
+    }
+}
+
+/// A score in pawns, such as `+0.31`, or `#3` and `#-3` for a mate.
+pub(crate) fn score_text(centipawns: i64, mate: Option<i64>) -> String {
+    mate.map_or_else(|| format!("{:+.2}", centipawns as f64 / 100.0), |moves| format!("#{moves}"))
+}
+
 /// WDL in thousandths that sum to 1000, from `value` = P(win) − P(loss) and P(draw).
-pub(super) fn chances(value: f64, draw: f64) -> [u32; 3] {
+fn thousandths(value: f64, draw: f64) -> [u32; 3] {
     let draw = draw.clamp(0.0, 1.0 - value.abs().min(1.0));
     let win = (500.0 * (1.0 - draw + value)).round() as u32;
     let loss = (500.0 * (1.0 - draw - value)).round() as u32;
@@ -70,7 +139,7 @@ pub(super) fn chances(value: f64, draw: f64) -> [u32; 3] {
 mod tests {
     use dc0_core::network::Calibration;
 
-    use super::{ScoreFit, ScoreParams, chances};
+    use super::{ScoreFit, ScoreParams, thousandths};
 
     #[test]
     fn centipawns_without_a_fit_are_those_of_leela() {
@@ -85,13 +154,13 @@ mod tests {
 
     #[test]
     fn chances_sum_to_a_thousand() {
-        assert_eq!(chances(0.2, 0.5), [350, 500, 150]);
+        assert_eq!(thousandths(0.2, 0.5), [350, 500, 150]);
         assert_eq!(
-            (chances(1.0, 0.0), chances(-1.0, 0.3), chances(0.0, 1.0)),
+            (thousandths(1.0, 0.0), thousandths(-1.0, 0.3), thousandths(0.0, 1.0)),
             ([1000, 0, 0], [0, 0, 1000], [0, 1000, 0])
         );
         for step in -1000..=1000 {
-            let [win, draw, loss] = chances(f64::from(step) / 1000.0, 0.333);
+            let [win, draw, loss] = thousandths(f64::from(step) / 1000.0, 0.333);
             assert_eq!(win + draw + loss, 1000);
         }
     }

@@ -1,5 +1,6 @@
 //! Reads input lines; overlong ones are skipped.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 /// Length limit of a line in bytes: a game of 10,000 moves takes 50,000. Chosen.
@@ -8,8 +9,10 @@ const MAX_LENGTH: usize = 1 << 20;
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// A line without its end; invalid UTF-8 is replaced.
+    /// A line without its end.
     Line(String),
+    /// A line that is not UTF-8, with replacement characters for what is invalid.
+    NotUtf8(String),
     /// A line that is too long; its text is dropped.
     TooLong,
     /// The end of the input.
@@ -37,15 +40,21 @@ pub(crate) fn next(from: &mut dyn BufRead) -> io::Result<Input> {
         let (is_last, used) = (end.is_some() || part.is_empty(), part.len() + usize::from(end.is_some()));
         from.consume(used);
         if is_last {
-            let text = || String::from_utf8_lossy(&line).trim().to_owned();
-            return Ok(if length > MAX_LENGTH { Input::TooLong } else { Input::Line(text()) });
+            return Ok(if length > MAX_LENGTH { Input::TooLong } else { text(&line) });
         }
     }
 }
 
+fn text(line: &[u8]) -> Input {
+    let text = String::from_utf8_lossy(line);
+    let trimmed = text.trim().to_owned();
+    // Valid text is borrowed, not replaced.
+    if matches!(text, Cow::Borrowed(_)) { Input::Line(trimmed) } else { Input::NotUtf8(trimmed) }
+}
+
 /// The message for a line that is too long.
 pub(crate) fn too_long() -> String {
-    format!("error: a line of more than {MAX_LENGTH} bytes is ignored")
+    format!("a line of more than {MAX_LENGTH} bytes is ignored")
 }
 
 #[cfg(test)]
@@ -71,7 +80,7 @@ mod tests {
             [line("uci"), line(""), line("isready"), line("quit"), Input::End]
         );
         assert_eq!(all(b""), [Input::End]);
-        assert_eq!(all(b"\xff\xfe\n"), [line("\u{fffd}\u{fffd}"), Input::End]);
+        assert_eq!(all(b"\xff\xfe\n"), [Input::NotUtf8("\u{fffd}\u{fffd}".to_owned()), Input::End]);
     }
 
     #[test]

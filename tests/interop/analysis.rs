@@ -1,0 +1,21 @@
+//! The analysis server, used by the Python client of its guide; python-chess checks the answers.
+
+use std::path::Path;
+
+use crate::interop_command;
+use crate::program::{PROGRAM, root, succeed};
+
+#[test]
+fn the_client_of_the_guide_gets_answers_with_legal_moves() {
+    let folder = Path::new(PROGRAM).parent().expect("a folder");
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let path =
+        std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(&folders)));
+    let mut command = interop_command("analysis_client.py");
+    command.arg(root().join("docs/guides/analysis.md"));
+    let output = succeed(command.env("PATH", path.expect("folders without colons")));
+    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in ["the guide's game: 8 answers", "60 games: ", " 0 problems"] {
+        assert!(summary.contains(part), "{part} in {summary}");
+    }
+}
