@@ -29,7 +29,7 @@ pub use args::{ExplainArgs, Format};
 pub use error::ExplainError;
 pub use inputs::position;
 pub use params::ExplainParams;
-pub use study::Study;
+pub use study::{StudiedNet, Study};
 pub use value::value;
 
 impl Command for ExplainArgs {

@@ -119,6 +119,11 @@ impl Calibrated {
     pub(crate) fn cp(self) -> Option<i64> {
         self.mate.is_none().then_some(self.centipawns)
     }
+
+    /// The score as text.
+    pub(crate) fn text(self) -> String {
+        score_text(self.centipawns, self.mate)
+    }
 }
 
 /// A score in pawns, such as `+0.31`, or `#3` and `#-3` for a mate.

@@ -11,7 +11,7 @@ use dc0_core::store::{GameRow, read_entry};
 use super::args::ExplainArgs;
 use super::error::ExplainError;
 use super::params::ExplainParams;
-use super::study::Study;
+use super::study::{StudiedNet, Study};
 use dc0_backend::{Backend, BackendRequest, Evaluators, Workload};
 use dc0_runs::net::{named, run_folder, shipped};
 use dc0_runs::view::{GameFiles, finished_steps};
@@ -31,7 +31,7 @@ pub(super) fn study(args: &ExplainArgs) -> Result<Study, ExplainError> {
     let work = Workload { spec: net.spec.clone(), rows: 1 };
     let evaluators = Evaluators::new(&request.resolve(Some(&work))?, args.net.onnxruntime.as_deref())?;
     let mut evaluator = evaluators.make(&net)?;
-    Study::new(game, name, &net.spec, params, &mut *evaluator, &Silent)
+    Study::new(game, &StudiedNet::new(&net, name)?, params, &mut *evaluator, &Silent)
 }
 
 /// The parameters of the command line; `--sims` is one of them.

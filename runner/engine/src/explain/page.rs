@@ -9,7 +9,7 @@ use super::figures::{line, percent, signed, wdl};
 use super::picture::{STYLE, picture};
 use super::squares::squares;
 use super::study::{Searched, Study};
-use super::text::proof_name;
+use crate::score::Calibrated;
 use dc0_process::format::amount;
 
 const PAGE_STYLE: &str = include_str!("page.css");
@@ -61,9 +61,10 @@ fn net(study: &Study) -> String {
     let output = &study.net;
     let plies = output.moves_left.map_or(String::new(), |plies| format!("; about {plies:.0} plies left"));
     let mut html = format!(
-        "<h2>The net alone</h2>\n{}<p>Value {}{plies}</p>\n<table><tr><th>move<th class=\"n\">probability<th>",
+        "<h2>The net alone</h2>\n{}<p>Value {}{plies}</p>\n{}<table><tr><th>move<th class=\"n\">probability<th>",
         chances(output.wdl),
-        signed(output.wdl.value().into())
+        signed(output.wdl.value().into()),
+        expected(study.net_score())
     );
     let most = f64::from(output.moves[0].1);
     for (mv, prior) in output.moves.iter().take(study.params.top as usize) {
@@ -79,6 +80,12 @@ fn net(study: &Study) -> String {
     html + "</table>"
 }
 
+/// What the values mean in games, by the fit of the net's values to results.
+fn expected(score: Calibrated) -> String {
+    let [win, draw, loss] = score.wdl().map(percent);
+    format!("<p>In games {}: win {win}, draw {draw}, loss {loss}</p>\n", score.text())
+}
+
 fn chances(wdl: Wdl) -> String {
     let parts = [("win", wdl.win), ("draw", wdl.draw), ("loss", wdl.loss)];
     let bar = parts
@@ -89,7 +96,7 @@ fn chances(wdl: Wdl) -> String {
 
 fn search(study: &Study) -> String {
     let (value, draw) = study.search.root_value();
-    let proof = study.search.proof().map_or(String::new(), |proof| format!("; proven {}", proof_name(proof)));
+    let proof = study.search.proof().map_or(String::new(), |proof| format!("; proven {}", proof.name()));
     let scores = study.search.root_scores().is_some();
     let scores = match (scores, study.counts_moves_left()) {
         (false, _) => "",
@@ -97,13 +104,14 @@ fn search(study: &Study) -> String {
         (true, true) => "<th class=\"n\">U<th class=\"n\">M<th class=\"n\">Q + U + M",
     };
     let mut html = format!(
-        "<h2>The search, after {} simulations</h2>\n{}<p>Value {}; the net alone said {}{proof}</p>\n<div class=\"scroll\"><table>\
+        "<h2>The search, after {} simulations</h2>\n{}<p>Value {}; the net alone said {}{proof}</p>\n{}<div class=\"scroll\"><table>\
          <tr><th>move<th class=\"n\">visits<th class=\"n\">target<th class=\"n\">prior<th class=\"n\">change<th class=\"n\">Q{scores}\
          <th>expected moves",
         study.search.visits(),
         chances(wdl(value, draw)),
         signed(value),
         signed(study.net.wdl.value().into()),
+        expected(study.search_score()),
     );
     for searched in study.shown() {
         html += &row(study, searched);
@@ -139,6 +147,6 @@ fn row(study: &Study, searched: &Searched) -> String {
         write!(html, "<td class=\"n\">{:.3}{moves_left}<td class=\"n\">{}", score.u, signed(score.score))
             .expect("writing to a string cannot fail");
     }
-    let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof_name(proof)));
+    let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof.name()));
     html + format!("<td class=\"line\">{proof}{}", line(position, &searched.line, 60)).as_str()
 }

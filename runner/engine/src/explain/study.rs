@@ -2,6 +2,7 @@
 
 use dc0_core::board::{Game, Move, Side};
 use dc0_core::event::Observer;
+use dc0_core::network::checkpoint::{Checkpoint, CheckpointError};
 use dc0_core::network::{Batch, Evaluations, Evaluator, EvaluatorError, NetworkSpec, Wdl};
 use dc0_core::search::{
     ANALYSIS_RULES, Engine, Line, RootMove, RootScore, Search, Target, search_in_lockstep,
@@ -9,6 +10,7 @@ use dc0_core::search::{
 
 use super::error::ExplainError;
 use super::params::ExplainParams;
+use crate::score::{Calibrated, ScoreFit};
 
 /// The evaluation and the search of one position.
 pub struct Study {
@@ -16,11 +18,29 @@ pub struct Study {
     /// The net's name.
     pub(super) name: String,
     pub(super) spec: NetworkSpec,
+    fit: ScoreFit,
     pub(super) net: NetOutput,
     /// The finished search.
     pub(super) search: Search,
     /// Every legal move, the best first.
     pub(super) moves: Vec<Searched>,
+}
+
+/// The net that evaluates.
+pub struct StudiedNet<'a> {
+    /// Its name.
+    pub name: String,
+    /// Its architecture.
+    pub spec: &'a NetworkSpec,
+    /// How its values become scores.
+    pub fit: ScoreFit,
+}
+
+impl<'a> StudiedNet<'a> {
+    /// A net under a name.
+    pub fn new(net: &'a Checkpoint, name: String) -> Result<Self, CheckpointError> {
+        Ok(Self { name, spec: &net.spec, fit: ScoreFit::of_net(net)? })
+    }
 }
 
 /// The net's evaluation of the position, for the side to move.
@@ -39,6 +59,8 @@ pub(super) struct Searched {
     pub(super) target: f64,
     /// Its PUCT score; `None` where the root has another rule.
     pub(super) score: Option<RootScore>,
+    /// Its value as people read it; `None` where the move has no line of its own.
+    pub(super) shown: Option<Calibrated>,
     /// The move's principal variation.
     pub(super) line: Vec<Move>,
 }
@@ -47,8 +69,7 @@ impl Study {
     /// Evaluates the position, then searches it. Nothing is random.
     pub fn new(
         game: Game,
-        name: String,
-        spec: &NetworkSpec,
+        studied: &StudiedNet<'_>,
         mut params: ExplainParams,
         evaluator: &mut dyn Evaluator,
         observer: &dyn Observer,
@@ -62,8 +83,9 @@ impl Study {
         let mut searches = [search];
         search_in_lockstep(&mut searches, evaluator, &mut |_| Ok::<_, ExplainError>(observer.check()?))?;
         let [search] = searches;
-        let moves = searched(&search);
-        Ok(Self { params, name, spec: spec.clone(), net, search, moves })
+        let moves = searched(&search, studied.fit);
+        let StudiedNet { name, spec, fit } = studied;
+        Ok(Self { params, name: name.clone(), spec: (*spec).clone(), fit: *fit, net, search, moves })
     }
 
     pub(super) fn game(&self) -> &Game {
@@ -73,6 +95,16 @@ impl Study {
     /// The side whose values are shown.
     pub(super) fn side(&self) -> Side {
         self.game().position().side_to_move()
+    }
+
+    /// The net's evaluation as people read it.
+    pub(super) fn net_score(&self) -> Calibrated {
+        self.fit.of_value(self.net.wdl.value().into(), self.net.wdl.draw.into())
+    }
+
+    /// The search's result as people read it.
+    pub(super) fn search_score(&self) -> Calibrated {
+        self.fit.of_root(&self.search, &self.search.lines(1))
     }
 
     /// The moves that lists show.
@@ -104,7 +136,7 @@ impl NetOutput {
 }
 
 /// Every legal move with its results: those with a line first, in the order of the lines, then the others by prior.
-fn searched(search: &Search) -> Vec<Searched> {
+fn searched(search: &Search, fit: ScoreFit) -> Vec<Searched> {
     let (lines, targets, scores) =
         (search.lines(usize::MAX), search.policy_target(), search.root_scores().unwrap_or_default());
     let rank = |mv: Move| lines.iter().position(|line: &Line| line.first.played == mv);
@@ -112,6 +144,7 @@ fn searched(search: &Search) -> Vec<Searched> {
         edge,
         target: target(&targets, edge.played),
         score: scores.iter().find(|score| score.played == edge.played).copied(),
+        shown: rank(edge.played).map(|index| fit.of_line(search, &lines[index])),
         line: rank(edge.played).map_or(vec![edge.played], |index| lines[index].moves.clone()),
     };
     let mut moves: Vec<Searched> = search.root_moves().map(searched).collect();

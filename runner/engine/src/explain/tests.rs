@@ -9,8 +9,9 @@ use dc0_core::params::Value;
 use dc0_core::search::{MovesLeftParams, RootParams, RootRule, SearchParams};
 
 use super::params::ExplainParams;
-use super::study::Study;
+use super::study::{StudiedNet, Study};
 use super::{page, picture, position, text, value};
+use crate::score::ScoreFit;
 use dc0_process::style::{PLAIN, TermStyle};
 
 fn study(position: &str, params: ExplainParams) -> Study {
@@ -18,7 +19,8 @@ fn study(position: &str, params: ExplainParams) -> Study {
     let encoding = dc0_core::encoding::Encoding::new(EncodingName::Dc0, Orientation::SideToMove);
     let mut evaluator = Hashed::new(encoding, 5).with_moves_left();
     let spec = NetworkSpec::default();
-    Study::new(game, "made up".to_owned(), &spec, params, &mut evaluator, &Silent).expect("fakes do not fail")
+    let net = StudiedNet { name: "made up".to_owned(), spec: &spec, fit: ScoreFit::SMALL_NET };
+    Study::new(game, &net, params, &mut evaluator, &Silent).expect("fakes do not fail")
 }
 
 fn small(simulations: u32) -> ExplainParams {
@@ -114,6 +116,21 @@ fn the_value_holds_the_results_of_the_search() {
     let search = value.member("search").expect("a group");
     assert_eq!(search.member("simulations"), Some(&Value::Int(40)));
     assert_eq!(search.member("value"), Some(&Value::Float(study.search.root_value().0)));
+    // What the engine would show of the same search.
+    let shown = ScoreFit::SMALL_NET.of_root(&study.search, &study.search.lines(1));
+    let score = search.member("in_games").expect("a group");
+    assert_eq!(score.member("cp"), Some(&Value::Int(shown.centipawns)));
+    assert_eq!(score.member("win"), Some(&Value::Float(shown.wdl()[0])));
+    let first = |group: &Value| match group.member("moves") {
+        Some(Value::List(moves)) => moves[0].clone(),
+        _ => panic!("no moves"),
+    };
+    let line = ScoreFit::SMALL_NET.of_line(&study.search, &study.search.lines(1)[0]);
+    let best = first(search);
+    assert_eq!(
+        best.member("in_games").and_then(|score| score.member("cp")),
+        Some(&Value::Int(line.centipawns))
+    );
     assert_eq!(value.member("side"), Some(&Value::Text("Black".to_owned())));
     let Some(Value::List(steps)) = value.member("steps") else { panic!("steps are a list") };
     assert_eq!(steps.len(), 3);

@@ -10,6 +10,7 @@ use super::figures::{bar, chances, line, percent, signed, wdl};
 use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
 use crate::play::board::{self, Scene, board};
+use crate::score::Calibrated;
 use dc0_process::format::amount;
 use dc0_process::style::{TermStyle, Tone, ascii, padded, width};
 
@@ -67,6 +68,7 @@ fn net(study: &Study, style: TermStyle) -> Vec<String> {
         heading(&format!("The net alone, for {side:?}"), style),
         format!("  {}  {}", chances(wdl, BAR, style), shares(wdl)),
         format!("  value {} = P(win) - P(loss)", signed(wdl.value().into())),
+        expected(study.net_score()),
     ];
     if let Some(plies) = output.moves_left {
         lines.push(format!("  about {plies:.0} plies left"));
@@ -85,6 +87,12 @@ fn net(study: &Study, style: TermStyle) -> Vec<String> {
 fn shares(wdl: dc0_core::network::Wdl) -> String {
     let [win, draw, loss] = [wdl.win, wdl.draw, wdl.loss].map(|share| percent(share.into()));
     format!("win {win}  draw {draw}  loss {loss}")
+}
+
+/// What the values mean in games, by the fit of the net's values to results.
+fn expected(score: Calibrated) -> String {
+    let [win, draw, loss] = score.wdl().map(percent);
+    format!("  in games {}: win {win}  draw {draw}  loss {loss}", score.text())
 }
 
 /// What is left out of a list of probabilities.
@@ -109,6 +117,7 @@ fn search(study: &Study, style: TermStyle) -> Vec<String> {
             signed(study.net.wdl.value().into()),
             proven(search.proof())
         ),
+        expected(study.search_score()),
         String::new(),
         style.tone(&titles(study), Tone::Dim),
     ];
@@ -128,16 +137,7 @@ fn search(study: &Study, style: TermStyle) -> Vec<String> {
 }
 
 fn proven(proof: Option<Proof>) -> String {
-    proof.map_or(String::new(), |proof| format!("; proven {}", proof_name(proof)))
-}
-
-/// The name of a proven result.
-pub(super) fn proof_name(proof: Proof) -> &'static str {
-    match proof {
-        Proof::Loss => "loss",
-        Proof::Draw => "draw",
-        Proof::Win => "win",
-    }
+    proof.map_or(String::new(), |proof| format!("; proven {}", proof.name()))
 }
 
 fn titles(study: &Study) -> String {
@@ -181,7 +181,7 @@ fn row(study: &Study, searched: &Searched) -> String {
         let (sum, width) = (signed(score.score), sum_columns(study));
         write!(text, "{:>8.3}{moves_left}{sum:>width$}", score.u).expect("writing to a string cannot fail");
     }
-    let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof_name(proof)));
+    let proof = edge.proof.map_or(String::new(), |proof| format!("proven {}: ", proof.name()));
     let columns = COLUMNS.saturating_sub(text.len() + 2 + proof.len());
     format!("{text}  {proof}{}", line(position, &searched.line, columns)).trim_end().to_owned()
 }

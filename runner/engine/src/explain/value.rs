@@ -1,5 +1,6 @@
 //! An explanation as plain values, for scripts and JSON.
 
+use crate::score::Calibrated;
 use dc0_core::board::{Game, Move, Position, Side};
 use dc0_core::network::Wdl;
 use dc0_core::params::{Param, Value};
@@ -7,7 +8,6 @@ use dc0_core::search::reference::{Choice, End, Leaf, NodeUpdate, ScoredMove, Sim
 
 use super::figures::{line, wdl};
 use super::study::{Searched, Study};
-use super::text::proof_name;
 use super::tree::{Branches, TreeNode, tree};
 
 /// A study as a value.
@@ -18,6 +18,7 @@ pub fn value(study: &Study) -> Value {
         ("win", float(study.net.wdl.win)),
         ("draw", float(study.net.wdl.draw)),
         ("loss", float(study.net.wdl.loss)),
+        ("in_games", in_games(study.net_score())),
         ("moves_left", study.net.moves_left.map_or(Value::None, float)),
         (
             "moves",
@@ -31,7 +32,8 @@ pub fn value(study: &Study) -> Value {
         ("win", float(search.win)),
         ("draw", float(search.draw)),
         ("loss", float(search.loss)),
-        ("proof", study.search.proof().map_or(Value::None, |proof| text(proof_name(proof)))),
+        ("in_games", in_games(study.search_score())),
+        ("proof", study.search.proof().map_or(Value::None, |proof| text(proof.name()))),
         ("moves", Value::List(study.moves.iter().map(|mv| searched(study, mv)).collect())),
     ]);
     let mut rows = Vec::new();
@@ -47,6 +49,19 @@ pub fn value(study: &Study) -> Value {
         ("search", search),
         ("tree", Value::List(rows)),
         ("steps", Value::List(steps.collect())),
+    ])
+}
+
+/// What people read: chances, and hundredths of a pawn or moves to mate.
+fn in_games(shown: Calibrated) -> Value {
+    let [win, draw, loss] = shown.wdl().map(Value::Float);
+    let int = |number: Option<i64>| number.map_or(Value::None, Value::Int);
+    Value::of([
+        ("win", win),
+        ("draw", draw),
+        ("loss", loss),
+        ("cp", int(shown.cp())),
+        ("mate", int(shown.mate)),
     ])
 }
 
@@ -92,7 +107,8 @@ fn searched(study: &Study, searched: &Searched) -> Value {
         ("u", score(|score| score.u, searched.score.as_ref())),
         ("plies", score(|score| score.plies, searched.score.as_ref())),
         ("score", score(|score| score.score, searched.score.as_ref())),
-        ("proof", edge.proof.map_or(Value::None, |proof| text(proof_name(proof)))),
+        ("in_games", searched.shown.map_or(Value::None, in_games)),
+        ("proof", edge.proof.map_or(Value::None, |proof| text(proof.name()))),
         ("line", text(line(position, &searched.line, usize::MAX))),
     ])
 }

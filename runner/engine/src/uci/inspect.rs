@@ -16,6 +16,7 @@ use super::signal::Signal;
 use super::time::BatchTime;
 use super::watch::{Limits, Watch, watched};
 use super::workers::Pool;
+use crate::score::ScoreFit;
 
 /// Simulations of each position of `bench`.
 const BENCH_SIMULATIONS: u32 = 1000;
@@ -28,7 +29,7 @@ pub(super) fn evaluation(pool: &Pool, settings: &Settings, game: Game) -> Result
     let search = Arc::clone(&searched);
     pool.one(Box::new(move |evaluator| search.lock().ignore_poison().run(evaluator)))?;
     let searched = searched.lock().ignore_poison();
-    Ok(evaluation_text(&searched))
+    Ok(evaluation_text(&searched, settings.score_fit()))
 }
 
 /// The root moves of a search as a table.
@@ -95,7 +96,7 @@ fn speed(pool: &Pool, settings: &Settings) -> Result<f64, EvaluatorError> {
     Ok(simulations as f64 / seconds)
 }
 
-fn evaluation_text(search: &Search) -> String {
+fn evaluation_text(search: &Search, fit: ScoreFit) -> String {
     let (value, draw) = search.net_value();
     let mut moves: Vec<RootMove> = search.root_moves().collect();
     moves.sort_by(|a, b| b.prior.total_cmp(&a.prior));
@@ -104,5 +105,11 @@ fn evaluation_text(search: &Search) -> String {
         .map(|edge| format!("\n{:<6}{:>6.2} %", edge.played.to_string(), 100.0 * edge.prior))
         .collect();
     let (win, loss) = (0.5 * (1.0 - draw + value), 0.5 * (1.0 - draw - value));
-    format!("value {value:+.4}, win {win:.3} draw {draw:.3} loss {loss:.3} for the side to move{priors}")
+    let shown = fit.of_value(value, draw);
+    let [wins, draws, losses] = shown.wdl();
+    format!(
+        "value {value:+.4}, win {win:.3} draw {draw:.3} loss {loss:.3} for the side to move\n\
+         in games score {}, win {wins:.3} draw {draws:.3} loss {losses:.3}{priors}",
+        shown.text()
+    )
 }

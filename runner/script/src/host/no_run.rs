@@ -21,7 +21,7 @@ use super::fields::register_fields;
 use crate::call::{Answer, Call};
 use crate::convert::Sampling;
 use crate::dynamic::to_dynamic;
-use dc0_engine::explain::{self, ExplainError, ExplainParams, Study};
+use dc0_engine::explain::{self, ExplainError, ExplainParams, StudiedNet, Study};
 use dc0_engine::play::board::{Scene, board as draw};
 use dc0_process::style::{TermStyle, ascii};
 use dc0_runs::net::{Named, named, shipped};
@@ -125,8 +125,8 @@ fn explain_position(
     let study = || -> Result<Study, OutsideError> {
         let (mut evaluator, observer) = (host.evaluator(&net.0.net)?, host.observer());
         let name = net.0.file.display().to_string();
-        let spec = &net.0.net.spec;
-        Ok(Study::new(game.clone(), name, spec, params.clone(), &mut *evaluator, &*observer)?)
+        let studied = StudiedNet::new(&net.0.net, name).map_err(ExplainError::from)?;
+        Ok(Study::new(game.clone(), &studied, params.clone(), &mut *evaluator, &*observer)?)
     };
     call.run(study()).map(|study| to_dynamic(&explain::value(&study)))
 }

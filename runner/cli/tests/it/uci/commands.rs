@@ -1,5 +1,6 @@
 //! UCI apart from searches: the handshake, bad input, and commands for humans.
 
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use super::check::best;
@@ -137,7 +138,22 @@ fn board_net_tree_and_speed_can_be_printed() {
     }
     let lines = engine.ask("isready", "readyok");
     let output = lines.join("\n");
-    for part in ["a b c d e f g h", "4 . . . . P . . .", " for the side to move", "visits", " nps"] {
+    for part in
+        ["a b c d e f g h", "4 . . . . P . . .", " for the side to move", "in games score ", "visits", " nps"]
+    {
         assert!(output.contains(part), "{part} in\n{output}");
     }
+}
+
+#[test]
+fn a_chess_program_that_is_gone_is_no_error() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+    command.args(["uci", "--device", "cpu"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut engine = command.spawn().expect("the program starts");
+    drop(engine.stdout.take());
+    let mut input = engine.stdin.take().expect("a pipe");
+    input.write_all(b"uci\nisready\n").expect("the engine listens");
+    let ended = engine.wait_with_output().expect("ends");
+    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
 }
