@@ -3,6 +3,7 @@
 mod command_line;
 mod commands;
 mod openmp;
+mod utf8;
 
 use std::io::{BufRead, ErrorKind, IsTerminal};
 use std::process::ExitCode;
@@ -19,7 +20,14 @@ use command_line::Task;
 
 /// The whole program: reads the command line and runs the script or command.
 pub fn main() -> ExitCode {
+    let refused = |problem| fail(&Console::new(), &Failure::new(Exit::BadInput, problem)).into();
+    if let Err(problem) = utf8::check_arguments(std::env::args_os()) {
+        return refused(problem);
+    }
     let task = if is_run_as_engine() { uci_task() } else { command_line::parse() };
+    if let Err(problem) = utf8::check_working_folder() {
+        return refused(problem);
+    }
     // Setting this restarts the program. Commands whose threads never wait for each other, such as the UCI engine, skip it.
     if !matches!(task, Task::Command(entry, _) if !entry.sleeping_threads) {
         openmp::let_waiting_threads_sleep();

@@ -298,3 +298,50 @@ fn a_script_and_parameters_may_come_from_pipes() {
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("is not a regular file"), "{}", ended.stderr);
 }
+
+/// Other systems refuse such names themselves.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_not_utf8_is_refused_by_every_command() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let experiment = Experiment::new("let run = open_run(\"r\"); print(run.folder);");
+    let folder = experiment.folder.path();
+    let odd = OsStr::from_bytes(b"odd\xff");
+    let inside = folder.join(odd);
+    fs::create_dir(&inside).expect("a folder");
+    for file in ["x.rhai", "net.safetensors"] {
+        fs::write(inside.join(file), "print(1);").expect("writes");
+    }
+    std::os::unix::fs::symlink(&inside, folder.join("link")).expect("links");
+    let refuse = |command: &mut Command| {
+        let ended: Ended = command.output().expect("starts").into();
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{command:?}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains("odd\\xff"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("is not UTF-8; rename that file or folder"), "{}", ended.stderr);
+    };
+    let program = || Command::new(env!("CARGO_BIN_EXE_dc0-run"));
+    for before in [
+        &["x.rhai", "--check", "--out"][..],
+        &["sql"],
+        &["report"],
+        &["diff", "r"],
+        &["reproduce"],
+        &["verify"],
+        &["uci", "--net"],
+        &["export", "onnx"],
+        &["serve"],
+        &[],
+    ] {
+        refuse(program().current_dir(folder).args(before).arg(odd));
+        refuse(program().current_dir(folder).args(before).arg("link"));
+    }
+    refuse(program().current_dir(folder).arg("sql").arg("--out=link/new").arg("link/net.safetensors"));
+    refuse(program().current_dir(&inside).args(["x.rhai", "--check"]));
+    refuse(program().current_dir(&inside).args(["uci", "--device", "cpu"]));
+    let help: Ended = program().current_dir(&inside).arg("--help").output().expect("starts").into();
+    assert_eq!(help.code, Some(0), "{}", help.stderr);
+    // Beside other files it does no harm.
+    assert_eq!(experiment.run(&[]).code, Some(0));
+}
