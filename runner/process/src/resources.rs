@@ -13,6 +13,31 @@ pub fn cpu_seconds() -> Option<f64> {
     None
 }
 
+/// Bytes of memory that this process can still take: what the system has available, less where a container or `ulimit -v` limits it.
+/// `None` if the system does not report it.
+pub fn available_memory() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let system = kibibytes(&read("/proc/meminfo")?, "MemAvailable:")?;
+    let container = read("/proc/self/cgroup").and_then(|text| {
+        // Version 2 has one line: `0::/path`.
+        let path = text.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/').to_owned();
+        read(&format!("/sys/fs/cgroup/{path}/memory.max"))?.trim().parse::<u64>().ok()
+    });
+    let address_space = read("/proc/self/limits").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+        let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+        Some(limit.saturating_sub(kibibytes(&read("/proc/self/status")?, "VmSize:")?))
+    });
+    [Some(system), container, address_space].into_iter().flatten().min()
+}
+
+/// The bytes in a line `NAME   12345 kB`.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
 /// Peak memory of this process in bytes, since [`reset_peak_memory`] or since its start.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok();
@@ -30,9 +55,7 @@ pub fn reset_peak_memory() {
 
 /// The line `VmHWM:   12345 kB` of `/proc/self/status`.
 fn resident_peak(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kibibytes * 1024)
+    kibibytes(status, "VmHWM:")
 }
 
 #[cfg(unix)]
@@ -60,12 +83,18 @@ fn usage() -> Option<libc::rusage> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpu_seconds, peak_memory, resident_peak};
+    use super::{available_memory, cpu_seconds, peak_memory, resident_peak};
 
     #[test]
     fn the_peak_is_read_in_bytes() {
         assert_eq!(resident_peak("VmPeak:\t 9 kB\nVmHWM:\t    2048 kB\n"), Some(2 << 20));
         assert_eq!(resident_peak("VmPeak:\t 9 kB\n"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn some_memory_is_available() {
+        assert!(available_memory().is_some_and(|bytes| bytes > 1 << 20));
     }
 
     #[cfg(unix)]

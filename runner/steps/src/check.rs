@@ -17,16 +17,19 @@ use dc0_core::network::fake::Hashed;
 use dc0_core::network::torch::{InspectParams, Precision};
 use dc0_core::params::Value;
 use dc0_core::trainer::useful_threads;
+use dc0_process::resources::available_memory;
 use dc0_runs::declared::Declaration;
 use dc0_runs::sweep::events::Event;
 use dc0_runs::sweep::params::SweepParams;
 use dc0_runs::view::{self, FinishedSteps};
 use dc0_runs::{Folder, ForkRecord, Manifest, Record};
 
+use crate::error::StepError;
 use crate::estimate::{ASSUMPTIONS, Estimate, Work};
 use crate::handles::Network;
 use crate::host::{CallParams, ForkParams, Forked, Host, HostError, OpenParams, RunInfo, SweepHost};
 use crate::inspection;
+use crate::memory::Machine;
 use crate::runner::RunOptions;
 use crate::speeds::ShardCost;
 use crate::step::{Call, MockResult, StepOutput, StepResult};
@@ -47,6 +50,9 @@ pub struct Planner {
     run: Mutex<PlannedRun>,
     /// Threads that play; determined once, since asking the system takes a while.
     lanes: OnceLock<u32>,
+    devices: OnceLock<Vec<String>>,
+    /// Bytes of memory that are available, where the system reports them.
+    available_memory: OnceLock<Option<u64>>,
     trial: Option<PlannedTrial>,
 }
 
@@ -75,8 +81,9 @@ impl PlannedTrial {
 impl Planner {
     /// A planner for one script, with the name that the user gave it.
     pub fn new(script: &str, options: RunOptions, declaration: Arc<Declaration>) -> Self {
-        let (plan, run, lanes) = <_>::default();
-        Self { options, declaration, script: script.to_owned(), plan, run, lanes, trial: None }
+        let (plan, run, lanes, devices, available_memory) = <_>::default();
+        let script = script.to_owned();
+        Self { options, declaration, script, plan, run, lanes, devices, available_memory, trial: None }
     }
 
     /// The plan as text.
@@ -134,12 +141,21 @@ impl Planner {
         if let Some(lanes) = self.lanes.get() {
             return Ok(*lanes);
         }
-        let devices = dc0_backend::devices(self.options.device.as_deref().unwrap_or("auto"))?;
-        let default = lanes_on(&devices);
+        let devices = self.devices()?;
+        let default = lanes_on(devices);
         let requested = self.options.lanes.unwrap_or(default);
         // More lanes than cores are no faster.
         let lanes = if devices == ["cpu"] { requested.min(default) } else { requested };
         Ok(*self.lanes.get_or_init(|| lanes))
+    }
+
+    /// The names of the devices that lanes use; determined once, as the lanes are.
+    fn devices(&self) -> Result<&[String], HostError> {
+        if let Some(devices) = self.devices.get() {
+            return Ok(devices);
+        }
+        let devices = dc0_backend::devices(self.options.device.as_deref().unwrap_or("auto"))?;
+        Ok(self.devices.get_or_init(|| devices))
     }
 
     /// An error if nets cannot be evaluated with this backend, device and precision.
@@ -199,6 +215,11 @@ impl Host for Planner {
         let description = call.planned(number)?;
         let planned = self.run().plan_step(&call.step_call()?, |workspace| call.begun(workspace))?;
         let lanes = self.lanes()?;
+        if planned.manifest.is_none() {
+            let machine = Machine { lanes, is_on_cpu: self.devices()? == ["cpu"] };
+            let available = *self.available_memory.get_or_init(available_memory);
+            call.memory(machine).check(kind.name(), available).map_err(StepError::from)?;
+        }
         let done = planned.begun.map_or(0, |begun| begun.amount);
         let summary = planned.manifest.as_ref().map(|manifest| &manifest.summary);
         let estimate = call.estimate(done, summary, lanes);

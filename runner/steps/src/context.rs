@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dc0_core::event::Cancelled;
 
 use crate::error::StepError;
+use crate::memory::Machine;
 use crate::progress::{self, Amount, StepProgress};
 use dc0_backend::Evaluators;
 use dc0_process::console::Console;
@@ -31,6 +32,11 @@ impl StepContext {
     /// An error if the user asked to stop.
     pub(crate) fn check(&self) -> Result<(), StepError> {
         if self.interrupt.is_requested() { Err(Cancelled.into()) } else { Ok(()) }
+    }
+
+    /// The machine, as far as memory depends on it.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine { lanes: self.lanes, is_on_cpu: self.evaluators.device_names() == ["cpu"] }
     }
 
     /// Ends a step's progress display and keeps its time and rates for the closing line.

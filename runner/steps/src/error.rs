@@ -16,6 +16,7 @@ use dc0_core::trainer::TrainError;
 use dc0_core::trainer::samples::SampleError;
 use thiserror::Error;
 
+use crate::memory::TooLittleMemory;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_runs::RunError;
@@ -77,6 +78,9 @@ pub enum StepError {
     /// libtorch failed with a net.
     #[error(transparent)]
     Torch(#[from] TorchError),
+    /// A net that is too large for this machine.
+    #[error(transparent)]
+    Memory(#[from] TooLittleMemory),
     /// The user asked to stop between two stages.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -87,7 +91,7 @@ impl Fault for StepError {
         match self {
             Self::Run(error) => error.exit(),
             Self::OtherNetwork { .. } | Self::Tablebase(TablebaseError::Damaged { .. }) => Exit::Storage,
-            Self::Tablebase(_) | Self::Grow(_) => Exit::BadInput,
+            Self::Tablebase(_) | Self::Grow(_) | Self::Memory(_) => Exit::BadInput,
             error => exit_of(error),
         }
     }

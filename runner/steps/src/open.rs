@@ -45,7 +45,10 @@ impl Open {
         let step_call = call.step_call()?;
         self.context.check()?;
         let context = &self.context;
-        let finished = self.run.step(&step_call, slot, |workspace| call.run(workspace, context))?;
+        let finished = self.run.step(&step_call, slot, |workspace| {
+            call.memory(context.machine()).check_now(call.kind().name())?;
+            call.run(workspace, context)
+        })?;
         if let Some(again) = &finished.again {
             log::warn!("{again} was missing; the step that made it was done again");
         }

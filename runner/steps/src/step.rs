@@ -15,6 +15,7 @@ use crate::context::StepContext;
 use crate::error::StepError;
 use crate::estimate::Estimate;
 use crate::handles::{Analysis, Games, MatchResult, Network, Window};
+use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::usage::Usage;
 
@@ -187,6 +188,9 @@ pub trait Step: Sized + Send + Sync + 'static {
         Ok(PartialProgress { parts: 0, total: 1, unit: "parts", amount: 0 })
     }
 
+    /// The memory that the step takes at least.
+    fn memory(&self, params: &Self::Params, machine: Machine) -> Memory;
+
     /// The work that is left once `done` games, positions or updates are done. `summary` is that of a finished step.
     fn estimate(&self, params: &Self::Params, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
 
@@ -279,6 +283,9 @@ pub trait Call: Send + Sync {
 
     /// See [`Step::begun`].
     fn begun(&self, workspace: &StepWorkspace) -> Result<PartialProgress, RunError>;
+
+    /// See [`Step::memory`].
+    fn memory(&self, machine: Machine) -> Memory;
 
     /// See [`Step::estimate`].
     fn estimate(&self, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate;
@@ -407,6 +414,10 @@ impl<S: Step> Call for Checked<S> {
 
     fn begun(&self, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         self.step.begun(&self.params, workspace)
+    }
+
+    fn memory(&self, machine: Machine) -> Memory {
+        self.step.memory(&self.params, machine)
     }
 
     fn estimate(&self, done: u64, summary: Option<&Value>, lanes: u32) -> Estimate {

@@ -21,6 +21,7 @@ use dc0_backend::onnxruntime::{self, OnnxRuntimeError};
 use dc0_process::command::{Command, Failure, Program};
 use dc0_process::console::Console;
 use dc0_process::exit::Exit;
+use dc0_process::resources::available_memory;
 
 /// What `doctor` checks.
 #[derive(Debug, Args)]
@@ -77,7 +78,7 @@ fn examine(args: &DoctorArgs, prepared: &Prepared, console: &Console) -> Exit {
         good("cores", cores().to_string()),
         good(
             "memory",
-            machine::memory()
+            available_memory()
                 .map_or_else(|| "unknown".to_owned(), |bytes| format!("{} free", gibibytes(bytes))),
         ),
         judged("folder for runs", writable(&args.out)),

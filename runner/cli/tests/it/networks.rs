@@ -107,3 +107,24 @@ fn inspect_shows_a_stored_net_and_rejects_a_damaged_one() {
     let damaged = inspect(&[]);
     assert_eq!(damaged.code, Some(3), "{}", damaged.stderr);
 }
+
+#[test]
+fn a_net_too_large_for_memory_is_refused_with_the_figures() {
+    // 309 GB of weights.
+    let experiment = Experiment::new(
+        r#"let run = open_run("large");
+        let net = run.network(#{ tower: #{ blocks: 256, filters: 4096 } });"#,
+    );
+    for args in [&["--check"][..], &[]] {
+        let refused = experiment.run(args);
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        for part in [
+            "x.rhai:2:",
+            "network: this takes at least 6",
+            "(weights 3",
+            "are available here; use a smaller net",
+        ] {
+            assert!(refused.stderr.contains(part), "no \"{part}\" in {}", refused.stderr);
+        }
+    }
+}

@@ -108,6 +108,8 @@ impl SweepHost for PlannedSweep {
             plan: Arc::clone(&self.plan),
             run: Mutex::default(),
             lanes: OnceLock::new(),
+            devices: OnceLock::new(),
+            available_memory: OnceLock::new(),
             trial: Some(PlannedTrial {
                 sweep: self.name.clone(),
                 finished: Arc::clone(&self.finished),

@@ -27,6 +27,7 @@ use crate::estimate::{
 };
 use crate::files;
 use crate::handles::{MatchResult, MatchResultFields, Network, Opponent};
+use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
@@ -200,6 +201,11 @@ impl Step for Arena {
         let finished = workspace.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
         Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+    }
+
+    fn memory(&self, params: &ArenaParams, machine: Machine) -> Memory {
+        let nets: Vec<&Network> = std::iter::once(&self.first).chain(self.second_network()).collect();
+        Memory::of_inference(&nets, params.games.div_ceil(params.shard_games), machine)
     }
 
     fn estimate(&self, params: &ArenaParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {

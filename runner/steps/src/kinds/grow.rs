@@ -1,7 +1,7 @@
 //! The step that grows a net into a larger one.
 
 use dc0_core::network::checkpoint::Checkpoint;
-use dc0_core::network::{GrowParams, NetworkSpec, grow};
+use dc0_core::network::{GrowParams, NetworkSpec, grow, parameter_count};
 use dc0_core::params::{Problem, Value};
 use dc0_runs::{Input, Manifest, Product, RunError, Series, StepWorkspace};
 
@@ -11,6 +11,7 @@ use crate::error::StepError;
 use crate::estimate::Estimate;
 use crate::files;
 use crate::handles::Network;
+use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult, no_matching_form};
 use crate::usage::Usage;
@@ -95,6 +96,11 @@ impl Step for Growth {
     fn planned(&self, params: &GrowParams, number: u32) -> Result<String, StepError> {
         let grown = network::described(&self.target(params)?);
         Ok(format!("network {number:04}: {} grows to {grown}", self.start.name()))
+    }
+
+    fn memory(&self, params: &GrowParams, _: Machine) -> Memory {
+        let parameters = |spec: &NetworkSpec| parameter_count(spec) as f64;
+        Memory::of_new(parameters(&self.planned_spec(params)), parameters(&self.start.0.spec))
     }
 
     fn estimate(&self, params: &GrowParams, _: u64, _: Option<&Value>, _: u32) -> Estimate {

@@ -14,6 +14,7 @@ use crate::error::StepError;
 use crate::estimate::{Estimate, Work, weight_bytes};
 use crate::files;
 use crate::handles::{Network, NetworkFields};
+use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::speeds::ShardCost;
 use crate::step::{Argument, ArgumentKind, MockResult, Step, StepOutput, StepResult};
@@ -72,6 +73,10 @@ impl Step for NewNetwork {
 
     fn planned(&self, spec: &NetworkSpec, number: u32) -> Result<String, StepError> {
         Ok(format!("network {number:04}: {}", described(spec)))
+    }
+
+    fn memory(&self, spec: &NetworkSpec, _: Machine) -> Memory {
+        Memory::of_new(parameter_count(spec) as f64, 0.0)
     }
 
     fn estimate(&self, spec: &NetworkSpec, _: u64, _: Option<&Value>, _: u32) -> Estimate {

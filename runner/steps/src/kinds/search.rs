@@ -22,6 +22,7 @@ use crate::error::StepError;
 use crate::estimate::{Estimate, ShardPlan, TABLE_BYTES, Work, flops, sequential_evaluations};
 use crate::files;
 use crate::handles::{Analysis, AnalysisFields, Network, SearchInput};
+use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
@@ -162,6 +163,11 @@ impl Step for PositionSearch {
         let finished = workspace.finished_shards::<Part>(of)?;
         let amount = finished.values().map(|note| note.part.positions).sum();
         Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+    }
+
+    fn memory(&self, params: &AnalysisParams, machine: Machine) -> Memory {
+        let positions = u32::try_from(self.input.positions()).unwrap_or(u32::MAX);
+        Memory::of_inference(&[&self.network], positions.div_ceil(params.shard_positions), machine)
     }
 
     fn estimate(&self, params: &AnalysisParams, done: u64, _: Option<&Value>, lanes: u32) -> Estimate {

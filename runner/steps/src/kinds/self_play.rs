@@ -18,6 +18,7 @@ use crate::error::StepError;
 use crate::estimate::{Estimate, GAME_BYTES, ShardPlan, TABLE_BYTES, Work, assumed_plies, flops, number};
 use crate::files;
 use crate::handles::{Games, GamesFields, Network};
+use crate::memory::{Machine, Memory};
 use crate::metered::metered;
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
@@ -134,6 +135,10 @@ impl Step for SelfPlay {
         let finished = workspace.finished_shards::<SelfPlayStats>(of)?;
         let amount = finished.values().map(|note| note.part.games).sum();
         Ok(PartialProgress { parts: finished.len() as u32, total: of, unit: "shards", amount })
+    }
+
+    fn memory(&self, params: &SelfPlayParams, machine: Machine) -> Memory {
+        Memory::of_inference(&[&self.network], params.games.div_ceil(params.shard_games), machine)
     }
 
     /// The row of a position has the visits of its moves, so more simulations make it longer.

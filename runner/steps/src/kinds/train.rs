@@ -21,6 +21,7 @@ use crate::error::StepError;
 use crate::estimate::{Estimate, TABLE_BYTES, Work, flops, weight_bytes};
 use crate::files;
 use crate::handles::{Network, Window};
+use crate::memory::{Machine, Memory};
 use crate::past_networks::PastNetworks;
 use crate::progress::Amount;
 use crate::speeds::ShardCost;
@@ -125,6 +126,10 @@ impl Step for Training {
     fn begun(&self, params: &TrainParams, workspace: &StepWorkspace) -> Result<PartialProgress, RunError> {
         let parts = trainer::updates_done(&workspace.scratch(STATE)).unwrap_or(0);
         Ok(PartialProgress { parts, total: params.updates, unit: "updates", amount: parts.into() })
+    }
+
+    fn memory(&self, params: &TrainParams, machine: Machine) -> Memory {
+        Memory::of_training(&self.start, params.optimizer.kind, machine)
     }
 
     /// A sample's backward pass costs twice its forward pass. The whole window is read, and held-out positions are evaluated before

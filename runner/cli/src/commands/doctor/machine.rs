@@ -1,14 +1,6 @@
-//! Free memory and disk space, as the system reports them.
+//! Free disk space, as the system reports it.
 
 use std::path::Path;
-
-/// Available memory in bytes, if the system reports it.
-pub(super) fn memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kibibytes * 1024)
-}
 
 /// Free bytes for this user on the disk of an existing folder, if the system reports them.
 #[cfg(unix)]
