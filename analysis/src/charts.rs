@@ -6,6 +6,7 @@
 mod axis;
 mod chart;
 mod curves;
+mod data;
 mod draw;
 mod figure;
 mod parallel;
@@ -18,5 +19,6 @@ pub use chart::{
 };
 pub use figure::figure;
 pub use sheet::sheet;
+pub(crate) use table::percent;
 pub use table::{escape, short};
 pub use theme::{Ink, Theme};

@@ -1,7 +1,7 @@
 //! The ranges of axes and the spacing of their ticks.
 
 use super::chart::{Axis, Marks, Scale, Series};
-use super::table::short;
+use super::table::{percent, short};
 
 /// The ends of an axis and the distance between its ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ impl Axis {
     pub(super) fn text(&self, value: f64) -> String {
         match (self.label_at(value), self.scale) {
             (Some(label), _) => label.to_owned(),
-            (None, Scale::Share) => format!("{:.0} %", 100.0 * value),
+            (None, Scale::Share) => percent(value, 0),
             (None, Scale::Integer) => format!("{value:.0}"),
             (None, Scale::Plain | Scale::Logarithm | Scale::Categories) => short(value),
         }

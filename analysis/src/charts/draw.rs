@@ -15,7 +15,7 @@ use super::axis;
 use super::chart::{Axis, Chart, ChartError, Marks, ParallelLine, Reference, Scale};
 use super::curves::{curves, diagonal};
 use super::parallel;
-use super::table::short;
+use super::table::{percent, short};
 use super::theme::{Ink, TEXT_SIZE, Theme, text_width};
 
 /// PNG pixels per unit of the chart's size, for high-resolution screens.
@@ -85,13 +85,22 @@ impl Chart {
                     let values = parts.iter().map(|part| (part.values[index], part.ink.colour(theme)));
                     plot.with_group(category.clone(), values.collect::<Vec<_>>())
                 };
-                categories.iter().enumerate().fold(BarPlot::new().with_stacked().with_width(0.86), stack)
+                let plot = categories.iter().enumerate();
+                let plot = plot.fold(BarPlot::new().with_stacked().with_width(0.86), stack);
+                let labels = categories.iter().enumerate().flat_map(|(index, category)| {
+                    parts.iter().map(move |part| {
+                        format!("{category}: {} {}", part.name, self.value(part.values[index]))
+                    })
+                });
+                plot.with_tooltips().with_tooltip_labels(labels)
             }
             Marks::Bars(bars) => {
                 let bar = |plot: BarPlot, (name, value): &(String, f64)| {
                     plot.with_colored_bar(name.clone(), *value, Ink::Series(0).colour(theme))
                 };
-                bars.iter().rev().fold(BarPlot::new().with_horizontal(true).with_width(0.7), bar)
+                let plot = bars.iter().rev().fold(BarPlot::new().with_horizontal(true).with_width(0.7), bar);
+                let labels = bars.iter().rev().map(|(name, value)| format!("{name}: {}", self.value(*value)));
+                plot.with_tooltips().with_tooltip_labels(labels)
             }
             Marks::Series(_) | Marks::Parallel { .. } => BarPlot::new(),
         }
@@ -232,7 +241,7 @@ fn tick_format(axis: &Axis) -> TickFormat {
         Scale::Plain | Scale::Integer | Scale::Logarithm | Scale::Categories => {
             TickFormat::Custom(Arc::new(short))
         }
-        Scale::Share => TickFormat::Custom(Arc::new(|share| format!("{:.0} %", 100.0 * share))),
+        Scale::Share => TickFormat::Custom(Arc::new(|share| percent(share, 0))),
     }
 }
 

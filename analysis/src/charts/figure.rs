@@ -20,12 +20,22 @@ pub fn figure(chart: &Chart) -> String {
     format!(
         "<figure id=\"{name}\" class=\"chart\" aria-labelledby=\"{name}-t\"><figcaption><h3 id=\"{name}-t\">{title}</h3>\
          <p>{caption}</p>{}</figcaption>\
-         <div role=\"img\" aria-label=\"{title}. {caption} The numbers are in the table below.\">{}{}</div>{}</figure>",
+         <div class=\"picture\" role=\"img\" aria-label=\"{title}. {caption} The numbers are in the table below.\">{}{}</div>{}{}</figure>",
         legend(chart),
         picture(WIDE, "wide"),
         picture(NARROW, "narrow"),
+        data(chart),
         numbers(chart),
     )
+}
+
+/// The data with which the page's script draws the chart in place of the picture.
+fn data(chart: &Chart) -> String {
+    // Names must not end the script element.
+    let data = chart.data().map(|data| data.to_string().replace('<', "\\u003c"));
+    data.map_or_else(String::new, |data| {
+        format!("<script type=\"application/json\" class=\"data\">{data}</script>")
+    })
 }
 
 /// Makes the picture scale to its container.

@@ -18,6 +18,14 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// A share in per cent.
+pub(crate) fn percent(share: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$} %", 100.0 * share);
+    // A sum of no floating-point numbers is −0, and rounding may give it, too.
+    let is_zero = text.chars().all(|letter| "-0. %".contains(letter));
+    if is_zero { text.replace('-', "") } else { text.replace('-', "−") }
+}
+
 /// A number in about three significant digits, without trailing zeros; integer parts are kept in full.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
@@ -94,8 +102,9 @@ impl Chart {
         }
     }
 
-    fn value(&self, value: f64) -> String {
-        if self.y.scale == Scale::Share { format!("{:.1} %", 100.0 * value) } else { short(value) }
+    /// A value as the vertical axis formats it.
+    pub(super) fn value(&self, value: f64) -> String {
+        if self.y.scale == Scale::Share { percent(value, 1) } else { short(value) }
     }
 
     /// A row for each x value, with the values of all series; several rows if a series has several points there.
@@ -118,14 +127,14 @@ impl Chart {
 }
 
 /// An integer that sorts as the number does.
-fn sort_key(value: f64) -> u64 {
+pub(super) fn sort_key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, short, sort_key};
+    use super::{escape, percent, short, sort_key};
     use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle};
 
     #[test]
@@ -152,6 +161,13 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(short(value), text, "{value}");
         }
+    }
+
+    #[test]
+    fn shares_have_no_negative_zero() {
+        let nothing: f64 = std::iter::empty::<f64>().sum();
+        assert_eq!([nothing, -1e-9, 0.0].map(|share| percent(share, 1)), ["0.0 %"; 3]);
+        assert_eq!([percent(nothing, 0), percent(-0.25, 0), percent(0.125, 1)], ["0 %", "−25 %", "12.5 %"]);
     }
 
     fn series(name: &str, points: &[(f64, f64)]) -> Series {

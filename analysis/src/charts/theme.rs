@@ -1,7 +1,7 @@
 //! Themes, and the colours, lines and markers of series.
 //!
 //! Series have the palette of Okabe and Ito (2008), whose colours are distinguishable with any colour vision; dark pages use lighter
-//! ones. `report/page.css` defines them as CSS variables.
+//! ones. `web/colours.css` defines them as CSS variables.
 
 use kuva::plot::LineStyle;
 use kuva::plot::scatter::MarkerShape;
@@ -71,21 +71,22 @@ impl Ink {
     /// The colour as an SVG value.
     pub fn colour(self, theme: Theme) -> String {
         match theme {
-            Theme::Page => format!("var(--{})", self.name()),
+            Theme::Page => format!("var({})", self.variable()),
             Theme::Light => self.on_white().to_owned(),
         }
     }
 
-    fn name(self) -> String {
+    /// The CSS variable with the colour.
+    pub(super) fn variable(self) -> String {
         match self {
-            Self::Series(number) => format!("c{}", number % SERIES.len() + 1),
-            Self::White => "white".to_owned(),
-            Self::Draw => "draw".to_owned(),
-            Self::Black => "black".to_owned(),
-            Self::Text => "muted".to_owned(),
-            Self::Muted => "axis".to_owned(),
-            Self::Grid => "grid".to_owned(),
-            Self::Background => "paper".to_owned(),
+            Self::Series(number) => format!("--c{}", number % SERIES.len() + 1),
+            Self::White => "--white".to_owned(),
+            Self::Draw => "--draw".to_owned(),
+            Self::Black => "--black".to_owned(),
+            Self::Text => "--muted".to_owned(),
+            Self::Muted => "--axis".to_owned(),
+            Self::Grid => "--grid".to_owned(),
+            Self::Background => "--paper".to_owned(),
         }
     }
 

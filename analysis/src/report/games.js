@@ -16,7 +16,7 @@
 
   const isWhite = (position) => position.b.endsWith(" w");
   const white = (position, value) => (isWhite(position) ? value : -value);
-  const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+  const signed = (value) => (value <= -0.005 ? "−" : "+") + Math.abs(value).toFixed(2);
   const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + " %";
 
   function drawBoard(position) {
@@ -109,7 +109,7 @@
       const is = Number(button.dataset.ply) === ply;
       button.classList.toggle("now", is);
       // Scrolls the list, but not the page.
-      if (is) byId("list").scrollTop = button.offsetTop - byId("list").offsetTop - 60;
+      if (is) byId("list").scrollTop = button.offsetTop - (byId("list").clientHeight - button.offsetHeight) / 2;
     }
     if (ply === game.plies.length - 1) stop();
   }

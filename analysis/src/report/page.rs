@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::section::{BuiltSection, Finding, Part, SampleGame, Status, Table};
 use crate::charts::{escape, figure};
-use crate::web::{BOARD, THEME, hidden_pieces};
+use crate::web::{BOARD, CHART_STYLE, COLOURS, THEME, UPLOT, charts_script, hidden_pieces};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -26,14 +26,19 @@ pub(super) fn page(title: &str, sections: &[BuiltSection<'_>]) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          script-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n<script>\n{THEME}</script>\n</head>\n<body>\n\
+         <title>{title}</title>\n<style>\n{COLOURS}{STYLE}{CHART_STYLE}</style>\n<script>\n{THEME}</script>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
          <header><h1>{title}</h1><button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n\
          <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n<main id=\"main\">\n{}{}</main>\n{}\
-         <script>\n{SCRIPT}</script>\n{}</body>\n</html>\n",
+         <script>\n{SCRIPT}</script>\n{}{}</body>\n</html>\n",
         shown.iter().map(|section| html(section)).collect::<String>(),
         not_shown(&left_out),
         hidden_pieces(),
+        if shown.iter().any(|section| section.charts().next().is_some()) {
+            format!("<script>\n{UPLOT}</script>\n<script type=\"module\">\n{}</script>\n", charts_script())
+        } else {
+            String::new()
+        },
         if has_games(&shown) {
             format!("<script type=\"module\">\n{BOARD}{GAMES}</script>\n")
         } else {
@@ -47,13 +52,20 @@ fn has_games(sections: &[&BuiltSection<'_>]) -> bool {
     parts.any(|part| matches!(part, Part::Games(_)))
 }
 
-/// The list of sections without data, with the reasons.
+/// The list of sections without data, with the reasons; those with the same one share a line.
 fn not_shown(sections: &[&BuiltSection<'_>]) -> String {
-    let line = |BuiltSection { section, parts }: &&BuiltSection<'_>| match parts {
-        Err(reason) => format!("<li><b>{}</b>: {}</li>", section.title, escape(reason)),
-        Ok(_) => String::new(),
+    let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+    for BuiltSection { section, parts } in sections {
+        let Err(reason) = parts else { continue };
+        match lines.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, titles)) => titles.push(section.title),
+            None => lines.push((reason, vec![section.title])),
+        }
+    }
+    let line = |(reason, titles): &(&str, Vec<&str>)| {
+        format!("<li><b>{}</b>: {}</li>", titles.join(", "), escape(reason))
     };
-    let lines: String = sections.iter().map(line).collect();
+    let lines: String = lines.iter().map(line).collect();
     let head = "<section id=\"left-out\"><h2>Not shown</h2><p class=\"about\">Sections without data.</p>";
     if lines.is_empty() { String::new() } else { format!("{head}<ul>{lines}</ul></section>\n") }
 }
@@ -63,8 +75,8 @@ fn html(BuiltSection { section, parts }: &BuiltSection<'_>) -> String {
     let mut inner = String::new();
     let mut in_grid = false;
     for part in parts.iter().flatten() {
-        // Consecutive charts share a grid.
-        let is_chart = matches!(part, Part::Chart(_));
+        // Consecutive charts share a grid; one alone has its whole width.
+        let is_chart = matches!(part, Part::Chart(_) | Part::Choice(..));
         if is_chart != in_grid {
             inner.push_str(if is_chart { "<div class=\"grid\">" } else { "</div>" });
             in_grid = is_chart;

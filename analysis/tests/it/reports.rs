@@ -243,6 +243,14 @@ fn values_of_1_and_minus_1_are_in_the_outermost_bins() {
 }
 
 #[test]
+fn a_chart_has_its_data_for_the_pages_script() {
+    let page = reported(&[("plain", 1)]).html;
+    let figures = page.matches("<figure id=").count();
+    assert_eq!(page.matches("<script type=\"application/json\" class=\"data\">").count(), figures);
+    assert!(page.contains("uPlot") && page.contains("startCharts();") && !page.contains("import {"));
+}
+
+#[test]
 fn names_and_parameters_are_escaped() {
     let hostile = "<script>alert('1')</script>\"&";
     let report = reported(&[(hostile, 1), ("second", 2)]);

@@ -11,8 +11,9 @@ const browser = await puppeteer.launch({ executablePath, headless: "shell", args
 const problems = [];
 const requests = [];
 
-async function open(width, height, scheme) {
+async function open(width, height, scheme, hasScripts = true) {
   const page = await browser.newPage();
+  await page.setJavaScriptEnabled(hasScripts);
   page.on("console", (message) => problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("request", (request) => requests.push(request.url().slice(0, 200)));
@@ -33,22 +34,54 @@ const seen = {};
 const desktop = await open(1280, 900, "light");
 seen.title = await desktop.title();
 seen.sections = await desktop.$$eval("main section", (all) => all.map((section) => section.id));
-seen.charts = await visible(desktop, "figure.chart .wide svg");
+const plain = await open(1280, 900, "light", false);
+seen.charts = await visible(plain, "figure.chart .wide svg");
 seen.tables = await desktop.$$eval("figure.chart", (all) => all.filter((one) => one.querySelector("details table")).length);
 seen.figures = (await desktop.$$("figure.chart")).length;
 await screenshot(desktop, "light");
 
-const shown = () => desktop.$$eval(".choice figure", (all) => all.filter((one) => !one.hidden).map((one) => one.id));
+const shown = () => desktop.$eval(".choice", (choice) => [...choice.querySelectorAll("figure")].filter((one) => !one.hidden).map((one) => one.id));
 seen.choices = [await shown()];
 await desktop.click(".choice button:nth-of-type(2)");
 seen.choices.push(await shown());
 
+// Values at the pointer, zoom by dragging, and a logarithmic axis.
+const live = async (selector) => (await desktop.$(`#loss .live ${selector}`)).boundingBox();
+await desktop.$eval("#loss", (figure) => figure.scrollIntoView({ block: "center" }));
+await desktop.waitForSelector("#loss .u-over");
+const box = await live(".u-over");
+const point = (x, y) => [box.x + x * box.width, box.y + y * box.height];
+await desktop.mouse.move(...point(0.5, 0.4));
+await desktop.waitForSelector("#loss .tooltip:not([hidden])");
+seen.tooltip = await text(desktop, "#loss .tooltip");
+const isWhole = () => desktop.$eval("#loss [data-tool=reset]", (button) => button.disabled);
+seen.zoom = [await isWhole()];
+await desktop.mouse.down();
+await desktop.mouse.move(...point(0.9, 0.42), { steps: 8 });
+await desktop.mouse.up();
+await desktop.waitForFunction(() => !document.querySelector("#loss [data-tool=reset]").disabled);
+seen.zoom.push(await isWhole());
+await screenshot(desktop, "zoom");
+await desktop.focus("#loss .canvas");
+await desktop.keyboard.press("Escape");
+await desktop.waitForFunction(() => document.querySelector("#loss [data-tool=reset]").disabled);
+await desktop.click("#loss [data-tool=log-x]");
+seen.logarithmic = await desktop.$eval("#loss [data-tool=log-x]", (button) => button.getAttribute("aria-pressed"));
+await desktop.click("#loss .legend button");
+seen.hidden = await desktop.$$eval("#loss .legend button", (all) => all.map((one) => one.getAttribute("aria-pressed")));
+
 seen.game = [];
-for (const step of ["first", "next", "next", "ArrowRight", "ArrowLeft", "last"]) {
-  if (step.startsWith("Arrow")) await desktop.keyboard.press(step);
+await desktop.click("#board");
+seen.focus = await desktop.evaluate(() => document.activeElement.id);
+for (const step of ["Home", "ArrowRight", "next", "ArrowRight", "ArrowLeft", "last"]) {
+  if (/^[A-Z]/.test(step)) await desktop.keyboard.press(step);
   else await desktop.click("#" + step);
   seen.game.push([await desktop.$eval("#ply", (slider) => Number(slider.value)), await text(desktop, "#where")]);
 }
+seen.follows = await desktop.$eval("#list .now", (now) => {
+  const [own, list] = [now, now.closest("#list")].map((element) => element.getBoundingClientRect());
+  return own.top >= list.top && own.bottom <= list.bottom;
+});
 seen.plies = await desktop.$eval("#ply", (slider) => Number(slider.max));
 seen.pieces = (await desktop.$$("#board use")).length;
 await desktop.$eval("#ply", (slider) => { slider.value = 5; slider.dispatchEvent(new Event("input")); });
@@ -65,8 +98,9 @@ seen.backgrounds.push(await background(dark));
 await screenshot(dark, "dark");
 
 const phone = await open(360, 780, "light");
+const plainPhone = await open(360, 780, "light", false);
 seen.overflow = [await overflow(desktop), await overflow(phone)];
-seen.narrow = await visible(phone, "figure.chart .narrow svg");
+seen.narrow = await visible(plainPhone, "figure.chart .narrow svg");
 await screenshot(phone, "phone");
 
 await browser.close();

@@ -1,6 +1,6 @@
 //! How much games differ: distinct positions, first moves and named openings.
 
-use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle};
+use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle, percent};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::diversity::{Diversity, OPENING_PLIES};
@@ -75,8 +75,8 @@ fn named(context: &Context<'_>, run: &ReportRun) -> Result<Option<Table>, Analys
     let row = |index: usize| {
         let name = &names[index];
         let name = if name.is_empty() { "no named opening".to_owned() } else { name.clone() };
-        let share = format!("{:.1} %", 100.0 * games[index] / all);
-        let score = format!("{:.1} %", 50.0 * (white[index] + 1.0));
+        let share = percent(games[index] / all, 1);
+        let score = percent(0.5 * (white[index] + 1.0), 1);
         (false, vec![name, format!("{:.0}", games[index]), share, score])
     };
     let of_run = if context.runs.len() > 1 { format!(" of {}", run.name) } else { String::new() };

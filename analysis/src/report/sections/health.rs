@@ -3,7 +3,7 @@
 use dc0_core::params::Value;
 
 use super::reuse::{KATAGO, ratios};
-use crate::charts::short;
+use crate::charts::{self, short};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::diversity::Diversity;
@@ -116,7 +116,7 @@ fn no_data(reason: &str) -> Outcome {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    charts::percent(share, 1)
 }
 
 /// The mean weight of the games of a run's last iteration, with a text that names these games.

@@ -2,7 +2,7 @@
 
 use super::health::findings;
 use super::speed::duration;
-use crate::charts::short;
+use crate::charts::{percent, short};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
@@ -138,7 +138,7 @@ fn tiles(context: &Context<'_>, run: &ReportRun) -> Vec<(String, String)> {
     tiles.push(tile("self-play games", short(totals.games)));
     tiles.push(tile("positions", short(totals.positions)));
     if games > 0.0 {
-        let share = format!("{:.0} %", 100.0 * draws / games);
+        let share = percent(draws / games, 0);
         tiles.push(tile(&format!("draws in the last iteration ({} games)", short(games)), share));
     }
     tiles.push(tile("time of all steps", duration(totals.seconds)));

@@ -1,6 +1,6 @@
 //! Throughput, where the time went, and how busy the nets were.
 
-use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle, StackSeries, short};
+use crate::charts::{Axis, Chart, Ink, Marks, Point, Series, SeriesStyle, StackSeries, percent, short};
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::inputs::ReportRun;
@@ -176,7 +176,7 @@ fn totals(context: &Context<'_>) -> Option<Table> {
                     kind.replace('_', "-"),
                     steps.count().to_string(),
                     duration(seconds),
-                    if all > 0.0 { format!("{:.1} %", 100.0 * seconds / all) } else { "–".to_owned() },
+                    if all > 0.0 { percent(seconds / all, 1) } else { "–".to_owned() },
                     cpu.map_or_else(|| "–".to_owned(), duration),
                 ],
             ));

@@ -1,0 +1,153 @@
+//! A chart's data as JSON, for the page's script, which draws it again with values at the pointer and zoom.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::chart::{Axis, Chart, Marks, Point, Reference, Scale, Series, SeriesStyle, StackSeries};
+use super::table::sort_key;
+use super::theme::Ink;
+
+impl Chart {
+    /// Its axes and its series, whose values are aligned to common rows; `None` for charts that stay pictures.
+    pub(super) fn data(&self) -> Option<Json> {
+        let (rows, series) = match &self.marks {
+            Marks::Series(series) => aligned(series),
+            Marks::Stacks { categories, parts } => {
+                ((1..=categories.len()).map(|row| row as f64).collect(), parts.iter().map(part).collect())
+            }
+            Marks::Bars(_) | Marks::Parallel { .. } => return None,
+        };
+        let x = match &self.marks {
+            Marks::Stacks { categories, .. } => {
+                let labels = (1..).map(f64::from).zip(categories.iter().cloned()).collect();
+                &Axis { scale: Scale::Categories, labels, ..self.x.clone() }
+            }
+            _ => &self.x,
+        };
+        let levels = self.references.iter().filter_map(|reference| match reference {
+            Reference::Level(level, label) => Some(json!([rounded(*level), label])),
+            Reference::Diagonal(_) => None,
+        });
+        Some(json!({
+            "x": axis(x), "y": axis(&self.y), "stacked": matches!(self.marks, Marks::Stacks { .. }),
+            "rows": rows.into_iter().map(rounded).collect::<Vec<_>>(), "series": series,
+            "levels": levels.collect::<Vec<_>>(),
+            "diagonal": self.references.iter().any(|reference| matches!(reference, Reference::Diagonal(_))),
+        }))
+    }
+}
+
+fn axis(axis: &Axis) -> Json {
+    let scale = match axis.scale {
+        Scale::Plain => "plain",
+        Scale::Integer => "integer",
+        Scale::Share => "share",
+        Scale::Logarithm => "logarithm",
+        Scale::Categories => "categories",
+    };
+    json!({ "label": axis.label, "scale": scale, "from": axis.from, "to": axis.to, "labels": axis.labels })
+}
+
+/// An x value, and the point of each series there.
+type Row = (f64, Vec<Option<Point>>);
+
+/// The rows of all series, one for each x value, or several where a series has several points; and the series.
+fn aligned(series: &[Series]) -> (Vec<f64>, Vec<Json>) {
+    let mut rows: BTreeMap<(u64, usize), Row> = BTreeMap::new();
+    for (index, one) in series.iter().enumerate() {
+        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+        for point in one.points.iter().filter(|point| point.x.is_finite() && point.y.is_finite()) {
+            let count = counts.entry(sort_key(point.x)).or_default();
+            let row = rows.entry((sort_key(point.x), *count));
+            row.or_insert_with(|| (point.x, vec![None; series.len()])).1[index] = Some(*point);
+            *count += 1;
+        }
+    }
+    let column = |index: usize, one: &Series| {
+        let value = |of: fn(&Point) -> Option<f64>| -> Vec<Json> {
+            rows.values()
+                .map(|(_, points)| points[index].as_ref().and_then(of).map_or(Json::Null, rounded))
+                .collect()
+        };
+        let has_intervals = one.points.iter().any(|point| point.interval.is_some());
+        let ends = has_intervals
+            .then(|| json!([value(|point| Some(point.interval?.0)), value(|point| Some(point.interval?.1))]));
+        json!({
+            "name": one.name, "colour": one.ink.variable(), "dash": dash(one.ink), "marker": one.ink.outline(),
+            "style": match one.style {
+                SeriesStyle::Markers => "markers",
+                SeriesStyle::MarkedLine => "marked line",
+                SeriesStyle::Line => "line",
+            },
+            "values": value(|point| Some(point.y)), "intervals": ends,
+        })
+    };
+    let columns = series.iter().enumerate().map(|(index, one)| column(index, one)).collect();
+    (rows.values().map(|(x, _)| *x).collect(), columns)
+}
+
+fn part(part: &StackSeries) -> Json {
+    let values: Vec<Json> = part.values.iter().map(|value| rounded(*value)).collect();
+    json!({ "name": part.name, "colour": part.ink.variable(), "values": values })
+}
+
+fn dash(ink: Ink) -> Vec<f64> {
+    ink.dashes().split(' ').filter_map(|length| length.parse().ok()).collect()
+}
+
+/// A number with nine significant digits, which are enough for a picture.
+fn rounded(value: f64) -> Json {
+    format!("{value:.8e}").parse::<f64>().map_or(Json::Null, |value| json!(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::charts::{Axis, Chart, Ink, Marks, Point, Reference, Series, SeriesStyle, StackSeries};
+
+    fn chart(marks: Marks) -> Chart {
+        Chart {
+            name: "c".to_owned(),
+            title: "c".to_owned(),
+            caption: String::new(),
+            x: Axis::integer("net"),
+            y: Axis::plain("Elo").from_zero(),
+            marks,
+            references: vec![Reference::Level(1.0 / 3.0, "greedy".to_owned())],
+        }
+    }
+
+    #[test]
+    fn series_share_their_rows() {
+        let series = |ink: usize, points: Vec<Point>| Series {
+            name: "a".to_owned(),
+            ink: Ink::Series(ink),
+            style: SeriesStyle::MarkedLine,
+            points,
+        };
+        let several = vec![Point::new(2.0, 5.0), Point::new(2.0, 6.0), Point::new(3.0, f64::NAN)];
+        let with_interval = vec![Point { x: 1.0, y: 4.0, interval: Some((3.0, 5.0)) }, Point::new(2.0, 7.0)];
+        let data = chart(Marks::Series(vec![series(0, several), series(1, with_interval)])).data();
+        let data = data.expect("data");
+        assert_eq!(data["rows"], json!([1.0, 2.0, 2.0]));
+        assert_eq!(data["series"][0]["values"], json!([null, 5.0, 6.0]));
+        assert_eq!(data["series"][1]["values"], json!([4.0, 7.0, null]));
+        assert_eq!(data["series"][1]["intervals"], json!([[3.0, null, null], [5.0, null, null]]));
+        assert_eq!(data["series"][1]["dash"], json!([7.0, 4.0]));
+        assert_eq!((&data["series"][0]["intervals"], &data["y"]["from"]), (&json!(null), &json!(0.0)));
+        assert_eq!(data["levels"], json!([[0.333_333_333, "greedy"]]));
+    }
+
+    #[test]
+    fn the_parts_of_stacks_have_their_categories() {
+        let parts = vec![StackSeries { name: "draw".to_owned(), ink: Ink::Draw, values: vec![0.5, 1.0] }];
+        let data = chart(Marks::Stacks { categories: vec!["7".to_owned(), "8".to_owned()], parts }).data();
+        let data = data.expect("data");
+        assert_eq!((&data["rows"], &data["stacked"]), (&json!([1.0, 2.0]), &json!(true)));
+        assert_eq!(data["x"]["labels"], json!([[1.0, "7"], [2.0, "8"]]));
+        assert_eq!(data["series"][0]["colour"], "--draw");
+        assert!(chart(Marks::Bars(Vec::new())).data().is_none());
+    }
+}
