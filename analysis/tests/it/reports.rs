@@ -8,7 +8,9 @@ use dc0_analysis::report::{Report, ReportRun, ReportSweep, report};
 use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
 use dc0_core::board::{GameResult, Move, Reason};
 use dc0_core::params::Value;
-use dc0_core::store::{GameRow, MatchGameRow, PositionRow, Provenance, WideColumn, write_table, write_wide};
+use dc0_core::store::{
+    GameRow, MatchGameRow, PositionRow, Provenance, TrainingRow, WideColumn, write_table, write_wide,
+};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const AFTER: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
@@ -79,6 +81,24 @@ fn store_match(folder: &Path, number: u32, pairs: u32) {
     write_table(folder, &path, &rows, &Provenance::new()).expect("valid rows");
 }
 
+/// The curve of a training of 20 updates.
+fn store_training(folder: &Path, net: u32) {
+    let row = |update: u32| TrainingRow {
+        update,
+        learning_rate: 0.01,
+        loss: 2.0 / f64::from(net * update),
+        policy_loss: 1.0,
+        value_loss: 1.0,
+        moves_left_loss: 0.0,
+        policy_accuracy: 0.5,
+        policy_entropy: 0.5,
+        gradient_norm: 1.0,
+    };
+    let rows: Vec<TrainingRow> = [10, 20].map(row).to_vec();
+    write_table(folder, &format!("training/{net:04}.parquet"), &rows, &Provenance::new())
+        .expect("valid rows");
+}
+
 fn step(index: u32, kind: &str, number: u32, net: u32, summary: &[(&str, f64)]) -> StepRow {
     let summary = summary.iter().map(|(name, value)| ((*name).to_owned(), Value::Float(*value))).collect();
     StepRow {
@@ -104,9 +124,9 @@ fn source(name: &str, folder: &Path) -> RunSource {
     let steps = vec![
         step(0, "network", 0, 0, &[]),
         step(1, "self_play", 0, 0, &played),
-        step(2, "train", 1, 1, &[]),
+        step(2, "train", 1, 1, &[("updates", 20.0)]),
         step(3, "arena", 0, 1, &[("score", 0.5)]),
-        step(4, "train", 2, 2, &[]),
+        step(4, "train", 2, 2, &[("updates", 20.0)]),
         step(5, "arena", 1, 2, &[("score", 0.5)]),
     ];
     RunSource { steps, ..RunSource::from_folder(name, folder) }
@@ -240,6 +260,36 @@ fn values_of_1_and_minus_1_are_in_the_outermost_bins() {
     // Two placements in eight positions of the first iteration.
     let Marks::Series(unique) = &chart(&report, "unique-positions").marks else { panic!("series") };
     assert_eq!(unique[0].points.iter().map(|point| point.y).collect::<Vec<_>>(), [0.25, 0.5]);
+}
+
+/// The x values of a chart's only series.
+fn xs(chart: &Chart) -> Vec<f64> {
+    let Marks::Series(series) = &chart.marks else { panic!("{} has no series", chart.name) };
+    series[0].points.iter().map(|point| point.x).collect()
+}
+
+#[test]
+fn losses_are_drawn_against_updates_and_against_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = source("plain", folder.path());
+    store_training(folder.path(), 1);
+    store_training(folder.path(), 2);
+    let database = Database::new(vec![source.clone()], Vec::new(), Work::Exact);
+    let drawn = report(&database, &[about("plain", 1)], &[]).expect("a report");
+    assert_eq!(xs(chart(&drawn, "loss")), [10.0, 20.0, 30.0, 40.0]);
+    // Steps take a minute each; the trainings are the third and the fifth one.
+    let minutes: Vec<f64> = xs(chart(&drawn, "loss-time")).iter().map(|hours| 60.0 * hours).collect();
+    let expected = [2.5, 3.0, 4.5, 5.0];
+    assert!(
+        minutes.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9),
+        "{minutes:?}"
+    );
+    // Without times in the journal there is no chart of them.
+    let mut untimed = source;
+    untimed.steps.iter_mut().for_each(|step| step.seconds = None);
+    let database = Database::new(vec![untimed], Vec::new(), Work::Exact);
+    let drawn = report(&database, &[about("plain", 1)], &[]).expect("a report");
+    assert!(drawn.charts.iter().all(|chart| chart.name != "loss-time"));
 }
 
 #[test]

@@ -1,22 +1,35 @@
 //! Training curves: losses, accuracy, entropy, gradients and the learning rate.
 
 use crate::charts::{Axis, Chart, Ink, Marks, Series, SeriesStyle};
-use crate::database::Database;
 use crate::error::AnalysisError;
 use crate::report::context::Context;
 use crate::report::curve::thinned;
 use crate::report::inputs::ReportRun;
 use crate::report::section::{Part, Section, drawn};
+use crate::report::steps::Step;
 
 /// The rows of all training steps of a run, one after the other.
 struct Curves {
+    /// Updates since the run began.
     updates: Vec<f64>,
+    /// Hours of work since the run began; NaN where the journal has no time for the step.
+    hours: Vec<f64>,
     columns: Vec<Vec<f64>>,
 }
 
 /// The columns of both `training` and `validation`.
 const BOTH: [&str; 5] = ["loss", "policy_loss", "value_loss", "policy_accuracy", "policy_entropy"];
 const TRAINING_ONLY: [&str; 2] = ["gradient_norm", "learning_rate"];
+
+/// The charts that can be drawn by time, too: the first ones.
+const BY_TIME: usize = 3;
+
+/// What a curve is drawn against.
+#[derive(Clone, Copy, PartialEq)]
+enum Against {
+    Updates,
+    Time,
+}
 
 /// A chart: its name, title, caption, axis label and column.
 type Plan = (&'static str, &'static str, &'static str, &'static str, usize);
@@ -59,20 +72,30 @@ pub(super) const SECTION: Section = Section {
 fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
     let (mut training, mut validation) = (Vec::new(), Vec::new());
     for run in context.runs {
-        training.push(curves(context.database, "training", run, &[&BOTH[..], &TRAINING_ONLY[..]].concat())?);
-        validation.push(curves(context.database, "validation", run, &BOTH)?);
+        training.push(curves(context, "training", run, &[&BOTH[..], &TRAINING_ONLY[..]].concat())?);
+        validation.push(curves(context, "validation", run, &BOTH)?);
     }
     let has_any = training.iter().any(|curves| !curves.updates.is_empty());
     let mut parts: Vec<Part> = Vec::new();
     if has_any {
-        parts.extend(PLANS.iter().filter_map(|plan| drawn(chart(context, plan, &training, &validation))));
+        let chart = |plan, against| drawn_chart(context, plan, against, &training, &validation);
+        for plan in &PLANS[..BY_TIME] {
+            let (by_updates, by_time) = (chart(plan, Against::Updates), chart(plan, Against::Time));
+            if by_time.is_empty() {
+                parts.extend(drawn(by_updates));
+            } else {
+                let choices = vec![("updates".to_owned(), by_updates), ("time".to_owned(), by_time)];
+                parts.push(Part::Choice(format!("{} by", plan.1), choices));
+            }
+        }
+        parts.extend(PLANS[BY_TIME..].iter().filter_map(|plan| drawn(chart(plan, Against::Updates))));
         parts.splice(2.min(parts.len())..2.min(parts.len()), drawn(entropy(context, &training)));
     }
     Ok(parts)
 }
 
 fn curves(
-    database: &Database,
+    context: &Context<'_>,
     table: &str,
     run: &ReportRun,
     columns: &[&str],
@@ -82,10 +105,24 @@ fn curves(
         "select net, \"update\", {} from {table} where run = {name} order by net, \"update\"",
         columns.join(", ")
     );
-    let answer = database.fetch(&statement)?;
+    let answer = context.database.fetch(&statement)?;
     let (nets, updates) = (answer.numbers("net")?, answer.numbers("update")?);
     let columns = columns.iter().map(|column| answer.numbers(column)).collect::<Result<_, _>>()?;
-    Ok(Curves { updates: cumulative(&nets, &updates), columns })
+    let hours = nets.iter().zip(&updates).map(|(net, update)| hours(context, run, *net, *update)).collect();
+    Ok(Curves { updates: cumulative(&nets, &updates), hours, columns })
+}
+
+/// The time of an update of the training of a net: updates of one training are taken to be equally fast.
+fn hours(context: &Context<'_>, run: &ReportRun, net: f64, update: f64) -> f64 {
+    let is_it = |step: &&Step| {
+        step.run == run.name && step.kind == "train" && step.number.map(f64::from) == Some(net)
+    };
+    let step = context.steps.iter().find(is_it);
+    let time = step.and_then(|step| {
+        let (seconds, updates) = (step.seconds?, step.figure("updates").filter(|updates| *updates > 0.0)?);
+        Some(step.spent.seconds - seconds + seconds * update / updates)
+    });
+    time.map_or(f64::NAN, |time| time / 3600.0)
 }
 
 /// Updates since the run began, those of earlier training steps included.
@@ -102,16 +139,20 @@ fn cumulative(nets: &[f64], updates: &[f64]) -> Vec<f64> {
 
 impl Curves {
     /// A column's points; for columns of the policy, only those where it was trained.
-    fn points(&self, column: usize) -> Vec<(f64, f64)> {
+    fn points(&self, against: Against, column: usize) -> Vec<(f64, f64)> {
+        let x = if against == Against::Updates { &self.updates } else { &self.hours };
         let is_trained = |row: &usize| !matches!(column, 1 | 3 | 4) || self.columns[1][*row] != 0.0;
-        (0..self.updates.len())
-            .filter(is_trained)
-            .map(|row| (self.updates[row], self.columns[column][row]))
-            .collect()
+        (0..self.updates.len()).filter(is_trained).map(|row| (x[row], self.columns[column][row])).collect()
     }
 }
 
-fn chart(context: &Context<'_>, plan: &Plan, training: &[Curves], validation: &[Curves]) -> Chart {
+fn drawn_chart(
+    context: &Context<'_>,
+    plan: &Plan,
+    against: Against,
+    training: &[Curves],
+    validation: &[Curves],
+) -> Chart {
     let (name, title, caption, label, column) = *plan;
     let mut series = Vec::new();
     for (index, run) in context.runs.iter().enumerate() {
@@ -119,7 +160,7 @@ fn chart(context: &Context<'_>, plan: &Plan, training: &[Curves], validation: &[
             name: if context.runs.len() > 1 { format!("{}, {what}", run.name) } else { what.to_owned() },
             ink: Ink::Series(ink),
             style,
-            points: thinned(&curves.points(column)),
+            points: thinned(&curves.points(against, column)),
         };
         let other = if context.runs.len() > 1 { index } else { 1 };
         series.push(curve(&training[index], "training", SeriesStyle::Line, index));
@@ -130,7 +171,19 @@ fn chart(context: &Context<'_>, plan: &Plan, training: &[Curves], validation: &[
     series.retain(|series| !series.points.is_empty());
     let y =
         if column == 3 { Axis { to: None, ..Axis::share(label) } } else { Axis::plain(label).from_zero() };
-    updates_chart(name, title, caption, y, series)
+    let by_updates = updates_chart(name, title, caption, y, series);
+    if against == Against::Updates {
+        return by_updates;
+    }
+    let caption =
+        format!("{caption} By hours of the run's work; updates of one training count as equally fast.");
+    Chart {
+        name: format!("{name}-time"),
+        title: format!("{title} by time"),
+        caption,
+        x: Axis::plain("hours"),
+        ..by_updates
+    }
 }
 
 fn updates_chart(name: &str, title: &str, caption: &str, y: Axis, series: Vec<Series>) -> Chart {
@@ -151,7 +204,7 @@ fn entropy(context: &Context<'_>, training: &[Curves]) -> Chart {
     for (index, (run, curves)) in context.runs.iter().zip(training).enumerate() {
         let many = context.runs.len() > 1;
         let named = |what: &str| if many { format!("{}, {what}", run.name) } else { what.to_owned() };
-        let (losses, entropies) = (curves.points(1), curves.points(4));
+        let (losses, entropies) = (curves.points(Against::Updates, 1), curves.points(Against::Updates, 4));
         let divergences: Vec<(f64, f64)> =
             losses.iter().zip(&entropies).map(|((x, loss), (_, entropy))| (*x, loss - entropy)).collect();
         let curve = |what: &str, ink: usize, style: SeriesStyle, points: &[(f64, f64)]| Series {
