@@ -32,6 +32,8 @@ pub struct ReportSweep {
     pub importances: Vec<(String, f64)>,
     /// The parameters with a logarithmic scale.
     pub logarithmic: Vec<String>,
+    /// Why trials failed, by their numbers.
+    pub failures: Vec<(u32, String)>,
 }
 
 impl ReportRun {

@@ -87,10 +87,17 @@ pub(super) enum Status {
     NoData,
 }
 
+/// Why a report on sweeps alone has no sections on runs.
+const ONLY_SWEEPS: &str = "only sweeps were given; the run of each trial has a report of its own";
+
 impl Section {
     pub(super) fn build(&self, context: &Context<'_>) -> Result<BuiltSection<'_>, AnalysisError> {
         let parts = (self.parts)(context)?;
-        let parts = if parts.is_empty() { Err((self.no_data)(context)) } else { Ok(parts) };
+        let reason = || {
+            let is_of_runs = context.runs.is_empty() && !context.sweeps.is_empty() && self.id != "sweep";
+            if is_of_runs { ONLY_SWEEPS } else { (self.no_data)(context) }
+        };
+        let parts = if parts.is_empty() { Err(reason()) } else { Ok(parts) };
         Ok(BuiltSection { section: self, parts })
     }
 }

@@ -357,8 +357,22 @@ fn a_sweep_shows_trials_without_a_parameter_too() {
         maximize: true,
         importances: Vec::new(),
         logarithmic: vec!["rate".to_owned()],
+        failures: vec![(4, "all <b>is</b> lost".to_owned())],
     };
+    let shares = [("rate", 0.7), ("considered", 0.3)].map(|(name, share)| (name.to_owned(), share));
+    let important = ReportSweep { importances: shares.to_vec(), ..sweep.clone() };
+    let important = report(&database, &[], &[important]).expect("a report");
+    // A parameter without a number in some trials is on the horizontal axis, which has labels.
+    let plane = chart(&important, "pair-0-1-0");
+    assert_eq!((plane.x.labels.len(), plane.y.scale), (1, Scale::Logarithm));
+    assert_eq!(series(plane).iter().map(|(_, points)| *points).collect::<Vec<_>>(), [1; 4]);
+    assert!(!important.html.contains("from eight complete trials on"));
     let report = report(&database, &[], &[sweep]).expect("a report");
+    assert!(report.html.contains("from eight complete trials on"));
+    assert!(report.html.contains("<td>0004</td><td>all &lt;b&gt;is&lt;/b&gt; lost</td>"));
+    let Marks::Series(history) = &chart(&report, "history-0").marks else { panic!("series") };
+    let values = |index: usize| history[index].points.iter().map(|point| point.y).collect::<Vec<_>>();
+    assert_eq!((values(0), values(1)), (vec![1.0, 2.0, 3.0, 4.0], vec![1.0, 2.0, 3.0, 4.0]));
     let parallel = chart(&report, "parallel-0");
     let Marks::Parallel { axes, lines } = &parallel.marks else { panic!("lines") };
     assert_eq!(lines.len(), 4);
@@ -369,6 +383,6 @@ fn a_sweep_shows_trials_without_a_parameter_too() {
     let labels: Vec<&str> = axes[1].labels.iter().map(|(_, label)| label.as_str()).collect();
     assert_eq!((axes[0].scale, labels), (Scale::Logarithm, vec!["not set"]));
     assert_eq!(chart(&report, "slice-0-0").x.scale, Scale::Logarithm);
-    assert!(report.html.contains("the trials of a sweep are not checked individually"));
+    assert!(report.html.contains("the run of each trial has a report of its own"));
     assert!(!report.html.contains("NaN"));
 }

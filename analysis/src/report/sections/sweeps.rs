@@ -15,6 +15,9 @@ const SHOWN: usize = 30;
 /// The share of the trials that is highlighted as best.
 const BEST: f64 = 0.25;
 const PREFIX: &str = "param_";
+/// The most important parameters, of which each two have a chart.
+const PAIRED: usize = 3;
+const NO_IMPORTANCES: &str = "The importance of the parameters is computed from eight complete trials on.";
 
 /// A sweep's trials, the best first.
 struct Trials {
@@ -50,8 +53,14 @@ fn parts(context: &Context<'_>) -> Result<Vec<Part>, AnalysisError> {
         parts.push(Part::Heading(sweep.name.clone()));
         parts.push(Part::Text(summary(sweep, &trials)));
         parts.push(Part::Table(leaderboard(sweep, &trials)));
+        parts.extend(failures(sweep).map(Part::Table));
+        if sweep.importances.is_empty() {
+            parts.push(Part::Text(NO_IMPORTANCES.to_owned()));
+        }
+        parts.extend(drawn(history(sweep, index, &trials)));
         parts.extend(drawn(importance(sweep, index)));
         parts.extend(drawn(parallel(sweep, index, &trials)));
+        parts.extend(pairs(sweep, index, &trials).into_iter().filter_map(drawn));
         let slices = (0..trials.parameters.len()).map(|parameter| slice(sweep, index, &trials, parameter));
         parts.extend(slices.filter_map(drawn));
     }
@@ -102,6 +111,11 @@ fn number_or_text(cell: &Value) -> Value {
 impl Trials {
     fn complete(&self) -> impl Iterator<Item = &Trial> {
         self.rows.iter().filter(|trial| trial.state == "complete" && trial.value.is_some())
+    }
+
+    /// The index of a parameter.
+    fn index(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|known| known == name)
     }
 
     fn axis(&self, sweep: &ReportSweep, parameter: usize) -> Axis {
@@ -161,6 +175,100 @@ fn leaderboard(sweep: &ReportSweep, trials: &Trials) -> Table {
         "Leaderboard".to_owned()
     };
     Table { title, head: head.collect(), rows, text_columns: 2 }
+}
+
+/// Why trials failed.
+fn failures(sweep: &ReportSweep) -> Option<Table> {
+    let row = |(trial, cause): &(u32, String)| (false, vec![format!("{trial:04}"), cause.clone()]);
+    let rows: Vec<_> = sweep.failures.iter().take(SHOWN).map(row).collect();
+    let title = match sweep.failures.len() {
+        0..=SHOWN => "Failed trials".to_owned(),
+        all => format!("Failed trials; {} more are not shown", all - SHOWN),
+    };
+    let head = ["trial", "why it failed"].map(str::to_owned).to_vec();
+    (!rows.is_empty()).then_some(Table { title, head, rows, text_columns: 2 })
+}
+
+/// The values of the trials in their order, and the best one so far.
+fn history(sweep: &ReportSweep, index: usize, trials: &Trials) -> Chart {
+    let mut complete: Vec<&Trial> = trials.complete().collect();
+    complete.sort_by_key(|trial| trial.number);
+    let mut best: Option<f64> = None;
+    let (mut points, mut bests) = (Vec::new(), Vec::new());
+    for (trial, value) in complete.into_iter().filter_map(|trial| Some((trial, trial.value?))) {
+        let better = |best: f64| if sweep.maximize { best.max(value) } else { best.min(value) };
+        let so_far = best.map_or(value, better);
+        best = Some(so_far);
+        let x = f64::from(trial.number);
+        points.push(Point { x, y: value, interval: trial.interval });
+        bests.push(Point::new(x, so_far));
+    }
+    let series = |name: &str, ink, style, points| Series {
+        name: name.to_owned(),
+        ink: Ink::Series(ink),
+        style,
+        points,
+    };
+    Chart {
+        name: format!("history-{index}"),
+        title: "History".to_owned(),
+        caption: "The complete trials in their order, and the best value so far.".to_owned(),
+        x: Axis::integer("trial"),
+        y: Axis::plain(&sweep.objective),
+        marks: Marks::Series(vec![
+            series("trial", 0, SeriesStyle::Markers, points),
+            series("best so far", 1, SeriesStyle::Line, bests),
+        ]),
+        references: Vec::new(),
+    }
+}
+
+/// A chart for each two of the most important parameters: where in their plane the good trials are. The second one has numbers only.
+fn pairs(sweep: &ReportSweep, index: usize, trials: &Trials) -> Vec<Chart> {
+    let ranked = sweep.importances.iter().filter_map(|(name, _)| trials.index(name));
+    let important: Vec<usize> = ranked.take(PAIRED).collect();
+    let mut charts = Vec::new();
+    for (rank, first) in important.iter().enumerate() {
+        for second in &important[rank + 1..] {
+            let has_numbers = |parameter: &usize| trials.axis(sweep, *parameter).labels.is_empty();
+            let (x, y) = if has_numbers(second) { (*first, *second) } else { (*second, *first) };
+            if has_numbers(&y) {
+                charts.push(pair(sweep, index, trials, (x, y)));
+            }
+        }
+    }
+    charts
+}
+
+/// The quarters of the complete trials, the best first.
+const QUARTERS: [&str; 4] = ["best quarter", "second", "third", "worst quarter"];
+
+fn pair(sweep: &ReportSweep, index: usize, trials: &Trials, (first, second): (usize, usize)) -> Chart {
+    let (x, y) = (trials.axis(sweep, first), trials.axis(sweep, second));
+    let complete: Vec<&Trial> = trials.complete().collect();
+    let quarter = |(number, name): (usize, &&str)| {
+        let is_in = |rank: usize| QUARTERS.len() * rank / complete.len() == number;
+        let of_quarter = complete.iter().enumerate().filter(|(rank, _)| is_in(*rank));
+        let point = |(_, trial): (usize, &&Trial)| {
+            Some(Point::new(position(&x, &trial.point[first])?, position(&y, &trial.point[second])?))
+        };
+        let mut points: Vec<Point> = of_quarter.filter_map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let (name, ink) = ((*name).to_owned(), Ink::Series(number));
+        Series { name, ink, style: SeriesStyle::Markers, points }
+    };
+    Chart {
+        name: format!("pair-{index}-{first}-{second}"),
+        title: format!("{} and {}", trials.parameters[first], trials.parameters[second]),
+        caption: format!(
+            "The complete trials in the plane of two important parameters, by the rank of their {}.",
+            sweep.objective
+        ),
+        marks: Marks::Series(QUARTERS.iter().enumerate().map(quarter).collect()),
+        x,
+        y,
+        references: Vec::new(),
+    }
 }
 
 fn importance(sweep: &ReportSweep, index: usize) -> Chart {

@@ -8,7 +8,7 @@ use dc0_analysis::report::{ReportRun, ReportSweep};
 use super::ReportError;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
-use dc0_runs::sweep::observation::Direction;
+use dc0_runs::sweep::observation::{Direction, TrialState};
 use dc0_runs::sweep::space::Domain;
 use dc0_runs::{Progress, Record, RunError, RunView, StartedStep};
 use dc0_tables::Sources;
@@ -80,7 +80,10 @@ fn sweep_of(name: &str, folder: &Path) -> Result<ReportSweep, ReportError> {
     let is_logarithmic =
         |domain: &Domain| matches!(domain, Domain::Float { log: true, .. } | Domain::Int { log: true, .. });
     let dimensions = params.space.dimensions().filter(|(_, dimension)| is_logarithmic(&dimension.domain));
+    let failures = board.by_number().into_iter().filter(|row| row.state == TrialState::Failed);
+    let failures = failures.filter_map(|row| Some((row.trial, row.because.clone()?))).collect();
     Ok(ReportSweep {
+        failures,
         name: name.to_owned(),
         objective: board.objective,
         maximize: board.direction == Direction::Maximize,
