@@ -21,8 +21,8 @@ use crate::charts::Chart;
 use crate::database::Database;
 use crate::error::AnalysisError;
 use context::Context;
-use section::BuiltSection;
-use sections::SECTIONS;
+use section::{BuiltSection, Section};
+use sections::{COMPARED, SECTIONS};
 
 /// A report.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,13 +39,18 @@ pub fn report(
     runs: &[ReportRun],
     sweeps: &[ReportSweep],
 ) -> Result<Report, AnalysisError> {
-    let context = Context::new(database, runs, sweeps)?;
-    let sections = SECTIONS.iter().map(|section| section.build(&context)).collect::<Result<Vec<_>, _>>()?;
-    let names: Vec<&str> = runs
-        .iter()
-        .map(|run| run.name.as_str())
-        .chain(sweeps.iter().map(|sweep| sweep.name.as_str()))
-        .collect();
+    built(&Context::new(database, runs, sweeps)?, SECTIONS)
+}
+
+/// Builds a page with some runs in the same charts: what can be compared without reading all positions.
+pub fn comparison(database: &Database, runs: &[ReportRun]) -> Result<Report, AnalysisError> {
+    built(&Context::without_games(database, runs)?, COMPARED)
+}
+
+fn built(context: &Context<'_>, sections: &[Section]) -> Result<Report, AnalysisError> {
+    let sections = sections.iter().map(|section| section.build(context)).collect::<Result<Vec<_>, _>>()?;
+    let runs = context.runs.iter().map(|run| run.name.as_str());
+    let names: Vec<&str> = runs.chain(context.sweeps.iter().map(|sweep| sweep.name.as_str())).collect();
     let charts = sections.iter().flat_map(BuiltSection::charts).cloned().collect();
     Ok(Report { html: page::page(&names.join(", "), &sections), charts })
 }

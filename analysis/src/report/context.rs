@@ -29,20 +29,35 @@ impl<'a> Context<'a> {
         runs: &'a [ReportRun],
         sweeps: &'a [ReportSweep],
     ) -> Result<Self, AnalysisError> {
-        let (steps, pairs) = (steps::steps(database)?, matches::pairs(database)?);
         let iterations = database.iterations()?;
+        Ok(Self {
+            sweeps,
+            outcomes: outcome_counts(database)?,
+            calibrations: calibration::all(runs, &iterations)?,
+            diversities: diversities(&iterations)?,
+            iterations,
+            ..Self::without_games(database, runs)?
+        })
+    }
+
+    /// The data of steps and matches alone, which are read quickly.
+    pub(super) fn without_games(
+        database: &'a Database,
+        runs: &'a [ReportRun],
+    ) -> Result<Self, AnalysisError> {
+        let (steps, pairs) = (steps::steps(database)?, matches::pairs(database)?);
         let standing = |run| matches::standing(run, &steps, &pairs);
         Ok(Self {
             database,
             runs,
-            sweeps,
-            outcomes: outcome_counts(database)?,
+            sweeps: &[],
+            outcomes: Vec::new(),
             standings: runs.iter().filter_map(standing).collect(),
-            calibrations: calibration::all(runs, &iterations)?,
-            diversities: diversities(&iterations)?,
+            calibrations: Vec::new(),
+            diversities: Vec::new(),
             steps,
             pairs,
-            iterations,
+            iterations: Vec::new(),
         })
     }
 

@@ -32,3 +32,7 @@ pub(super) const SECTIONS: &[Section] = &[
     sweeps::SECTION,
     parameters::SECTION,
 ];
+
+/// The sections of a comparison: those that need neither games nor positions.
+pub(super) const COMPARED: &[Section] =
+    &[strength::SECTION, learning::SECTION, matches::SECTION, speed::SECTION, parameters::SECTION];

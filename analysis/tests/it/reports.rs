@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use dc0_analysis::charts::{Chart, Marks, Scale};
-use dc0_analysis::report::{Report, ReportRun, ReportSweep, report};
+use dc0_analysis::report::{Report, ReportRun, ReportSweep, comparison, report};
 use dc0_analysis::{Database, RunSource, StepRow, SweepSource, Work};
 use dc0_core::board::{GameResult, Move, Reason};
 use dc0_core::params::Value;
@@ -290,6 +290,24 @@ fn losses_are_drawn_against_updates_and_against_time() {
     let database = Database::new(vec![untimed], Vec::new(), Work::Exact);
     let drawn = report(&database, &[about("plain", 1)], &[]).expect("a report");
     assert!(drawn.charts.iter().all(|chart| chart.name != "loss-time"));
+}
+
+#[test]
+fn a_comparison_has_the_curves_of_all_runs_in_the_same_charts() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let source = |(name, folder): (&str, &tempfile::TempDir)| {
+        store_training(folder.path(), 1);
+        source(name, folder.path())
+    };
+    let sources: Vec<RunSource> = ["a", "b"].into_iter().zip(&folders).map(source).collect();
+    let database = Database::new(sources, Vec::new(), Work::Exact);
+    let compared = comparison(&database, &[about("a", 1), about("b", 1)]).expect("a comparison");
+    let names =
+        |name: &str| series(chart(&compared, name)).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    assert_eq!(names("loss"), ["a, training", "b, training"]);
+    assert_eq!(names("elo-net"), ["a, nets", "b, nets"]);
+    // Games are not read.
+    assert!(!compared.html.contains("id=\"sample-games\"") && !compared.html.contains("id=\"calibration\""));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dc0_analysis::charts::{Chart, ChartError, Theme};
-use dc0_analysis::report::{Report, report as written};
+use dc0_analysis::report::{Report, comparison as compared, report as written};
 use dc0_analysis::{AnalysisError, Database, Work};
 use dc0_core::durable;
 use thiserror::Error;
@@ -19,6 +19,7 @@ use dc0_process::fault::{Fault, chain};
 use dc0_process::format::counted;
 use dc0_runs::RunError;
 use dc0_tables::{SourcesError, exit_of};
+use inputs::Inputs;
 
 /// The size of a chart in a file of its own.
 const CHART: (f64, f64) = (720.0, 420.0);
@@ -86,13 +87,25 @@ impl Command for ReportArgs {
 
 /// The page of one run or sweep, or why there is none.
 pub(crate) fn page(folder: &Path) -> Result<String, String> {
-    let name = folder.display().to_string();
     let make = || -> Result<String, ReportError> {
-        let inputs = inputs::inputs(Path::new(""), &[name])?;
-        let database = Database::new(inputs.sources.runs, inputs.sources.sweeps, Work::Exact);
-        Ok(written(&database, &inputs.runs, &inputs.sweeps)?.html)
+        let Inputs { sources, runs, sweeps, .. } = inputs_of(&[folder])?;
+        Ok(written(&Database::new(sources.runs, sources.sweeps, Work::Exact), &runs, &sweeps)?.html)
     };
     make().map_err(|cause| chain(&cause))
+}
+
+/// The page with some runs in the same charts, or why there is none.
+pub(crate) fn comparison(folders: &[&Path]) -> Result<String, String> {
+    let make = || -> Result<String, ReportError> {
+        let Inputs { sources, runs, .. } = inputs_of(folders)?;
+        Ok(compared(&Database::new(sources.runs, Vec::new(), Work::Exact), &runs)?.html)
+    };
+    make().map_err(|cause| chain(&cause))
+}
+
+fn inputs_of(folders: &[&Path]) -> Result<Inputs, ReportError> {
+    let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    inputs::inputs(Path::new(""), &names)
 }
 
 fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportError> {

@@ -9,9 +9,11 @@ mod args;
 mod assets;
 mod cache;
 mod event_stream;
+mod glance;
 mod http;
 mod leaderboard;
 mod library;
+mod plain;
 mod play;
 mod reply;
 mod reports;
@@ -46,6 +48,7 @@ use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_process::interrupt::on_stop_signal;
+use glance::Glances;
 use library::{Found, Library};
 use play::GameRooms;
 use reports::Charts;
@@ -112,11 +115,17 @@ struct Server {
     memo: Memo,
     charts: Charts,
     games: Games,
+    glances: Glances,
 }
 
 impl Server {
     fn list(&self) -> Value {
         self.memo.get("list", || status::list(&self.library))
+    }
+
+    /// The ratings and losses of the runs, as far as they are known; `None` while they are being read.
+    fn glances(&self) -> Option<Value> {
+        self.glances.all(&self.library, |run| self.version(run))
     }
 
     fn status(&self, run: &Found) -> Value {
@@ -199,6 +208,7 @@ fn start(
         memo: Memo::default(),
         charts: Charts::default(),
         games: Games::default(),
+        glances: Glances::default(),
     });
     let _runtime = runtime.enter();
     let listener = listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener));

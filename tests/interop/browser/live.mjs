@@ -4,7 +4,7 @@
 //
 // Fails on any error in the browser's console, on any request to another server, and if the page does not follow the run.
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -162,6 +162,80 @@ async function keepsFocus(page, origin) {
   check(await page.$eval(link, (element) => element === document.activeElement), "the link keeps the focus");
 }
 
+// Searches and sorts the list of runs, and compares two of them in charts with values at the pointer and zoom.
+async function compare(page, origin) {
+  cpSync(join(runs, "smoke"), join(runs, "other"), { recursive: true });
+  await page.goto(origin);
+  const names = () => page.$$eval("#list [data-run]", (rows) => rows.map((row) => row.dataset.run));
+  const cell = (run, label) => page.$eval(`[data-run="${run}"] [data-label="${label}"]`, (found) => found.textContent);
+  await until(page, () => document.querySelectorAll("#list [data-run]").length === 3);
+  await until(page, () => /\d/.test(document.querySelector('[data-run="other"] [data-label="Elo"]').textContent));
+  check(/^\d+\.\d+$/.test(await cell("other", "loss")), "the list has the loss");
+  check((await text(page, '[data-run="tiny"]')).includes("sweep of 4 trials: 4 complete"), "the list counts trials");
+  await page.type("#search", "sweep tin");
+  check((await names()).join() === "tiny", "the search leaves one row");
+  await page.$eval("#search", (input) => { input.value = ""; input.dispatchEvent(new Event("input")); });
+  await page.click("[data-sort=name]");
+  check((await names()).join() === "other,smoke,tiny", "the runs are sorted by name");
+  await page.click("[data-sort=name]");
+  check((await names()).join() === "tiny,smoke,other", "the runs are sorted the other direction");
+  check(page.url().includes("by=name&order=falling"), "the order is part of the address");
+  await page.click('[data-tick="smoke"]');
+  check(await page.$eval("#compare", (button) => button.disabled), "one run alone is not compared");
+  await page.click('[data-tick="other"]');
+  await screenshot(page, "home");
+  await Promise.all([page.waitForNavigation(), page.click("#compare")]);
+  await until(page, () => document.querySelector("iframe.report:not(.coming)"));
+  const frame = await (await page.$("iframe.report:not(.coming)")).contentFrame();
+  await frame.waitForSelector("#loss");
+  await frame.$eval("#loss", (figure) => figure.scrollIntoView({ block: "center" }));
+  await frame.waitForSelector("#loss .u-over");
+  const legend = await frame.$$eval("#loss .legend li", (entries) => entries.map((entry) => entry.textContent));
+  check(legend.some((name) => name.startsWith("smoke")) && legend.some((name) => name.startsWith("other")), `both runs are in the chart, not ${legend}`);
+  const isZoomed = () => frame.$eval("#loss [data-tool=reset]", (button) => !button.disabled);
+  // The frame grows while other charts are drawn, so positions are read again for every try.
+  const pointed = async (x, y) => {
+    const box = await (await frame.$("#loss .u-over")).boundingBox();
+    await page.mouse.move(box.x + x * box.width, box.y + y * box.height, { steps: 4 });
+  };
+  await eventually("values at the pointer", async () => {
+    await pointed(0.4, 0.5);
+    return frame.$eval("#loss .tooltip", (tooltip) => !tooltip.hidden && /\d/.test(tooltip.textContent));
+  });
+  await eventually("dragging zooms", async () => {
+    await pointed(0.3, 0.5);
+    await page.mouse.down();
+    await pointed(0.7, 0.52);
+    await page.mouse.up();
+    return isZoomed();
+  });
+  await screenshot(page, "compare");
+  await frame.$eval("#loss [data-tool=reset]", (button) => button.click());
+  check(!await isZoomed(), "a button shows the whole range");
+}
+
+// Tries again until something holds.
+async function eventually(what, holds) {
+  const end = Date.now() + PATIENCE;
+  while (!await holds()) {
+    check(Date.now() < end, what);
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+}
+
+// Without JavaScript there are the list of runs and the reports.
+async function plain(browser, origin) {
+  const page = await browser.newPage();
+  await page.setJavaScriptEnabled(false);
+  await page.goto(origin);
+  const names = await page.$$eval("noscript a", (links) => links.map((link) => link.textContent));
+  check(["other", "smoke", "tiny"].every((name) => names.includes(name)), `all runs are listed, not ${names}`);
+  await page.goto(`${origin}/api/report/smoke`);
+  const charts = await page.$$eval("figure .wide svg", (all) => all.filter((one) => one.getBoundingClientRect().width > 0).length);
+  check(charts > 10, `the report has its charts, not ${charts}`);
+  await page.close();
+}
+
 async function step(page) {
   await page.click("#next");
   const first = await text(page, "#where");
@@ -215,6 +289,8 @@ async function main() {
     await screenshot(desktop, "run");
     await sweep();
     await phone(browser, origin, faults);
+    await compare(desktop, origin);
+    await plain(browser, origin);
     await play(desktop, origin);
     await end(desktop);
     check(faults.length === 0, `nothing goes wrong in the browser, but:\n${faults.join("\n")}`);

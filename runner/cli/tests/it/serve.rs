@@ -213,6 +213,34 @@ fn disturb(server: &Server) {
     }
 }
 
+/// The run `small` at a glance, compared, and without JavaScript.
+fn compares(server: &Server) {
+    let mut list = server.follow("/api/events", None);
+    let glance = list.until("glances", |known| known["small"].is_object())["small"].clone();
+    assert!(glance["loss"].as_f64().is_some_and(|loss| loss > 0.0), "{glance}");
+    assert!(glance["elo"]["elo"].is_f64() && glance["elo"]["net"].is_number(), "{glance}");
+    let home = server.get("/").body;
+    let plain = home.split_once("<noscript>").and_then(|(_, rest)| rest.split_once("</noscript>"));
+    assert!(
+        plain.is_some_and(|(plain, _)| plain.contains("<a href=\"/api/report/small\">small</a>")),
+        "{home}"
+    );
+    for wrong in [
+        "",
+        "?run=small",
+        "?run=small&run=none",
+        "?run=small&run=..",
+        &"?run=small".repeat(9).replace("l?", "l&"),
+    ] {
+        let statuses = ["compare", "api/compare"].map(|page| server.get(&format!("/{page}{wrong}")).status);
+        assert_eq!(statuses, [404, 404], "{wrong}");
+    }
+    let compared = server.get("/api/compare?run=small&run=small");
+    assert!(compared.status == 200 && compared.head.contains("frame-ancestors 'self'"), "{}", compared.head);
+    assert!(compared.body.contains("id=\"learning\"") && compared.body.contains("class=\"data\""));
+    assert_eq!(server.get("/compare?run=small&run=small").status, 200);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn watching_a_killed_and_resumed_run_does_not_change_it() {
@@ -246,6 +274,7 @@ fn watching_a_killed_and_resumed_run_does_not_change_it() {
     assert_eq!((&ended["generation"], &ended["step"]), (&json!(2), &Value::Null));
     assert_eq!(watched.results(), alone.results());
     assert!(server.get("/api/games/small").json()["games"][0]["plies"][1]["m"][0].is_string());
+    compares(&server);
     // Its nets can be played against.
     assert_eq!(server.get("/api/nets").json(), json!([{ "run": "small", "nets": [2, 1, 0] }]));
     let body = json!({ "net": "small:2", "side": "black", "fen": null, "simulations": 8 });
@@ -337,6 +366,14 @@ fn a_sweep_has_a_leaderboard_and_its_trials_are_runs() {
         assert_eq!(server.get(&format!("/run/{run}")).status, 200);
         assert_eq!(server.get(&format!("/api/status/{run}")).json()["steps"], 3);
     }
+    assert_eq!(
+        (&state["complete"], &state["failed"], &state["best"]),
+        (&json!(4), &json!(0), &rows[0]["value"])
+    );
+    // Folders of a trial's replicates do not count as trials of their own.
+    fs::create_dir(experiment.folder.path().join("datasets/tiny/trials/0000-1")).expect("a folder");
+    fs::write(experiment.folder.path().join("datasets/tiny/trials/0000-1/run.json"), "{}").expect("writes");
+    assert_eq!(server.get("/api/status/tiny").json()["trials"], 4);
     assert_eq!((server.get("/sweep/tiny").status, server.get("/run/tiny").status), (200, 404));
     // A half-written event is skipped.
     let journal = experiment.folder.path().join("datasets/tiny/trials.jsonl");

@@ -33,6 +33,7 @@ pub(super) struct EventStream {
     state: String,
     charts: String,
     games: String,
+    glances: String,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -46,6 +47,7 @@ impl EventStream {
             state: String::new(),
             charts: String::new(),
             games: String::new(),
+            glances: String::new(),
             _permit: permit,
         }
     }
@@ -82,7 +84,12 @@ impl EventStream {
 
     fn changes(&mut self, server: &Server) -> String {
         let Some(found) = self.found.clone() else {
-            return changed("list", &mut self.state, &server.list());
+            // The list comes first: ratings take longer.
+            let list = changed("list", &mut self.state, &server.list());
+            let glances = if list.is_empty() { server.glances() } else { None };
+            return list
+                + &glances
+                    .map_or_else(String::new, |glances| changed("glances", &mut self.glances, &glances));
         };
         if found.kind == Kind::Sweep {
             let mut changes = changed("state", &mut self.state, &server.sweep(&found));

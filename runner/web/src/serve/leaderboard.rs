@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::library::{Found, Library};
 use super::status::{self, Locks};
 use dc0_runs::sweep::board::{Board, Row};
-use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::observation::{Direction, TrialState};
 
 /// Trials that are shown.
@@ -21,14 +20,12 @@ pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
     let locks = Locks::read();
     let mut value = status::sweep_summary(library, sweep, &locks);
     let trials = library.trials(sweep);
-    let journal = library.own(sweep.folder.sweep_journal());
-    // One process writes the journal; it is read again once it has grown.
-    let board = journal.and_then(|path| library.boards.get(&path, |bytes| board(&path, bytes)));
+    let board = library.board(sweep);
     let board = board.as_deref().map(Result::as_ref);
     let ended = board.and_then(Result::ok).map(ended).unwrap_or_default();
     let running: Vec<Value> = trials
         .iter()
-        .filter(|run| number(run).is_none_or(|number| !ended.contains(&number)))
+        .filter(|run| run.trial().is_none_or(|number| !ended.contains(&number)))
         .map(|run| status::summary(library, run, &locks))
         .filter(|summary| ["running", "cut"].iter().any(|state| summary["state"] == *state))
         .collect();
@@ -41,11 +38,6 @@ pub(super) fn leaderboard(library: &Library, sweep: &Found) -> Value {
     value
 }
 
-fn board(path: &std::path::Path, journal: &[u8]) -> Result<Board, String> {
-    let (params, trials) = SweepFolder::read_content(journal, path).map_err(|error| error.to_string())?;
-    Ok(Board::new(&params, &trials))
-}
-
 /// The trials that have ended, whose runs need not be read.
 fn ended(board: &Board) -> BTreeSet<u32> {
     let is_ended =
@@ -53,15 +45,10 @@ fn ended(board: &Board) -> BTreeSet<u32> {
     board.rows.iter().filter(is_ended).map(|row| row.trial).collect()
 }
 
-/// The number of a run's trial, with which the run's name begins.
-fn number(run: &Found) -> Option<u32> {
-    run.name().split('-').next()?.parse().ok()
-}
-
 fn add_board(value: &mut Value, board: &Board, trials: &[Found]) {
     let mut runs: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
     for run in trials {
-        runs.entry(number(run).unwrap_or(u32::MAX)).or_default().push(&run.path);
+        runs.entry(run.trial().unwrap_or(u32::MAX)).or_default().push(&run.path);
     }
     let runs_of = |row: &Row| runs.get(&row.trial).map(Vec::as_slice).unwrap_or_default();
     value["objective"] = board.objective.clone().into();

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::cache::Stamped;
 use dc0_runs::sweep::board::Board;
+use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::{Folder, Generation, Generations, History, Progress, RecordHead};
 
 pub(super) use dc0_runs::FolderKind as Kind;
@@ -42,7 +43,7 @@ pub(super) struct Library {
     records: Stamped<RecordHead>,
     journals: Stamped<Journal>,
     generations: Stamped<Vec<Generation>>,
-    pub(super) boards: Stamped<Result<Board, String>>,
+    boards: Stamped<Result<Board, String>>,
 }
 
 /// A run or a sweep.
@@ -58,6 +59,11 @@ impl Found {
     /// Its own name.
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// The number of the trial whose run it is, with which the run's name begins.
+    pub(super) fn trial(&self) -> Option<u32> {
+        self.name().split('-').next()?.parse().ok()
     }
 }
 
@@ -137,6 +143,13 @@ impl Library {
         self.cached(&self.generations, run.folder.generations(), Generations::parse)
     }
 
+    /// The leaderboard of a sweep, or why its journal cannot be read; `None` where there is no journal.
+    pub(super) fn board(&self, sweep: &Found) -> Option<Arc<Result<Board, String>>> {
+        let path = self.own(sweep.folder.sweep_journal())?;
+        // One process writes the journal; it is read again once it has grown.
+        self.boards.get(&path, |bytes| board(&path, bytes))
+    }
+
     /// The names in a folder of a run, sorted; none where there is no such folder.
     pub(super) fn files(&self, found: &Found, relative: &str) -> Vec<String> {
         self.names(&format!("{}/{relative}", found.path))
@@ -174,6 +187,11 @@ impl Library {
     fn holds(&self, path: &Path) -> bool {
         path.canonicalize().is_ok_and(|path| path.starts_with(&self.root))
     }
+}
+
+fn board(path: &Path, journal: &[u8]) -> Result<Board, String> {
+    let (params, trials) = SweepFolder::read_content(journal, path).map_err(|error| error.to_string())?;
+    Ok(Board::new(&params, &trials))
 }
 
 #[cfg(test)]

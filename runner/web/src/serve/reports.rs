@@ -120,11 +120,25 @@ impl Charts {
 
     /// The report, or the previous one while a new one has to wait. Concurrent requests for the same one wait for it.
     pub(super) fn page(&self, server: &Server, found: &Found) -> Option<Reply> {
-        let make = || match server.library.stray(found) {
-            Some(link) => Err(format!("{} leads out of the folder that is served", link.display())),
-            None => report::page(found.folder.root()),
+        let make = || {
+            no_stray(server, found)?;
+            report::page(found.folder.root())
         };
         self.get(&found.path, &server.version(found), || server.is_any_running(), make)
+    }
+
+    /// The comparison of some runs, or the previous one, as with [`page`](Self::page).
+    pub(super) fn comparison(&self, server: &Server, runs: &[Found]) -> Option<Reply> {
+        let make = || {
+            runs.iter().try_for_each(|run| no_stray(server, run))?;
+            report::comparison(&runs.iter().map(|run| run.folder.root()).collect::<Vec<_>>())
+        };
+        let joined = |part: fn(&Server, &Found) -> String| {
+            runs.iter().map(|run| part(server, run)).collect::<Vec<_>>().join(" ")
+        };
+        // No run has a name with a space before it.
+        let key = format!(" {}", joined(|_, run| run.path.clone()));
+        self.get(&key, &joined(Server::version), || server.is_any_running(), make)
     }
 
     fn get(
@@ -157,6 +171,11 @@ impl Charts {
         *made = Some(CachedReport { version: version.to_owned(), tries, failed, reply: reply.clone() });
         Some(reply)
     }
+}
+
+fn no_stray(server: &Server, found: &Found) -> Result<(), String> {
+    let link = server.library.stray(found);
+    link.map_or(Ok(()), |link| Err(format!("{} leads out of the folder that is served", link.display())))
 }
 
 fn failed(cause: &str) -> String {

@@ -75,7 +75,12 @@ impl Request {
 
     /// The value of a query parameter.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.queries(name).next()
+    }
+
+    /// All values of a query parameter that may be given several times.
+    pub(super) fn queries(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.query.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The path and the query, without one query parameter.

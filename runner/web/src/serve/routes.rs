@@ -1,5 +1,6 @@
 //! The answer to each address.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -10,7 +11,10 @@ use super::library::{Found, Kind};
 use super::play::{all_nets, nets};
 use super::reply::Reply;
 use super::request::{Method, Request};
-use super::{Server, assets, shard};
+use super::{Server, assets, plain, shard};
+
+/// How many runs may be compared: as many as there are colours.
+const COMPARED: RangeInclusive<usize> = 2..=8;
 
 /// An answer.
 pub(super) enum Answer {
@@ -61,13 +65,19 @@ fn answer_now(server: &Arc<Server>, request: &Request) -> Answer {
 fn read(server: &Arc<Server>, request: &Request, path: &[&str]) -> Answer {
     let run = |kind: Kind| server.library.find(&request.path[1..]).filter(|found| found.kind == kind);
     match path {
-        [] => assets::home().into(),
+        [] => assets::home(plain::list(&server.list(), server.glances().as_ref())).into(),
+        ["compare"] => compare_page(server, request).into(),
         ["play"] => assets::play().into(),
         ["assets", name] => assets::asset(name).unwrap_or_else(assets::not_found).into(),
-        ["run", ..] => run(Kind::Run).map_or_else(assets::not_found, |_| assets::run()).into(),
-        ["sweep", ..] => run(Kind::Sweep).map_or_else(assets::not_found, |_| assets::sweep()).into(),
+        ["run", ..] => run(Kind::Run)
+            .map_or_else(assets::not_found, |found| assets::run(plain::report_link(&found)))
+            .into(),
+        ["sweep", ..] => run(Kind::Sweep)
+            .map_or_else(assets::not_found, |found| assets::sweep(plain::report_link(&found)))
+            .into(),
         ["api", "events", rest @ ..] => events(server, request, rest),
         ["api", "runs"] => Reply::json(200, &server.list()).into(),
+        ["api", "compare"] => comparison(server, request).into(),
         ["api", "nets"] => Reply::json(200, &all_nets(&server.library)).into(),
         ["api", "limits"] => {
             Reply::json(200, &json!({ "simulations": server.rooms.max_simulations() })).into()
@@ -105,6 +115,30 @@ fn games(server: &Server, run: &Found) -> Reply {
 fn report(server: &Server, found: &Found) -> Reply {
     let Ok(_permit) = server.expensive.try_acquire() else { return busy() };
     server.charts.page(server, found).unwrap_or_else(busy)
+}
+
+/// The runs that a request compares; `None` if one of them is not there, or if there are too few or too many.
+fn compared(server: &Server, request: &Request) -> Option<Vec<Found>> {
+    let find = |path: &str| {
+        let parts: Vec<String> = path.split('/').map(ToOwned::to_owned).collect();
+        server.library.find(&parts).filter(|found| found.kind == Kind::Run)
+    };
+    let runs: Vec<Found> = request.queries("run").map(find).collect::<Option<_>>()?;
+    COMPARED.contains(&runs.len()).then_some(runs)
+}
+
+fn compare_page(server: &Server, request: &Request) -> Reply {
+    compared(server, request)
+        .map_or_else(assets::not_found, |runs| assets::compare(plain::comparison_link(&runs)))
+}
+
+fn comparison(server: &Server, request: &Request) -> Reply {
+    let Some(runs) = compared(server, request) else {
+        let (least, most) = (COMPARED.start(), COMPARED.end());
+        return Reply::failure(404, &format!("expected the paths of {least} to {most} runs, as run=PATH"));
+    };
+    let Ok(_permit) = server.expensive.try_acquire() else { return busy() };
+    server.charts.comparison(server, &runs).unwrap_or_else(busy)
 }
 
 fn events(server: &Arc<Server>, request: &Request, rest: &[&str]) -> Answer {

@@ -87,7 +87,7 @@ pub(super) fn version(library: &Library, run: &Found) -> String {
 }
 
 /// The manifests of finished steps in their order; none if they cannot be listed now.
-fn manifests(library: &Library, run: &Found) -> Vec<PathBuf> {
+pub(super) fn manifests(library: &Library, run: &Found) -> Vec<PathBuf> {
     let is_own = library.own(run.folder.steps()).is_some();
     if is_own { manifest_files(&run.folder).unwrap_or_default() } else { Vec::new() }
 }

@@ -1,6 +1,7 @@
 //! The status of a run: its journal, its current step, and whether a process works on it. Half-written data are skipped and read
 //! again the next time.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
@@ -10,6 +11,8 @@ use serde_json::{Value, json};
 use super::library::{Found, Journal, Kind, Library};
 use super::shard;
 use dc0_process::clock;
+use dc0_runs::sweep::board::Board;
+use dc0_runs::sweep::observation::TrialState;
 use dc0_runs::{Progress, StartedStep, Worker};
 use dc0_steps::progress::{FILE, LiveGameFile, StepStatus};
 
@@ -108,8 +111,18 @@ pub(super) fn sweep_summary(library: &Library, sweep: &Found, locks: &Locks) -> 
         }
     };
     let state = if is_running { "running" } else { "rests" };
-    let trials = library.files(sweep, "trials").len();
-    json!({ "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state, "trials": trials })
+    let board = library.board(sweep);
+    let board = board.as_deref().and_then(|board| board.as_ref().ok());
+    // Before its journal can be read, the folders of the trials' runs say how many have begun.
+    let begun = || library.trials(sweep).iter().filter_map(Found::trial).collect::<BTreeSet<_>>().len();
+    let count = |state: TrialState| board.map_or(0, |board| board.count(state));
+    let best = board.and_then(Board::best).and_then(|row| row.result);
+    json!({
+        "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state,
+        "trials": board.map_or_else(begun, |board| board.rows.len()),
+        "complete": count(TrialState::Complete), "failed": count(TrialState::Failed),
+        "objective": board.map(|board| &board.objective), "best": best.map(|best| [best.value, best.low, best.high]),
+    })
 }
 
 /// All runs and sweeps, the running ones first.

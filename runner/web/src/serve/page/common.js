@@ -147,7 +147,9 @@ export function signed(value) {
   const shown = Math.abs(value).toFixed(2);
   return (value < 0 && shown !== "0.00" ? "−" : "+") + shown;
 }
-export const when = (time) => (time ? new Date(time).toLocaleString() : "–");
+export const signedWhole = (value) => (Math.round(value) < 0 ? "−" : Math.round(value) > 0 ? "+" : "") + Math.abs(Math.round(value));
+export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+export const when = (time) => (time ? new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "–");
 
 const STATES = {
   running: ["▶", "running"],

@@ -1,10 +1,11 @@
-// The report of a run in a frame of its own. When the run has new data, a new frame is loaded beside the old one and replaces it
+// The report of runs in a frame of its own. When the run has new data, a new frame is loaded beside the old one and replaces it
 // once it is complete, so that nothing flickers and the page does not jump.
-import { at, encoded } from "./common.js";
+import { at } from "./common.js";
 
 export class Report {
-  constructor(path) {
-    this.path = path;
+  // `address` is that of the report, but for its version.
+  constructor(address) {
+    this.address = address;
     this.frame = null;
     this.shown = null;
     this.wanted = null;
@@ -23,8 +24,8 @@ export class Report {
     this.isLoading = true;
     const frame = document.createElement("iframe");
     frame.className = "report coming";
-    frame.title = "Charts of the run";
-    frame.src = `/api/report/${encoded(this.path)}?of=${encodeURIComponent(version)}`;
+    frame.title = "Charts";
+    frame.src = this.address + encodeURIComponent(version);
     frame.addEventListener("load", () => this.take(frame, version));
     at("report").append(frame);
   }

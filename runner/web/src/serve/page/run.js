@@ -1,10 +1,10 @@
-import { amount, at, badge, duration, encoded, listen, make, pagePath, patch, setText, showLog, when } from "./common.js";
+import { amount, at, badge, counted, duration, encoded, listen, make, pagePath, patch, setText, showLog, when } from "./common.js";
 import { Games } from "./games.js";
 import { Report } from "./report.js";
 
 const run = pagePath();
 const games = new Games(run);
-const report = new Report(run);
+const report = new Report(`/api/report/${encoded(run)}?of=`);
 
 function entry(name, value) {
   return make("div", { children: [make("dt", { text: name }), make("dd", { text: value })] });
@@ -46,7 +46,7 @@ function showState(status) {
   patch(at("name"), parts);
   patch(at("state"), [badge(status.state)]);
   setText(at("facts"), [
-    status.script, `seed ${status.seed}`, status.device, `${status.steps} steps in ${duration(status.seconds)}`,
+    status.script, `seed ${status.seed}`, status.device, `${counted(status.steps, "step")} in ${duration(status.seconds)}`,
     status.generation === null ? null : `generation ${status.generation}`,
     status.process === null ? null : `process ${status.process}`,
   ].filter(Boolean).join(" · "));

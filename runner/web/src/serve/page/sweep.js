@@ -1,8 +1,8 @@
-import { at, badge, duration, encoded, listen, make, pagePath, patch, percent, setText, showLog } from "./common.js";
+import { at, badge, counted, duration, encoded, listen, make, pagePath, patch, percent, setText, showLog } from "./common.js";
 import { Report } from "./report.js";
 
 const sweep = pagePath();
-const report = new Report(sweep);
+const report = new Report(`/api/report/${encoded(sweep)}?of=`);
 
 const runLink = (path) => make("a", { text: path.split("/").pop(), href: `/run/${encoded(path)}` });
 
@@ -34,7 +34,7 @@ function show(state) {
   document.title = `${state.name} · dc0`;
   setText(at("name"), state.name);
   patch(at("state"), [badge(state.state)]);
-  setText(at("facts"), `${state.trials} runs` + (state.objective ? ` · ${state.direction} ${state.objective}` : ""));
+  setText(at("facts"), `${counted(state.trials, "trial")}` + (state.objective ? ` · ${state.direction} ${state.objective}` : ""));
   patch(at("running"), state.running.length ? state.running.map(runningTrial) : [make("p", { text: "None." })]);
   at("error").hidden = !state.error;
   setText(at("error"), state.error ?? "");
