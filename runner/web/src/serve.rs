@@ -8,7 +8,9 @@ mod access;
 mod args;
 mod assets;
 mod cache;
+mod download;
 mod event_stream;
+mod game_steps;
 mod glance;
 mod http;
 mod leaderboard;
@@ -22,6 +24,7 @@ mod routes;
 mod shard;
 mod stage;
 mod status;
+mod stored_games;
 mod tail;
 
 use std::io;
@@ -48,12 +51,13 @@ use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 use dc0_process::interrupt::on_stop_signal;
+use game_steps::GameSteps;
 use glance::Glances;
 use library::{Found, Library};
 use play::GameRooms;
 use reports::Charts;
-use shard::Games;
 use status::Locks;
+use stored_games::Games;
 
 /// The first port to try.
 const PORT: u16 = 8420;
@@ -115,6 +119,7 @@ struct Server {
     memo: Memo,
     charts: Charts,
     games: Games,
+    steps: GameSteps,
     glances: Glances,
 }
 
@@ -208,6 +213,7 @@ fn start(
         memo: Memo::default(),
         charts: Charts::default(),
         games: Games::default(),
+        steps: GameSteps::default(),
         glances: Glances::default(),
     });
     let _runtime = runtime.enter();

@@ -223,6 +223,29 @@ async function eventually(what, holds) {
   }
 }
 
+// All games of a step, page by page, and as PGN files.
+async function games(page, origin) {
+  await page.goto(`${origin}/run/smoke`);
+  await until(page, () => document.querySelectorAll("#source-step option").length === 6);
+  const step = await page.$$eval("#source-step option", (options) => options.find((option) => option.textContent.startsWith("iteration 1: 48 games")).value);
+  await page.select("#source-step", step);
+  await until(page, () => document.querySelector("#range").textContent === "1 to 24 of 48");
+  await page.click("#later");
+  await until(page, () => document.querySelector("#range").textContent === "25 to 48 of 48");
+  await until(page, () => document.querySelectorAll("#game option")[23]?.textContent.startsWith("game 47: "));
+  await page.select("#game", "5");
+  const fetched = (id) => page.$eval(id, async (link) => (await fetch(link.href)).text());
+  const [all, one] = [await fetched("#pgn-all"), await fetched("#pgn-one")];
+  check(all.split("[Event ").length === 49, "the file has all games");
+  check(one.includes('[Round "29"]') && one.split("[Event ").length === 2, "the file has the game on the board");
+  // The board takes the focus, and the arrow keys.
+  await page.click("#board");
+  check(await page.evaluate(() => document.activeElement.id === "board"), "a click gives the board the focus");
+  const before = await text(page, "#where");
+  await page.keyboard.press("ArrowRight");
+  check(before !== await text(page, "#where"), "an arrow key shows the next ply");
+}
+
 // Without JavaScript there are the list of runs and the reports.
 async function plain(browser, origin) {
   const page = await browser.newPage();
@@ -290,6 +313,7 @@ async function main() {
     await sweep();
     await phone(browser, origin, faults);
     await compare(desktop, origin);
+    await games(desktop, origin);
     await plain(browser, origin);
     await play(desktop, origin);
     await end(desktop);

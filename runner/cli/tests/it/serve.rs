@@ -213,8 +213,8 @@ fn disturb(server: &Server) {
     }
 }
 
-/// The run `small` at a glance, compared, and without JavaScript.
-fn compares(server: &Server) {
+/// The run `small` at a glance, compared, without JavaScript, and its games as pages and as PGN.
+fn compares_and_downloads(server: &Server) {
     let mut list = server.follow("/api/events", None);
     let glance = list.until("glances", |known| known["small"].is_object())["small"].clone();
     assert!(glance["loss"].as_f64().is_some_and(|loss| loss > 0.0), "{glance}");
@@ -239,6 +239,32 @@ fn compares(server: &Server) {
     assert!(compared.status == 200 && compared.head.contains("frame-ancestors 'self'"), "{}", compared.head);
     assert!(compared.body.contains("id=\"learning\"") && compared.body.contains("class=\"data\""));
     assert_eq!(server.get("/compare?run=small&run=small").status, 200);
+
+    let steps = server.get("/api/game-steps/small").json();
+    let step = steps.as_array().and_then(|steps| steps.first()).expect("a step").clone();
+    assert_eq!((&step["name"], &step["games"]), (&json!("iteration 0"), &json!(40)));
+    let id = step["id"].as_str().expect("an id");
+    let page = |from: usize| server.get(&format!("/api/games/small?step={id}&from={from}")).json();
+    let (first, second) = (page(0), page(24));
+    let length = |page: &Value| page["games"].as_array().map(Vec::len);
+    assert_eq!((length(&first), length(&second), &second["all"]), (Some(24), Some(16), &json!(40)));
+    assert_eq!((&second["games"][0]["title"], &second["games"][0]["index"]), (&json!("game 24"), &json!(24)));
+    assert_eq!(length(&page(40)), Some(0));
+    assert_eq!(server.get("/api/games/small?from=x").status, 422);
+
+    let all = server.get(&format!("/api/pgn/small?step={id}"));
+    assert!(all.head.contains("attachment; filename=\"small-iteration-0.pgn\""), "{}", all.head);
+    assert_eq!(all.body.matches("[Event \"small, iteration 0\"]").count(), 40);
+    assert!(all.body.contains("[White \"network 0 (") && !all.body.contains("q="), "{}", all.body);
+    let one = server.get(&format!("/api/pgn/small?step={id}&game=39")).body;
+    assert!(
+        one.contains("[Round \"39\"]") && one.matches("[Event ").count() == 1 && one.contains("q="),
+        "{one}"
+    );
+    for wrong in ["?step=0000-none", "?step=../run", "?game=x", &format!("?step={id}&game=40")] {
+        assert_eq!(server.get(&format!("/api/pgn/small{wrong}")).status, 404, "{wrong}");
+    }
+    assert_eq!(server.request("HEAD", &format!("/api/pgn/small?step={id}"), "", "").body, "");
 }
 
 #[cfg(target_os = "linux")]
@@ -274,7 +300,7 @@ fn watching_a_killed_and_resumed_run_does_not_change_it() {
     assert_eq!((&ended["generation"], &ended["step"]), (&json!(2), &Value::Null));
     assert_eq!(watched.results(), alone.results());
     assert!(server.get("/api/games/small").json()["games"][0]["plies"][1]["m"][0].is_string());
-    compares(&server);
+    compares_and_downloads(&server);
     // Its nets can be played against.
     assert_eq!(server.get("/api/nets").json(), json!([{ "run": "small", "nets": [2, 1, 0] }]));
     let body = json!({ "net": "small:2", "side": "black", "fen": null, "simulations": 8 });

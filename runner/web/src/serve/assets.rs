@@ -75,6 +75,7 @@ pub(super) fn asset(name: &str) -> Option<Reply> {
         "board.js" => script(web::BOARD),
         "home.js" => script(include_str!("page/home.js")),
         "run.js" => script(include_str!("page/run.js")),
+        "game_pages.js" => script(include_str!("page/game_pages.js")),
         "games.js" => script(include_str!("page/games.js")),
         "compare.js" => script(include_str!("page/compare.js")),
         "compared.js" => script(include_str!("page/compared.js")),

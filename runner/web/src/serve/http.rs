@@ -120,6 +120,12 @@ async fn respond(
             progress.set(Stage::sending(SEND_LIMIT));
             reply.into_response().map(Either::Left)
         }
+        Answer::Download(download) => {
+            let head = download.head();
+            let (parts, body) = Channel::new(1);
+            tokio::spawn(download.send(server, parts, progress));
+            head.into_response().map(|_| Either::Right(body))
+        }
         Answer::Events(stream) => {
             let (events, body) = Channel::new(1);
             tokio::spawn(stream.send(server, events, progress));

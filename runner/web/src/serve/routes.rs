@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::task::{JoinError, spawn_blocking};
 
+use super::download::Download;
 use super::event_stream::EventStream;
 use super::library::{Found, Kind};
 use super::play::{all_nets, nets};
 use super::reply::Reply;
 use super::request::{Method, Request};
-use super::{Server, assets, plain, shard};
+use super::{Server, assets, plain};
 
 /// How many runs may be compared: as many as there are colours.
 const COMPARED: RangeInclusive<usize> = 2..=8;
@@ -22,6 +23,8 @@ pub(super) enum Answer {
     Reply(Reply),
     /// Events until the reader is gone.
     Events(Box<EventStream>),
+    /// A file, sent part by part.
+    Download(Box<Download>),
 }
 
 impl From<Reply> for Answer {
@@ -82,6 +85,7 @@ fn read(server: &Arc<Server>, request: &Request, path: &[&str]) -> Answer {
         ["api", "limits"] => {
             Reply::json(200, &json!({ "simulations": server.rooms.max_simulations() })).into()
         }
+        ["api", "pgn", ..] => download(server, request, &request.path[2..]),
         ["api", topic, ..] => about(server, request, topic).into(),
         _ => assets::not_found().into(),
     }
@@ -95,21 +99,47 @@ fn about(server: &Arc<Server>, request: &Request, topic: &str) -> Reply {
         ("status", Kind::Run) => Reply::json(200, &server.status(&found)),
         ("status", Kind::Sweep) => Reply::json(200, &server.sweep(&found)),
         ("nets", Kind::Run) => Reply::json(200, &nets(&server.library, &found)),
-        ("games", Kind::Run) => games(server, &found),
+        ("games", Kind::Run) => games(server, request, &found),
+        ("game-steps", Kind::Run) => Reply::json(200, &server.steps.list(&server.library, &found)),
         ("report", _) => report(server, &found),
         _ => not_found(),
     }
 }
 
-fn games(server: &Server, run: &Found) -> Reply {
-    let empty = |again: bool| json!({ "source": Value::Null, "games": [], "again": again });
+/// A page of games: of a finished step (`step=…`), or of the latest stored shard; from a game on (`from=…`).
+fn games(server: &Server, request: &Request, run: &Found) -> Reply {
+    let empty =
+        |again: bool| json!({ "source": Value::Null, "games": [], "from": 0, "all": 0, "again": again });
+    let Ok(from) = request.query("from").map_or(Ok(0), str::parse) else {
+        return Reply::failure(422, "from: expected the number of a game");
+    };
     let Ok(_permit) = server.expensive.try_acquire() else { return Reply::json(200, &empty(true)) };
-    let Some(shard) = shard::latest(&server.library, run) else { return Reply::json(200, &empty(false)) };
-    server.games.get(&server.library, run, &shard).unwrap_or_else(|cause| {
+    let Some(source) = server.steps.source(&server.library, run, request.query("step")) else {
+        return Reply::json(200, &empty(false));
+    };
+    server.games.get((&server.library, &server.steps), run, source, from).unwrap_or_else(|cause| {
         // A file has moved while it was read; the page tries again.
         log::debug!("the games of {} are not shown yet: {cause}", run.path);
         Reply::json(200, &empty(true))
     })
+}
+
+/// The games of a finished step (`step=…`) or of the latest stored shard as a PGN file: all of them, or one (`game=…`).
+fn download(server: &Server, request: &Request, rest: &[String]) -> Answer {
+    let not_found = || Answer::from(Reply::failure(404, "there is no such game"));
+    let found = server.library.find(rest).filter(|found| found.kind == Kind::Run);
+    let source =
+        found.as_ref().and_then(|run| server.steps.source(&server.library, run, request.query("step")));
+    let (Some(run), Some(source)) = (found, source) else { return not_found() };
+    let game = match request.query("game").map(str::parse) {
+        None => None,
+        Some(Ok(game)) if game < source.count() => Some(game),
+        Some(_) => return not_found(),
+    };
+    let Ok(permit) = Arc::clone(&server.waiting).try_acquire_owned() else { return busy().into() };
+    let download = Download::new(run, source, game, permit);
+    // A file has a head, too.
+    if request.method == Method::HEAD { download.head().into() } else { Answer::Download(Box::new(download)) }
 }
 
 fn report(server: &Server, found: &Found) -> Reply {

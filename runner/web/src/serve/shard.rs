@@ -1,27 +1,13 @@
-//! The latest stored games, position by position, with the results of their searches.
+//! The files of stored games: which are the latest, and when the tables of a run have changed.
 
-use std::fs;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
-use dc0_core::board::{Game, GameResult, GameTextError, Move, Position};
-use dc0_core::store::{FileEntry, GameRow, MatchGameRow, PositionRow, StoreError, StoredGame, read_table};
-use serde_json::{Value, json};
+use dc0_core::store::FileEntry;
 
-use super::cache::{Stamp, stamp};
+use super::cache::stamp;
 use super::library::{Found, Kind, Library};
-use super::reply::Reply;
 use dc0_runs::view::{GameFiles, manifest_files};
 use dc0_runs::{Manifest, ShardNote, shard_notes};
-
-/// Games of a shard that are shown.
-const GAMES: usize = 24;
-
-/// Moves of a search that are shown.
-const MOVES: usize = 6;
-
-/// Larger files are not read for a few games.
-const MAX_BYTES: u64 = 64 << 20;
 
 /// The files of a shard, relative to the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,16 +15,21 @@ pub(super) struct Shard {
     /// The games.
     pub(super) games: String,
     /// The searched positions, in self-play.
-    positions: Option<String>,
+    pub(super) positions: Option<String>,
+    /// The number of games.
+    pub(super) count: u64,
 }
 
 impl Shard {
     /// The shards among a step's files.
-    fn all(files: &[FileEntry]) -> Vec<Self> {
+    pub(super) fn all(files: &[FileEntry]) -> Vec<Self> {
         let path = |file: &FileEntry| file.path.clone();
-        GameFiles::among(files)
-            .map(|shard| Self { games: path(shard.games), positions: shard.positions.map(path) })
-            .collect()
+        let shard = |shard: GameFiles<'_>| Self {
+            games: path(shard.games),
+            positions: shard.positions.map(path),
+            count: shard.games.rows,
+        };
+        GameFiles::among(files).map(shard).collect()
     }
 }
 
@@ -50,28 +41,6 @@ pub(super) fn latest(library: &Library, run: &Found) -> Option<Shard> {
     };
     let finished = std::iter::once_with(|| finished(library, run)).flatten();
     unfinished(library, run).chain(finished).find(is_there)
-}
-
-/// The reply with the games that were read last: all readers of a run request the same.
-#[derive(Debug, Default)]
-pub(super) struct Games(Mutex<Option<(Source, Reply)>>);
-
-/// A run, its shard, and the stamp of the shard's file.
-type Source = (String, Shard, Option<Stamp>);
-
-impl Games {
-    /// The reply with the games of a shard. Concurrent callers wait.
-    pub(super) fn get(&self, library: &Library, run: &Found, shard: &Shard) -> Result<Reply, StoreError> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = library.file(run, &shard.games);
-        let source = (run.path.clone(), shard.clone(), file.and_then(|file| stamp(&file)));
-        if let Some((_, reply)) = last.as_ref().filter(|(known, _)| *known == source) {
-            return Ok(reply.clone());
-        }
-        let reply = Reply::json(200, &games(library, run, shard)?);
-        *last = Some((source, reply.clone()));
-        Ok(reply)
-    }
 }
 
 /// A version that changes when the tables of finished steps do: a digest of their manifests' names, or of a sweep's journal length.
@@ -112,105 +81,14 @@ fn finished(library: &Library, run: &Found) -> impl Iterator<Item = Shard> {
     manifests.filter_map(|manifest| Shard::all(&manifest.files).pop())
 }
 
-/// The games of a shard, as the page's board reads them.
-pub(super) fn games(library: &Library, run: &Found, shard: &Shard) -> Result<Value, StoreError> {
-    let games: Vec<Result<StoredGame, GameTextError>> = if let Some(positions) = &shard.positions {
-        let searched = rows::<PositionRow>(library, run, positions)?;
-        let games = rows::<GameRow>(library, run, &shard.games)?;
-        games.iter().take(GAMES).map(|row| StoredGame::of_self_play(row, &searched)).collect()
-    } else {
-        rows::<MatchGameRow>(library, run, &shard.games)?
-            .iter()
-            .take(GAMES)
-            .map(StoredGame::of_match)
-            .collect()
-    };
-    let noun = if shard.positions.is_some() { "game" } else { "match game" };
-    let shown = |game: Result<StoredGame, GameTextError>| match game {
-        Ok(game) => Some(shown(noun, &game)),
-        Err(cause) => {
-            log::warn!("a game of {} is not shown: {cause}", run.folder.path(&shard.games).display());
-            None
-        }
-    };
-    let games: Vec<Value> = games.into_iter().filter_map(shown).collect();
-    Ok(json!({ "source": shard.games, "games": games }))
-}
-
-fn rows<R: dc0_core::store::TableRow>(
-    library: &Library,
-    run: &Found,
-    file: &str,
-) -> Result<Vec<R>, StoreError> {
-    let missing = || StoreError::Missing { file: run.folder.path(file) };
-    let path = library.file(run, file).ok_or_else(missing)?;
-    let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= MAX_BYTES);
-    if is_small { read_table(&path) } else { Ok(Vec::new()) }
-}
-
-fn shown(noun: &str, game: &StoredGame) -> Value {
-    json!({
-        "title": format!("{noun} {}", game.number),
-        "white": game.white, "black": game.black,
-        "result": result(game.result), "reason": game.reason.name().replace('_', " "),
-        "opening": game.opening_plies,
-        "plies": plies(&game.game, |ply| game.searches.get(ply)?.as_ref()),
-    })
-}
-
-fn result(result: GameResult) -> &'static str {
-    match result {
-        GameResult::WhiteWins => "1–0",
-        GameResult::Draw => "½–½",
-        GameResult::BlackWins => "0–1",
-    }
-}
-
-/// One entry for each position: the pieces and the side to move, the move that led to it, and the search's result.
-pub(super) fn plies<'a>(game: &Game, search: impl Fn(usize) -> Option<&'a PositionRow>) -> Vec<Value> {
-    let mut before = Value::Null;
-    let shown = |(ply, position): (usize, &Position)| {
-        let searched = search(ply).map(|row| search_result(position, row));
-        let shown = json!({ "b": placement(position), "m": before, "t": searched });
-        if let Some(played) = game.moves().get(ply) {
-            before = json!([position.san(*played), played.from(), played.to()]);
-        }
-        shown
-    };
-    game.positions().enumerate().map(shown).collect()
-}
-
-/// The first two fields of the FEN: piece placement and side to move.
-pub(super) fn placement(position: &Position) -> String {
-    position.fen().split(' ').take(2).collect::<Vec<_>>().join(" ")
-}
-
-fn search_result(position: &Position, row: &PositionRow) -> Value {
-    let all: u32 = row.visits.iter().sum();
-    let mut tried: Vec<(u16, u32)> = row.moves.iter().copied().zip(row.visits.iter().copied()).collect();
-    tried.sort_by_key(|(packed, visits)| (std::cmp::Reverse(*visits), *packed));
-    let shown = |(packed, visits): &(u16, u32)| {
-        let mv = Move::from_packed(*packed).filter(|mv| position.is_legal(*mv))?;
-        let share = f64::from(*visits) / f64::from(all.max(1));
-        Some(json!([position.san(mv), mv.from(), mv.to(), visits, share, *packed == row.played]))
-    };
-    json!({
-        "q": [row.root_q, row.root_d],
-        "n": [row.net_q, row.net_d],
-        "s": row.simulations,
-        "p": tried.iter().take(MOVES).filter_map(shown).collect::<Vec<_>>(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use dc0_core::board::Game;
     use dc0_core::store::FileEntry;
     use serde_json::json;
 
-    use super::{Manifest, Shard, ShardNote, latest, plies, version};
+    use super::{Manifest, Shard, ShardNote, latest, version};
     use crate::serve::library::Found;
     use crate::serve::library::Library;
 
@@ -266,6 +144,7 @@ mod tests {
         let of_games = |name: &str| Shard {
             games: format!("games/{name}"),
             positions: Some(format!("positions/{name}")),
+            count: 0,
         };
         assert_eq!(latest(&library, &run), Some(of_games("b")));
         assert_ne!(version(&library, &run), empty);
@@ -275,16 +154,8 @@ mod tests {
         fs::remove_file(folder.path().join("x/games/a")).expect("removes");
         note("shard-00000.json", &["steps/work/aa/shard-00000.parquet"]);
         fs::write(folder.path().join("x/steps/work/aa/shard-00002.json"), "{\"files\":[{").expect("writes");
-        let of_match = Shard { games: "steps/work/aa/shard-00000.parquet".to_owned(), positions: None };
+        let of_match =
+            Shard { games: "steps/work/aa/shard-00000.parquet".to_owned(), positions: None, count: 0 };
         assert_eq!(latest(&library, &run), Some(of_match));
-    }
-
-    #[test]
-    fn a_game_is_listed_position_by_position() {
-        let game = Game::from_text("startpos moves e2e4 e7e5").expect("a game");
-        let plies = plies(&game, |_| None);
-        assert_eq!(plies.len(), 3);
-        assert_eq!(plies[1]["m"].to_string(), "[\"e4\",12,28]");
-        assert_eq!(plies[2]["b"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w");
     }
 }

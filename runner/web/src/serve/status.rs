@@ -9,7 +9,7 @@ use dc0_core::board::Game;
 use serde_json::{Value, json};
 
 use super::library::{Found, Journal, Kind, Library};
-use super::shard;
+use super::stored_games::plies;
 use dc0_process::clock;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::observation::TrialState;
@@ -93,7 +93,7 @@ fn step(progress: &Progress, standing: Option<StepStatus>) -> Value {
 /// A game in progress, as the page's board shows it: its last position.
 fn live_game(playing: &LiveGameFile) -> Option<Value> {
     let game = Game::from_packed(&playing.start, &playing.moves).ok()?;
-    let mut last = shard::plies(&game, |_| None).pop()?;
+    let mut last = plies(&game, |_| None).pop()?;
     last["title"] = format!("game {}", playing.number).into();
     last["ply"] = playing.moves.len().into();
     Some(last)

@@ -1,6 +1,7 @@
-// The latest stored games of a run, position by position, and the game in progress.
-import { at, encoded, make, percent, request, signed } from "./common.js";
+// Stored games of a run, position by position, and the game in progress.
+import { at, make, percent, signed } from "./common.js";
 import { draw } from "./board.js";
+import { GamePages } from "./game_pages.js";
 
 const STEP = 700;
 const PAUSE_AT_END = 2500;
@@ -19,7 +20,7 @@ export class Games {
     this.flipped = false;
     this.isMoving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.timer = 0;
-    this.loads = 0;
+    this.pages = new GamePages(run, (found) => this.take(found));
     at("back").addEventListener("click", () => this.step(-1));
     at("next").addEventListener("click", () => this.step(1));
     at("pace").addEventListener("click", () => this.pace(!this.isMoving));
@@ -60,6 +61,7 @@ export class Games {
     at("players").textContent = "";
     at("source").textContent = "reported by the run every second or two; search results come with the stored games";
     this.enableControls();
+    this.pages.choose(null);
     this.show();
     this.schedule();
   }
@@ -87,33 +89,24 @@ export class Games {
     for (const id of ["back", "pace", "next"]) at(id).disabled = this.isLive;
   }
 
-  // Loads the games of a shard. The game on the board is finished first, at a faster pace.
-  async load(source) {
-    if (!source) return;
-    const own = ++this.loads;
-    let found;
-    try {
-      found = await request(`/api/games/${encoded(this.run)}`);
-    } catch {
-      found = { again: true };
-    }
-    if (found.again) {
-      // A file has moved meanwhile, the server is busy, or it is gone.
-      setTimeout(() => { if (own === this.loads) this.load(source); }, 2000);
-      return;
-    }
-    if (own !== this.loads || found.games.length === 0) return;
+  // The latest stored games have changed.
+  load(source) {
+    this.pages.refresh(source);
+  }
+
+  // Takes a page of games. The game on the board is finished first, at a faster pace, unless the reader chose the page.
+  take(found) {
     this.newer = found;
-    if (!this.game) this.showNewer();
+    if (!this.game || found.isChosen) this.showNewer();
     else if (!this.isLive) this.schedule();
   }
 
   // Switches to the newer games.
   showNewer() {
-    const { games, source } = this.newer;
+    const { games, source, unreadable } = this.newer;
     this.newer = null;
     this.games = games;
-    this.source = source;
+    this.source = source + (unreadable ? `; ${unreadable} more cannot be read` : "");
     at("viewer").hidden = false;
     at("no-games").hidden = true;
     this.listGames();
@@ -126,6 +119,7 @@ export class Games {
     at("source").textContent = `from ${this.source}`;
     this.game = this.games[index];
     this.index = index;
+    this.pages.choose(this.game.index);
     at("game").value = String(index);
     at("players").textContent = this.game.white === this.game.black ? `net ${this.game.white}` : `White ${this.game.white}, Black ${this.game.black}`;
     this.ply = Math.min(this.game.opening, this.game.plies.length - 1);

@@ -1,0 +1,85 @@
+// Which stored games are shown: of which step, which page of them, and the links to their PGN files.
+import { at, counted, encoded, make, request, setText } from "./common.js";
+
+// The option for the latest stored games, which change while the run is running.
+const LATEST = "";
+
+export class GamePages {
+  // `take` receives each page of games.
+  constructor(run, take) {
+    this.run = run;
+    this.take = take;
+    this.from = 0;
+    this.shown = { from: 0, all: 0, games: [] };
+    this.loads = 0;
+    at("source-step").addEventListener("change", () => this.goTo(0));
+    at("earlier").addEventListener("click", () => this.goTo(Math.max(0, this.shown.from - this.size)));
+    at("later").addEventListener("click", () => this.goTo(this.shown.from + this.shown.games.length));
+    this.size = 24;
+  }
+
+  query(more = {}) {
+    const step = at("source-step").value;
+    return new URLSearchParams({ ...(step === LATEST ? {} : { step }), ...more });
+  }
+
+  // There are new games: they are shown if the reader looks at the latest ones, and counted otherwise.
+  refresh(source) {
+    if (!source) return;
+    this.list();
+    if (at("source-step").value === LATEST) this.load(0, false);
+  }
+
+  async list() {
+    const steps = await request(`/api/game-steps/${encoded(this.run)}`).catch(() => null);
+    if (!steps) return;
+    const chosen = at("source-step").value;
+    const option = ({ id, name, games }) => make("option", { value: id, text: `${name}: ${counted(games, "game")}` });
+    at("source-step").replaceChildren(make("option", { value: LATEST, text: "the latest shard" }), ...steps.reverse().map(option));
+    at("source-step").value = steps.some(({ id }) => id === chosen) ? chosen : LATEST;
+    at("pages").hidden = false;
+  }
+
+  goTo(from) {
+    this.load(from, true);
+  }
+
+  async load(from, isChosen) {
+    const own = ++this.loads;
+    let found;
+    try {
+      found = await request(`/api/games/${encoded(this.run)}?${this.query({ from })}`);
+    } catch {
+      found = { again: true };
+    }
+    if (own !== this.loads) return;
+    if (found.again) {
+      // A file has moved meanwhile, the server is busy, or it is gone.
+      setTimeout(() => { if (own === this.loads) this.load(from, isChosen); }, 2000);
+      return;
+    }
+    this.shown = found;
+    this.show();
+    if (found.games.length > 0) this.take({ ...found, isChosen });
+  }
+
+  show() {
+    const { from, all, games } = this.shown;
+    const range = games.length ? `${from + 1} to ${from + games.length} of ${all}` : "none";
+    setText(at("range"), range);
+    at("earlier").disabled = from === 0;
+    at("later").disabled = from + games.length >= all;
+    at("pgn-all").href = this.pgn();
+  }
+
+  // The game on the board; null for the one in progress, which is not stored.
+  choose(index) {
+    at("pgn-one").hidden = index === null;
+    if (index !== null) at("pgn-one").href = this.pgn({ game: index });
+  }
+
+  pgn(more) {
+    const query = this.query(more);
+    return `/api/pgn/${encoded(this.run)}${query.size ? `?${query}` : ""}`;
+  }
+}

@@ -1,0 +1,181 @@
+//! Stored games, position by position, with the results of their searches.
+
+use std::fs;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use dc0_core::board::{Game, GameResult, GameTextError, Move, Position};
+use dc0_core::store::{GameRow, MatchGameRow, PositionRow, StoreError, StoredGame, TableRow, read_table};
+use serde_json::{Value, json};
+
+use super::cache::{Stamp, stamp};
+use super::game_steps::{GameSource, GameSteps};
+use super::library::{Found, Library};
+use super::reply::Reply;
+use super::shard::Shard;
+
+/// Games of a page.
+pub(super) const GAMES: u64 = 24;
+
+/// Moves of a search that are shown.
+const MOVES: usize = 6;
+
+/// Larger files are not read for a few games.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The reply with the games that were read last: all readers of a run request the same.
+#[derive(Debug, Default)]
+pub(super) struct Games(Mutex<Option<(Key, Reply)>>);
+
+/// A run, its games, the first one that is shown, and the stamp of the first file.
+type Key = (String, GameSource, u64, Option<Stamp>);
+
+impl Games {
+    /// The reply with a page of games, from one on. Concurrent callers wait.
+    pub(super) fn get(
+        &self,
+        (library, steps): (&Library, &GameSteps),
+        run: &Found,
+        source: GameSource,
+        from: u64,
+    ) -> Result<Reply, StoreError> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = source.shards.first().and_then(|shard| library.file(run, &shard.games));
+        let key = (run.path.clone(), source, from, file.and_then(|file| stamp(&file)));
+        if let Some((_, reply)) = last.as_ref().filter(|(known, _)| *known == key) {
+            return Ok(reply.clone());
+        }
+        let reply = Reply::json(200, &page((library, steps), run, &key.1, from)?);
+        *last = Some((key, reply.clone()));
+        Ok(reply)
+    }
+}
+
+/// A page of games, as the page's board reads them.
+fn page(
+    (library, steps): (&Library, &GameSteps),
+    run: &Found,
+    source: &GameSource,
+    from: u64,
+) -> Result<Value, StoreError> {
+    let mut games = Vec::new();
+    let mut unreadable = 0;
+    let parts = source.parts(from..from.saturating_add(GAMES));
+    let mut indices = from..;
+    for (shard, part) in parts {
+        for (game, index) in stored(library, run, shard, part, true)?.into_iter().zip(&mut indices) {
+            match game {
+                Ok(mut game) => {
+                    for name in [&mut game.white, &mut game.black] {
+                        *name = steps.player(library, run, name);
+                    }
+                    games.push(shown(&game, index));
+                }
+                Err(cause) => {
+                    unreadable += 1;
+                    log::warn!("a game of {} is not shown: {cause}", run.folder.path(&shard.games).display());
+                }
+            }
+        }
+    }
+    Ok(json!({
+        "source": source.name, "games": games, "from": from, "all": source.count(), "unreadable": unreadable,
+    }))
+}
+
+/// Some games of a shard. Searches are read on request: they need far more memory than moves.
+pub(super) fn stored(
+    library: &Library,
+    run: &Found,
+    shard: &Shard,
+    part: Range<usize>,
+    with_searches: bool,
+) -> Result<Vec<Result<StoredGame, GameTextError>>, StoreError> {
+    let (first, count) = (part.start, part.len());
+    if let Some(positions) = &shard.positions {
+        let searched = if with_searches { rows::<PositionRow>(library, run, positions)? } else { Vec::new() };
+        let games = rows::<GameRow>(library, run, &shard.games)?;
+        let games = games.iter().skip(first).take(count);
+        Ok(games.map(|row| StoredGame::of_self_play(row, &searched)).collect())
+    } else {
+        let games = rows::<MatchGameRow>(library, run, &shard.games)?;
+        Ok(games.iter().skip(first).take(count).map(StoredGame::of_match).collect())
+    }
+}
+
+fn rows<R: TableRow>(library: &Library, run: &Found, file: &str) -> Result<Vec<R>, StoreError> {
+    let missing = || StoreError::Missing { file: run.folder.path(file) };
+    let path = library.file(run, file).ok_or_else(missing)?;
+    let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= MAX_BYTES);
+    if is_small { read_table(&path) } else { Ok(Vec::new()) }
+}
+
+fn shown(game: &StoredGame, index: u64) -> Value {
+    json!({
+        "index": index,
+        "title": format!("game {}", game.number), "white": game.white, "black": game.black,
+        "result": result(game.result), "reason": game.reason.name().replace('_', " "),
+        "opening": game.opening_plies,
+        "plies": plies(&game.game, |ply| game.searches.get(ply)?.as_ref()),
+    })
+}
+
+fn result(result: GameResult) -> &'static str {
+    match result {
+        GameResult::WhiteWins => "1–0",
+        GameResult::Draw => "½–½",
+        GameResult::BlackWins => "0–1",
+    }
+}
+
+/// One entry for each position: the pieces and the side to move, the move that led to it, and the search's result.
+pub(super) fn plies<'a>(game: &Game, search: impl Fn(usize) -> Option<&'a PositionRow>) -> Vec<Value> {
+    let mut before = Value::Null;
+    let shown = |(ply, position): (usize, &Position)| {
+        let searched = search(ply).map(|row| search_result(position, row));
+        let shown = json!({ "b": placement(position), "m": before, "t": searched });
+        if let Some(played) = game.moves().get(ply) {
+            before = json!([position.san(*played), played.from(), played.to()]);
+        }
+        shown
+    };
+    game.positions().enumerate().map(shown).collect()
+}
+
+/// The first two fields of the FEN: piece placement and side to move.
+pub(super) fn placement(position: &Position) -> String {
+    position.fen().split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
+
+fn search_result(position: &Position, row: &PositionRow) -> Value {
+    let all: u32 = row.visits.iter().sum();
+    let mut tried: Vec<(u16, u32)> = row.moves.iter().copied().zip(row.visits.iter().copied()).collect();
+    tried.sort_by_key(|(packed, visits)| (std::cmp::Reverse(*visits), *packed));
+    let shown = |(packed, visits): &(u16, u32)| {
+        let mv = Move::from_packed(*packed).filter(|mv| position.is_legal(*mv))?;
+        let share = f64::from(*visits) / f64::from(all.max(1));
+        Some(json!([position.san(mv), mv.from(), mv.to(), visits, share, *packed == row.played]))
+    };
+    json!({
+        "q": [row.root_q, row.root_d],
+        "n": [row.net_q, row.net_d],
+        "s": row.simulations,
+        "p": tried.iter().take(MOVES).filter_map(shown).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dc0_core::board::Game;
+
+    use super::plies;
+
+    #[test]
+    fn a_game_is_listed_position_by_position() {
+        let game = Game::from_text("startpos moves e2e4 e7e5").expect("a game");
+        let plies = plies(&game, |_| None);
+        assert_eq!(plies.len(), 3);
+        assert_eq!(plies[1]["m"].to_string(), "[\"e4\",12,28]");
+        assert_eq!(plies[2]["b"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w");
+    }
+}
