@@ -212,6 +212,12 @@ async function compare(page, origin) {
   await screenshot(page, "compare");
   await frame.$eval("#loss [data-tool=reset]", (button) => button.click());
   check(!await isZoomed(), "a button shows the whole range");
+  // Trials of a sweep are compared by their runs.
+  await page.goto(`${origin}/sweep/tiny`);
+  await until(page, () => document.querySelectorAll("#rows [data-tick]").length === 4);
+  for (const row of [1, 2]) await page.click(`#rows tr:nth-child(${row}) [data-tick]`);
+  await Promise.all([page.waitForNavigation(), page.click("#compare")]);
+  await until(page, () => document.querySelector("iframe.report:not(.coming)")?.contentDocument?.querySelectorAll("#loss .legend li").length >= 2);
 }
 
 // Tries again until something holds.

@@ -1,10 +1,10 @@
 // The list of runs: searched, sorted, and ticked for comparison. What is searched and how it is sorted is part of the address.
-import { at, badge, counted, duration, encoded, listen, make, patch, percent, signedWhole, when } from "./common.js";
-import { compareAddress, MAX_COMPARED } from "./compared.js";
+import { at, badge, counted, duration, encoded, listen, make, patch, percent, setText, signedWhole, when } from "./common.js";
+import { Ticks } from "./compared.js";
 
 const wanted = new URLSearchParams(location.search);
 const sorting = { by: wanted.get("by"), isFalling: wanted.get("order") === "falling" };
-const ticked = new Set();
+const ticks = new Ticks(at("runs"), at("compare"));
 let runs = [];
 let glances = {};
 
@@ -35,11 +35,6 @@ function sorted(rows) {
 function isFound(row) {
   const text = [row.name, row.script, row.kind, row.state].filter(Boolean).join(" ").toLowerCase();
   return at("search").value.toLowerCase().split(/\s+/).every((word) => text.includes(word));
-}
-
-function tick(row) {
-  if (row.kind === "sweep") return null;
-  return make("input", { type: "checkbox", "data-tick": row.path, "aria-label": `Compare ${row.name}` });
 }
 
 function sweepFacts(row) {
@@ -76,7 +71,7 @@ function line(row) {
     make("div", { text: isRun ? row.script : sweepFacts(row), class: "facts" }),
   ] });
   return make("tr", { "data-run": row.path, "data-key": row.path, children: [
-    make("td", { class: "tick", children: [tick(row)] }),
+    make("td", { class: "tick", children: [isRun && ticks.box(row.path, row.name)] }),
     name,
     cell("state", state(row)),
     cell("Elo", glance.elo ? elo(glance.elo) : text("–"), "n"),
@@ -87,17 +82,10 @@ function line(row) {
   ] });
 }
 
-function showChosen() {
-  const count = ticked.size;
-  at("compare").disabled = count < 2 || count > MAX_COMPARED;
-  at("compare").textContent = count ? `Compare ${counted(count, "run")}` : "Compare";
-  at("compare").title = count > MAX_COMPARED ? `at most ${MAX_COMPARED} runs are compared` : "";
-}
-
 function show() {
   const found = runs.filter(isFound);
   patch(at("list"), sorted(found).map(line));
-  for (const box of at("list").querySelectorAll("[data-tick]")) box.checked = ticked.has(box.dataset.tick);
+  ticks.show(runs.map(({ path }) => path));
   for (const button of document.querySelectorAll("[data-sort]")) {
     const is = button.dataset.sort === sorting.by;
     const head = button.closest("th");
@@ -108,8 +96,7 @@ function show() {
   at("find").hidden = runs.length === 0;
   at("none").hidden = runs.length > 0;
   const text = found.length === runs.length ? "" : `${found.length} of ${runs.length}`;
-  if (at("found").textContent !== text) at("found").textContent = text;
-  showChosen();
+  setText(at("found"), text);
 }
 
 function keepInAddress() {
@@ -122,12 +109,6 @@ function keepInAddress() {
 
 at("search").value = wanted.get("search") ?? "";
 at("search").addEventListener("input", () => { keepInAddress(); show(); });
-at("runs").addEventListener("change", ({ target }) => {
-  if (!target.dataset.tick) return;
-  if (target.checked) ticked.add(target.dataset.tick);
-  else ticked.delete(target.dataset.tick);
-  showChosen();
-});
 // A first click sorts by a column, a second one the other direction, a third one as the server does.
 at("runs").tHead.addEventListener("click", ({ target }) => {
   const by = target.closest("[data-sort]")?.dataset.sort;
@@ -139,14 +120,10 @@ at("runs").tHead.addEventListener("click", ({ target }) => {
   keepInAddress();
   show();
 });
-at("find").addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (!at("compare").disabled) location.assign(compareAddress([...ticked]));
-});
+at("find").addEventListener("submit", (event) => event.preventDefault());
 listen("/api/events", {
   list: (rows) => {
     runs = rows;
-    for (const path of ticked) if (!rows.some((row) => row.path === path)) ticked.delete(path);
     show();
   },
   glances: (known) => { glances = known; show(); },

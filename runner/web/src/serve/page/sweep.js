@@ -1,8 +1,11 @@
 import { at, badge, counted, duration, encoded, listen, make, pagePath, patch, percent, setText, showLog } from "./common.js";
+import { Ticks } from "./compared.js";
 import { Report } from "./report.js";
 
 const sweep = pagePath();
 const report = new Report(`/api/report/${encoded(sweep)}?of=`);
+
+const ticks = new Ticks(at("trials"), at("compare"));
 
 const runLink = (path) => make("a", { text: path.split("/").pop(), href: `/run/${encoded(path)}` });
 
@@ -15,6 +18,7 @@ function value(row) {
 function rowOf(row, index) {
   const point = row.point.map(([name, setting]) => `${name} ${setting}`).join(", ");
   return make("tr", { "data-key": row.trial, class: index === 0 && row.state === "complete" ? "out" : null, children: [
+    make("td", { children: [row.runs.length > 0 && ticks.box(row.runs[0], `trial ${row.trial}`)] }),
     make("td", { text: index + 1, class: "n" }),
     make("td", { text: row.trial, class: "n" }),
     make("td", { text: point }),
@@ -40,6 +44,7 @@ function show(state) {
   setText(at("error"), state.error ?? "");
   setText(at("objective"), state.objective ?? "value");
   patch(at("rows"), (state.rows ?? []).map(rowOf));
+  ticks.show((state.rows ?? []).flatMap(({ runs }) => runs.slice(0, 1)));
   const more = (state.all ?? 0) - (state.rows ?? []).length;
   setText(at("more"), more > 0 ? `${more} more trials` : "");
 }
