@@ -93,27 +93,24 @@ impl Export {
 
     fn games(&self, files: GameFiles<'_>) -> Result<Vec<StoredGame>, Stop> {
         let root = self.run.root();
-        let mut games = match files.positions {
-            Some(positions) => {
-                let rows: Vec<GameRow> = read_entry(root, files.games)?;
-                let mut by_game: HashMap<u32, Vec<PositionRow>> = HashMap::new();
-                for position in read_entry::<PositionRow>(root, positions)? {
-                    by_game.entry(position.game).or_default().push(position);
-                }
-                let stored = |row: &GameRow| {
-                    let positions = by_game.remove(&row.game).unwrap_or_default();
-                    StoredGame::of_self_play(row, &positions).map_err(|cause| (row.game, cause))
-                };
-                rows.iter().map(stored).collect::<Result<Vec<_>, _>>()
+        let stored: Result<Vec<StoredGame>, (u32, GameTextError)> = if let Some(positions) = files.positions {
+            let rows: Vec<GameRow> = read_entry(root, files.games)?;
+            let mut by_game: HashMap<u32, Vec<PositionRow>> = HashMap::new();
+            for position in read_entry::<PositionRow>(root, positions)? {
+                by_game.entry(position.game).or_default().push(position);
             }
-            None => {
-                let rows: Vec<MatchGameRow> = read_entry(root, files.games)?;
-                let stored =
-                    |row: &MatchGameRow| StoredGame::of_match(row).map_err(|cause| (row.game, cause));
-                rows.iter().map(stored).collect()
-            }
-        }
-        .map_err(|(game, cause)| Stop::Read(Box::new(self.damaged(files.games, game, &cause))))?;
+            let stored = |row: &GameRow| {
+                let positions = by_game.remove(&row.game).unwrap_or_default();
+                StoredGame::of_self_play(row, &positions).map_err(|cause| (row.game, cause))
+            };
+            rows.iter().map(stored).collect()
+        } else {
+            let rows: Vec<MatchGameRow> = read_entry(root, files.games)?;
+            let stored = |row: &MatchGameRow| StoredGame::of_match(row).map_err(|cause| (row.game, cause));
+            rows.iter().map(stored).collect()
+        };
+        let mut games =
+            stored.map_err(|(game, cause)| Stop::Read(Box::new(self.damaged(files.games, game, &cause))))?;
         for game in &mut games {
             for name in [&mut game.white, &mut game.black] {
                 if let Some((_, net)) = self.nets.iter().find(|(digest, _)| digest.starts_with(name.as_str()))
