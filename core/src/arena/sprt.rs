@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_as_rare_as_asked_for() {
+    fn error_rates_stay_below_their_bounds() {
         // Pairs with the pentanomial of a drawish match, tilted so that the score is that of the hypothesis.
         let params = params(0.0, 40.0, EloModel::Logistic);
         for (elo, wrong) in [(0.0, Verdict::Passed), (40.0, Verdict::Failed)] {

@@ -1,7 +1,5 @@
 //! A move as 16 bits, and its UCI text.
 
-use super::position::Piece;
-
 /// The piece that a pawn promotes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -17,16 +15,6 @@ pub enum Promotion {
 }
 
 impl Promotion {
-    /// The piece.
-    pub fn piece(self) -> Piece {
-        match self {
-            Self::Knight => Piece::Knight,
-            Self::Bishop => Piece::Bishop,
-            Self::Rook => Piece::Rook,
-            Self::Queen => Piece::Queen,
-        }
-    }
-
     fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Knight),

@@ -70,6 +70,18 @@ pub enum Castling {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position(pub(super) Chess);
 
+impl Promotion {
+    /// The piece.
+    pub fn piece(self) -> Piece {
+        match self {
+            Self::Knight => Piece::Knight,
+            Self::Bishop => Piece::Bishop,
+            Self::Rook => Piece::Rook,
+            Self::Queen => Piece::Queen,
+        }
+    }
+}
+
 impl Position {
     /// The initial position of chess.
     pub fn initial() -> Self {
