@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dc0_core::params::Value;
-use dc0_core::store::{FileEntry, peek_wide};
+use dc0_core::store::{FileEntry, peek_wide, verify_wide};
 
 use crate::column_docs;
 use crate::column_types::sql_type;
@@ -68,8 +68,8 @@ impl Catalog {
             return self.stored_table(table, session);
         }
         match name {
-            TRIALS => self.trials_table(),
-            COSTS => self.costs_table(),
+            TRIALS => self.trials_table(session),
+            COSTS => self.costs_table(session),
             "runs" => self.runs_table(session),
             _ => self.steps_table(session),
         }
@@ -134,7 +134,7 @@ impl Catalog {
     }
 
     /// The columns that name the run and trial that a row comes from.
-    fn origin(&self, run: &RunSource) -> Vec<(&'static str, Value)> {
+    pub(crate) fn origin(&self, run: &RunSource) -> Vec<(&'static str, Value)> {
         let number = |number: Option<u32>| number.map_or(Value::None, |number| Value::Int(number.into()));
         let mut origin = vec![("run", Value::Text(run.name.clone()))];
         if self.has_trials() {
@@ -156,15 +156,9 @@ impl Catalog {
             table.columns.iter().map(|column| (column.name, column.kind.as_str())).collect();
         let mut definition = Parts::default();
         for run in &self.runs {
-            let files: Vec<PathBuf> = files_of(run, table)?.into_iter().map(|file| file.path).collect();
+            let files = whole_files(run, table, session)?;
             if files.is_empty() {
                 continue;
-            }
-            for file in &files {
-                (table.peek)(file)?;
-                if let Some(entry) = digest_of(run, file) {
-                    session.verify(&run.folder, entry)?;
-                }
             }
             let numbered = format!("{} AS {number}", table.numbering.expression());
             let origin = self.origin(run).into_iter().map(|(name, value)| constant(name, &value));
@@ -178,13 +172,12 @@ impl Catalog {
     }
 
     /// The costs of the runs' steps. A file's column types follow from its cells, so columns are cast to the documented types.
-    fn costs_table(&self) -> Result<Definition, AnalysisError> {
+    fn costs_table(&self, session: &Session) -> Result<Definition, AnalysisError> {
         let columns = wide_columns(COSTS);
         let columns: Vec<(&str, &str)> = columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
         let mut definition = Parts::default();
         for run in &self.runs {
-            let Some(path) = costs_file(run) else { continue };
-            peek_wide(&path, COSTS)?;
+            let Some(path) = whole_costs(run, session)? else { continue };
             let origin = self.origin(run).into_iter().map(|(name, value)| constant(name, &value));
             let own = columns.iter().map(|(name, _)| identifier(name));
             let items = origin.chain(own).collect::<Vec<_>>().join(", ");
@@ -196,14 +189,12 @@ impl Catalog {
     }
 
     /// The trials of all sweeps; columns of parameters that a sweep lacks are empty in its rows.
-    fn trials_table(&self) -> Result<Definition, AnalysisError> {
+    fn trials_table(&self, session: &Session) -> Result<Definition, AnalysisError> {
         let (mut definition, mut seen) = (Parts::default(), BTreeSet::new());
         for sweep in &self.sweeps {
-            let path = trials_file(sweep);
-            if !path.is_file() || !seen.insert(path.clone()) {
+            let Some(path) = whole_trials(sweep, session)?.filter(|path| seen.insert(path.clone())) else {
                 continue;
-            }
-            peek_wide(&path, TRIALS)?;
+            };
             let files = vec![path];
             let rows = parquet(&sweep.folder, &files)?;
             definition.add(format!("SELECT {} AS run, * FROM {rows}", text(&sweep.name)), files);
@@ -247,6 +238,47 @@ fn typed(columns: &[(&str, &str)], select: &str) -> String {
     format!("{} UNION ALL BY NAME {select}", empty(columns.iter().copied().chain([file])))
 }
 
+/// The files of a run's table, each checked, without those that are left out.
+pub(crate) fn whole_files(
+    run: &RunSource,
+    table: &Stored,
+    session: &Session,
+) -> Result<Vec<PathBuf>, AnalysisError> {
+    let mut files = Vec::new();
+    for file in files_of(run, table)?.into_iter().map(|file| file.path) {
+        if session.admits(&run.name, table.name, &file, || check(run, table, &file, session))? {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// A run's file of costs, checked; `None` if there is none or it is left out.
+pub(crate) fn whole_costs(run: &RunSource, session: &Session) -> Result<Option<PathBuf>, AnalysisError> {
+    let Some(path) = costs_file(run) else { return Ok(None) };
+    let check = || Ok(verify_wide(&path, COSTS, &run.costs)?);
+    Ok(session.admits(&run.name, COSTS, &path, check)?.then_some(path))
+}
+
+/// A sweep's file of trials, checked; `None` if there is none or it is left out.
+pub(crate) fn whole_trials(sweep: &SweepSource, session: &Session) -> Result<Option<PathBuf>, AnalysisError> {
+    let path = trials_file(sweep);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let check = || Ok(verify_wide(&path, TRIALS, &sweep.trials)?);
+    Ok(session.admits(&sweep.name, TRIALS, &path, check)?.then_some(path))
+}
+
+/// Checks that a file is one of its table, and as it was written.
+fn check(run: &RunSource, table: &Stored, file: &Path, session: &Session) -> Result<(), AnalysisError> {
+    (table.peek)(file)?;
+    match digest_of(run, file) {
+        Some(entry) => Ok(session.verify(&run.folder, entry)?),
+        None => session.decode(file),
+    }
+}
+
 /// A file of a run with its digest, if that is known.
 fn digest_of<'a>(run: &'a RunSource, file: &Path) -> Option<&'a FileEntry> {
     let relative = file.strip_prefix(&run.folder).ok()?;
@@ -271,12 +303,12 @@ fn constant(name: &str, value: &Value) -> String {
     }
 }
 
-fn canonical(folder: &Path) -> PathBuf {
+pub(crate) fn canonical(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// The documented columns, with their types, of a table whose files have no fixed types.
-fn wide_columns(table: &str) -> Vec<(String, &'static str)> {
+pub(crate) fn wide_columns(table: &str) -> Vec<(String, &'static str)> {
     let kind = |documented: &str| match documented {
         "text" => "text",
         "number" => "f64",

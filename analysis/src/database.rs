@@ -13,7 +13,7 @@ use crate::computed_tables;
 use crate::error::AnalysisError;
 use crate::frame::Frame;
 use crate::session::{Session, Work};
-use crate::source::{Files, RunSource, SweepSource};
+use crate::source::{Damage, Files, RunSource, SweepSource};
 use crate::standings::{self, RATINGS};
 use crate::statement::Statement;
 use crate::stored_tables::Numbering;
@@ -24,6 +24,8 @@ use crate::table_files::files_of;
 pub struct Database {
     catalog: Catalog,
     session: Arc<Session>,
+    /// What is known to be missing or damaged.
+    faults: Vec<Damage>,
 }
 
 /// The tables of one iteration of a run.
@@ -68,17 +70,39 @@ impl Database {
     pub fn new(runs: Vec<RunSource>, sweeps: Vec<SweepSource>, work: Work) -> Self {
         let catalog = Catalog::new(runs, sweeps);
         let session = Arc::new(Session::new(work, &catalog.folders()));
-        Self { catalog, session }
+        Self { catalog, session, faults: Vec::new() }
+    }
+
+    /// As [`new`](Self::new), for runs that may be damaged: what cannot be read is left out. `faults` is what is known to be missing.
+    pub fn of_readable(
+        runs: Vec<RunSource>,
+        sweeps: Vec<SweepSource>,
+        work: Work,
+        faults: Vec<Damage>,
+    ) -> Self {
+        let catalog = Catalog::new(runs, sweeps);
+        let session = Arc::new(Session::of_readable(work, &catalog.folders()));
+        Self { catalog, session, faults }
+    }
+
+    /// Everything that is missing or damaged, as far as it is known or was noticed by queries.
+    pub fn faults(&self) -> Vec<Damage> {
+        // A file that is known to be damaged is noticed again when it is read.
+        let is_new = |found: &Damage| self.faults.iter().all(|known| known.path != found.path);
+        let found = self.session.left_out().into_iter().filter(is_new);
+        self.faults.iter().cloned().chain(found).collect()
     }
 
     /// The tables of runs, read in a database that can read their folders.
     pub fn within(session: &Arc<Session>, runs: Vec<RunSource>) -> Self {
-        Self { catalog: Catalog::new(runs, Vec::new()), session: Arc::clone(session) }
+        let catalog = Catalog::new(runs, Vec::new());
+        Self { catalog, session: Arc::clone(session), faults: Vec::new() }
     }
 
     /// The tables of one of the runs.
     pub(crate) fn of_one(&self, run: &RunSource) -> Self {
-        Self { catalog: self.catalog.of_one(run), session: Arc::clone(&self.session) }
+        let catalog = self.catalog.of_one(run);
+        Self { catalog, session: Arc::clone(&self.session), faults: Vec::new() }
     }
 
     /// The names of all tables, in the order in which they are listed.

@@ -52,4 +52,4 @@ pub use questions::{Question, questions};
 pub use rows::Rows;
 pub use session::{Session, Work};
 pub use show::{Limits, Shown};
-pub use source::{Files, RunRow, RunSource, StepRow, SweepSource, Trial};
+pub use source::{Damage, Files, RunRow, RunSource, StepRow, SweepSource, Trial};

@@ -20,6 +20,7 @@ pub use inputs::{ReportRun, ReportSweep};
 use crate::charts::Chart;
 use crate::database::Database;
 use crate::error::AnalysisError;
+use crate::source::Damage;
 use context::Context;
 use section::{BuiltSection, Section};
 use sections::{COMPARED, SECTIONS};
@@ -31,6 +32,8 @@ pub struct Report {
     pub html: String,
     /// Every chart on the page.
     pub charts: Vec<Chart>,
+    /// What is missing or damaged, and left out.
+    pub faults: Vec<Damage>,
 }
 
 /// Builds the report of some runs and sweeps.
@@ -52,5 +55,6 @@ fn built(context: &Context<'_>, sections: &[Section]) -> Result<Report, Analysis
     let runs = context.runs.iter().map(|run| run.name.as_str());
     let names: Vec<&str> = runs.chain(context.sweeps.iter().map(|sweep| sweep.name.as_str())).collect();
     let charts = sections.iter().flat_map(BuiltSection::charts).cloned().collect();
-    Ok(Report { html: page::page(&names.join(", "), &sections), charts })
+    let faults = context.database.faults();
+    Ok(Report { html: page::page(&names.join(", "), &sections, &faults), charts, faults })
 }

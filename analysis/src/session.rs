@@ -1,6 +1,6 @@
 //! The database in which queries run. A query is stored as a view, and its rows are computed when they are requested.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use dc0_core::params::Value;
 use dc0_core::store::{FileEntry, StoreError, verify_file};
 
-use crate::duckdb::{Connection, Settings};
+use crate::duckdb::{Connection, Settings, path_text};
 use crate::error::AnalysisError;
 use crate::functions;
+use crate::source::Damage;
 
 /// How queries are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Session {
     names: AtomicU64,
     /// Files that are what they were when they were stored.
     verified: Mutex<BTreeSet<PathBuf>>,
+    /// What is left out because it is missing or damaged, by its path; `None` if a damaged file is an error.
+    left_out: Option<Mutex<BTreeMap<PathBuf, Damage>>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -48,7 +51,13 @@ impl Session {
             connection: OnceLock::new(),
             names: AtomicU64::new(0),
             verified: Mutex::default(),
+            left_out: None,
         }
+    }
+
+    /// As [`new`](Self::new), but files that cannot be read are left out and listed.
+    pub(crate) fn of_readable(work: Work, folders: &[PathBuf]) -> Self {
+        Self { left_out: Some(Mutex::default()), ..Self::new(work, folders) }
     }
 
     /// The connection, opened when it is first used.
@@ -72,6 +81,56 @@ impl Session {
         Ok(())
     }
 
+    /// Whether a file of a table is to be read. The error of one that is not is returned, or kept among those that are left out.
+    pub(crate) fn admits(
+        &self,
+        run: &str,
+        table: &'static str,
+        file: &Path,
+        check: impl FnOnce() -> Result<(), AnalysisError>,
+    ) -> Result<bool, AnalysisError> {
+        let Some(left_out) = &self.left_out else { return check().map(|()| true) };
+        let left_out = || left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        if left_out().contains_key(file) {
+            return Ok(false);
+        }
+        match check() {
+            Ok(()) => Ok(true),
+            Err(error @ (AnalysisError::Store(_) | AnalysisError::Failed { .. })) => {
+                let message = explained(file, &error);
+                let fault =
+                    Damage { run: run.to_owned(), affects: vec![table], path: file.to_owned(), message };
+                left_out().insert(file.to_owned(), fault);
+                Ok(false)
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// What was left out so far, in the order of the files' paths.
+    pub(crate) fn left_out(&self) -> Vec<Damage> {
+        let left_out =
+            self.left_out.as_ref().map(|left_out| left_out.lock().unwrap_or_else(PoisonError::into_inner));
+        left_out.map_or_else(Vec::new, |left_out| left_out.values().cloned().collect())
+    }
+
+    /// Reads a whole file whose digest is not known. It must be one that was read before.
+    pub(crate) fn decode(&self, file: &Path) -> Result<(), AnalysisError> {
+        if self.left_out.is_none()
+            || self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(file)
+        {
+            return Ok(());
+        }
+        let path = path_text(&file.canonicalize().unwrap_or_else(|_| file.to_owned()))?;
+        let select = format!(
+            "SELECT max(hash(t))::VARCHAR AS h FROM read_parquet({path}, hive_partitioning = false) AS t"
+        );
+        let read = self.connection()?.rows(&select);
+        read.map_err(|error| StoreError::Damaged { file: file.to_owned(), cause: error.message })?;
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned());
+        Ok(())
+    }
+
     fn new_name(&self, kind: &str) -> String {
         format!("dc0_{kind}_{}", self.names.fetch_add(1, Ordering::Relaxed))
     }
@@ -92,6 +151,25 @@ impl Session {
         let view = Stored { session: Arc::clone(self), kind: "VIEW", name: self.new_name("view") };
         self.connection()?.execute(&format!("CREATE VIEW {} AS {select}", view.name))?;
         Ok(Arc::new(view))
+    }
+}
+
+/// The error of a file in one line, with what heals it.
+fn explained(file: &Path, error: &AnalysisError) -> String {
+    match error {
+        AnalysisError::Store(StoreError::Changed { faults }) if faults.len() == 1 => {
+            format!(
+                "{}; delete what is left of it and give the run's command again, which does its step again",
+                faults[0]
+            )
+        }
+        error => {
+            let cause =
+                std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            let text = format!("{error}{cause}");
+            let name = file.display().to_string();
+            if text.contains(&name) { text } else { format!("{name}: {text}") }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dc0_core::params::Value;
-use dc0_core::store::FileEntry;
+use dc0_core::store::{FileEntry, Provenance};
 
 /// A run whose tables are queried.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct RunSource {
     pub files: Files,
     /// Files with their digests, by their paths relative to the run, with `/`. Each is compared with its digest before it is read.
     pub digests: BTreeMap<String, FileEntry>,
+    /// What its table of costs says where it comes from: a table with other values is another run's.
+    pub costs: Provenance,
     /// Its finished steps.
     pub steps: Vec<StepRow>,
     /// Its row in the table `runs`.
@@ -29,9 +31,22 @@ impl RunSource {
     /// A run of which only the stored tables are known, not its steps.
     pub fn from_folder(name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
-        let (steps, digests) = (Vec::new(), BTreeMap::new());
-        Self { name, folder, trial: None, files: Files::All, digests, steps, about: None }
+        let (steps, digests, costs) = (Vec::new(), BTreeMap::new(), Provenance::new());
+        Self { name, folder, trial: None, files: Files::All, digests, costs, steps, about: None }
     }
+}
+
+/// Data of a run or sweep that are missing or damaged, so that a report leaves them out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Damage {
+    /// The run or sweep.
+    pub run: String,
+    /// What lacks these data: tables by name, and facts besides: `record`, `journal`, `generations`, `sweep`.
+    pub affects: Vec<&'static str>,
+    /// The file, or the folder that lacks one.
+    pub path: PathBuf,
+    /// What was expected there, what was found, and what heals it.
+    pub message: String,
 }
 
 /// The trial of a sweep that a run belongs to.
@@ -59,6 +74,8 @@ pub struct SweepSource {
     pub name: String,
     /// The sweep's folder.
     pub folder: PathBuf,
+    /// What its table of trials says where it comes from.
+    pub trials: Provenance,
 }
 
 /// A run in the table `runs`.

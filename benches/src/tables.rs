@@ -182,7 +182,7 @@ fn make_report(folder: &Path) -> Result<(), Box<dyn Error>> {
         unfinished: Vec::new(),
     };
     let start = now();
-    let Report { html, charts } = report(&database, &[run], &[])?;
+    let Report { html, charts, .. } = report(&database, &[run], &[])?;
     let took = seconds(start.elapsed());
     println!("{took}  {} charts in {} KiB, peak {}", charts.len(), html.len() / 1024, peak());
     Ok(())

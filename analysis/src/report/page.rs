@@ -1,9 +1,12 @@
 //! Renders a report as one self-contained HTML page, with styles, scripts and pictures inside.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
-use super::section::{BuiltSection, Finding, Part, SampleGame, Status, Table};
+use super::section::{BuiltSection, Finding, Part, SampleGame, Section, Status, Table};
 use crate::charts::{escape, figure};
+use crate::source::Damage;
 use crate::web::{BOARD, CHART_STYLE, COLOURS, THEME, UPLOT, charts_script, hidden_pieces};
 
 const STYLE: &str = include_str!("page.css");
@@ -11,7 +14,7 @@ const SCRIPT: &str = include_str!("page.js");
 const GAMES: &str = include_str!("games.js");
 
 /// The page's HTML.
-pub(super) fn page(title: &str, sections: &[BuiltSection<'_>]) -> String {
+pub(super) fn page(title: &str, sections: &[BuiltSection<'_>], faults: &[Damage]) -> String {
     let (shown, left_out): (Vec<&BuiltSection<'_>>, Vec<&BuiltSection<'_>>) =
         sections.iter().partition(|section| section.parts.is_ok());
     let links: String = shown
@@ -29,10 +32,11 @@ pub(super) fn page(title: &str, sections: &[BuiltSection<'_>]) -> String {
          <title>{title}</title>\n<style>\n{COLOURS}{STYLE}{CHART_STYLE}</style>\n<script>\n{THEME}</script>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
          <header><h1>{title}</h1><button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n\
-         <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n<main id=\"main\">\n{}{}</main>\n{}\
+         <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n<main id=\"main\">\n{}{}{}</main>\n{}\
          <script>\n{SCRIPT}</script>\n{}{}</body>\n</html>\n",
-        shown.iter().map(|section| html(section)).collect::<String>(),
-        not_shown(&left_out),
+        damage(faults),
+        shown.iter().map(|section| html(section, faults)).collect::<String>(),
+        not_shown(&left_out, faults),
         hidden_pieces(),
         if shown.iter().any(|section| section.charts().next().is_some()) {
             format!("<script>\n{UPLOT}</script>\n<script type=\"module\">\n{}</script>\n", charts_script())
@@ -52,25 +56,57 @@ fn has_games(sections: &[&BuiltSection<'_>]) -> bool {
     parts.any(|part| matches!(part, Part::Games(_)))
 }
 
+/// What is missing or damaged, at the top of the page.
+fn damage(faults: &[Damage]) -> String {
+    if faults.is_empty() {
+        return String::new();
+    }
+    let has_several_runs = faults.iter().any(|fault| fault.run != faults[0].run);
+    let item = |fault: &Damage| {
+        let run = if has_several_runs { format!("<b>{}</b>: ", escape(&fault.run)) } else { String::new() };
+        format!("<li>{run}{}</li>", escape(&fault.message))
+    };
+    format!(
+        "<section id=\"damage\" class=\"damage\" role=\"alert\"><h2>Missing or damaged data</h2>\
+         <p class=\"about\">This report leaves out what could not be read. Sections that lack it say so.</p><ul>{}</ul></section>\n",
+        faults.iter().map(item).collect::<String>()
+    )
+}
+
+/// A note for a section that lacks some of its data.
+fn incomplete(section: &Section, faults: &[Damage]) -> String {
+    let lacks = |fault: &&Damage| fault.affects.iter().any(|data| section.reads.contains(data));
+    let lacking: BTreeSet<&str> =
+        faults.iter().filter(lacks).flat_map(|fault| &fault.affects).copied().collect();
+    let lacking: Vec<&str> = lacking.into_iter().filter(|data| section.reads.contains(data)).collect();
+    if lacking.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<p class=\"incomplete\">Incomplete: some of {} is <a href=\"#damage\">missing or damaged</a>.</p>",
+        lacking.join(", ")
+    )
+}
+
 /// The list of sections without data, with the reasons; those with the same one share a line.
-fn not_shown(sections: &[&BuiltSection<'_>]) -> String {
-    let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+fn not_shown(sections: &[&BuiltSection<'_>], faults: &[Damage]) -> String {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for BuiltSection { section, parts } in sections {
         let Err(reason) = parts else { continue };
-        match lines.iter_mut().find(|(known, _)| known == reason) {
+        let reason = format!("{}{}", escape(reason), incomplete(section, faults));
+        match lines.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, titles)) => titles.push(section.title),
             None => lines.push((reason, vec![section.title])),
         }
     }
-    let line = |(reason, titles): &(&str, Vec<&str>)| {
-        format!("<li><b>{}</b>: {}</li>", titles.join(", "), escape(reason))
-    };
+    let line =
+        |(reason, titles): &(String, Vec<&str>)| format!("<li><b>{}</b>: {}</li>", titles.join(", "), reason);
     let lines: String = lines.iter().map(line).collect();
     let head = "<section id=\"left-out\"><h2>Not shown</h2><p class=\"about\">Sections without data.</p>";
     if lines.is_empty() { String::new() } else { format!("{head}<ul>{lines}</ul></section>\n") }
 }
 
-fn html(BuiltSection { section, parts }: &BuiltSection<'_>) -> String {
+fn html(BuiltSection { section, parts }: &BuiltSection<'_>, faults: &[Damage]) -> String {
     let (id, title, about) = (section.id, section.title, escape(section.about));
     let mut inner = String::new();
     let mut in_grid = false;
@@ -84,7 +120,8 @@ fn html(BuiltSection { section, parts }: &BuiltSection<'_>) -> String {
         inner.push_str(&part_html(part));
     }
     inner.push_str(if in_grid { "</div>" } else { "" });
-    format!("<section id=\"{id}\"><h2>{title}</h2><p class=\"about\">{about}</p>{inner}</section>\n")
+    let lacks = incomplete(section, faults);
+    format!("<section id=\"{id}\"><h2>{title}</h2><p class=\"about\">{about}</p>{lacks}{inner}</section>\n")
 }
 
 fn part_html(part: &Part) -> String {

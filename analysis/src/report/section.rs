@@ -13,6 +13,8 @@ pub(super) struct Section {
     pub(super) title: &'static str,
     /// What it shows, in a sentence.
     pub(super) about: &'static str,
+    /// The tables that it shows, and facts besides, as [`Damage::affects`](crate::Damage) names them.
+    pub(super) reads: &'static [&'static str],
     /// The reason that is given if it has no parts.
     pub(super) no_data: fn(&Context<'_>) -> &'static str,
     /// Builds its parts from the context and its own queries.

@@ -270,7 +270,11 @@ fn every_column_of_every_table_has_a_meaning() {
 #[test]
 fn all_twenty_example_queries_run() {
     let folder = run();
-    let sweep = dc0_analysis::SweepSource { name: "s".to_owned(), folder: folder.path().to_owned() };
+    let sweep = dc0_analysis::SweepSource {
+        name: "s".to_owned(),
+        folder: folder.path().to_owned(),
+        trials: Provenance::new(),
+    };
     let database =
         Database::new(vec![RunSource::from_folder("first", folder.path())], vec![sweep], Work::Fast);
     let questions = questions();

@@ -101,6 +101,21 @@ pub enum StoreError {
         /// What is wrong.
         fault: String,
     },
+    /// The file is that of another run or sweep.
+    #[error(
+        "{} belongs elsewhere: its {name} is \"{found}\", not \"{expected}\"; delete it and run the script again, which writes it again",
+        file.display()
+    )]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// What differs.
+        name: String,
+        /// Its expected value.
+        expected: String,
+        /// The value in the file.
+        found: String,
+    },
     /// Files have changed since they were written.
     #[error(
         "{} not as they were written: {}; delete what is left of them and run the script again: their steps make them again",

@@ -135,6 +135,26 @@ pub(super) fn peek_wide(file: File, path: &Path, table: &'static str) -> Result<
     Ok(metadata.num_rows().unsigned_abs())
 }
 
+/// Checks that a wide table is of this name and has these values in its provenance.
+pub(super) fn check_wide(
+    file: File,
+    path: &Path,
+    table: &'static str,
+    provenance: &Provenance,
+) -> Result<(), StoreError> {
+    let builder = footer(file, path)?;
+    let pairs = builder.metadata().file_metadata().key_value_metadata();
+    check_table(pairs, path, table)?;
+    for (name, expected) in provenance {
+        let found = stored(pairs, &format!("dc0.{name}")).unwrap_or_default();
+        if found != *expected {
+            let (file, name, expected) = (path.to_owned(), name.clone(), expected.clone());
+            return Err(StoreError::Foreign { file, name, expected, found });
+        }
+    }
+    Ok(())
+}
+
 fn footer(file: File, path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, StoreError> {
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     // The Parquet library panics on some damaged files.

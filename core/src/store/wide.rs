@@ -16,7 +16,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::error::StoreError;
 use super::file::FileEntry;
-use super::format::{Provenance, damaged, peek_wide};
+use super::format::{Provenance, check_wide, damaged};
 use crate::durable;
 use crate::params::Value;
 
@@ -71,8 +71,8 @@ pub fn write_wide(
     })
 }
 
-/// Checks that a table of [`write_wide`] is as it was written.
-pub fn verify_wide(path: &Path, table: &'static str) -> Result<(), StoreError> {
+/// Checks that a table of [`write_wide`] is as it was written, and was written with these values in its provenance.
+pub fn verify_wide(path: &Path, table: &'static str, provenance: &Provenance) -> Result<(), StoreError> {
     let read = |source| StoreError::Read { file: path.to_owned(), source };
     let mut content = fs::read(path).map_err(read)?;
     let digits = digest_in(&mut content).ok_or_else(|| damaged(path)("it has no digest"))?;
@@ -82,7 +82,7 @@ pub fn verify_wide(path: &Path, table: &'static str) -> Result<(), StoreError> {
     if found != expected {
         return Err(damaged(path)(format!("its digest is {found}, not {expected} as written in it")));
     }
-    peek_wide(File::open(path).map_err(read)?, path, table).map(|_| ())
+    check_wide(File::open(path).map_err(read)?, path, table, provenance)
 }
 
 /// The digits of the digest in a file, which follow the name of that metadata, two bytes of Thrift's compact protocol (a text
@@ -174,7 +174,11 @@ mod tests {
         assert_eq!(names, ["Int64", "Float64", "Boolean", "Utf8", "Utf8", "Float64"]);
         let empty: Vec<usize> = batches[0].columns().iter().map(Array::null_count).collect();
         assert_eq!(empty, [1, 1, 1, 1, 0, 3]);
-        verify_wide(&folder.path().join("t.parquet"), "trials").expect("is whole");
+        let path = folder.path().join("t.parquet");
+        verify_wide(&path, "trials", &provenance).expect("is whole");
+        let other = Provenance::from([("sweep".to_owned(), "other".to_owned())]);
+        let error = verify_wide(&path, "trials", &other).expect_err("is another sweep's").to_string();
+        assert!(error.contains("its sweep is \"s\", not \"other\""), "{error}");
     }
 
     #[test]
@@ -189,9 +193,9 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, bytes).expect("writes");
-            verify_wide(&path, "trials").expect_err("is noticed");
+            verify_wide(&path, "trials", &provenance).expect_err("is noticed");
         }
         std::fs::write(&path, whole).expect("writes");
-        verify_wide(&path, "costs").expect_err("is another table");
+        verify_wide(&path, "costs", &provenance).expect_err("is another table");
     }
 }

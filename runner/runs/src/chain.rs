@@ -77,6 +77,19 @@ impl<T: DeserializeOwned> Lines<T> {
     }
 }
 
+/// The lines of a damaged journal that are as they were written. A line is checked against the digest that the line before it ends
+/// with, so a damaged line costs itself, and the next one only if that digest is damaged, too.
+pub(super) fn salvage<T: DeserializeOwned>(content: &[u8]) -> Vec<T> {
+    let mut last = String::new();
+    let line = |line: &[u8]| {
+        let (members, digest) = parts(line.strip_suffix(b"\n")?).ok()?;
+        let before = std::mem::replace(&mut last, digest.to_owned());
+        let is_whole = link(&before, members) == digest;
+        serde_json::from_str(&format!("{members}}}")).ok().filter(|_| is_whole)
+    };
+    content.split_inclusive(|byte| *byte == b'\n').filter_map(line).collect()
+}
+
 /// The members of a line as text, and its digest.
 fn parts(line: &[u8]) -> Result<(&str, &str), String> {
     let text = std::str::from_utf8(line).map_err(|cause| cause.to_string())?;
@@ -171,6 +184,27 @@ mod tests {
             let content: Vec<u8> = order.iter().flat_map(|line| lines[*line]).copied().collect();
             let error = numbers(&content).expect_err("is noticed");
             assert!(error.contains("was changed, or one before it is missing"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_whole_lines_of_a_damaged_journal_are_salvaged() {
+        let whole = journal();
+        let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+        let salvaged = |content: &[u8]| -> Vec<u64> {
+            let entries: Vec<Value> = super::salvage(content);
+            entries.iter().map(|entry| entry["number"].as_u64().expect("a number")).collect()
+        };
+        assert_eq!(salvaged(&whole), [0, 1, 2, 3]);
+        let repeated = [lines[0], lines[1], lines[1], lines[2], lines[3]].concat();
+        assert_eq!(salvaged(&repeated), [0, 1, 2, 3]);
+        let missing = [lines[0], lines[2], lines[3]].concat();
+        assert_eq!(salvaged(&missing), [0, 3]);
+        for bit in 0..lines[1].len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[lines[0].len() + bit / 8] ^= 1 << (bit % 8);
+            let left = salvaged(&bytes);
+            assert!(left == [0, 2, 3] || left == [0, 3], "bit {bit}: {left:?}");
         }
     }
 

@@ -2,7 +2,7 @@
 //! rewritten as a whole each time, so reopening the run repairs whatever a kill left behind.
 
 use dc0_core::params::Value;
-use dc0_core::store::{Provenance, WideColumn, write_wide};
+use dc0_core::store::{WideColumn, write_wide};
 
 use super::error::RunError;
 use super::folder::Folder;
@@ -33,10 +33,7 @@ pub(super) fn write(
         .iter()
         .map(|&(order, manifest)| Row { order, manifest, record, cost: cost(manifest) })
         .collect();
-    let seed = record.seed.to_string();
-    let pairs = [("run", record.name.clone()), ("seed", seed)];
-    let provenance: Provenance = pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    write_wide(folder.root(), Folder::COSTS, "costs", VERSION, &columns(&rows), &provenance)?;
+    write_wide(folder.root(), Folder::COSTS, "costs", VERSION, &columns(&rows), &record.of_costs())?;
     Ok(())
 }
 

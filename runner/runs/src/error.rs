@@ -196,6 +196,22 @@ pub enum RunError {
         /// The step's short identity.
         step: String,
     },
+    /// The journal is gone.
+    #[error("journal.jsonl is gone from {}, though steps are finished there; put back a good copy, or give the run's command again, which goes on without the record of its earlier events and times", .folder.display())]
+    JournalLost {
+        /// The run.
+        folder: PathBuf,
+    },
+    /// The record of a run or sweep is gone.
+    #[error("{file} is gone from {}, and {journal} there says that it was written; put back a good copy, or remove the folder to start again", .folder.display())]
+    RecordLost {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of the record's file.
+        file: &'static str,
+        /// The name of the journal's file.
+        journal: &'static str,
+    },
     /// A shard that was finished is gone before its step is.
     #[error("shard {shard} was removed while its step ran: {} or a file that it lists is gone; give the run's command again, which does that shard again", .path.display())]
     ShardLost {
@@ -328,6 +344,8 @@ impl Fault for RunError {
             | Self::Older { .. }
             | Self::Damaged { .. }
             | Self::ManifestLost { .. }
+            | Self::JournalLost { .. }
+            | Self::RecordLost { .. }
             | Self::ShardLost { .. }
             | Self::Removed { .. }
             | Self::Changed { .. }

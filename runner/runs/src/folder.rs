@@ -79,13 +79,16 @@ impl Folder {
         relative.split('/').fold(self.root.clone(), |path, part| path.join(part))
     }
 
-    /// Whether the folder holds a run or a sweep; `None` if neither.
+    /// Whether the folder holds a run or a sweep; `None` if neither. The journal of one whose record is gone shows what it was, so that
+    /// reading the record can fail with a message about it.
     pub fn kind(&self) -> Option<FolderKind> {
-        if self.record().is_file() {
-            Some(FolderKind::Run)
-        } else {
-            self.sweep_record().is_file().then_some(FolderKind::Sweep)
-        }
+        let kinds = [
+            (self.record(), FolderKind::Run),
+            (self.sweep_record(), FolderKind::Sweep),
+            (self.journal(), FolderKind::Run),
+            (self.sweep_journal(), FolderKind::Sweep),
+        ];
+        kinds.into_iter().find(|(file, _)| file.is_file()).map(|(_, kind)| kind)
     }
 
     /// Whether the folder holds a run.

@@ -1,10 +1,13 @@
 //! `generations.json`: the promoted nets in order, so that a run's best net can be found without running its script.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::document;
 use super::error::{Remedy, RunError};
 use super::folder::Folder;
+use super::history::{History, JournalEvent};
+use super::journal::Journal;
 
 /// One promoted net.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,20 +58,68 @@ impl Generations {
         self.stored
     }
 
-    /// Promotes a net to a generation. Unless the file already lists the same net for it, this and later entries are dropped.
-    pub fn promote(&mut self, entry: Generation) -> Result<(), RunError> {
-        let index = entry.generation as usize;
-        match self.stored.get_mut(index) {
-            Some(stored) if *stored == entry => return Ok(()),
-            Some(stored) if (&stored.network, &stored.blake3) == (&entry.network, &entry.blake3) => {
-                *stored = entry;
+    /// Checks that the file lists the last generation that the journal has recorded.
+    pub fn check(&self, history: &History) -> Result<(), RunError> {
+        let missing = self.missing(history.last_promoted().as_ref());
+        missing.map_or(Ok(()), |cause| Err(Remedy::Rewrite.damaged(&self.folder.generations(), cause)))
+    }
+
+    /// What is wrong with the file of a run that is opened, in a sentence. A script that is opened again promotes its nets again.
+    pub fn fault(&self, journal: &Journal) -> Option<String> {
+        let missing = self.missing(journal.last_promoted().as_ref())?;
+        Some(format!("{}: {missing}", self.folder.generations().display()))
+    }
+
+    /// What is wrong with the file, given the last generation that the journal has recorded, and the digest of its net.
+    fn missing(&self, last: Option<&(u32, String)>) -> Option<String> {
+        let (generation, net) = last?;
+        let stored = self.stored.get(*generation as usize);
+        if stored.is_some_and(|stored| stored.blake3 == *net) {
+            return None;
+        }
+        let found = match (stored, self.stored.len()) {
+            (Some(stored), _) => {
+                format!(
+                    "its generation {generation} is the net {}",
+                    stored.blake3.get(..16).unwrap_or_default()
+                )
             }
+            (None, 0) if !self.folder.generations().exists() => "it is missing".to_owned(),
+            (None, count) => format!("it ends before generation {count}"),
+        };
+        let net = net.get(..16).unwrap_or_default();
+        Some(format!("{found}, and journal.jsonl says that generation {generation} is the net {net}"))
+    }
+
+    /// Promotes a net to a generation, and records that. Unless the file already lists the same net for it, this and later entries are
+    /// dropped.
+    pub fn promote(&mut self, entry: Generation, journal: &Journal) -> Result<(), RunError> {
+        let details = [("generation", json!(entry.generation)), ("blake3", json!(entry.blake3))];
+        let is_changed = self.store(entry)?;
+        // The file is written first: a journal that is behind it is no fault.
+        let recorded = journal.last_promoted();
+        if is_changed || recorded.is_none() || self.missing(recorded.as_ref()).is_some() {
+            journal.note(JournalEvent::Promoted.name(), details)?;
+        }
+        Ok(())
+    }
+
+    /// Lists a net; returns whether it was another one before.
+    fn store(&mut self, entry: Generation) -> Result<bool, RunError> {
+        let index = entry.generation as usize;
+        let is_same =
+            |stored: &Generation| (&stored.network, &stored.blake3) == (&entry.network, &entry.blake3);
+        let is_changed = !self.stored.get(index).is_some_and(is_same);
+        match self.stored.get_mut(index) {
+            Some(stored) if *stored == entry => return Ok(false),
+            Some(stored) if !is_changed => *stored = entry,
             _ => {
                 self.stored.truncate(index);
                 self.stored.push(entry);
             }
         }
         let stored = Stored { generations: self.stored.clone() };
-        document::write_sealed(&self.folder.generations(), &stored)
+        document::write_sealed(&self.folder.generations(), &stored)?;
+        Ok(is_changed)
     }
 }

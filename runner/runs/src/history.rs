@@ -1,13 +1,16 @@
 //! The history of a run, read from its journal. All parsing of journal lines is here.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use dc0_core::param_enum;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::chain::Lines;
+use super::chain::{self, Lines};
 use super::error::{Remedy, RunError};
+use super::files::names_if_there;
 use super::folder::Folder;
 
 param_enum! {
@@ -37,6 +40,8 @@ param_enum! {
         Superseded = "superseded",
         /// A finished step lost a file or its manifest, and is done again.
         Again = "again",
+        /// A net became a generation; those after it are no longer listed.
+        Promoted = "promoted",
         /// A remark of the script.
         Note = "note",
     }
@@ -69,6 +74,12 @@ impl JournalEntry {
     /// Seconds that the step had taken by then.
     pub fn secs(&self) -> f64 {
         self.0["secs"].as_f64().unwrap_or(0.0)
+    }
+
+    /// The generation that it records, with the digest of its net.
+    pub(super) fn promoted(&self) -> Option<(u32, String)> {
+        let is_promotion = self.event() == Some(JournalEvent::Promoted);
+        is_promotion.then(|| Some((self.member("generation")?, self.member("blake3")?)))?
     }
 
     /// A text member.
@@ -109,6 +120,20 @@ impl History {
         Ok(Self::of(lines.entries))
     }
 
+    /// Like [`read`](Self::read); a journal that is gone although steps are finished is an error.
+    pub(super) fn read_whole(folder: &Folder) -> Result<Self, RunError> {
+        let is_manifest = |name: &String| Path::new(name).extension().is_some_and(|kind| kind == "json");
+        if !folder.journal().exists() && names_if_there(&folder.steps())?.iter().any(is_manifest) {
+            return Err(RunError::JournalLost { folder: folder.root().to_owned() });
+        }
+        Self::read(folder)
+    }
+
+    /// The entries of a damaged journal that are as they were written.
+    pub(super) fn salvage(folder: &Folder) -> Self {
+        Self::of(chain::salvage(&fs::read(folder.journal()).unwrap_or_default()))
+    }
+
     pub(super) fn of(lines: Vec<Value>) -> Self {
         Self(lines.into_iter().map(JournalEntry).collect())
     }
@@ -118,6 +143,16 @@ impl History {
         let mut recorded = RecordedManifests::default();
         self.0.iter().for_each(|entry| recorded.apply(entry));
         recorded
+    }
+
+    /// The digest of the run's record, as of the first entry that has it.
+    pub(super) fn record(&self) -> Option<&str> {
+        self.0.iter().find_map(|entry| entry.text("record"))
+    }
+
+    /// The last generation of which the journal has an entry, with the digest of its net. Those before it are older.
+    pub(super) fn last_promoted(&self) -> Option<(u32, String)> {
+        self.0.iter().rev().find_map(JournalEntry::promoted)
     }
 
     /// All entries.

@@ -2,12 +2,10 @@
 //! manifests, and what unfinished steps resume from. Files that manifests list are left to the caller, who reads them as well.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::PathBuf;
 
 use serde::de::IgnoredAny;
 
-use dc0_core::durable;
 use dc0_core::store::{FileEntry, verify_files};
 
 use super::error::{Remedy, RunError};
@@ -17,7 +15,7 @@ use super::generations::Generations;
 use super::history::{History, RecordedManifests};
 use super::manifest::Manifest;
 use super::record::Record;
-use super::script_snapshot::stored_digests;
+use super::script_snapshot::stored_faults;
 use super::view::{FinishedStep, RunView, manifest_files};
 use super::workspace::{ShardNote, UnfinishedWork, are_complete};
 
@@ -26,6 +24,8 @@ use super::workspace::{ShardNote, UnfinishedWork, are_complete};
 pub struct Integrity {
     /// Everything that is wrong, each with its file and what heals it.
     pub problems: Vec<String>,
+    /// The run's record, if it is whole.
+    pub record: Option<Record>,
     /// The finished and superseded steps, each with the folder that its files are in.
     pub steps: Vec<(Folder, FinishedStep)>,
     /// The number of steps that are not finished.
@@ -42,7 +42,12 @@ impl Integrity {
         let mut integrity = Self::default();
         let record = integrity.read(Record::read(folder)).flatten();
         let history = integrity.history(folder);
-        integrity.scripts(folder, record.as_ref(), &history);
+        if let Some(record) = &record {
+            integrity.read(record.check(folder, &history));
+        }
+        for (_, fault) in stored_faults(folder, record.as_ref(), &history) {
+            integrity.add(&fault);
+        }
         let recorded = history.manifests();
         integrity.steps(folder, &recorded);
         integrity.losses(folder, &recorded);
@@ -52,7 +57,8 @@ impl Integrity {
             integrity.unfinished(&root);
         }
         integrity.unfinished(folder);
-        integrity.generations(folder);
+        integrity.generations(folder, &history);
+        integrity.record = record;
         integrity
     }
 
@@ -68,32 +74,9 @@ impl Integrity {
 
     fn history(&mut self, folder: &Folder) -> History {
         if !folder.journal().exists() {
-            let cause = "it is missing, though opening the run writes to it";
-            self.add(&Remedy::Journal.damaged(&folder.journal(), cause));
+            self.add(&RunError::JournalLost { folder: folder.root().to_owned() });
         }
         self.read(History::read(folder)).unwrap_or_default()
-    }
-
-    /// Stored scripts are named by their digests, which the journal has in full.
-    fn scripts(&mut self, folder: &Folder, record: Option<&Record>, history: &History) {
-        let stored = self.read(names_if_there(&folder.scripts())).unwrap_or_default();
-        for path in stored.iter().map(|name| folder.scripts().join(name)) {
-            let Some(text) = self.read(fs::read(&path).map_err(RunError::io("read", &path))) else {
-                continue;
-            };
-            let found = durable::digest(&text);
-            let is_named = path.file_stem().is_some_and(|stem| *stem == found[..8]);
-            if !is_named && !super::files::is_unfinished(&path.to_string_lossy()) {
-                self.add(&Remedy::Restore.damaged(&path, format!("its digest is {found}, unlike its name")));
-            }
-        }
-        let own = record.map(|record| record.script.blake3.clone());
-        for digest in stored_digests(history).into_iter().filter(|digest| Some(digest) != own.as_ref()) {
-            if digest.len() == 64 && !folder.script(&digest).exists() {
-                let cause = "it is missing, though journal.jsonl names it";
-                self.add(&Remedy::Restore.damaged(&folder.script(&digest), cause));
-            }
-        }
     }
 
     /// The manifests of a run or of its superseded steps.
@@ -157,8 +140,10 @@ impl Integrity {
     }
 
     /// The promoted nets, which are those of finished steps.
-    fn generations(&mut self, folder: &Folder) {
-        let generations = self.read(Generations::open(folder)).map(Generations::into_all).unwrap_or_default();
+    fn generations(&mut self, folder: &Folder, history: &History) {
+        let Some(generations) = self.read(Generations::open(folder)) else { return };
+        self.read(generations.check(history));
+        let generations = generations.into_all();
         let made: BTreeSet<&str> = self
             .steps
             .iter()

@@ -24,6 +24,8 @@ pub struct Journal {
 struct Writing {
     file: Appender,
     ledger: Ledger,
+    /// The last recorded promotion: a generation and the digest of its net.
+    promoted: Option<(u32, String)>,
 }
 
 impl Journal {
@@ -32,7 +34,8 @@ impl Journal {
         let (file, lines) = Appender::open(&folder.journal(), Remedy::Journal)?;
         let history = History::of(lines);
         let ledger = Ledger::from_history(&history);
-        Ok((Self { writing: Mutex::new(Writing { file, ledger }) }, history))
+        let promoted = history.last_promoted();
+        Ok((Self { writing: Mutex::new(Writing { file, ledger, promoted }) }, history))
     }
 
     fn writing(&self) -> MutexGuard<'_, Writing> {
@@ -42,6 +45,11 @@ impl Journal {
     /// The recorded cost of a step.
     pub fn cost(&self, step: &str) -> Option<Cost> {
         self.writing().ledger.cost(step).cloned()
+    }
+
+    /// The last recorded promotion: a generation and the digest of its net.
+    pub(super) fn last_promoted(&self) -> Option<(u32, String)> {
+        self.writing().promoted.clone()
     }
 
     /// The recorded costs of all steps.
@@ -61,6 +69,7 @@ impl Journal {
         let mut writing = self.writing();
         writing.file.append(entry.json(), must_last)?;
         writing.ledger.apply(&entry);
+        writing.promoted = entry.promoted().or(writing.promoted.take());
         Ok(())
     }
 }

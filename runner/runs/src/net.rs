@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use crate::error::RunError;
 use crate::folder::{Folder, FolderKind};
-use crate::generations::{Generation, Generations};
+use crate::generations::Generation;
+use crate::view::RunView;
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
 
@@ -107,8 +108,8 @@ pub fn named(name: &str) -> Result<Named, NetError> {
         None => (name, None),
     };
     let folder = run_folder(run).ok_or_else(|| NetError::Unknown { name: name.to_owned() })?;
-    let generations = Generations::open(&folder)?;
-    let generation = pick(&folder, generations.all(), requested)?;
+    let generations = RunView::new(folder.clone()).generations()?;
+    let generation = pick(&folder, &generations, requested)?;
     let file = folder.path(&generation.network);
     let LoadedCheckpoint { checkpoint, digest } = Checkpoint::load(&file)?;
     if digest != generation.blake3 {

@@ -9,12 +9,15 @@ use dc0_core::param_enum;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use dc0_core::durable;
 use dc0_core::params::Value;
+use dc0_core::store::Provenance;
 
 use super::document;
 use super::error::{Remedy, RunError};
 use super::folder::Folder;
 use super::fork::ForkRecord;
+use super::history::History;
 
 param_enum! {
     /// The library that evaluates nets during play.
@@ -166,18 +169,56 @@ impl Record {
         if record.is_some() { Ok(record) } else { absent(folder) }
     }
 
+    /// What the run's table of costs says where it comes from.
+    pub fn of_costs(&self) -> Provenance {
+        [("run", self.name.clone()), ("seed", self.seed.to_string())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into()
+    }
+
+    /// The digest by which the journal knows the record.
+    pub(super) fn digest(&self) -> String {
+        durable::digest(serde_json::to_string(self).expect("records have text keys only").as_bytes())
+    }
+
+    /// Checks that the journal is that of the run, not of another one.
+    pub(super) fn check(&self, folder: &Folder, history: &History) -> Result<(), RunError> {
+        let found = self.digest();
+        match history.record() {
+            Some(expected) if expected != found => {
+                let cause = format!(
+                    "its digest is {found}, not {expected} as journal.jsonl says: one of the two is another run's"
+                );
+                Err(RunError::damaged(&folder.record(), cause))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes the record, sealed with its digest; from then on the run exists.
     pub fn write(&self, folder: &Folder) -> Result<(), RunError> {
         document::write_sealed(&folder.record(), self)
+    }
+
+    /// Writes the record, and returns what the file then says.
+    pub(super) fn written(&self, folder: &Folder) -> Result<Self, RunError> {
+        self.write(folder)?;
+        let gone = || RunError::Removed { folder: folder.root().to_owned() };
+        Self::read(folder)?.ok_or_else(gone)
     }
 }
 
 /// Checks that a folder without a record holds nothing but files that opening a run creates before the record.
 fn absent(folder: &Folder) -> Result<Option<Record>, RunError> {
+    // The record is written first.
+    if folder.journal().exists() {
+        let (file, journal) = ("run.json", "journal.jsonl");
+        return Err(RunError::RecordLost { folder: folder.root().to_owned(), file, journal });
+    }
     let Ok(entries) = fs::read_dir(folder.root()) else {
         return Ok(None);
     };
-    let ours = ["run.lock", "run.log", "journal.jsonl"];
+    let ours = ["run.lock", "run.log"];
     let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
     let foreign = entries
         .flatten()

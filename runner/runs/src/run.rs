@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use dc0_core::durable;
+use dc0_core::store::verify_wide;
 
 use super::error::RunError;
 use super::folder::Folder;
@@ -92,15 +93,24 @@ impl Run {
         let lock = Lock::take(&folder)?;
         files::remove_unfinished(&folder)?;
         let found = Record::read(&folder)?;
-        if found.is_none() {
-            opening.record.write(&folder)?;
-        }
         let is_new = found.is_none();
-        let record = found.unwrap_or_else(|| opening.record.clone());
+        // A new record is read back, so that its numbers are the same now and after reopening.
+        let record = match found {
+            Some(record) => record,
+            None => opening.record.written(&folder)?,
+        };
         opening.reuse_sources.check(&record.environment)?;
+        let has_journal = folder.journal().exists();
         let (journal, history) = Journal::open(&folder)?;
+        record.check(&folder, &history)?;
         let journal = Arc::new(journal);
         let store = StepStore::open(&folder, history.manifests())?;
+        if !has_journal && !store.is_empty() {
+            log::warn!(
+                "{} is missing; the run goes on without the record of its earlier events and times",
+                folder.journal().display()
+            );
+        }
         let run = Self {
             folder,
             record,
@@ -111,9 +121,13 @@ impl Run {
             sources: Arc::clone(&opening.reuse_sources),
             lock,
         };
+        let costs_fault = run.costs_fault(&history);
         run.note_opening(&opening.record, is_new)?;
         run.note_manifests()?;
         run.write_costs()?;
+        if let Some(fault) = costs_fault {
+            log::warn!("{fault}; it was written again from journal.jsonl and the manifests");
+        }
         Ok(run)
     }
 
@@ -155,6 +169,7 @@ impl Run {
         }
         let details = [
             ("pid", json!(std::process::id())),
+            ("record", json!(self.record.digest())),
             ("script", json!(script.blake3)),
             ("modules", json!(modules)),
             ("params", json!(now.params)),
@@ -180,6 +195,9 @@ impl Run {
 
     fn store_text(&self, digest: &str, text: &str) -> Result<(), RunError> {
         let path = self.folder.script(digest);
+        if fs::read(&path).is_ok_and(|stored| stored != text.as_bytes()) {
+            log::warn!("{} was damaged, and is written again", path.display());
+        }
         durable::write(&path, text.as_bytes()).map_err(RunError::io("write", &path))
     }
 
@@ -218,6 +236,17 @@ impl Run {
     /// The journal, for recording other events.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// What is wrong with the table of costs, before it is written again. A kill can leave it without its last rows, or keep the first
+    /// one from being written.
+    fn costs_fault(&self, history: &History) -> Option<String> {
+        let path = self.folder.path(Folder::COSTS);
+        if path.exists() {
+            return verify_wide(&path, "costs", &self.record.of_costs()).err().map(|fault| fault.to_string());
+        }
+        let finished = history.entries().iter().filter(|entry| entry.event() == Some(JournalEvent::Finished));
+        (finished.count() > 1 && !self.store.is_empty()).then(|| format!("{} is missing", path.display()))
     }
 
     /// Updates the table of costs.

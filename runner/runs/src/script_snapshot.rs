@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
@@ -10,6 +11,7 @@ use dc0_core::durable;
 use dc0_core::params::Value;
 
 use super::error::RunError;
+use super::files::{is_unfinished, names_if_there};
 use super::folder::Folder;
 use super::history::{History, JournalEntry, JournalEvent};
 use super::record::{Record, ScriptRecord};
@@ -101,10 +103,43 @@ fn openings(history: &History) -> Vec<Opening<'_>> {
 }
 
 /// The digests of all scripts and modules with which the run was opened.
-pub(super) fn stored_digests(history: &History) -> BTreeSet<String> {
+fn stored_digests(history: &History) -> BTreeSet<String> {
     let openings = openings(history);
     let scripts = openings.iter().filter_map(|opening| opening.entry.text("script").map(ToOwned::to_owned));
     scripts.chain(openings.iter().flat_map(|opening| opening.modules.values().cloned())).collect()
+}
+
+/// What is wrong with the stored scripts and modules, which are named by their digests, each with its file. The journal has the
+/// digests in full.
+pub(super) fn stored_faults(
+    folder: &Folder,
+    record: Option<&Record>,
+    history: &History,
+) -> Vec<(PathBuf, RunError)> {
+    let mut faults = Vec::new();
+    let names = match names_if_there(&folder.scripts()) {
+        Ok(names) => names,
+        Err(error) => return vec![(folder.scripts(), error)],
+    };
+    for path in names.iter().filter(|name| !is_unfinished(name)).map(|name| folder.scripts().join(name)) {
+        match fs::read(&path).map(|text| durable::digest(&text)) {
+            Ok(found) if path.file_stem().is_some_and(|stem| *stem == found[..8]) => {}
+            Ok(found) => {
+                let error = RunError::damaged(&path, format!("its digest is {found}, unlike its name"));
+                faults.push((path, error));
+            }
+            Err(cause) => faults.push((path.clone(), RunError::io("read", &path)(cause))),
+        }
+    }
+    let own = record.map(|record| record.script.blake3.clone());
+    for digest in stored_digests(history).into_iter().filter(|digest| Some(digest) != own.as_ref()) {
+        let path = if digest.len() == 64 { folder.script(&digest) } else { continue };
+        if !path.exists() {
+            let error = RunError::damaged(&path, "it is missing, though journal.jsonl names it");
+            faults.push((path, error));
+        }
+    }
+    faults
 }
 
 fn script(folder: &Folder, record: &Record, digest: &str) -> Result<ScriptRecord, RunError> {

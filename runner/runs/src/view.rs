@@ -10,6 +10,10 @@ mod trials;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
+
+use dc0_core::store::FileEntry;
+
 use super::error::RunError;
 use super::files::names_if_there;
 use super::folder::Folder;
@@ -18,7 +22,7 @@ use super::history::{History, RecordedManifests};
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::record::Record;
-use super::workspace::Claim;
+use super::workspace::{Claim, ShardNote, UnfinishedWork};
 
 pub use games::GameFiles;
 pub use steps::{FinishedStep, manifest_files};
@@ -46,19 +50,38 @@ impl RunView {
         &self.folder
     }
 
-    /// Its record; `None` if the folder is empty or missing.
+    /// Its record, as its journal knows it; `None` if the folder is empty or missing.
     pub fn record(&self) -> Result<Option<Record>, RunError> {
-        Record::read(&self.folder)
+        let Some(record) = Record::read(&self.folder)? else { return Ok(None) };
+        record.check(&self.folder, &History::read(&self.folder)?)?;
+        Ok(Some(record))
     }
 
-    /// Its journal.
+    /// Its journal; an error if it is gone.
     pub fn history(&self) -> Result<History, RunError> {
-        History::read(&self.folder)
+        History::read_whole(&self.folder)
     }
 
-    /// Its promoted nets in order.
+    /// Its promoted nets in order, as its journal has recorded them.
     pub fn generations(&self) -> Result<Vec<Generation>, RunError> {
-        Ok(Generations::open(&self.folder)?.into_all())
+        let history = self.history()?;
+        let generations = Generations::open(&self.folder)?;
+        generations.check(&history)?;
+        Ok(generations.into_all())
+    }
+
+    /// The digests of the files of finished shards of unfinished steps, whose tables are read as those of finished steps are.
+    pub fn unfinished_files(&self) -> Result<Vec<FileEntry>, RunError> {
+        let mut files = Vec::new();
+        for work in UnfinishedWork::all(&self.folder)? {
+            let Some(slot) = work.slot()? else { continue };
+            for note in work.notes()? {
+                let Some(note) = ShardNote::<IgnoredAny>::read(&note)? else { continue };
+                let adopted = |entry: FileEntry| FileEntry { path: slot.adopt(&entry.path), ..entry };
+                files.extend(note.files.into_iter().map(adopted));
+            }
+        }
+        Ok(files)
     }
 
     /// Its finished steps in the order of its script, as its journal has recorded them.
@@ -126,9 +149,8 @@ pub fn finished_steps(folder: &Folder) -> Result<FinishedSteps, RunError> {
 
 /// Adds the finished steps of a run whose files all exist. A run that does not exist has none.
 pub fn collect(folder: &Folder, finished: &mut FinishedSteps) -> Result<(), RunError> {
-    let run = RunView::new(folder.clone());
-    let recorded = run.history()?.manifests();
-    for FinishedStep { manifest, .. } in run.stored_steps(&recorded)? {
+    let recorded = History::read(folder)?.manifests();
+    for FinishedStep { manifest, .. } in RunView::new(folder.clone()).stored_steps(&recorded)? {
         if manifest.missing_file(folder)?.is_none() {
             finished.insert(manifest.identity(), manifest);
         }

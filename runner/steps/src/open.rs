@@ -98,8 +98,10 @@ impl Open {
             PastEvent::Step(_) => None,
         });
         for (network, promoted) in nets.zip(&promotions) {
-            self.generations
-                .promote(network.generation(promoted.generation, promoted.steps.unwrap_or_default()))?;
+            self.generations.promote(
+                network.generation(promoted.generation, promoted.steps.unwrap_or_default()),
+                self.run.journal(),
+            )?;
         }
         Ok(past)
     }

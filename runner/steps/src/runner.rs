@@ -292,6 +292,9 @@ impl Runner {
             closing: Mutex::default(),
         };
         let generations = Generations::open(run.folder())?;
+        if let Some(cause) = generations.fault(run.journal()) {
+            log::warn!("{cause}; it is written again as the script promotes its nets");
+        }
         let label = self.trial.as_ref().map(|trial| trial.label.clone()).unwrap_or_default();
         let (seconds, done, modules) = (0.0, 0, self.imported().into_keys().collect());
         let name = run.folder().root().display().to_string().into();

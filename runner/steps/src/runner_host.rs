@@ -72,7 +72,7 @@ impl Host for Runner {
             if let StepResult::Network(first) = &result
                 && first.0.number == 0
             {
-                open.generations.promote(first.generation(0, open.run.steps()))?;
+                open.generations.promote(first.generation(0, open.run.steps()), open.run.journal())?;
             }
             Ok(result)
         })
@@ -87,7 +87,8 @@ impl Host for Runner {
 
     fn promote(&self, promoted: &Network, generation: u32) -> Result<(), HostError> {
         self.with_open(|open| {
-            open.generations.promote(promoted.generation(generation, open.run.steps()))?;
+            let entry = promoted.generation(generation, open.run.steps());
+            open.generations.promote(entry, open.run.journal())?;
             open.print(&lines::promoted(promoted, generation));
             Ok(())
         })

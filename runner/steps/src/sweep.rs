@@ -6,6 +6,7 @@ use super::StepError;
 use super::runner::{RunOptions, Runner, TrialContext};
 use crate::host::{CallParams, Host, HostError, SweepHost};
 use dc0_backend::{BackendError, cores};
+use dc0_core::store::verify_wide;
 use dc0_process::console::Console;
 use dc0_process::format::counted;
 use dc0_runs::sweep::board::Board;
@@ -52,6 +53,9 @@ pub(super) fn open(
         SweepFolder::runs(&options.parent, &params.name)?.into_iter().for_each(|run| reuse_sources.add(run));
     }
     let console = Arc::clone(&runner.console);
+    if let Some(fault) = table_fault(&folder, &events) {
+        log::warn!("{fault}; it is written again from trials.jsonl");
+    }
     let begun = events.iter().filter(|event| matches!(event, Event::Suggested { .. })).count();
     let root = folder.root().display();
     console.note(&format!(
@@ -69,6 +73,18 @@ pub(super) fn open(
     let trial = TrialContext { label: String::new(), point: Point::new(), devices };
     let base = runner.for_trial(options.clone(), &reuse_sources, trial);
     Ok((Sweep { folder, reuse_sources, base, options, console }, events))
+}
+
+/// What is wrong with the table of trials, which the sweep writes again. It is written when the first trial has ended.
+fn table_fault(folder: &SweepFolder, events: &[Event]) -> Option<String> {
+    let path = folder.root().join("trials.parquet");
+    if path.exists() {
+        return verify_wide(&path, "trials", &table::of_sweep(&folder.record().name))
+            .err()
+            .map(|fault| fault.to_string());
+    }
+    let ended = events.iter().filter(|event| matches!(event, Event::Ended { .. })).count();
+    (ended > 1).then(|| format!("{} is missing", path.display()))
 }
 
 /// Cores for each of the trials that run in parallel.

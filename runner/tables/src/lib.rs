@@ -5,14 +5,16 @@ mod nearest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dc0_analysis::{AnalysisError, Files, RunRow, RunSource, StepRow, SweepSource, Trial};
+use dc0_analysis::{AnalysisError, Damage, Files, RunRow, RunSource, StepRow, SweepSource, Trial};
 use dc0_core::store::FileEntry;
 use thiserror::Error;
 
 use dc0_process::exit::Exit;
 use dc0_process::fault::Fault;
+use dc0_runs::sweep::folder::{SweepFolder, lost_runs};
+use dc0_runs::sweep::table::of_sweep;
 use dc0_runs::view::{FinishedStep, TrialRun, trials};
-use dc0_runs::{Folder, FolderKind, Ledger, Manifest, Record, RunError, RunView};
+use dc0_runs::{Folder, FolderKind, Ledger, Manifest, Record, RunError, Salvage};
 
 /// Runs and sweeps to query.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +25,20 @@ pub struct Sources {
     pub sweeps: Vec<SweepSource>,
     /// Files of finished steps that are missing.
     pub lost: Vec<PathBuf>,
+    /// What is missing or damaged, if it is to be left out.
+    pub faults: Vec<Damage>,
+    /// How the runs are read.
+    reading: Reading,
+}
+
+/// What becomes of missing and damaged bookkeeping.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Reading {
+    /// It is an error.
+    #[default]
+    Whole,
+    /// It is left out, and listed.
+    Readable,
 }
 
 /// Why a run cannot be queried.
@@ -75,7 +91,16 @@ pub fn exit_of(error: &AnalysisError) -> Exit {
 impl Sources {
     /// The runs and sweeps of names: folders, or names below `parent`.
     pub fn named(parent: &Path, names: &[String]) -> Result<Self, SourcesError> {
-        let mut sources = Self::default();
+        Self::read(parent, names, Reading::Whole)
+    }
+
+    /// As [`named`](Self::named), without what is missing or damaged; that is listed.
+    pub fn readable(parent: &Path, names: &[String]) -> Result<Self, SourcesError> {
+        Self::read(parent, names, Reading::Readable)
+    }
+
+    fn read(parent: &Path, names: &[String], reading: Reading) -> Result<Self, SourcesError> {
+        let mut sources = Self { reading, ..Self::default() };
         for name in names {
             sources.add(parent, name)?;
         }
@@ -122,20 +147,35 @@ impl Sources {
         for TrialRun { trial, replicate, folder } in trials(&Folder::at(root))? {
             self.add_run(&folder, name.clone(), Some(Trial { trial, replicate }))?;
         }
-        self.sweeps.push(SweepSource { name, folder: root.to_owned() });
+        let folder = Folder::at(root);
+        if let Ok((_, trials)) = SweepFolder::read(root) {
+            self.lost.extend(lost_runs(&folder, &trials));
+            let table = folder.path("trials.parquet");
+            let has_results = trials.iter().any(|(_, trial)| trial.value().is_some());
+            self.lost.extend((has_results && !table.exists()).then_some(table));
+        }
+        let record = SweepFolder::record_in(&folder).ok().flatten();
+        let trials = record.map(|record| of_sweep(&record.name)).unwrap_or_default();
+        self.sweeps.push(SweepSource { name, folder: root.to_owned(), trials });
         Ok(())
     }
 }
 
 impl Sources {
     fn add_run(&mut self, folder: &Folder, name: String, trial: Option<Trial>) -> Result<(), RunError> {
-        let run = RunView::new(folder.clone());
-        let steps = run.steps()?;
+        let Salvage { record, history, steps, unfinished_files, faults, .. } = match self.reading {
+            Reading::Whole => Salvage::of_whole(folder)?,
+            Reading::Readable => Salvage::of_run(folder),
+        };
+        self.faults.extend(faults.into_iter().map(|fault| affecting(fault, folder, &name)));
         let files = steps.iter().flat_map(|step| &step.manifest.files);
         let lost = files.map(|entry| folder.path(&entry.path)).filter(|path| !path.exists());
         self.lost.extend(lost);
-        let record = run.record()?;
-        let seconds = Ledger::from_history(&run.history()?).seconds();
+        let costs = folder.path(Folder::COSTS);
+        self.lost.extend((steps.len() > 1 && !costs.exists()).then_some(costs));
+        let seconds = Ledger::from_history(&history).seconds();
+        let mut digests = digests(steps.iter().map(|step| &step.manifest));
+        digests.extend(unfinished_files.into_iter().map(|entry| (entry.path.clone(), entry)));
         let row = |found: &FinishedStep| {
             let took = seconds.get(found.manifest.identity().short()).copied();
             step(found.order().unwrap_or_default(), &found.manifest, took)
@@ -145,7 +185,8 @@ impl Sources {
             folder: folder.root().to_owned(),
             trial,
             files: Files::All,
-            digests: digests(steps.iter().map(|step| &step.manifest)),
+            digests,
+            costs: record.as_ref().map(Record::of_costs).unwrap_or_default(),
             steps: steps.iter().map(row).collect(),
             about: record.as_ref().map(about),
         });
@@ -163,6 +204,25 @@ impl Sources {
         Some(format!("warn: {first}{others} of finished steps are missing; the results leave them out"))
     }
 }
+
+/// A fault of a run, with the tables and facts that lack what it says.
+fn affecting(fault: dc0_runs::Damage, folder: &Folder, run: &str) -> Damage {
+    let relative = fault.path.strip_prefix(folder.root()).unwrap_or(&fault.path);
+    let first = relative.iter().next().map(|part| part.to_string_lossy()).unwrap_or_default();
+    let affects = match &*first {
+        "run.json" => vec!["record", "runs"],
+        "journal.jsonl" => vec!["journal"],
+        "generations.json" => vec!["generations"],
+        "costs.parquet" => vec!["costs"],
+        // Its tables are read without their digests.
+        "steps" => vec!["steps"],
+        table => STORED.into_iter().filter(|stored| *stored == table).collect(),
+    };
+    Damage { run: run.to_owned(), affects, path: fault.path, message: fault.message }
+}
+
+/// The tables that are stored in the folders of steps.
+const STORED: [&str; 7] = ["games", "positions", "training", "validation", "matches", "searches", "trees"];
 
 /// The files of finished steps with their digests.
 pub fn digests<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> BTreeMap<String, FileEntry> {

@@ -8,16 +8,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dc0_analysis::charts::{Chart, ChartError, Theme};
 use dc0_analysis::report::{Report, comparison as compared, report as written};
-use dc0_analysis::{AnalysisError, Database, Work};
+use dc0_analysis::{AnalysisError, Damage, Database, Work};
 use dc0_core::durable;
 use thiserror::Error;
 
 use dc0_process::command::{Command, Failure, Program};
-use dc0_process::console::Console;
 use dc0_process::exit::Exit;
 use dc0_process::fault::{Fault, chain};
 use dc0_process::format::counted;
-use dc0_runs::RunError;
 use dc0_tables::{SourcesError, exit_of};
 use inputs::Inputs;
 
@@ -47,8 +45,6 @@ enum ReportError {
     #[error(transparent)]
     Sources(#[from] SourcesError),
     #[error(transparent)]
-    Run(#[from] RunError),
-    #[error(transparent)]
     Analysis(#[from] AnalysisError),
     #[error(transparent)]
     Chart(#[from] ChartError),
@@ -67,7 +63,6 @@ impl Fault for ReportError {
         match self {
             Self::Name { .. } => Exit::BadInput,
             Self::Sources(error) => error.exit(),
-            Self::Run(error) => error.exit(),
             Self::Analysis(error) => exit_of(error),
             Self::Chart(_) => Exit::Failed,
             Self::Write { .. } => Exit::Storage,
@@ -77,20 +72,27 @@ impl Fault for ReportError {
 
 impl Command for ReportArgs {
     const NAME: &'static str = "report";
-    const ABOUT: &'static str = "Report what happened in runs, as one self-contained HTML file";
+    const ABOUT: &'static str = "Report what happened in runs, as one self-contained HTML file. Exit code 3 if data are missing or damaged, which the page says";
 
     fn run(&self, program: &Program) -> Result<Exit, Failure> {
-        program.console.result(&write(self, &program.console)?.join("\n"));
-        Ok(Exit::Done)
+        let (lines, faults) = write(self)?;
+        program.console.result(&lines.join("\n"));
+        for fault in &faults {
+            program.console.note(&format!("error: {}", fault.message));
+        }
+        if !faults.is_empty() {
+            program.console.note(&format!(
+                "the report leaves out what is missing or damaged, and says so: {}",
+                counted(faults.len(), "problem")
+            ));
+        }
+        Ok(if faults.is_empty() { Exit::Done } else { Exit::Storage })
     }
 }
 
 /// The page of one run or sweep, or why there is none.
 pub(crate) fn page(folder: &Path) -> Result<String, String> {
-    let make = || -> Result<String, ReportError> {
-        let Inputs { sources, runs, sweeps, .. } = inputs_of(&[folder])?;
-        Ok(written(&Database::new(sources.runs, sources.sweeps, Work::Exact), &runs, &sweeps)?.html)
-    };
+    let make = || -> Result<String, ReportError> { Ok(made(inputs_of(&[folder])?)?.0.html) };
     make().map_err(|cause| chain(&cause))
 }
 
@@ -98,7 +100,8 @@ pub(crate) fn page(folder: &Path) -> Result<String, String> {
 pub(crate) fn comparison(folders: &[&Path]) -> Result<String, String> {
     let make = || -> Result<String, ReportError> {
         let Inputs { sources, runs, .. } = inputs_of(folders)?;
-        Ok(compared(&Database::new(sources.runs, Vec::new(), Work::Exact), &runs)?.html)
+        let database = Database::of_readable(sources.runs, Vec::new(), Work::Exact, sources.faults);
+        Ok(compared(&database, &runs)?.html)
     };
     make().map_err(|cause| chain(&cause))
 }
@@ -108,18 +111,20 @@ fn inputs_of(folders: &[&Path]) -> Result<Inputs, ReportError> {
     inputs::inputs(Path::new(""), &names)
 }
 
-fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportError> {
+/// The report of what can be read.
+fn made(inputs: Inputs) -> Result<(Report, PathBuf), ReportError> {
+    let Inputs { sources, runs, sweeps, default_folder } = inputs;
+    let database = Database::of_readable(sources.runs, sources.sweeps, Work::Exact, sources.faults);
+    Ok((written(&database, &runs, &sweeps)?, default_folder))
+}
+
+fn write(args: &ReportArgs) -> Result<(Vec<String>, Vec<Damage>), ReportError> {
     let given = args.out.as_deref();
     if let Some(file) = given.filter(|file| file.extension().is_none_or(|ending| ending != "html")) {
         return Err(ReportError::Name { file: file.to_owned() });
     }
-    let inputs = inputs::inputs(&args.runs, &args.names)?;
-    if let Some(warning) = inputs.sources.warning() {
-        console.note(&warning);
-    }
-    let database = Database::new(inputs.sources.runs, inputs.sources.sweeps, Work::Exact);
-    let Report { html, charts } = written(&database, &inputs.runs, &inputs.sweeps)?;
-    let file = given.map_or_else(|| inputs.default_folder.join("report.html"), Path::to_owned);
+    let (Report { html, charts, faults }, default_folder) = made(inputs::inputs(&args.runs, &args.names)?)?;
+    let file = given.map_or_else(|| default_folder.join("report.html"), Path::to_owned);
     put(&file, html.as_bytes())?;
     let mut lines = vec![format!(
         "wrote    {}: {}, {} KiB",
@@ -137,7 +142,7 @@ fn write(args: &ReportArgs, console: &Console) -> Result<Vec<String>, ReportErro
             counted(charts.len(), "chart")
         ));
     }
-    Ok(lines)
+    Ok((lines, faults))
 }
 
 fn draw(folder: &Path, chart: &Chart) -> Result<(), ReportError> {

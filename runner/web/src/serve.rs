@@ -12,6 +12,7 @@ mod download;
 mod event_stream;
 mod game_steps;
 mod glance;
+mod health;
 mod http;
 mod leaderboard;
 mod library;

@@ -13,6 +13,7 @@ pub(super) const SECTION: Section = Section {
     title: "Value calibration",
     about: "How well values predict results. Positions are grouped by value, and each group's mean value is compared with its mean \
         result. Games ended by the ply cap are left out: their result is not a real one.",
+    reads: &["games", "positions", "steps"],
     no_data: |_| "no positions of games that ended by the rules are stored",
     parts,
 };

@@ -14,6 +14,7 @@ pub(super) const SECTION: Section = Section {
     id: "diversity",
     title: "Diversity",
     about: "How much games differ from each other: a net learns little from repeated games.",
+    reads: &["games", "positions", "steps"],
     no_data: |_| "no games are stored",
     parts,
 };

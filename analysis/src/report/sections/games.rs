@@ -24,6 +24,7 @@ pub(super) const SECTION: Section = Section {
     id: "games",
     title: "Self-play games",
     about: "How self-play games end: their results, terminations and lengths.",
+    reads: &["games"],
     no_data: |_| "no games are stored",
     parts,
 };

@@ -97,6 +97,7 @@ pub(super) const SECTION: Section = Section {
     id: "health",
     title: "Health",
     about: "Checks for common problems. Passing all of them does not prove that a run is healthy.",
+    reads: &["games", "generations", "matches", "positions", "record", "steps"],
     no_data: |_| "no run was given; the trials of a sweep are not checked individually",
     parts,
 };

@@ -65,6 +65,7 @@ pub(super) const SECTION: Section = Section {
     id: "learning",
     title: "Learning",
     about: "Whether the nets learn, and whether they generalise to games they have not seen.",
+    reads: &["steps", "training", "validation"],
     no_data: |_| "no training is stored",
     parts,
 };

@@ -12,6 +12,7 @@ pub(super) const SECTION: Section = Section {
     id: "matches",
     title: "Matches",
     about: "The result of each match, with 95 % intervals from its game pairs, and whether the candidate was promoted.",
+    reads: &["generations", "matches", "record", "steps"],
     no_data: |_| "no match is finished",
     parts,
 };

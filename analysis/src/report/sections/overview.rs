@@ -13,6 +13,7 @@ pub(super) const SECTION: Section = Section {
     id: "overview",
     title: "Overview",
     about: "What each run did, what it achieved, and what needs attention.",
+    reads: &["generations", "games", "journal", "matches", "positions", "record", "steps"],
     no_data: |_| "no run was given; for the trials of the sweep see below",
     parts,
 };

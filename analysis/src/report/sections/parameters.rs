@@ -16,6 +16,7 @@ pub(super) const SECTION: Section = Section {
     id: "parameters",
     title: "Parameters",
     about: "The parameters of each run. Highlighted rows differ between the runs.",
+    reads: &["record", "steps"],
     no_data: |_| "the runs declare no parameters",
     parts,
 };

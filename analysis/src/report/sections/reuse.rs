@@ -29,6 +29,7 @@ pub(super) const SECTION: Section = Section {
     id: "reuse",
     title: "Replay reuse",
     about: "How often each position is trained on. Too often leads to overfitting; too seldom wastes games.",
+    reads: &["steps"],
     no_data: |_| "no training is finished",
     parts,
 };

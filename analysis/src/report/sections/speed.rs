@@ -89,6 +89,7 @@ pub(super) const SECTION: Section = Section {
     id: "speed",
     title: "Speed and time",
     about: "How fast self-play was, and where the time went.",
+    reads: &["costs", "journal", "steps"],
     no_data: |_| "no step is finished",
     parts,
 };

@@ -26,6 +26,7 @@ pub(super) const SECTION: Section = Section {
     title: "Strength",
     about: "Elo of every net relative to the first net that played a match, from one joint fit to all matches of the run, with \
         95 % intervals.",
+    reads: &["costs", "generations", "journal", "matches", "record", "steps"],
     no_data: |_| "no net has played a match",
     parts,
 };

@@ -39,6 +39,7 @@ pub(super) const SECTION: Section = Section {
     id: "sweep",
     title: "Sweep",
     about: "The trials of a sweep, with 95 % intervals over replicates, and the importance of each parameter.",
+    reads: &["sweep", "trials"],
     no_data: |context| if context.sweeps.is_empty() { "no sweep was given" } else { "no trial is finished" },
     parts,
 };

@@ -4,6 +4,7 @@ mod analysis;
 mod bench;
 mod command_line;
 mod compare;
+mod damage;
 mod error_messages;
 mod experiment;
 mod explain;

@@ -1,7 +1,7 @@
 //! The server of `dc0-run serve`, tested with raw bytes over loopback.
 
 mod games;
-mod server;
+pub(crate) mod server;
 
 use std::fs;
 use std::process::Command;

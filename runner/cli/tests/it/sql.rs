@@ -161,7 +161,7 @@ fn a_flipped_bit_is_noticed_before_a_table_is_read() {
     for args in [vec!["sql", "small", GAMES], vec!["report", "small"]] {
         let ended: Ended = experiment.start(&args).wait_with_output().expect("ends").into();
         assert_eq!(ended.code, Some(3), "{args:?}: {}", ended.stderr);
-        assert!(ended.stderr.contains(&name) && ended.stderr.contains("not as"), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&name) && ended.stderr.contains("has changed"), "{}", ended.stderr);
     }
     let other = sql(&experiment, &["small", "select count(*) as n from training"]);
     assert_eq!(other.code, Some(0), "{}", other.stderr);

@@ -26,7 +26,7 @@ fn is_unfinished(path: &Path) -> bool {
 }
 
 /// The files below a folder, by their kind: the folder in the run, the beginning of the name, and the extension.
-fn by_kind(root: &Path) -> BTreeMap<String, Vec<PathBuf>> {
+pub(crate) fn by_kind(root: &Path) -> BTreeMap<String, Vec<PathBuf>> {
     let mut kinds: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for (name, _) in results_of(root) {
         let path = Path::new(&name);

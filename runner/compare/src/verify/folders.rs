@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use dc0_core::store::verify_wide;
+use dc0_core::store::{Provenance, verify_wide};
 use dc0_core::trainer::check_state;
 use dc0_runs::integrity::Integrity;
-use dc0_runs::sweep::events::{Ending, Replicate};
-use dc0_runs::sweep::folder::SweepFolder;
+use dc0_runs::sweep::folder::{SweepFolder, lost_runs};
+use dc0_runs::sweep::table::of_sweep;
 use dc0_runs::view::trials;
 use dc0_runs::{Folder, FolderKind, Lock, Remedy, RunError};
 
@@ -26,7 +26,7 @@ pub fn verify(folder: &Folder, kind: FolderKind) -> Result<Findings, VerifyError
 
 fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     let _lock = Lock::hold(folder)?;
-    let Integrity { problems, steps, unfinished, work, .. } = Integrity::of_run(folder);
+    let Integrity { problems, record, steps, unfinished, work, .. } = Integrity::of_run(folder);
     findings.problems.extend(problems);
     findings.unfinished += unfinished as u64;
     for path in work
@@ -41,34 +41,34 @@ fn run(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
         step::verify(root, finished, findings);
     }
     strays(folder, &steps, findings);
-    wide(folder, Folder::COSTS, "costs", Remedy::Rewrite, findings);
+    let provenance = record.map(|record| record.of_costs()).unwrap_or_default();
+    wide(folder, Folder::COSTS, "costs", &provenance, findings);
+    // A kill can keep the first one from being written.
+    if steps.len() > 1 && !folder.path(Folder::COSTS).exists() {
+        let cause = "it is missing, though steps are finished";
+        findings.problems.push(chain(&Remedy::Rewrite.damaged(&folder.path(Folder::COSTS), cause)));
+    }
     Ok(())
 }
 
 fn sweep(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
     let _lock = Lock::hold(folder)?;
-    if let Err(error) = SweepFolder::record_in(folder) {
-        findings.problems.push(chain(&error));
+    let record = SweepFolder::record_in(folder);
+    if let Err(error) = &record {
+        findings.problems.push(chain(error));
     }
     let runs = trials(folder)?;
     match SweepFolder::read(folder.root()) {
         Err(error) => findings.problems.push(chain(&error)),
         Ok((_, trials)) => {
-            let there: BTreeSet<Replicate> =
-                runs.iter().map(|run| Replicate { trial: run.trial, replicate: run.replicate }).collect();
-            let done = trials.iter().flat_map(|(trial, state)| {
-                let ended =
-                    state.replicates.iter().filter(|(_, progress)| progress.ending == Some(Ending::Complete));
-                ended.map(move |(replicate, _)| Replicate { trial, replicate: *replicate })
-            });
-            for replicate in done.filter(|replicate| !there.contains(replicate)) {
-                let path = folder.trials().join(replicate.name());
+            for path in lost_runs(folder, &trials) {
                 let cause = "it has no run.json, though trials.jsonl says that the trial is complete";
                 findings.problems.push(chain(&RunError::damaged(&path, cause)));
             }
         }
     }
-    wide(folder, "trials.parquet", "trials", Remedy::Rewrite, findings);
+    let provenance = record.ok().flatten().map(|record| of_sweep(&record.name)).unwrap_or_default();
+    wide(folder, "trials.parquet", "trials", &provenance, findings);
     for trial in runs {
         run(&trial.folder, findings)?;
     }
@@ -76,12 +76,12 @@ fn sweep(folder: &Folder, findings: &mut Findings) -> Result<(), RunError> {
 }
 
 /// A table that is rewritten whenever it changes, if it is there.
-fn wide(folder: &Folder, name: &str, table: &'static str, remedy: Remedy, findings: &mut Findings) {
+fn wide(folder: &Folder, name: &str, table: &'static str, provenance: &Provenance, findings: &mut Findings) {
     let path = folder.path(name);
     if path.exists()
-        && let Err(error) = verify_wide(&path, table)
+        && let Err(error) = verify_wide(&path, table, provenance)
     {
-        findings.problems.push(chain(&remedy.damaged(&path, chain(&error))));
+        findings.problems.push(chain(&Remedy::Rewrite.damaged(&path, chain(&error))));
     }
 }
 

@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 use dc0_core::params;
 use dc0_core::poison::IgnorePoison as _;
 
-use super::events::{Event, Replicate};
+use super::events::{Ending, Event, Replicate};
 use super::observation::Direction;
 use super::params::SweepParams;
 use super::trials::Trials;
 use crate::chain::{Appender, Lines};
 use crate::document;
 use crate::error::{Remedy, RunError};
+use crate::files::names_if_there;
 use crate::folder::Folder;
 use crate::lock::Lock;
 use crate::record::read_versioned;
@@ -83,7 +84,20 @@ impl SweepFolder {
             now.write(&folder)?;
         }
         let record = found.unwrap_or_else(|| now.clone());
+        let has_journal = folder.sweep_journal().exists();
         let (journal, events) = Appender::open(&folder.sweep_journal(), Remedy::Trials)?;
+        if !has_journal && !names_if_there(&folder.trials())?.is_empty() {
+            log::warn!(
+                "{} is missing; its trials are done again, with what their runs have finished",
+                folder.sweep_journal().display()
+            );
+        }
+        for lost in lost_runs(&folder, &Trials::from_events(&events)) {
+            log::warn!(
+                "{} is missing, though its trial is complete: its result stands in trials.jsonl, and its tables are lost",
+                lost.display()
+            );
+        }
         Ok((Self { folder, record, journal: Mutex::new(journal), lock }, events))
     }
 
@@ -170,8 +184,22 @@ impl SweepFolder {
     }
 }
 
+/// The folders of complete replicates that hold no run.
+pub fn lost_runs(sweep: &Folder, trials: &Trials) -> Vec<PathBuf> {
+    let complete = trials.iter().flat_map(|(trial, state)| {
+        let ended = state.replicates.iter().filter(|(_, progress)| progress.ending == Some(Ending::Complete));
+        ended.map(move |(replicate, _)| Replicate { trial, replicate: *replicate })
+    });
+    let folders = complete.map(|replicate| sweep.trials().join(replicate.name()));
+    folders.filter(|folder| !Folder::at(folder).is_run()).collect()
+}
+
 fn read_record(folder: &Folder, path: &Path) -> Result<Option<SweepRecord>, RunError> {
     let record = read_versioned(folder, path, VERSION)?;
+    if record.is_none() && folder.sweep_journal().exists() {
+        let (file, journal) = ("sweep.json", "trials.jsonl");
+        return Err(RunError::RecordLost { folder: folder.root().to_owned(), file, journal });
+    }
     if record.is_none() && !is_free(folder.root()) {
         return Err(RunError::NoSweep { folder: folder.root().to_owned() });
     }

@@ -13,10 +13,14 @@ const VERSION: u32 = 1;
 
 /// Writes `trials.parquet` into a sweep's folder. Its content does not depend on interruptions of the sweep.
 pub fn write(folder: &Path, board: &Board) -> Result<FileEntry, StoreError> {
-    let pairs = [("sweep", &board.name), ("objective", &board.objective)];
-    let provenance: Provenance =
-        pairs.into_iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    let mut provenance = of_sweep(&board.name);
+    provenance.insert("objective".to_owned(), board.objective.clone());
     write_wide(folder, "trials.parquet", "trials", VERSION, &columns(board), &provenance)
+}
+
+/// What a sweep's table of trials says where it comes from.
+pub fn of_sweep(name: &str) -> Provenance {
+    [("sweep".to_owned(), name.to_owned())].into()
 }
 
 /// The cell of a row in a column.

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dc0_analysis::{AnalysisError, Database, Files, Frame, Grouped, Limits, RunSource, Session, Work};
 use dc0_core::params::Value;
+use dc0_core::store::Provenance;
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 
 use super::session::RunHandle;
@@ -132,6 +133,7 @@ fn query_run(
         trial: None,
         files: Files::Only(files.collect()),
         digests: digests(done().map(|(_, manifest)| manifest)),
+        costs: Provenance::new(),
         // Times are left out: they differ when the script is run again.
         steps: done().map(|(order, manifest)| step(order, manifest, None)).collect(),
         about: None,

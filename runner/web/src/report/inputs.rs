@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use dc0_analysis::RunSource;
 use dc0_analysis::report::{ReportRun, ReportSweep};
+use dc0_analysis::{Damage, RunSource, SweepSource};
+use dc0_core::params::Value;
+use dc0_process::fault::chain;
 
 use super::ReportError;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::sweep::observation::{Direction, TrialState};
 use dc0_runs::sweep::space::Domain;
-use dc0_runs::{Progress, Record, RunError, RunView, StartedStep};
+use dc0_runs::{Folder, Progress, Record, Remedy, RunError, Salvage, StartedStep};
 use dc0_tables::Sources;
 
 /// The runs and sweeps of a report.
@@ -22,9 +24,9 @@ pub(super) struct Inputs {
     pub(super) default_folder: PathBuf,
 }
 
-/// Reads the runs and sweeps of a list: folders, or names below `parent`.
+/// Reads the runs and sweeps of a list: folders, or names below `parent`. What is missing or damaged is left out and listed.
 pub(super) fn inputs(parent: &Path, names: &[String]) -> Result<Inputs, ReportError> {
-    let mut sources = Sources::named(parent, names)?;
+    let mut sources = Sources::readable(parent, names)?;
     // The runs of a sweep's trials are too many for a page; the sweep's table has their results.
     sources.runs.retain(|run| run.trial.is_none());
     let folders =
@@ -33,28 +35,45 @@ pub(super) fn inputs(parent: &Path, names: &[String]) -> Result<Inputs, ReportEr
         [only] => only.clone(),
         _ => PathBuf::new(),
     };
-    let runs = sources.runs.iter().map(run).collect::<Result<_, _>>()?;
-    let sweeps =
-        sources.sweeps.iter().map(|sweep| sweep_of(&sweep.name, &sweep.folder)).collect::<Result<_, _>>()?;
+    let runs = sources.runs.iter().map(run).collect();
+    for SweepSource { name, folder, .. } in &sources.sweeps {
+        let table = folder.join("trials.parquet");
+        if sources.lost.contains(&table) {
+            let error = Remedy::Rewrite.damaged(&table, "it is missing, though trials have values");
+            let (affects, message) = (vec!["trials"], error.to_string());
+            sources.faults.push(Damage { run: name.clone(), affects, path: table, message });
+        }
+    }
+    let mut sweeps = Vec::new();
+    for SweepSource { name, folder, .. } in &sources.sweeps {
+        let read = SweepFolder::record_in(&Folder::at(folder)).and_then(|_| sweep_of(name, folder));
+        match read {
+            Ok(sweep) => sweeps.push(sweep),
+            Err(error) => sources.faults.push(Damage {
+                run: name.clone(),
+                affects: vec!["sweep", "trials"],
+                path: Folder::at(folder).sweep_journal(),
+                message: chain(&error),
+            }),
+        }
+    }
     Ok(Inputs { sources, runs, sweeps, default_folder })
 }
 
-fn run(source: &RunSource) -> Result<ReportRun, ReportError> {
-    let run = RunView::at(&source.folder);
-    let record = run.record()?.ok_or_else(|| RunError::NoRun { folder: source.folder.clone() })?;
-    let generations = run.generations()?;
-    let progress = Progress::from_history(&run.history()?);
+fn run(source: &RunSource) -> ReportRun {
+    let Salvage { record, history, generations, .. } = Salvage::of_run(&Folder::at(&source.folder));
+    let progress = Progress::from_history(&history);
     let unfinished = |begun: &StartedStep| {
         format!("the step {} ({}) was begun and is not finished", begun.step, begun.kind)
     };
-    Ok(ReportRun {
+    ReportRun {
         name: source.name.clone(),
-        params: record.params.clone(),
-        environment: environment(&record, &progress),
-        script: record.script.text.clone(),
+        params: record.as_ref().map_or_else(Value::group, |record| record.params.clone()),
+        environment: record.as_ref().map(|record| environment(record, &progress)).unwrap_or_default(),
+        script: record.map(|record| record.script.text).unwrap_or_default(),
         generations: generations.into_iter().map(|one| (one.generation, one.blake3)).collect(),
         unfinished: progress.unfinished().map(unfinished).collect(),
-    })
+    }
 }
 
 fn environment(record: &Record, progress: &Progress) -> Vec<(String, String)> {
@@ -74,7 +93,7 @@ fn environment(record: &Record, progress: &Progress) -> Vec<(String, String)> {
     own.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-fn sweep_of(name: &str, folder: &Path) -> Result<ReportSweep, ReportError> {
+fn sweep_of(name: &str, folder: &Path) -> Result<ReportSweep, RunError> {
     let (params, trials) = SweepFolder::read(folder)?;
     let board = Board::new(&params, &trials);
     let is_logarithmic =

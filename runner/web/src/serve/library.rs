@@ -7,6 +7,7 @@ use std::{fs, io};
 use serde_json::Value;
 
 use super::cache::Stamped;
+use super::health::Health;
 use dc0_runs::sweep::board::Board;
 use dc0_runs::sweep::folder::SweepFolder;
 use dc0_runs::{Folder, Generation, Generations, History, Progress, RecordHead};
@@ -44,6 +45,7 @@ pub(super) struct Library {
     journals: Stamped<Journal>,
     generations: Stamped<Vec<Generation>>,
     boards: Stamped<Result<Board, String>>,
+    health: Health,
 }
 
 /// A run or a sweep.
@@ -72,7 +74,9 @@ impl Library {
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         fs::read_dir(&root)?;
+        let own = root.clone();
         Ok(Self {
+            health: Health::start(move |folder| stray_below(&own, folder).is_none()),
             root,
             records: Stamped::default(),
             journals: Stamped::default(),
@@ -170,28 +174,38 @@ impl Library {
 
     /// A link in a run or sweep that leads out of the folder of runs, if there is one. Folders that cannot be listed are skipped.
     pub(super) fn stray(&self, found: &Found) -> Option<PathBuf> {
-        self.stray_below(found.folder.root())
+        stray_below(&self.root, found.folder.root())
     }
 
-    fn stray_below(&self, folder: &Path) -> Option<PathBuf> {
-        fs::read_dir(folder).ok()?.flatten().find_map(|entry| {
-            let (path, kind) = (entry.path(), entry.file_type().ok()?);
-            if kind.is_dir() {
-                self.stray_below(&path)
-            } else {
-                (kind.is_symlink() && !self.holds(&path)).then_some(path)
-            }
-        })
+    /// What is wrong with a run or sweep, as far as it is known.
+    pub(super) fn damage(&self, found: &Found) -> Option<String> {
+        self.health.damage(found.folder.root(), found.kind)
     }
 
     fn holds(&self, path: &Path) -> bool {
-        path.canonicalize().is_ok_and(|path| path.starts_with(&self.root))
+        is_below(&self.root, path)
     }
 }
 
 fn board(path: &Path, journal: &[u8]) -> Result<Board, String> {
     let (params, trials) = SweepFolder::read_content(journal, path).map_err(|error| error.to_string())?;
     Ok(Board::new(&params, &trials))
+}
+
+fn is_below(root: &Path, path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path.starts_with(root))
+}
+
+/// A link below `folder` that leads out of `root`.
+fn stray_below(root: &Path, folder: &Path) -> Option<PathBuf> {
+    fs::read_dir(folder).ok()?.flatten().find_map(|entry| {
+        let (path, kind) = (entry.path(), entry.file_type().ok()?);
+        if kind.is_dir() {
+            stray_below(root, &path)
+        } else {
+            (kind.is_symlink() && !is_below(root, &path)).then_some(path)
+        }
+    })
 }
 
 #[cfg(test)]

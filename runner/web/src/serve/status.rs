@@ -25,7 +25,7 @@ pub(super) fn summary(library: &Library, run: &Found, locks: &Locks) -> Value {
     json!({
         "path": run.path, "name": run.name(), "kind": "run", "state": status["state"], "steps": status["steps"],
         "seconds": status["seconds"], "last": status["last"], "script": status["script"],
-        "label": step["label"], "done": step["done"], "total": step["total"], "left": step["left"],
+        "damage": status["damage"], "label": step["label"], "done": step["done"], "total": step["total"], "left": step["left"],
     })
 }
 
@@ -51,6 +51,7 @@ pub(super) fn status(library: &Library, run: &Found, locks: &Locks) -> Value {
         "path": run.path,
         "name": run.name(),
         "state": state,
+        "damage": library.damage(run),
         "process": worker.process(),
         "script": record.script,
         "seed": record.seed,
@@ -119,6 +120,7 @@ pub(super) fn sweep_summary(library: &Library, sweep: &Found, locks: &Locks) -> 
     let best = board.and_then(Board::best).and_then(|row| row.result);
     json!({
         "path": sweep.path, "name": sweep.name(), "kind": "sweep", "state": state,
+        "damage": library.damage(sweep),
         "trials": board.map_or_else(begun, |board| board.rows.len()),
         "complete": count(TrialState::Complete), "failed": count(TrialState::Failed),
         "objective": board.map(|board| &board.objective), "best": best.map(|best| [best.value, best.low, best.high]),

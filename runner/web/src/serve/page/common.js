@@ -156,6 +156,7 @@ const STATES = {
   stopped: ["■", "stopped; the same command resumes it"],
   cut: ["✕", "interrupted in a step; the same command resumes it"],
   rests: ["✓", "no step is running"],
+  damaged: ["⚠", "damaged"],
 };
 
 // A state as a sign and a text, never as a colour alone.
@@ -163,6 +164,12 @@ export function badge(state) {
   const [sign, text] = STATES[state] ?? ["?", state];
   const mark = make("span", { text: sign, "aria-hidden": "true", class: "sign" });
   return make("span", { class: "badge", "data-state": state, children: [mark, make("span", { text })] });
+}
+
+// The badges of a run or sweep; one that is damaged says so, whether it runs or not.
+export function badges({ state, damage }) {
+  if (!damage) return [badge(state)];
+  return state === "running" ? [badge(state), " ", badge("damaged")] : [badge("damaged")];
 }
 
 // Characters of a log that a page keeps.

@@ -1,5 +1,5 @@
 // The list of runs: searched, sorted, and ticked for comparison. What is searched and how it is sorted is part of the address.
-import { at, badge, counted, duration, encoded, listen, make, patch, percent, setText, signedWhole, when } from "./common.js";
+import { at, badges, counted, duration, encoded, listen, make, patch, percent, setText, signedWhole, when } from "./common.js";
 import { Ticks } from "./compared.js";
 
 const wanted = new URLSearchParams(location.search);
@@ -44,7 +44,8 @@ function sweepFacts(row) {
 }
 
 function state(row) {
-  const parts = [badge(row.state)];
+  const parts = badges(row);
+  if (row.damage) parts.push(make("p", { text: row.damage, class: "damage" }));
   if (row.kind === "run" && row.state !== "rests" && row.total) {
     const left = row.state === "running" && row.left !== null ? `, ${duration(row.left)} left` : "";
     parts.push(make("div", { text: `${row.label}: ${percent(row.done / row.total)}${left}` }));

@@ -1,4 +1,4 @@
-import { amount, at, badge, counted, duration, encoded, listen, make, pagePath, patch, setText, showLog, when } from "./common.js";
+import { amount, at, badges, counted, duration, encoded, listen, make, pagePath, patch, setText, showLog, when } from "./common.js";
 import { Games } from "./games.js";
 import { Report } from "./report.js";
 
@@ -44,7 +44,9 @@ function showState(status) {
   const [sweep, , trial] = status.path.split("/");
   const parts = trial ? [make("a", { text: sweep, href: `/sweep/${encoded(sweep)}` }), ` trial ${trial}`] : [status.name];
   patch(at("name"), parts);
-  patch(at("state"), [badge(status.state)]);
+  patch(at("state"), badges(status));
+  at("damage").hidden = !status.damage;
+  setText(at("damage"), status.damage ?? "");
   setText(at("facts"), [
     status.script, `seed ${status.seed}`, status.device, `${counted(status.steps, "step")} in ${duration(status.seconds)}`,
     status.generation === null ? null : `generation ${status.generation}`,

@@ -1,4 +1,4 @@
-import { at, badge, counted, duration, encoded, listen, make, pagePath, patch, percent, setText, showLog } from "./common.js";
+import { at, badge, badges, counted, duration, encoded, listen, make, pagePath, patch, percent, setText, showLog } from "./common.js";
 import { Ticks } from "./compared.js";
 import { Report } from "./report.js";
 
@@ -37,7 +37,9 @@ function runningTrial(run) {
 function show(state) {
   document.title = `${state.name} · dc0`;
   setText(at("name"), state.name);
-  patch(at("state"), [badge(state.state)]);
+  patch(at("state"), badges(state));
+  at("damage").hidden = !state.damage;
+  setText(at("damage"), state.damage ?? "");
   setText(at("facts"), `${counted(state.trials, "trial")}` + (state.objective ? ` · ${state.direction} ${state.objective}` : ""));
   patch(at("running"), state.running.length ? state.running.map(runningTrial) : [make("p", { text: "None." })]);
   at("error").hidden = !state.error;

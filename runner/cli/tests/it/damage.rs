@@ -1,0 +1,379 @@
+//! Files that are damaged, swapped or removed: what each command says of them, and what a resumed run heals.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::experiment::{Ended, Experiment, SMALL, results_of};
+use crate::serve::server::Server;
+use crate::verify::by_kind;
+
+fn whole() -> Experiment {
+    let experiment = Experiment::new(SMALL);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    experiment
+}
+
+fn command(experiment: &Experiment, args: &[&str]) -> Ended {
+    experiment.start(args).wait_with_output().expect("ends").into()
+}
+
+#[track_caller]
+fn ends(experiment: &Experiment, args: &[&str], code: i32, parts: &[&str]) -> Ended {
+    let ended = command(experiment, args);
+    assert_eq!(ended.code, Some(code), "{args:?}: {}{}", ended.stdout, ended.stderr);
+    for part in parts {
+        assert!(ended.stderr.contains(part), "{args:?}: {part}: {}", ended.stderr);
+    }
+    ended
+}
+
+fn flip(path: &Path) {
+    let mut bytes = fs::read(path).expect("reads");
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).expect("writes");
+}
+
+/// The page of a report, and the sections that say that they are incomplete.
+fn page(experiment: &Experiment) -> (String, Vec<String>) {
+    let html = fs::read_to_string(experiment.run_folder().join("report.html")).expect("a page");
+    let incomplete =
+        html.split("<section id=\"").skip(1).filter(|section| section.contains("class=\"incomplete\""));
+    let incomplete =
+        incomplete.map(|section| section.split('"').next().unwrap_or_default().to_owned()).collect();
+    (html, incomplete)
+}
+
+#[test]
+fn a_report_says_on_its_page_what_is_missing_or_damaged() {
+    let experiment = whole();
+    let run = experiment.run_folder();
+    ends(&experiment, &["report", "small"], 0, &[]);
+    let (html, incomplete) = page(&experiment);
+    assert!(!html.contains("id=\"damage\"") && incomplete.is_empty(), "{incomplete:?}");
+
+    let games = experiment.first_in("games/iteration=0000");
+    flip(&games);
+    let validation = experiment.first_in("training/0001");
+    fs::remove_file(&validation).expect("removes");
+    let manifest = experiment.first_in("steps/0003-arena");
+    flip(&manifest);
+    fs::remove_file(run.join("generations.json")).expect("removes");
+    let journal = fs::read_to_string(run.join("journal.jsonl")).expect("reads");
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    fs::write(run.join("journal.jsonl"), [&lines[..3], &lines[4..]].concat().concat()).expect("writes");
+    let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+    let (games, manifest) = (name(&games), name(&manifest));
+    let expected = [
+        (games.as_str(), "has changed: its content has another digest; delete what is left of it"),
+        ("training/0001.parquet", "belongs to a finished step, and is gone; put back a good copy"),
+        (manifest.as_str(), "the digest of its content is"),
+        ("generations.json", "it is missing, and journal.jsonl says that generation"),
+        ("journal.jsonl", "line 4: its digest is"),
+    ];
+    let ended = command(&experiment, &["report", "small"]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let (html, incomplete) = page(&experiment);
+    let html = html.replace("&#39;", "'");
+    for (file, found) in expected {
+        let is_shown = |text: &str| text.lines().any(|line| line.contains(file) && line.contains(found));
+        assert!(is_shown(&ended.stderr), "{file}: {}", ended.stderr);
+        let shown = html.split("<li>").any(|line| line.contains(file) && line.contains(found));
+        assert!(shown, "{file}, {found}: {}", &html[html.find("id=\"damage\"").expect("a box")..][..3000]);
+    }
+    assert!(
+        ended.stderr.contains("leaves out what is missing or damaged, and says so: 5 problems"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stdout.contains("wrote    datasets/small/report.html"), "{}", ended.stdout);
+    for section in ["overview", "strength", "health", "matches", "games", "learning", "speed"] {
+        assert!(incomplete.iter().any(|known| known == section), "{section}: {incomplete:?}");
+    }
+    // What is whole is shown, and queries refuse.
+    assert!(html.contains("small played 12 games") && html.contains("<h2>Strength"), "{incomplete:?}");
+    ends(
+        &experiment,
+        &["sql", "small", "select count(*) from games"],
+        3,
+        &["journal.jsonl is damaged: line 4"],
+    );
+}
+
+#[test]
+fn a_report_without_a_record_shows_the_rest() {
+    let experiment = whole();
+    fs::remove_file(experiment.run_folder().join("run.json")).expect("removes");
+    let lost = "datasets/small, and journal.jsonl there says that it was written; put back a good copy";
+    ends(&experiment, &["report", "small"], 3, &[lost]);
+    let (html, incomplete) = page(&experiment);
+    assert!(html.contains("id=\"damage\"") && html.contains("small played 12 games"));
+    assert!(incomplete.iter().any(|section| section == "health"), "{incomplete:?}");
+    ends(&experiment, &["sql", "small", "select 1"], 3, &[lost]);
+    ends(&experiment, &["diff", "small", "small"], 3, &[lost]);
+    let ended = experiment.run(&[]);
+    assert!(ended.code == Some(3) && ended.stderr.contains(lost), "{}", ended.stderr);
+    let ended = command(&experiment, &["verify", "small"]);
+    assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
+}
+
+#[test]
+fn a_record_of_another_run_is_noticed() {
+    let experiment = whole();
+    let run = experiment.run_folder();
+    let ended = experiment.run(&["--out", "others", "--seed", "5"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let other = experiment.folder.path().join("others/small");
+    fs::copy(other.join("run.json"), run.join("run.json")).expect("copies");
+    let swapped = "run.json is damaged: its digest is";
+    ends(&experiment, &["sql", "small", "select 1"], 3, &[swapped, "one of the two is another run's"]);
+    let ended = experiment.run(&[]);
+    assert!(ended.code == Some(3) && ended.stderr.contains(swapped), "{}", ended.stderr);
+}
+
+#[test]
+fn costs_of_another_run_are_noticed_and_written_again() {
+    let experiment = whole();
+    let run = experiment.run_folder();
+    let before = command(&experiment, &["sql", "small", "select * from costs", "--format", "csv"]);
+    let ended = experiment.run(&["--out", "others", "--seed", "5"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    fs::copy(experiment.folder.path().join("others/small/costs.parquet"), run.join("costs.parquet"))
+        .expect("copies");
+    let swapped = "its seed is \"5\", not \"1\"";
+    ends(&experiment, &["sql", "small", "select count(*) from costs"], 3, &[swapped]);
+    for damage in [|path: &Path| flip(path), |path: &Path| fs::remove_file(path).expect("removes")] {
+        let ended = experiment.run(&[]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("costs.parquet") && ended.stderr.contains("it was written again"),
+            "{}",
+            ended.stderr
+        );
+        let after = command(&experiment, &["sql", "small", "select * from costs", "--format", "csv"]);
+        assert_eq!(after.stdout, before.stdout);
+        damage(&run.join("costs.parquet"));
+    }
+    let ended = experiment.run(&[]);
+    assert!(ended.stderr.contains("costs.parquet is missing; it was written again"), "{}", ended.stderr);
+    let quiet = experiment.run(&[]);
+    assert!(!quiet.stderr.contains("warn"), "{}", quiet.stderr);
+}
+
+#[test]
+fn removed_generations_are_noticed_and_written_again_with_a_message() {
+    let experiment = whole();
+    let path = experiment.run_folder().join("generations.json");
+    let before = fs::read(&path).expect("reads");
+    fs::remove_file(&path).expect("removes");
+    let lost = "it is missing, and journal.jsonl says that generation";
+    ends(&experiment, &["diff", "small", "small"], 3, &[lost, "which writes it again"]);
+    ends(&experiment, &["explain", "startpos", "--net", "small", "--sims", "4"], 3, &[lost]);
+    let ended = command(&experiment, &["verify", "small"]);
+    assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
+    fs::write(experiment.folder.path().join("y.rhai"), "fork(\"small\", 1, #{ name: \"forked\" });")
+        .expect("writes");
+    ends(&experiment, &["y.rhai"], 3, &[lost]);
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains(lost) && ended.stderr.contains("it is written again as the script promotes"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(fs::read(&path).expect("is back"), before);
+    let quiet = experiment.run(&[]);
+    assert!(!quiet.stderr.contains("warn"), "{}", quiet.stderr);
+    ends(&experiment, &["diff", "small", "small"], 0, &[]);
+}
+
+#[test]
+fn a_removed_journal_is_noticed_and_the_run_goes_on_without_its_past() {
+    let experiment = whole();
+    let before = experiment.results();
+    fs::remove_file(experiment.run_folder().join("journal.jsonl")).expect("removes");
+    let lost = "datasets/small, though steps are finished there; put back a good copy";
+    ends(&experiment, &["sql", "small", "select 1"], 3, &[lost]);
+    ends(&experiment, &["diff", "small", "small"], 3, &[lost]);
+    ends(&experiment, &["report", "small"], 3, &[lost]);
+    let ended = command(&experiment, &["verify", "small"]);
+    assert!(ended.code == Some(3) && ended.stdout.contains(lost), "{}", ended.stdout);
+    fs::remove_file(experiment.run_folder().join("report.html")).expect("removes");
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let message =
+        "journal.jsonl is missing; the run goes on without the record of its earlier events and times";
+    assert!(ended.stderr.contains(message), "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("(done before)").count(), 8, "{}", ended.stderr);
+    assert_eq!(experiment.results(), before);
+    ends(&experiment, &["sql", "small", "select 1"], 0, &[]);
+}
+
+/// Two trials.
+const SWEEP: &str = r#"
+sweep(#{ name: "small", space: #{ filters: choice([4, 8]) }, sampler: "grid", pruner: #{ kind: "none" }, trials: 2, objective: "score" }, |trial| {
+    let net = trial.run.network(#{ tower: #{ blocks: 1, filters: trial.filters }, value_head: #{ filters: 2, hidden: 8 } });
+    trial.filters * 1.0
+});
+"#;
+
+#[test]
+fn removed_files_of_a_sweep_are_noticed() {
+    let experiment = Experiment::new(SWEEP);
+    assert_eq!(experiment.run(&[]).code, Some(0));
+    let sweep = experiment.run_folder();
+    let table = fs::read(sweep.join("trials.parquet")).expect("reads");
+    let kept = fs::read(sweep.join("sweep.json")).expect("reads");
+    fs::remove_file(sweep.join("sweep.json")).expect("removes");
+    let lost = "sweep.json is gone from datasets/small, and trials.jsonl there says that it was written; put back a good copy";
+    let ended = experiment.run(&[]);
+    assert!(ended.code == Some(3) && ended.stderr.contains(lost), "{}", ended.stderr);
+    ends(&experiment, &["report", "small"], 3, &[lost]);
+    fs::write(sweep.join("sweep.json"), kept).expect("writes");
+    ends(&experiment, &["report", "small"], 0, &[]);
+
+    fs::remove_file(sweep.join("trials.parquet")).expect("removes");
+    let ended = experiment.run(&[]);
+    assert!(ended.stderr.contains("trials.parquet is missing; it is written again"), "{}", ended.stderr);
+    assert_eq!(fs::read(sweep.join("trials.parquet")).expect("is back"), table);
+    flip(&sweep.join("trials.parquet"));
+    ends(&experiment, &["sql", "small", "select * from trials"], 3, &["trials.parquet"]);
+    let ended = experiment.run(&[]);
+    assert!(
+        ended.stderr.contains("trials.parquet") && ended.stderr.contains("it is written again"),
+        "{}",
+        ended.stderr
+    );
+
+    fs::remove_file(sweep.join("trials.jsonl")).expect("removes");
+    let ended = experiment.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("trials.jsonl is missing; its trials are done again"), "{}", ended.stderr);
+    assert_eq!(fs::read(sweep.join("trials.parquet")).expect("is back"), table);
+
+    fs::remove_dir_all(sweep.join("trials/0001-0")).expect("removes");
+    let ended = experiment.run(&[]);
+    assert!(
+        ended.stderr.contains("trials/0001-0 is missing, though its trial is complete"),
+        "{}",
+        ended.stderr
+    );
+    ends(
+        &experiment,
+        &["sql", "small", "select * from steps"],
+        0,
+        &["trials/0001-0 of finished steps are missing"],
+    );
+}
+
+#[test]
+fn the_live_view_shows_damaged_runs() {
+    let experiment = whole();
+    let folder = experiment.folder.path().join("datasets");
+    let damage = |expected: Option<&str>| {
+        let server = Server::start(&folder);
+        for _ in 0..400 {
+            let runs = server.get("/api/runs").json();
+            let shown = runs[0]["damage"].as_str().map(str::to_owned);
+            if shown.is_some() {
+                assert_eq!(server.get("/api/status/small").json()["damage"], runs[0]["damage"]);
+                return shown;
+            }
+            if expected.is_none() {
+                sleep(Duration::from_millis(5));
+            } else {
+                sleep(Duration::from_millis(100));
+            }
+        }
+        None
+    };
+    assert_eq!(damage(None), None);
+    let check = |path: PathBuf, expected: &str| {
+        let kept = fs::read(&path).expect("reads");
+        flip(&path);
+        let found = damage(Some(expected)).unwrap_or_else(|| panic!("{}: nothing is shown", path.display()));
+        assert!(found.contains(expected) && !found.contains("/datasets/"), "{expected}: {found}");
+        fs::write(path, kept).expect("writes");
+    };
+    let games = experiment.first_in("games/iteration=0001");
+    let name = games.file_name().expect("a name").to_string_lossy().into_owned();
+    check(games, &format!("games/iteration=0001/{name} has changed: its content has another digest"));
+    check(experiment.run_folder().join("journal.jsonl"), "journal.jsonl is damaged: line ");
+    check(experiment.run_folder().join("run.json"), "run.json is damaged: ");
+    check(experiment.first_in("steps/0001-self_play"), " is damaged: the digest of its content is ");
+}
+
+/// A copy of an experiment, with its script and its run.
+fn copied(experiment: &Experiment) -> Experiment {
+    let script = fs::read_to_string(experiment.folder.path().join("x.rhai")).expect("reads");
+    let copy = Experiment::new(&script);
+    for (name, _) in results_of(&experiment.run_folder()) {
+        let to = copy.run_folder().join(&name);
+        fs::create_dir_all(to.parent().expect("a folder")).expect("creates");
+        fs::copy(experiment.run_folder().join(&name), to).expect("copies");
+    }
+    copy
+}
+
+/// All tables in one answer.
+const ALL: &str = "select 'games' as t, bit_xor(hash(x))::varchar as h from games as x
+    union all select 'positions', bit_xor(hash(x))::varchar from positions as x union all select 'training', bit_xor(hash(x))::varchar from training as x
+    union all select 'validation', bit_xor(hash(x))::varchar from validation as x union all select 'matches', bit_xor(hash(x))::varchar from matches as x
+    union all select 'searches', bit_xor(hash(x))::varchar from searches as x union all select 'trees', bit_xor(hash(x))::varchar from trees as x
+    union all select 'costs', bit_xor(hash(x))::varchar from costs as x union all select 'steps', bit_xor(hash(x))::varchar from steps as x
+    union all select 'runs', bit_xor(hash(x))::varchar from runs as x union all select 'ratings', bit_xor(hash(x))::varchar from ratings as x";
+
+/// What queries and reports say of a run: their results, and whether they complain.
+fn seen(experiment: &Experiment) -> [(String, bool); 2] {
+    let answer = command(experiment, &["sql", "small", ALL, "--format", "csv"]);
+    let report = command(experiment, &["report", "small"]);
+    let complains = |ended: &Ended| ended.code == Some(3) || ended.stderr.contains("warn: ");
+    [(answer.stdout.clone(), complains(&answer)), (page(experiment).0, complains(&report))]
+}
+
+#[test]
+fn a_file_that_is_flipped_or_removed_is_noticed_or_changes_no_result() {
+    let script = format!(
+        "{SMALL}\nrun.search(best, [\"startpos\", \"startpos moves e2e4\"], #{{ search: #{{ simulations: 8 }}, tree: true }});"
+    );
+    let experiment = Experiment::new(&script);
+    let once = ["--set", "iterations=1"];
+    assert_eq!(experiment.run(&once).code, Some(0));
+    // A script that is stored beside the first one.
+    experiment.write(&format!("{script}\nprint(\"changed\");"));
+    assert_eq!(experiment.run(&once).code, Some(0));
+    let kinds = by_kind(&experiment.run_folder());
+    let whole = seen(&experiment);
+    let report = experiment.run_folder().join("report.html");
+    assert!(whole.iter().all(|(_, complains)| !complains), "{whole:?}");
+    fs::remove_file(&report).expect("removes");
+    let before = experiment.results();
+    assert!(kinds.len() >= 15, "{:?}", kinds.keys());
+    for (kind, files) in kinds {
+        let path = &files[files.len() / 2];
+        let kept = fs::read(path).expect("reads");
+        for damage in [flip, |path: &Path| fs::remove_file(path).expect("removes")] {
+            damage(path);
+            for ((now, complains), (was, _)) in seen(&experiment).iter().zip(&whole) {
+                assert!(*complains || now == was, "{kind}: {}", path.display());
+            }
+            let verified = command(&experiment, &["verify", "small"]);
+            assert_eq!(verified.code, Some(3), "{kind}: {}", verified.stdout);
+            fs::remove_file(&report).expect("removes");
+            if !path.exists() {
+                // What a resumed run writes again is what was there, and it says so.
+                let copy = copied(&experiment);
+                let resumed = copy.run(&once);
+                let speaks = ["warn: ", "error: ", "again"].iter().any(|word| resumed.stderr.contains(word));
+                assert!(speaks, "{kind}: {}", resumed.stderr);
+                if resumed.code == Some(0) {
+                    assert_eq!(copy.results(), before, "{kind}: {}", resumed.stderr);
+                }
+            }
+            fs::write(path, &kept).expect("writes");
+        }
+    }
+}
