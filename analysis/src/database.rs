@@ -99,6 +99,14 @@ impl Database {
         Self { catalog, session: Arc::clone(session), faults: Vec::new() }
     }
 
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// The tables of one of the runs.
     pub(crate) fn of_one(&self, run: &RunSource) -> Self {
         let catalog = self.catalog.of_one(run);

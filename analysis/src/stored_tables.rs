@@ -37,13 +37,17 @@ impl Numbering {
         }
     }
 
-    /// The same number as an SQL expression of `filename`.
-    pub(crate) fn expression(self) -> String {
-        let pattern = match self {
+    /// A regular expression that finds the number in a path.
+    pub(crate) fn pattern(self) -> String {
+        match self {
             Self::Folder(column) => format!("/{column}=([0-9]+)[^/]*/[^/]*$"),
             Self::Name(_) => "/([0-9]+)[^/]*$".to_owned(),
-        };
-        format!("regexp_extract(filename, '{pattern}', 1)::BIGINT")
+        }
+    }
+
+    /// The same number as an SQL expression of `filename`.
+    pub(crate) fn expression(self) -> String {
+        format!("regexp_extract(filename, '{}', 1)::BIGINT", self.pattern())
     }
 
     /// A file's number, from its path below the table's folder; `None` for files that do not belong to the table.

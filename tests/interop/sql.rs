@@ -1,13 +1,14 @@
 //! SQL on a real run and a real sweep: DuckDB's Python package answers the questions of `docs/guides/sql.md`, and some hundreds of other
 //! statements, as dc0 does. `cargo xtask test` installs it; without it these tests fail and say so.
 
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::interop_command;
 use crate::program::{PROGRAM, dc0_run, root, succeed};
+use crate::{interop_command, interop_python};
 use dc0_analysis::{AnalysisError, Database, Rows, Work, questions};
 use dc0_core::params::Value;
 use dc0_tables::Sources;
@@ -51,15 +52,25 @@ fn answer(database: &Database, statement: &str) -> Json {
 
 /// Compares answers with DuckDB's over the views that `--views` prints. Returns what the script printed.
 fn compare(folder: &Path, runs: &Path, run: &str, answers: &[Json]) -> Result<String, String> {
-    let views =
-        succeed(Command::new(PROGRAM).args(["sql", "--views", "duckdb", "--runs"]).arg(runs).arg(run));
-    fs::write(folder.join("views.sql"), views.stdout).expect("writes");
+    compare_in(folder, runs, run, answers, ["duckdb", "views.sql", "sql_statements.py"])
+}
+
+/// Compares answers with those of a program, with what `--views` prints for it in a file.
+fn compare_in(
+    folder: &Path,
+    runs: &Path,
+    run: &str,
+    answers: &[Json],
+    [program, file, script]: [&str; 3],
+) -> Result<String, String> {
+    let views = succeed(Command::new(PROGRAM).args(["sql", "--views", program, "--runs"]).arg(runs).arg(run));
+    fs::write(folder.join(file), views.stdout).expect("writes");
     let lines = answers.iter().fold(String::new(), |mut lines, answer| {
         writeln!(lines, "{answer}").expect("text takes everything");
         lines
     });
     fs::write(folder.join("answers.jsonl"), lines).expect("writes");
-    let output = interop_command("sql_statements.py").arg("compare").arg(folder).output().expect("Python");
+    let output = interop_command(script).arg("compare").arg(folder).output().expect("Python");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         Ok(printed)
@@ -69,7 +80,15 @@ fn compare(folder: &Path, runs: &Path, run: &str, answers: &[Json]) -> Result<St
 }
 
 fn statements(folder: &Path) -> Vec<String> {
-    succeed(interop_command("sql_statements.py").arg("write").arg(folder));
+    let more = env::var("DC0_SQL_STATEMENTS").unwrap_or_default();
+    written(
+        interop_command("sql_statements.py").arg("write").arg(folder).args(more.split_whitespace()),
+        folder,
+    )
+}
+
+fn written(command: &mut Command, folder: &Path) -> Vec<String> {
+    succeed(command);
     let written = fs::read_to_string(folder.join("statements.jsonl")).expect("the statements");
     let statement = |line: &str| {
         let line: Json = serde_json::from_str(line).expect("JSON");
@@ -96,6 +115,23 @@ fn duckdb_answers_every_statement_as_dc0_does() {
     let mut wrong = answers[0].clone();
     wrong["rows"][0][2] = json!(123_456);
     let found = compare(folder.path(), &runs, "tiny", &[wrong]).expect_err("a difference");
+    assert!(found.contains("1 different") && found.contains("123456"), "{found}");
+}
+
+#[test]
+fn polars_answers_as_dc0_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = folder.path().join("runs");
+    succeed(&mut dc0_run("tests/data/tiny.rhai", &runs));
+    let database = database(&runs, "tiny");
+    let all = written(interop_command("polars_tables.py").arg("write").arg(folder.path()), folder.path());
+    let answers: Vec<Json> = all.iter().map(|statement| answer(&database, statement)).collect();
+    let program = ["polars", "tables.py", "polars_tables.py"];
+    let compared = compare_in(folder.path(), &runs, "tiny", &answers, program);
+    assert!(compared.is_ok(), "{}", compared.unwrap_err());
+    let mut wrong = answers[0].clone();
+    wrong["rows"][0][0] = json!(123_456);
+    let found = compare_in(folder.path(), &runs, "tiny", &[wrong], program).expect_err("a difference");
     assert!(found.contains("1 different") && found.contains("123456"), "{found}");
 }
 
@@ -127,6 +163,18 @@ fn duckdb_answers_for_a_sweep_as_dc0_does() {
     }
     let compared = compare(folder.path(), &runs, "swept", &answers);
     assert!(compared.is_ok(), "{}", compared.unwrap_err());
+    let views =
+        succeed(Command::new(PROGRAM).args(["sql", "--views", "polars", "--runs"]).arg(&runs).arg("swept"));
+    let module = folder.path().join("tables.py");
+    fs::write(&module, views.stdout).expect("writes");
+    let mut counts = Command::new(interop_python());
+    counts.arg("-c").arg(
+        "import sys; t = {}; exec(open(sys.argv[1]).read(), t); \
+         print(t['trials'].collect().height, t['games'].group_by('trial', 'replicate').len().collect().rows())",
+    );
+    let counted = succeed(counts.arg(&module)).stdout;
+    let counted = String::from_utf8_lossy(&counted).into_owned();
+    assert!(counted.starts_with("4 ") && counted.matches(", 0, 2)").count() == 4, "{counted}");
 }
 
 /// Four trials of two games each.

@@ -7,7 +7,7 @@ use dc0_core::board::{Game, Move};
 
 /// Lines of `shared plies, further moves, ECO code, name`, sorted by moves; the first number counts the plies shared with the line
 /// before.
-const LINES: &str = include_str!("../../data/openings.tsv");
+pub(crate) const LINES: &str = include_str!("../../data/openings.tsv");
 
 /// An opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

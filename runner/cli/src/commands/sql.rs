@@ -80,8 +80,12 @@ fn answer(args: &SqlArgs, console: &Console) -> Result<(), SqlError> {
         console.result(&listing::tables(&database(args, &args.words, console)?)?);
         return Ok(());
     }
-    if let Some(ViewsFor::Duckdb) = args.views {
-        console.result(&database(args, &args.words, console)?.views()?);
+    if let Some(program) = args.views {
+        let database = database(args, &args.words, console)?;
+        console.result(&match program {
+            ViewsFor::Duckdb => database.views()?,
+            ViewsFor::Polars => database.polars()?,
+        });
         return Ok(());
     }
     if args.examples {

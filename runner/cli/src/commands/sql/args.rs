@@ -16,7 +16,7 @@ pub(crate) struct SqlArgs {
     /// Print twenty common questions, and for a run also their answers.
     #[arg(long, conflicts_with_all = ["format", "out"])]
     pub examples: bool,
-    /// Print SQL that defines the runs' tables as views in another program; with runs alone.
+    /// Print SQL or Python that defines the runs' tables in another program; with runs alone.
     #[arg(long, value_name = "PROGRAM", value_enum, conflicts_with_all = ["tables", "examples", "format", "out"])]
     pub views: Option<ViewsFor>,
     /// How the answer is written [default: table, or by the name of `--out`].
@@ -42,8 +42,10 @@ pub(crate) struct SqlArgs {
 /// The program that views are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ViewsFor {
-    /// DuckDB 1.3 or newer.
+    /// DuckDB 1.3 or newer, as SQL.
     Duckdb,
+    /// polars for Python, as a module.
+    Polars,
 }
 
 /// How an answer is written.
