@@ -134,6 +134,25 @@ WINDOWS = ["row_number() over (order by k{1})", "sum({0}::double) over ({2}order
            "min({0}) over ({2}order by k rows between 1 following and 3 following)", "sum(k) over ({2}order by n range between unbounded preceding and current row)"]
 JOINS = ["join", "left join", "right join", "full join", "semi join", "anti join"]
 CONDITIONS = ["a.k = c.k", "a.n = c.k", "a.k = c.n and a.k < c.k + 3", "a.k < c.k and c.k < 4", "a.s = c.s", "a.k = c.k and c.b", "a.n is not distinct from c.n", "a.k = c.k - 1 or a.n = c.n"]
+STRINGS = ["trim(s)", "lpad(s, 4, '*')", "rpad(s, 3, '-')", "repeat(s, k % 4)", "substr(s, k % 3, 2)", "s[1:2]", "s[-1]", "strpos(s, 'a')", "instr(s, '''')", "ascii(s)",
+           "chr(64 + k::int)", "split_part('a-b-c', '-', k::int % 5)", "string_split(s, 't')", "regexp_replace(s, '[aeiou]', '_', 'g')", "regexp_extract(s, '([a-z]+)', 1)",
+           "starts_with(s, 'a')", "s ^@ 'a'", "contains(s, 't')", "suffix(s, 's')", "translate(s, 'ab', 'xy')", "lower(s)", "s collate nocase = 'A'", "levenshtein(s, 'ab')",
+           "md5(s)", "length(s) + octet_length(s::blob)", "format('{}-{}', k, s)", "printf('%03d', k)", "s like '_'", "s not like '%a%'", "s glob '[ab]*'",
+           "concat_ws('/', s, k, null)", "position('a' in s)", "left(s, -1)", "right(s, 1)", "unicode(s)", "hex(s)", "bar(k, 0, 9, 4)"]
+DATES = ["date '2024-01-31' + k::int", "date '2024-01-31' + interval (k) month", "date_trunc('month', date '2024-03-15' + (k * 20)::int)", "extract(dow from date '2024-02-27' + k::int)",
+         "date_diff('week', date '2023-12-31', date '2024-01-01' + (k * 9)::int)", "strftime(date '2024-12-30' + k::int, '%G-W%V %j')", "year(date '1999-12-31' + k::int)",
+         "last_day(date '2023-12-15' + interval (k) month)", "monthname(make_date(2024, 1 + k::int % 12, 1))", "date_part('epoch', timestamp '1970-01-02' + interval (k) hour)",
+         "age(date '2024-03-01', date '2024-02-01' + k::int)::varchar", "timestamp '2024-01-01 23:59:59' + interval (k) second", "strptime('2024-02-' || lpad(k::varchar, 2, '0'), '%Y-%m-%d')",
+         "try_strptime('2024-02-3' || k::varchar, '%Y-%m-%d')", "quarter(date '2024-01-01' + (k * 40)::int)", "date '2024-01-01' < date '2023-12-28' + k::int"]
+CASTS = ["try_cast(n as int)", "try_cast(n as smallint)", "try_cast(x as bigint)", "try_cast(s as int)", "n::double", "n::hugeint + 1", "try_cast(k * 100 as utinyint)", "x::float", "b::int",
+         "k::varchar::double", "try_cast(x as int)", "(k / 3)::decimal(6, 3)", "(x::varchar)", "n::varchar", "l::varchar", "try_cast('1e' || k as double)", "(k - 5)::boolean", "n % 10::bigint",
+         "cast(k + 0.5 as int)", "cast(-k - 0.5 as int)", "try_cast(-k as uint16)", "9223372036854775807 - k", "k * 1000000007 % 998244353", "1 << k::int", "(-8) >> k::int", "isnan(x)", "isfinite(x)"]
+LISTS = ["list_transform(l, lambda i: coalesce(i, 0) * k)", "list_filter(l, lambda i: i % 2 = 1)", "list_reduce(list_prepend(0::bigint, list_filter(l, lambda i: i is not null)), lambda a, i: a + i)",
+         "l[2:]", "l[-1]", "l[:-2]", "list_append(l, n)", "list_concat(l, [k])", "list_position(l, 5)", "list_unique(l)", "list_has_any(l, [3, 7])", "list_sort(l, 'desc', 'nulls last')",
+         "flatten([l, [k]])", "list_slice(l, 1, 2)", "array_length(l)", "len(list_filter(l, lambda i: i > k))", "list_aggregate(l, 'max')", "[i * 2 for i in l if i > 1]", "list_zip(l, [k, n])[1]",
+         "list_indexof(l, 1)", "list_min(l)", "list_product(l)", "list_any_value(l)", "k in l", "list_count(l)", "list_resize(l, 2, 0)", "list_grade_up(l)", "generate_series(1, k, 3)",
+         "list_transform(range(k), lambda i, j: i + j)", "list_contains(l, n)", "l = [5, 5]", "l < [3]", "list_median(l)", "list_bit_xor(l)"]
+FRAME_ENDS = ["unbounded preceding", "2 preceding", "1 preceding", "current row", "1 following", "3 following", "unbounded following"]
 # Sums of floating-point numbers of both signs and 1e300 depend on their order.
 CALM = "odd where k not in (4, 5, 8)"
 
@@ -208,8 +227,90 @@ class Generator:
         values = ["root_q", "net_d", "legal", "ply", "list_max(visits)", "policy_entropy(target)", "simulations", "abs(root_q - net_q)"]
         return self.choice(statements).format(self.choice(keys), self.choice(values), self.order(3))
 
+    def mixed(self):
+        """Functions of texts, dates, lists and casts."""
+        items = ["k"] + [self.choice(self.choice([STRINGS, DATES, CASTS, LISTS])) for _ in range(self.random.randint(1, 4))]
+        return f"select {self.named(items)} from odd{self.where()} order by c0"
+
+    def framed(self):
+        """Window functions with any frame; k is unique, so that rows have one order."""
+        kind, (first, last) = self.choice(["rows", "rows", "range", "groups"]), sorted(self.random.sample(range(len(FRAME_ENDS)), 2))
+        exclude = self.choice(["", "", "", " exclude current row", " exclude group", " exclude ties", " exclude no others"])
+        frame = f"{kind} between {FRAME_ENDS[min(first, 5)]} and {FRAME_ENDS[max(last, 1)]}{exclude}"
+        partition = self.choice(["", "partition by s ", "partition by k % 2 "])
+        key, value = self.choice(["k", "k desc"]), self.choice(["k", "n", "k * k", "length(s)", "coalesce(x, 0)"])
+        functions = ["count(*)", f"count({value})", f"sum({value})", f"min({value})", f"max({value})", f"avg({value})", f"first_value({value})", f"last_value({value})", f"nth_value({value}, 2)",
+                     "list(k order by k)", "string_agg(s, '' order by k)", f"sum({value}) filter (where b)", f"median({value})", f"first_value({value} ignore nulls)", f"last_value({value} ignore nulls)",
+                     "bool_or(b)", f"count(distinct {value})", f"arg_max(k, {value})", "any_value(k order by k)"]
+        named = [f"{function} over w as c{index + 1}" for index, function in enumerate(self.some(functions, 3))]
+        return f"select k as c0, {', '.join(named)} from {CALM} window w as ({partition}order by {key} {frame}) order by c0"
+
+    def chained(self):
+        """Set operations in a row, some of them by name."""
+        part = lambda: f"select {self.choice(['k', 'n', 'k % 4', 'k // 2'])} as a, {self.choice(['s', 'upper(s)', 'null'])} as d from odd{self.where()}"
+        if self.choice([True, False]):
+            other = f"select {self.choice(TEXTS[:3])} as d, k + 1 as a{self.choice(['', ', b as e'])} from odd{self.where()}"
+            return f"select * from ({part()} union {self.choice(['', 'all '])}by name {other}) order by all nulls first"
+        operators = ["union", "union all", "except", "intersect", "except all", "intersect all"]
+        return f"select * from ((({part()}) {self.choice(operators)} ({part()})) {self.choice(operators)} ({part()})) order by all nulls last"
+
+    def correlated(self):
+        """Subqueries that name columns of the query around them."""
+        inner = self.choice(["i.n = o.n", "i.k < o.k", "i.s = o.s and i.k <> o.k", "i.k between o.k - 1 and o.k + 1", "i.n is not distinct from o.n", "i.k = o.n"])
+        aggregate = self.choice(["count(*)", "max(i.k)", "min(i.s)", "sum(i.k) + o.k", "list(i.k order by i.k)", "count(i.n) filter (where i.b)", "coalesce(avg(i.k), -1)"])
+        where = self.choice(["", "", f" where exists (select 1 from odd j where j.k = o.k + {self.random.randint(0, 9)})", " where o.k > (select avg(k) from odd j where j.s = o.s)",
+                             " where o.k in (select j.n from odd j where j.k <> o.k)", " where o.n not in (select j.k from odd j where j.s is not distinct from o.s)", " where not exists (select 1 from odd j where j.n > o.n)"])
+        if self.choice([True, False]):
+            return f"select o.k as c0, (select {aggregate} from odd i where {inner}) as c1 from odd o{where} order by c0"
+        side, on = self.choice([("cross join lateral", ""), ("left join lateral", " on true")])
+        return f"select o.k as c0, t.m as c1 from odd o {side} (select i.k as m from odd i where {inner} order by i.k limit {self.random.randint(1, 3)}) t{on}{where} order by c0, c1 nulls last"
+
+    def common(self):
+        """Common table expressions, some recursive."""
+        limit, step = self.random.randint(3, 40), self.random.randint(1, 4)
+        kept, join = self.choice(["not materialized", "materialized", ""]), self.choice(["join", "left join"])
+        return self.choice([
+            f"with a as {kept} (select k, n, s from odd{self.where()}), c as (select s, count(*) as m, max(k) as t from a group by s) "
+            f"select a.k, a.s, c.m, c.t from a {join} c on a.s {self.choice(['=', 'is not distinct from'])} c.s order by all",
+            f"with recursive t(a, d) as (select 1, 0 union all select a + d + {step}, a from t where a < {limit}) select a, d from t order by a, d",
+            f"with recursive t(a) as (select k % {limit} from odd union select (a * {step} + 1) % {limit} from t) select a, count(*) over () as m from t order by a",
+            f"with recursive p(k, path) as (select k, [k] from odd where k <= {step} union all select o.k, list_append(p.path, o.k) from p join odd o on o.k = p.k + {step} where len(p.path) < 6) "
+            "select k, path from p order by k, path",
+        ])
+
+    def sets(self):
+        """Grouping sets, with grouping()."""
+        first, second = self.random.sample(["s", "b", "k % 3", "n", "k > 4"], 2)
+        sets = self.choice([f"rollup ({first}, {second})", f"cube ({first}, {second})", f"grouping sets (({first}), ({second}), ())", f"grouping sets (({first}, {second}), ({first}))"])
+        aggregate = self.choice(AGGREGATES).format(self.choice(["k", "n", "length(s)"]))
+        return f"select {first} as c0, {second} as c1, grouping({first}, {second}) as g, {aggregate} as v from {CALM} group by {sets} order by g, c0 nulls last, c1 nulls last"
+
+    def starred(self):
+        """Stars and quoted names."""
+        items = self.choice(["* exclude (l)", "* exclude (l, x)", "* replace (k + 1 as k)", "* exclude (l) replace (upper(s) as s)", "columns('^[kn]$')", "columns(lambda c: c in ('k', 'b'))",
+                             '* rename (k as "the key")', "max(columns('^[kn]$'))", 'k as "select", s as "a b"', "odd.*", "coalesce(columns('^[kn]$'), 0)", 'k as "K k", "n" % 7 as "ü"'])
+        order = "" if items.startswith("max") else " order by 1"
+        return f"select {items} from odd{self.where()}{order}"
+
+    def turned(self):
+        """Pivots, unpivots, the first rows of groups, lists as rows, and joins to the last row before."""
+        value, key = self.choice(["sum(k)", "count(*)", "max(n)", "list(k order by k)"]), self.choice(["s", "b", "n"])
+        rank = self.choice(["row_number", "rank", "dense_rank"])
+        return self.choice([
+            f"select * from (select k % 3 as r, b, k, n from odd) pivot ({value} for b in (true, false)) order by all",
+            f"from (pivot (select k % 2 as r, s, k, n from odd) on s in ('a', 'b', 'it''s') using {value}) order by all",
+            f"select * from (select k, n, k * 2 as m from odd{self.where()}) unpivot{self.choice(['', ' include nulls'])} (v for name in (n, m)) order by all",
+            f"select distinct on ({key}) k, s, b, n from odd order by {key} nulls first, k",
+            f"select s, b, k, {rank}() over (partition by {key} order by {self.choice(['k', 'k desc', 'n, k'])}) as r from odd qualify r <= {self.random.randint(1, 2)} order by all",
+            f"select unnest(l) as u, k from odd{self.where()} order by k, u nulls last",
+            f"select u, count(*) as m from (select unnest(l) as u from odd{self.where()}) group by u order by all",
+            f"select k, {self.choice(NUMBERS[:9])} as v from odd order by {self.choice(['v', 'abs(v)', '-v', 'v % 2'])} nulls last, k limit {self.random.randint(1, 5)}",
+            "select a.k, c.k as d from odd a asof join (select k + 1 as k from odd where b) c on a.k >= c.k order by all",
+        ])
+
     def statement(self):
-        kinds = [self.plain, self.grouped, self.window, self.joined, self.combined, self.nested, self.stored]
+        kinds = [self.plain, self.grouped, self.window, self.joined, self.combined, self.nested, self.stored, self.mixed, self.mixed, self.framed, self.framed, self.chained,
+                 self.correlated, self.common, self.sets, self.starred, self.turned]
         statement = self.choice(kinds)()
         return statement
 
@@ -220,6 +321,8 @@ def with_odd(statement):
         return statement
     if statement.startswith("with recursive "):
         return statement.replace("with recursive ", f"with recursive {ODD}, ", 1)
+    if statement.startswith("with "):
+        return statement.replace("with ", f"with {ODD}, ", 1)
     return f"with {ODD} {statement}"
 
 
