@@ -26,6 +26,7 @@ use super::manifest::{Manifest, Product};
 use super::meter::Meter;
 use super::record::{Record, device_kind};
 use super::reuse_sources::{self, ReuseSources};
+use super::script_snapshot::stored_faults;
 use super::slot::Slot;
 use super::step_store::{PreparedSlot, StepStore};
 use super::workspace::StepWorkspace;
@@ -122,7 +123,16 @@ impl Run {
             lock,
         };
         let costs_fault = run.costs_fault(&history);
+        let damaged = stored_faults(&run.folder, Some(&run.record), &history);
         run.note_opening(&opening.record, is_new)?;
+        let left = stored_faults(&run.folder, Some(&run.record), &history);
+        for (path, fault) in damaged {
+            if left.iter().any(|(known, _)| *known == path) {
+                log::warn!("{fault}");
+            } else {
+                log::warn!("{} was missing or damaged, and was written again", path.display());
+            }
+        }
         run.note_manifests()?;
         run.write_costs()?;
         if let Some(fault) = costs_fault {
@@ -195,9 +205,6 @@ impl Run {
 
     fn store_text(&self, digest: &str, text: &str) -> Result<(), RunError> {
         let path = self.folder.script(digest);
-        if fs::read(&path).is_ok_and(|stored| stored != text.as_bytes()) {
-            log::warn!("{} was damaged, and is written again", path.display());
-        }
         durable::write(&path, text.as_bytes()).map_err(RunError::io("write", &path))
     }
 
