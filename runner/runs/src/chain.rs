@@ -82,7 +82,8 @@ impl<T: DeserializeOwned> Lines<T> {
 pub(super) fn salvage<T: DeserializeOwned>(content: &[u8]) -> Vec<T> {
     let mut last = String::new();
     let line = |line: &[u8]| {
-        let (members, digest) = parts(line.strip_suffix(b"\n")?).ok()?;
+        let text = String::from_utf8_lossy(line.strip_suffix(b"\n")?);
+        let (members, digest) = split(&text)?;
         let before = std::mem::replace(&mut last, digest.to_owned());
         let is_whole = link(&before, members) == digest;
         serde_json::from_str(&format!("{members}}}")).ok().filter(|_| is_whole)
@@ -93,10 +94,12 @@ pub(super) fn salvage<T: DeserializeOwned>(content: &[u8]) -> Vec<T> {
 /// The members of a line as text, and its digest.
 fn parts(line: &[u8]) -> Result<(&str, &str), String> {
     let text = std::str::from_utf8(line).map_err(|cause| cause.to_string())?;
-    let parts = text.strip_suffix(LINK[1]).and_then(|text| text.rsplit_once(LINK[0]));
-    parts
-        .filter(|(_, digest)| digest.len() == DIGITS)
-        .ok_or_else(|| "it does not end with a digest".to_owned())
+    split(text).ok_or_else(|| "it does not end with a digest".to_owned())
+}
+
+fn split(line: &str) -> Option<(&str, &str)> {
+    let parts = line.strip_suffix(LINK[1]).and_then(|text| text.rsplit_once(LINK[0]));
+    parts.filter(|(_, digest)| digest.len() == DIGITS)
 }
 
 /// A journal that this process writes.

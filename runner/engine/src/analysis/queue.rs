@@ -100,12 +100,14 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Ends the searches of these tasks: takes those that wait out of the queue, and returns them with the number of all.
+    /// Ends the searches of these tasks: takes those that wait out of the queue, and returns them with the number of all. A search
+    /// that was ended before, and is in its last batch, does not count again.
     pub(super) fn terminate(&self, concerns: &dyn Fn(&Task) -> bool) -> (Vec<Job>, usize) {
         let mut state = self.state();
         let waiting: Vec<Job> =
             state.waiting.extract_if(.., |_, job| concerns(&job.task)).map(|(_, job)| job).collect();
-        let running: Vec<&Arc<Task>> = state.running.values().filter(|task| concerns(task)).collect();
+        let goes_on = |task: &&Arc<Task>| concerns(task) && !task.is_terminated();
+        let running: Vec<&Arc<Task>> = state.running.values().filter(goes_on).collect();
         for task in &running {
             task.terminate();
         }
