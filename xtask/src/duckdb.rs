@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use crate::checkout::Checkout;
 use crate::interop::step;
 use crate::report::print;
-use crate::setup::digest;
+use crate::setup::{self, digest};
 
 /// The package with its locked version and digest.
 const FILES: [&str; 2] = ["package.json", "package-lock.json"];
@@ -38,7 +38,13 @@ pub(crate) fn ensure(checkout: &Checkout) -> anyhow::Result<()> {
     let wanted = digest::of_bytes(&all);
     let folder = checkout.path(".duckdb");
     let stamp = folder.join("dc0-stamp");
-    if folder.join(LIBRARY).exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+    let is_there =
+        || folder.join(LIBRARY).exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted);
+    if is_there() {
+        return Ok(());
+    }
+    let _lock = setup::lock(checkout)?;
+    if is_there() {
         return Ok(());
     }
     print(&format!("fetching DuckDB's library into {}", folder.display()));

@@ -27,7 +27,12 @@ const VARIABLE: &str = "DC0_ONNXRUNTIME";
 pub(crate) fn ensure(checkout: &Checkout) -> anyhow::Result<()> {
     let (folder, work) = (checkout.path(FOLDER), checkout.path(&format!("{FOLDER}.tmp")));
     let is_named = env::var_os(VARIABLE).is_some_and(|path| !path.is_empty());
-    if is_named || fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == VERSION) {
+    let is_there = || fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == VERSION);
+    if is_named || is_there() {
+        return Ok(());
+    }
+    let _lock = setup::lock(checkout)?;
+    if is_there() {
         return Ok(());
     }
     print(&format!("fetching ONNX Runtime {VERSION} into {}", folder.display()));

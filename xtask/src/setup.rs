@@ -87,7 +87,7 @@ fn installed(folder: &Path, wanted: Flavour, verify: bool) -> anyhow::Result<Rea
 }
 
 /// Waits until no other set-up runs in this checkout. The lock is released when the process ends, however it ends.
-fn lock(checkout: &Checkout) -> anyhow::Result<File> {
+pub(crate) fn lock(checkout: &Checkout) -> anyhow::Result<File> {
     let path = checkout.path(".libtorch.lock");
     let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
     if file.try_lock().is_err() {

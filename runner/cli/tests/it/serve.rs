@@ -148,8 +148,8 @@ fn a_thousand_concurrent_requests_need_few_threads_and_little_memory() {
             assert!(status == 200 || (status == 503 && number % 5 == 4), "request {number}: {status}");
         }
     });
-    // One for each of 128 connections, and two for each of eight games: the game's and its engine's.
-    assert!(most_threads <= threads + 128 + 8 * 2, "{most_threads} threads, {threads} before");
+    // One for each of 128 connections, two for each of eight games, the game's and its engine's, and one of ONNX Runtime's own.
+    assert!(most_threads <= threads + 128 + 8 * 2 + 1, "{most_threads} threads, {threads} before");
     let grown = status("VmRSS:").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than {before}");
 }

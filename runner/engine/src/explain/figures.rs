@@ -16,6 +16,12 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
+/// A difference of two shares as percentage points, always with its sign.
+pub(super) fn change(difference: f64) -> String {
+    let text = format!("{:+.1}%", 100.0 * difference);
+    if text == "-0.0%" { "+0.0%".to_owned() } else { text }
+}
+
 /// A share of a width as a bar, in whole columns.
 pub(super) fn bar(share: f64, columns: usize, style: TermStyle) -> String {
     let full = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
@@ -62,8 +68,14 @@ mod tests {
     use dc0_core::board::{Move, Position};
     use dc0_core::network::Wdl;
 
-    use super::{bar, chances, line, signed, wdl};
+    use super::{bar, chances, change, line, signed, wdl};
     use dc0_process::style::PLAIN;
+
+    #[test]
+    fn nothing_has_no_negative_sign() {
+        assert_eq!([signed(-0.0001), change(-0.0004), change(-0.0)], ["+0.000", "+0.0%", "+0.0%"]);
+        assert_eq!([signed(-0.001), change(-0.0006), change(0.25)], ["-0.001", "-0.1%", "+25.0%"]);
+    }
 
     #[test]
     fn numbers_and_bars_are_readable_without_colours() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use dc0_core::board::{Position, Side};
 use dc0_core::network::{Wdl, parameter_count};
 
-use super::figures::{line, percent, signed, wdl};
+use super::figures::{change, line, percent, signed, wdl};
 use super::picture::{STYLE, picture};
 use super::squares::squares;
 use super::study::{Searched, Study};
@@ -128,15 +128,14 @@ fn search(study: &Study) -> String {
 
 fn row(study: &Study, searched: &Searched) -> String {
     let (edge, position) = (&searched.edge, study.game().position());
-    let change = searched.target - f64::from(study.net_prior(edge.played));
     let q = edge.value.map_or("–".to_owned(), signed);
     let mut html = format!(
-        "\n<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{:+.1}%<td class=\"n\">{q}",
+        "\n<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{q}",
         position.san(edge.played),
         edge.visits,
         percent(searched.target),
         percent(edge.prior.into()),
-        100.0 * change,
+        change(searched.target - f64::from(study.net_prior(edge.played))),
     );
     if let Some(score) = searched.score {
         let moves_left = if study.counts_moves_left() {

@@ -6,7 +6,7 @@ use dc0_core::board::Side;
 use dc0_core::network::parameter_count;
 use dc0_core::search::Proof;
 
-use super::figures::{bar, chances, line, percent, signed, wdl};
+use super::figures::{bar, chances, change, line, percent, signed, wdl};
 use super::study::{Searched, Study};
 use super::tree::{Branches, TreeNode, tree};
 use crate::play::board::{self, Scene, board};
@@ -160,7 +160,6 @@ fn sum_columns(study: &Study) -> usize {
 
 fn row(study: &Study, searched: &Searched) -> String {
     let (edge, position) = (&searched.edge, study.game().position());
-    let change = searched.target - f64::from(study.net_prior(edge.played));
     let q = searched.score.map(|score| score.q).or(edge.value);
     let q = if edge.visits == 0 && edge.proof.is_none() {
         "-".to_owned()
@@ -173,7 +172,7 @@ fn row(study: &Study, searched: &Searched) -> String {
         edge.visits,
         percent(searched.target),
         percent(edge.prior.into()),
-        format!("{:+.1}%", 100.0 * change),
+        change(searched.target - f64::from(study.net_prior(edge.played))),
     );
     if let Some(score) = searched.score {
         let moves_left =
