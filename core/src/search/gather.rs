@@ -35,7 +35,7 @@ impl Searcher for FastEngine {
         batch: &mut Batch,
     ) -> Result<(), EvaluatorError> {
         let mut pending = std::mem::take(&mut search.pending);
-        search.gather_into(&mut pending, evaluator.encoding(), batch);
+        search.gather_into(&mut pending, evaluator.encoding(), batch, u32::MAX);
         search.pending = pending;
         Ok(())
     }
@@ -46,18 +46,23 @@ impl Searcher for FastEngine {
 }
 
 impl Search {
-    /// Starts simulations until a leaf batch of them waits for evaluations, and adds these leaves to `batch`. Several batches
-    /// may be under way at once, each with its own `pending`. A collision does not end the batch before `max_collisions`. Returns the number of leaves that wait.
+    /// Starts simulations until a leaf batch of them waits for evaluations, and adds these leaves to `batch`; no more than
+    /// `descents`, of which many may end at positions with a known result. Several batches may be under way at once, each with its
+    /// own `pending`. A collision does not end the batch before `max_collisions`. Returns the number of leaves that wait.
     pub(super) fn gather_into(
         &mut self,
         pending: &mut Pending,
         encoding: &Encoding,
         batch: &mut Batch,
+        descents: u32,
     ) -> usize {
         debug_assert!(pending.is_empty(), "the previous batch was applied");
         let (root_ply, mut collisions) = (self.game.ply(), 0);
         let most_collisions = self.max_collisions();
-        while collisions < most_collisions && self.may_start(pending.len()) {
+        for _ in 0..descents {
+            if collisions >= most_collisions || !self.may_start(pending.len()) {
+                break;
+            }
             let path_start = pending.paths.len();
             let (node, stop) = self.descend(pending);
             match stop {

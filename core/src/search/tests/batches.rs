@@ -142,7 +142,7 @@ fn batches_of_two_threads_are_filled_from_one_tree() {
             break;
         }
         batches[turn].clear();
-        sizes.push(search.gather_into(&mut pending[turn], &encoding(), &mut batches[turn]));
+        sizes.push(search.gather_into(&mut pending[turn], &encoding(), &mut batches[turn], u32::MAX));
     }
     search.check_invariants();
     assert_eq!(search.visits(), 2000);

@@ -70,6 +70,22 @@ fn several_threads_spend_the_budget_of_one() {
 }
 
 #[test]
+fn a_search_of_known_results_can_be_stopped() {
+    // Every move but a capture draws by the fifty-move rule, and nothing is proven without the solver.
+    let game = Game::from_text("6k1/8/8/8/8/8/8/K6R w - - 99 80").expect("a position");
+    let params = SearchParams { simulations: 10_000_000, solver: false, ..SearchParams::default() };
+    let shared = SharedSearch::new(new_search(game, params)).expect("the fast engine takes threads");
+    let mut calls = 0;
+    let mut keep_going = |_: &Search| {
+        calls += 1;
+        calls < 5
+    };
+    shared.work_while(&mut Hashed::new(encoding(), 1), &mut keep_going).expect("fakes do not fail");
+    let visits = shared.into_search().visits();
+    assert!((2048..=5 * 2048).contains(&visits), "{visits}");
+}
+
+#[test]
 fn a_time_budget_ends_a_search_within_a_batch() {
     let params = SearchParams { leaf_batch: 8, ..simulations(100_000) };
     let shared = shared_search(params);
