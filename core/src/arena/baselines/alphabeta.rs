@@ -20,29 +20,17 @@ pub(super) struct AlphaBeta {
 
 impl AlphaBeta {
     /// One ply.
-    pub(super) const ONE: Self = Self {
-        name: "alphabeta-1",
-        about: "alpha-beta, one ply and quiescence, piece-square tables",
-        depth: 1,
-    };
+    pub(super) const ONE: Self = Self::new(1, "alphabeta-1", "alpha-beta, one ply, then captures");
     /// Two plies.
-    pub(super) const TWO: Self = Self {
-        name: "alphabeta-2",
-        about: "alpha-beta, two plies and quiescence, piece-square tables",
-        depth: 2,
-    };
+    pub(super) const TWO: Self = Self::new(2, "alphabeta-2", "alpha-beta, two plies, then captures");
     /// Three plies.
-    pub(super) const THREE: Self = Self {
-        name: "alphabeta-3",
-        about: "alpha-beta, three plies and quiescence, piece-square tables",
-        depth: 3,
-    };
+    pub(super) const THREE: Self = Self::new(3, "alphabeta-3", "alpha-beta, three plies, then captures");
     /// Four plies.
-    pub(super) const FOUR: Self = Self {
-        name: "alphabeta-4",
-        about: "alpha-beta, four plies and quiescence, piece-square tables",
-        depth: 4,
-    };
+    pub(super) const FOUR: Self = Self::new(4, "alphabeta-4", "alpha-beta, four plies, then captures");
+
+    const fn new(depth: u32, name: &'static str, about: &'static str) -> Self {
+        Self { name, about, depth }
+    }
 }
 
 /// Above every score. A mate in n plies scores `MATE - n`.
