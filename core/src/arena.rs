@@ -5,6 +5,7 @@ mod job;
 mod match_game;
 mod params;
 mod play;
+mod program;
 mod score;
 mod sprt;
 
@@ -12,6 +13,7 @@ pub use baselines::{BASELINES, Baseline, baseline};
 pub use job::{Match, Player};
 pub use params::ArenaParams;
 pub use play::{ArenaError, KeepMatchShard, MatchShard, play};
+pub use program::{Answer, Clock, Fault, Forfeit, MATE, Program};
 pub use score::{EloInterval, MatchSummary, elo_of, interval, pair_points, student, summarise};
 pub use sprt::{EloModel, Sprt, SprtParams, Verdict};
 
